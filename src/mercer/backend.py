@@ -1,0 +1,429 @@
+"""Arrays, devices, threads: what runs a formula, and where.
+
+The elementary functions that kernel formulas are written in (``exp``, ``where``, …), and the pairwise reductions they start from
+(``dot``, ``sqdist``, ``fold``), live here. Each works on NumPy arrays, on torch tensors, and on any object that implements
+``__formula__(name, args)``: the engine's symbols, which record the formula instead of computing it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+# A NumPy array, a torch tensor, or a scalar of either: their common part has no static type.
+Array = Any
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Compute: where, how precisely, in how much memory
+# ---------------------------------------------------------------------------------------------------------------------
+
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compute:
+    """Where and within what bounds to compute; ``None`` follows the data.
+
+    device
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"``. None: where the data is.
+    dtype
+        ``"float32"`` or ``"float64"``. None: float32 data stays float32, everything else is float64.
+    memory
+        The most that one operation may allocate (result and workspace, not your data): bytes, or ``"2GB"``.
+        None: half of the physical memory of the machine (or of its container).
+    threads
+        None: the cores this process may use, or ``OMP_NUM_THREADS`` when that is smaller. Results do not depend on it.
+    client
+        A Dask client; reserved for distributed computation.
+    """
+
+    device: str | None = None
+    dtype: str | None = None
+    memory: int | str | None = None
+    threads: int | None = None
+    client: Any = None
+
+    def __post_init__(self) -> None:
+        if self.dtype is not None and str(np.dtype(self.dtype)) not in ("float32", "float64"):
+            raise ValueError(f"Compute(dtype={self.dtype!r}): kernels are computed in 'float32' or 'float64'.")
+        if self.threads is not None and (not isinstance(self.threads, int) or self.threads < 1):
+            raise ValueError(f"Compute(threads={self.threads!r}): give a whole number of at least 1, or None for all cores.")
+        if self.client is not None:
+            raise NotImplementedError("Compute(client=…): distributed computation is not part of this release; leave it None.")
+        if self.budget <= 0:
+            raise ValueError(f"Compute(memory={self.memory!r}): the budget must be positive.")
+
+    @property
+    def budget(self) -> int:
+        """The memory budget in bytes."""
+        if self.memory is None:
+            return physical_memory() // 2
+        if isinstance(self.memory, str):
+            return _bytes(self.memory)
+        return int(self.memory)
+
+    @property
+    def workers(self) -> int:
+        """The number of threads that work."""
+        return self.threads or _default_threads()
+
+
+def _bytes(text: str) -> int:
+    digits = text.strip().upper().rstrip("BIKMGT").strip()
+    unit = text.strip().upper()[len(digits) :].strip() or "B"
+    try:
+        return int(float(digits) * _UNITS[unit])
+    except (ValueError, KeyError):
+        raise ValueError(f"memory={text!r} is not a size: write bytes as a number, or '500MB', '2GB', '1.5GiB'.") from None
+
+
+@cache
+def physical_memory() -> int:
+    """Bytes of memory this process may hope for: the machine's, or its container's limit when that is smaller."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # no sysconf on Windows: be modest
+        total = 8 * 2**30
+    try:
+        with open("/sys/fs/cgroup/memory.max") as limit:
+            total = min(total, int(limit.read()))
+    except (OSError, ValueError):
+        pass
+    return total
+
+
+@cache
+def _default_threads() -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    wish = os.environ.get("OMP_NUM_THREADS", "")  # what joblib sets in its workers, so that nested parallelism does not explode
+    return min(cores, int(wish)) if wish.isdigit() and int(wish) > 0 else cores
+
+
+def human(size: float) -> str:
+    """A number of bytes as people say it: 1.6 GB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Threads: our pool over tiles, BLAS held to one thread meanwhile
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _pool(workers: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(workers, thread_name_prefix="mercer")
+
+
+class _SingleThreadedBlas:
+    """Holds BLAS to one thread while anyone is inside; the last one out restores it.
+
+    threadpoolctl's own context manager restores what it found, so two overlapping users could leave BLAS at one thread for good.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._controller: Any = None
+        self._limiter: Any = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            if self._inside == 0:
+                from threadpoolctl import ThreadpoolController
+
+                self._controller = self._controller or ThreadpoolController()  # 0.8 ms to build, so build it once
+                self._limiter = self._controller.limit(limits=1, user_api="blas")
+            self._inside += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._inside -= 1
+                if self._inside == 0:
+                    self._limiter.restore_original_limits()
+
+
+single_threaded_blas = _SingleThreadedBlas()
+_in_worker = threading.local()
+
+
+def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -> None:
+    """Run ``task(t)`` for each t, on ``workers`` threads, BLAS on one thread each.
+
+    The tasks are independent and write to disjoint places, so the result does not depend on ``workers``. An error or Ctrl-C
+    stops every worker after the task it is at. A task that itself calls ``run_tasks`` runs its own tasks in place: waiting for
+    a place in the pool from inside the pool would never end.
+    """
+    queue, lock, stop = iter(tasks), threading.Lock(), threading.Event()
+
+    def work() -> None:
+        _in_worker.yes = True
+        try:
+            while not stop.is_set():
+                with lock:
+                    try:
+                        t = next(queue)
+                    except StopIteration:
+                        return
+                task(t)
+        except BaseException:
+            stop.set()
+            raise
+        finally:
+            _in_worker.yes = False
+
+    with single_threaded_blas():
+        if workers == 1 or getattr(_in_worker, "yes", False):
+            for t in queue:
+                task(t)
+            return
+        futures = [_pool(workers).submit(work) for _ in range(workers)]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            stop.set()
+            wait(futures)
+        for future in futures:
+            future.result()
+
+
+def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``numba.njit`` that releases the GIL and caches on disk, or works without a cache where no folder can be written."""
+    import numba
+
+    try:
+        return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # "cannot cache function": a read-only installation and no writable home
+        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Namespaces and devices: the only place, with engine/gpu, that knows torch
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether x is a torch tensor, without importing torch to find out."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(x, torch.Tensor)
+
+
+def namespace(*arrays: Any) -> Any:
+    """The module whose functions fit these arrays: torch if one of them is a tensor, else NumPy."""
+    return sys.modules["torch"] if any(is_tensor(x) for x in arrays) else np
+
+
+def device_of(x: Any) -> str:
+    return str(x.device) if is_tensor(x) else "cpu"
+
+
+def to_device(x: Any, device: str | None, dtype: Any = None) -> Any:
+    """x as an array of the computation: a tensor where ``device`` is not the CPU or x is one already, else NumPy."""
+    if is_tensor(x):
+        return x.to(device=device or x.device, dtype=_torch_dtype(dtype) if dtype is not None and x.is_floating_point() else x.dtype)
+    if device is not None and not device.startswith("cpu"):
+        torch = _torch()
+        return to_device(torch.from_numpy(np.ascontiguousarray(x)), device, dtype)
+    return x.astype(dtype, copy=False) if dtype is not None and x.dtype.kind == "f" else x
+
+
+def to_numpy(x: Any) -> Any:
+    """x as a NumPy array, copied from a device if it lives there."""
+    return x.detach().cpu().numpy() if is_tensor(x) else np.asarray(x)
+
+
+def numpy_dtype(x: Any) -> np.dtype[Any]:
+    """The dtype of an array, sparse matrix or tensor in NumPy's terms."""
+    return np.dtype(str(x.dtype).removeprefix("torch.")) if is_tensor(x) else np.dtype(x.dtype)
+
+
+def empty(shape: tuple[int, ...], dtype: Any, like: Any = None) -> Array:
+    """An uninitialised array of the kind of ``like``."""
+    if is_tensor(like):
+        return _torch().empty(shape, dtype=_torch_dtype(dtype), device=like.device)
+    return np.empty(shape, dtype)
+
+
+def zeros(shape: tuple[int, ...], dtype: Any, like: Any = None) -> Array:
+    out = empty(shape, dtype, like)
+    out[...] = 0
+    return out
+
+
+def astype(x: Array, dtype: Any) -> Array:
+    return x.to(_torch_dtype(dtype)) if is_tensor(x) else x.astype(dtype, copy=False)
+
+
+def all_finite(x: Array) -> bool:
+    """Whether no entry is NaN or infinite: one pass of additions, and a second look only when the sum itself overflows."""
+    xp = namespace(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return math.isfinite(float(x.sum())) or bool(xp.isfinite(x).all())
+
+
+def synchronize(like: Array) -> None:
+    if is_tensor(like) and like.is_cuda:
+        _torch().cuda.synchronize(like.device)
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise ImportError("A device other than the CPU needs PyTorch: pip install 'mercer[gpu]'.") from None
+    return torch
+
+
+def _torch_dtype(dtype: Any) -> Any:
+    return getattr(_torch(), str(np.dtype(dtype)))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The functions that formulas are written in
+# ---------------------------------------------------------------------------------------------------------------------
+
+_NAMES_IN_TORCH = {"absolute": "abs", "arccos": "acos"}
+
+
+def _call(name: str, *args: Any) -> Any:
+    for x in args:
+        record = getattr(x, "__formula__", None)
+        if record is not None:
+            return record(name, args)
+    xp = namespace(*args)
+    if xp is np:
+        return getattr(np, name)(*args)
+    like = next(x for x in args if is_tensor(x))
+    args = tuple(x if is_tensor(x) else xp.as_tensor(x, dtype=like.dtype, device=like.device) for x in args)
+    return getattr(xp, _NAMES_IN_TORCH.get(name, name))(*args)
+
+
+def exp(x: Any) -> Any:
+    return _call("exp", x)
+
+
+def log(x: Any) -> Any:
+    return _call("log", x)
+
+
+def sqrt(x: Any) -> Any:
+    return _call("sqrt", x)
+
+
+def tanh(x: Any) -> Any:
+    return _call("tanh", x)
+
+
+def arccos(x: Any) -> Any:
+    return _call("arccos", x)
+
+
+def absolute(x: Any) -> Any:
+    return _call("absolute", x)
+
+
+def minimum(x: Any, z: Any) -> Any:
+    return _call("minimum", x, z)
+
+
+def maximum(x: Any, z: Any) -> Any:
+    return _call("maximum", x, z)
+
+
+def equal(x: Any, z: Any) -> Any:
+    return _call("equal", x, z)
+
+
+def greater(x: Any, z: Any) -> Any:
+    return _call("greater", x, z)
+
+
+def where(condition: Any, x: Any, z: Any) -> Any:
+    """x where the condition holds, else z; both are evaluated everywhere."""
+    record = next((r for a in (condition, x, z) if (r := getattr(a, "__formula__", None)) is not None), None)
+    if record is not None:
+        return record("where", (condition, x, z))
+    return namespace(condition, x, z).where(condition, x, z)
+
+
+def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[..., Any] | None = None) -> Any:
+    """function(*args), where a function that cannot be recorded is applied to each tile as it is.
+
+    ``derivative`` is that of a function of one argument; without it such a formula has values but no gradient.
+    """
+    record = next((r for a in args if (r := getattr(a, "__formula__", None)) is not None), None)
+    if record is None:
+        return function(*args)
+    try:
+        return function(*args)
+    except TypeError:  # NumPy or SciPy met a symbol
+        return record("apply", (function, args, derivative))
+
+
+# Between two sets of prepared items. They exist only as symbols: the engine alone computes them, tile by tile.
+
+
+def dot(A: Any, B: Any) -> Any:
+    """⟨a, b⟩ for all pairs."""
+    return _reduce("dot", A, B)
+
+
+def sqdist(A: Any, B: Any, length_scale: Any = None) -> Any:
+    """Σ_j (a_j − b_j)²/ℓ_j² for all pairs, accurate for nearly equal points too; ``length_scale`` None, a number or one per column."""
+    return _reduce("sqdist", A, B, length_scale)
+
+
+def fold(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any, B: Any) -> Any:
+    """state ← step(state, a_j, b_j) over the columns j, from ``start``; the last component of the final state, for all pairs."""
+    return _reduce("fold", A, B, (step, tuple(start)))
+
+
+def _reduce(name: str, A: Any, B: Any, extra: Any = None) -> Any:
+    return _record(name, A)(name, (A, B, extra))
+
+
+# For every item of one set.
+
+
+def sqnorm(A: Any) -> Any:
+    """‖a‖² for every item."""
+    return _record("sqnorm", A)("sqnorm", (A,))
+
+
+def fold_self(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any) -> Any:
+    """``fold`` of every item with itself."""
+    return _record("fold_self", A)("fold_self", (A, (step, tuple(start))))
+
+
+def mean_embedding(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any) -> Any:
+    """Σ_j w_j block(a, r_j) for every item a, over the items r_j of a reference representation."""
+    return _record("mean", A)("mean", (block, A, reference, weights))
+
+
+def mean_of_embedding(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float) -> Any:
+    """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, with what it is made of kept so that it can be differentiated."""
+    return _record("grand_mean", A)("grand_mean", (block, reference, weights, known))
+
+
+def _record(name: str, A: Any) -> Callable[[str, tuple[Any, ...]], Any]:
+    while isinstance(A, tuple):
+        A = A[0]
+    record = getattr(A, "__formula__", None)
+    if record is None:
+        raise TypeError(f"{name}(…) is part of a kernel's formula; call the kernel itself, k(X, Y), to get numbers.")
+    return record  # type: ignore[no-any-return]

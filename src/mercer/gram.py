@@ -1,0 +1,400 @@
+"""The lazy matrix K(X, Y).
+
+Solvers see a matrix and nothing of data: ``shape dtype rows(idx) sub(rows, cols) astype(dtype) diag() @ T dense()`` and
+``normal(V) = K^T(KV)``. Whether its entries are stored, factored, or computed when asked for is the business of the classes here.
+All of them stay inside ``Compute.memory``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.backend import Array, Compute, human
+from mercer.data import leaves, size, take
+from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
+from mercer.engine.tiles import Tiles
+
+Block = Callable[[Any, Any], Any]
+
+
+class Gram(ABC):
+    """A matrix of kernel values that need not exist as numbers. Abstract; the methods without underscore are the contract."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    compute: Compute
+
+    @abstractmethod
+    def rows(self, idx: Any) -> Array:
+        """K[idx, :] as an array, computed now."""
+
+    @abstractmethod
+    def sub(self, rows: Any, cols: Any) -> Gram:
+        """K[rows][:, cols] as a lazy matrix; slices or index arrays."""
+
+    @abstractmethod
+    def astype(self, dtype: Any) -> Gram:
+        """The same matrix in another precision; a lazy one is computed anew in it, not rounded."""
+
+    @abstractmethod
+    def diag(self) -> Array:
+        """The diagonal, without computing the rest."""
+
+    @abstractmethod
+    def _dense(self) -> Array:
+        """The whole matrix; the memory budget has been checked."""
+
+    @abstractmethod
+    def _product(self, V: Array) -> Array:
+        """K V for a V of two dimensions, in float64."""
+
+    @property
+    @abstractmethod
+    def T(self) -> Gram:
+        """The transposed matrix."""
+
+    def dense(self) -> Array:
+        """The whole matrix as an array, or a MemoryError before anything is allocated."""
+        need = self.shape[0] * self.shape[1] * self.dtype.itemsize
+        if need > self.compute.budget:
+            n, m = self.shape
+            smaller = f"Compute(dtype='float32') ({human(need // 2)})" if self.dtype.itemsize == 8 else "fewer rows (gram.rows, gram.sub)"
+            raise MemoryError(
+                f"A dense {n} × {m} matrix of {self.dtype} takes {human(need)}, the memory budget is {human(self.compute.budget)}. "
+                f"Either keep it lazy (gram @ v, gram.rows(i) and gram.sub(i, j) never store it), "
+                f"or halve it with {smaller}, or raise the budget: Compute(memory='{human(1.1 * need).replace(' ', '')}')."
+            )
+        return self._dense()
+
+    def __matmul__(self, V: Any) -> Array:
+        V = V if backend.is_tensor(V) else np.asarray(V)
+        if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
+            raise ValueError(f"A {self.shape[0]} × {self.shape[1]} Gram matrix cannot be multiplied with an array of shape {tuple(V.shape)}.")
+        return self._product(V[:, None])[:, 0] if V.ndim == 1 else self._product(V)
+
+    def normal(self, V: Any) -> Array:
+        """K^T (K V)."""
+        V = V if backend.is_tensor(V) else np.asarray(V)
+        out = self._normal(V[:, None] if V.ndim == 1 else V)
+        return out[:, 0] if V.ndim == 1 else out
+
+    def _normal(self, V: Array) -> Array:
+        return self.T @ (self @ V)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(backend.to_numpy(self.dense()), dtype)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.shape[0]} × {self.shape[1]} {self.dtype}>"
+
+
+class KernelGram(Gram):
+    """Values of a formula between two sets of items, computed in tiles when asked for and never stored.
+
+    Memory: a few tiles per thread, and a centred copy of the items where that fits a quarter of the budget.
+    """
+
+    def __init__(self, tiles: Tiles, name: str, *, as_numpy: bool) -> None:
+        self._tiles, self._name, self._as_numpy = tiles, name, as_numpy
+        self.shape, self.dtype, self.compute = tiles.shape, tiles.dtype, tiles.compute
+
+    @classmethod
+    def of(cls, kernel: Any, A: Any, B: Any, compute: Compute) -> KernelGram:
+        """The Gram of a kernel (anything with ``_block`` and ``_diag``) between prepared items; ``B is A`` makes it symmetric."""
+        left, left_leaves, right, right_leaves = _symbols(A, B)
+        diagonal = trace_items(kernel._diag, left) if B is A else None
+        return cls._make(kernel, trace(kernel._block, left, right), left_leaves, right_leaves, A, B, compute, diagonal)
+
+    @classmethod
+    def gradients(cls, kernel: Any, symbols: Any, A: Any, B: Any, compute: Compute) -> dict[str, KernelGram]:
+        """∂K/∂log θ for every parameter that occurs in the formula of ``symbols``, the kernel with symbols for parameters."""
+        left, left_leaves, right, right_leaves = _symbols(A, B)
+        formula = trace(symbols._block, left, right)
+        diagonal = trace_items(symbols._diag, left) if B is A else None
+
+        def gradient(name: str) -> KernelGram:
+            d = None if diagonal is None else log_derivative(diagonal, name)
+            return cls._make(kernel, log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d)
+
+        return {name: gradient(name) for name in parameter_names(formula)}
+
+    @classmethod
+    def _make(cls, kernel: Any, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None) -> KernelGram:
+        tiles = Tiles(formula, left, right, (size(A), size(B)), common_dtype((A, B), compute), compute, diagonal)
+        return cls(tiles, str(kernel), as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
+
+    def _out(self, x: Array) -> Array:
+        return backend.to_numpy(x) if self._as_numpy else x
+
+    def _view(self, tiles: Tiles) -> KernelGram:
+        return KernelGram(tiles, self._name, as_numpy=self._as_numpy)
+
+    def rows(self, idx: Any) -> Array:
+        idx = np.atleast_1d(idx) if not isinstance(idx, slice) else idx
+        out = self._checked(self._tiles.sub(idx, slice(None)).store(), idx)
+        if self._tiles.symmetric:
+            k = np.arange(self.shape[0])[idx]
+            out[np.arange(len(k)), k] = self._tiles.diag()[k]
+        return self._out(out)
+
+    def sub(self, rows: Any, cols: Any) -> KernelGram:
+        return self._view(self._tiles.sub(rows, cols))
+
+    def astype(self, dtype: Any) -> KernelGram:
+        return self._view(self._tiles.astype(dtype))
+
+    def diag(self) -> Array:
+        return self._out(self._checked(self._tiles.diag()))
+
+    @property
+    def T(self) -> KernelGram:
+        return self if self._tiles.symmetric else self._view(self._tiles.T)
+
+    def _dense(self) -> Array:
+        return self._out(self._checked(self._tiles.store()))
+
+    def _product(self, V: Array) -> Array:
+        return self._out(self._checked(self._tiles.product(V), given=V))
+
+    def _normal(self, V: Array) -> Array:
+        return self._out(self._checked(self._tiles.normal(V), given=V))
+
+    def _checked(self, values: Array, idx: Any = None, given: Array | None = None) -> Array:
+        """``values``, or an error that names the kernel and the first pair for which it is not a finite number."""
+        if backend.all_finite(values) or (given is not None and not backend.all_finite(given)):
+            return values
+        found = self._tiles.first_non_finite()
+        if found is None:  # only a sum overflowed
+            return values
+        i, j, value = found
+        raise FloatingPointError(
+            f"The kernel {self._name} gives {value} for the pair ({i}, {j}): row {i} of X with row {j} of "
+            f"{'X' if self._tiles.symmetric else 'Y'}. Scale the data or the kernel's parameters"
+            + (", or compute in float64." if self.dtype == np.float32 else ".")
+        )
+
+
+def _symbols(A: Any, B: Any) -> tuple[Any, list[Any], Any, list[Any]]:
+    left, left_leaves = symbolic(A, "row")
+    right, right_leaves = symbolic(B, "col")
+    return left, left_leaves, right, left_leaves if B is A else right_leaves
+
+
+def parameter_symbol(name: str, value: Any) -> Any:
+    """What stands for a continuous parameter, a number or one per column, in a formula to be differentiated."""
+    return VectorParameter(name, tuple(float(v) for v in value)) if hasattr(value, "__len__") else parameter(name, float(value))
+
+
+def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:
+    """The precision to compute in: what was asked for, else float32 if all numbers are, else float64."""
+    if compute.dtype is not None:
+        return np.dtype(compute.dtype)
+    found = [backend.numpy_dtype(x) for x in leaves(rep) if hasattr(x, "dtype") and backend.numpy_dtype(x).kind == "f"]
+    return np.result_type(*found) if found else np.dtype(np.float64)
+
+
+def item_values(function: Callable[[Any], Any], A: Any, dtype: Any) -> Array:
+    """A formula of one value per prepared item, evaluated."""
+    symbols, found = symbolic(A, "row")
+    formula = trace_items(function, symbols)
+    return Tiles(formula, found, found, (size(A), size(A)), dtype, Compute(threads=1), diagonal=formula).diag()
+
+
+class DenseGram(Gram):
+    """A matrix that is already there (precomputed)."""
+
+    def __init__(self, K: Any, compute: Compute | None = None) -> None:
+        K = K if backend.is_tensor(K) else np.asarray(K)
+        if K.ndim != 2:
+            raise ValueError(f"A Gram matrix has two dimensions, got shape {K.shape}.")
+        if backend.numpy_dtype(K).kind != "f":
+            K = backend.astype(K, np.float64)
+        self.K, self.compute = K, compute or Compute()
+        self.shape, self.dtype = (K.shape[0], K.shape[1]), backend.numpy_dtype(K)
+
+    def rows(self, idx: Any) -> Array:
+        return take(self.K, np.atleast_1d(idx) if not isinstance(idx, slice) else idx)
+
+    def sub(self, rows: Any, cols: Any) -> DenseGram:
+        return DenseGram(take(take(self.K, rows).T, cols).T, self.compute)
+
+    def astype(self, dtype: Any) -> DenseGram:
+        return DenseGram(backend.astype(self.K, dtype), self.compute)
+
+    def diag(self) -> Array:
+        k = np.arange(min(self.shape))
+        return self.K[k, k]
+
+    @property
+    def T(self) -> DenseGram:
+        return DenseGram(self.K.T, self.compute)
+
+    def dense(self) -> Array:
+        return self.K  # it exists: there is no memory to refuse
+
+    def _dense(self) -> Array:
+        return self.K
+
+    def _product(self, V: Array) -> Array:
+        V = backend.to_device(V, backend.device_of(self.K) if backend.is_tensor(self.K) else None)
+        return backend.astype(self.K @ backend.astype(V, self.dtype), np.float64)
+
+
+class LowRankGram(Gram):
+    """Φ Ψ^T from feature matrices, dense or sparse: products cost the features, never n²."""
+
+    def __init__(self, left: Any, right: Any = None, compute: Compute | None = None) -> None:
+        self.left, self.compute = left, compute or Compute()
+        self.right = left if right is None else right
+        if self.left.shape[1] != self.right.shape[1]:
+            raise ValueError(f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree.")
+        self.shape = (int(self.left.shape[0]), int(self.right.shape[0]))
+        self.dtype = common_dtype((self.left, self.right), self.compute)
+
+    def _lazy(self) -> KernelGram:
+        return KernelGram.of(_InnerProduct, self.left, self.left if self.right is self.left else self.right, self.compute)
+
+    def rows(self, idx: Any) -> Array:
+        return self._lazy().rows(idx)
+
+    def sub(self, rows: Any, cols: Any) -> LowRankGram:
+        return LowRankGram(take(self.left, rows), take(self.right, cols), self.compute)
+
+    def astype(self, dtype: Any) -> LowRankGram:
+        left = backend.astype(self.left, dtype)
+        right = left if self.right is self.left else backend.astype(self.right, dtype)
+        return LowRankGram(left, right, Compute(**{**self.compute.__dict__, "dtype": None}))
+
+    def diag(self) -> Array:
+        n = min(self.shape)
+        left, right = self.left[:n], self.right[:n]
+        if sparse.issparse(left):
+            return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
+        return backend.namespace(left).einsum("ij,ij->i", left, right)
+
+    @property
+    def T(self) -> LowRankGram:
+        return self if self.right is self.left else LowRankGram(self.right, self.left, self.compute)
+
+    def _dense(self) -> Array:
+        return self._lazy()._dense()
+
+    def _product(self, V: Array) -> Array:
+        V = backend.to_device(V, backend.device_of(self.left) if backend.is_tensor(self.left) else None)
+        V = backend.astype(V, backend.numpy_dtype(self.left))
+        return backend.astype(self.left @ (self.right.T @ V), np.float64)
+
+
+class _InnerProduct:
+    """⟨φ, ψ⟩ as the formula of prepared features."""
+
+    @staticmethod
+    def _block(A: Any, B: Any) -> Any:
+        return backend.dot(A, B)
+
+    @staticmethod
+    def _diag(A: Any) -> Any:
+        return backend.sqnorm(A)
+
+
+class WeightedGram(Gram):
+    """diag(u) K diag(v): weights on the rows and columns of another Gram."""
+
+    def __init__(self, base: Gram, u: Any, v: Any = None) -> None:
+        self.base, self.compute = base, base.compute
+        self.shape, self.dtype = base.shape, base.dtype
+        self.u = u if backend.is_tensor(u) else np.asarray(u)
+        self.v = self.u if v is None else v if backend.is_tensor(v) else np.asarray(v)
+        if (len(self.u), len(self.v)) != self.shape:
+            raise ValueError(f"Weights of lengths {len(self.u)} and {len(self.v)} do not fit a {self.shape[0]} × {self.shape[1]} matrix.")
+
+    def _weigh(self, values: Array, u: Array, v: Array) -> Array:
+        return backend.astype(values * u[:, None] * v[None, :], self.dtype)
+
+    def rows(self, idx: Any) -> Array:
+        idx = np.atleast_1d(idx) if not isinstance(idx, slice) else idx
+        return self._weigh(self.base.rows(idx), take(self.u, idx), self.v)
+
+    def sub(self, rows: Any, cols: Any) -> WeightedGram:
+        return WeightedGram(self.base.sub(rows, cols), take(self.u, rows), take(self.v, cols))
+
+    def astype(self, dtype: Any) -> WeightedGram:
+        return WeightedGram(self.base.astype(dtype), self.u, self.v)
+
+    def diag(self) -> Array:
+        n = min(self.shape)
+        return backend.astype(self.base.diag() * self.u[:n] * self.v[:n], self.dtype)
+
+    @property
+    def T(self) -> WeightedGram:
+        return WeightedGram(self.base.T, self.v, self.u)
+
+    def _dense(self) -> Array:
+        return self._weigh(self.base.dense(), self.u, self.v)
+
+    def _product(self, V: Array) -> Array:
+        return self.u[:, None] * self.base._product(self.v[:, None] * V)
+
+
+class CachedGram(Gram):
+    """Another Gram whose most recently used rows are kept: ``hits`` and ``misses`` count them.
+
+    capacity
+        How many rows to keep; None: as many as a quarter of the memory budget holds.
+    """
+
+    def __init__(self, base: Gram, capacity: int | None = None) -> None:
+        self.base, self.compute = base, base.compute
+        self.shape, self.dtype = base.shape, base.dtype
+        row = max(1, self.shape[1] * self.dtype.itemsize)
+        self.capacity = max(1, self.compute.budget // 4 // row) if capacity is None else capacity
+        if self.capacity < 1:
+            raise ValueError(f"CachedGram(capacity={capacity}): keep at least one row.")
+        self.hits = self.misses = 0
+        self._kept: OrderedDict[int, Array] = OrderedDict()
+
+    def rows(self, idx: Any) -> Array:
+        wanted = [int(i) for i in np.arange(self.shape[0])[np.atleast_1d(idx) if not isinstance(idx, slice) else idx]]
+        missing = [i for i in dict.fromkeys(wanted) if i not in self._kept]
+        self.misses += len(missing)
+        self.hits += len(wanted) - len(missing)
+        # a copy of each row: a view would keep the whole batch alive
+        fresh = {i: 1 * row for i, row in zip(missing, self.base.rows(np.array(missing)), strict=True)} if missing else {}
+        out = backend.empty((len(wanted), self.shape[1]), self.dtype, next(iter(fresh.values()), next(iter(self._kept.values()), None)))
+        for k, i in enumerate(wanted):
+            out[k] = fresh[i] if i in fresh else self._kept[i]
+        for i in dict.fromkeys(wanted):
+            self._kept[i] = fresh[i] if i in fresh else self._kept[i]
+            self._kept.move_to_end(i)
+        while len(self._kept) > self.capacity:
+            self._kept.popitem(last=False)
+        return out
+
+    def sub(self, rows: Any, cols: Any) -> Gram:
+        return self.base.sub(rows, cols)
+
+    def astype(self, dtype: Any) -> CachedGram:
+        return CachedGram(self.base.astype(dtype), self.capacity)
+
+    def diag(self) -> Array:
+        return self.base.diag()
+
+    @property
+    def T(self) -> Gram:
+        return self.base.T
+
+    def _dense(self) -> Array:
+        return self.base._dense()
+
+    def _product(self, V: Array) -> Array:
+        return self.base._product(V)
+
+    def _normal(self, V: Array) -> Array:
+        return self.base._normal(V)

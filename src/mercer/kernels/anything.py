@@ -1,0 +1,139 @@
+"""Kernels on any kind of object."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.data import DataError, Domain, Nodes, as_frame, size
+from mercer.kernels.base import Kernel, kernel, nonnegative
+from mercer.validity import check_symmetric
+
+
+@kernel
+class Constant(Kernel):
+    """c ≥ 0 for every pair: one feature, √c."""
+
+    c: float = nonnegative(1.0)
+    explicit = True
+
+    def _prepare(self, X: Any) -> Any:
+        return np.zeros(size(X), np.int8)  # not a float, so that it does not decide the precision
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return self.c
+
+    def _diag(self, A: Any) -> Any:
+        return self.c
+
+    def _width(self, A: Any) -> int:
+        return 1
+
+    def _features(self, A: Any) -> Any:
+        return np.full((len(A), 1), math.sqrt(self.c))
+
+
+@kernel
+class Categorical(Kernel):
+    """1[x = z]: the delta kernel for nominal columns; of several columns, all must agree.
+
+    ``Categorical().on("a") + Categorical().on("b")`` counts the columns that agree. Objects are compared by a 64-bit code of their
+    value, so that training and test data need no common list of categories; 1, 1.0 and True are equal, 1 and "1" are not. Missing
+    values (None, NaN) are a category of their own. Two of a million categories share a code with probability 3·10⁻⁸.
+    """
+
+    def _prepare(self, X: Any) -> Any:
+        return _codes(X)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return backend.equal(A, B)
+
+    def _diag(self, A: Any) -> Any:
+        return 1.0
+
+
+def _codes(X: Any) -> Any:
+    """A 64-bit code for each row: equal for equal rows, whatever the container."""
+    rows = _rows(X)
+    known: dict[Any, int] = {}
+    out = np.empty(len(rows), np.int64)
+    for i, row in enumerate(rows):
+        key = tuple(_canonical(i, v) for v in row)
+        if key not in known:
+            known[key] = int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=8).digest(), "little", signed=True)
+        out[i] = known[key]
+    return out
+
+
+def _rows(X: Any) -> list[Any]:
+    frame = as_frame(X)
+    if frame is not None:
+        return list(frame.rows())
+    series = nw.from_native(X, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return [(v,) for v in series.to_list()]
+    if sparse.issparse(X):
+        X = X.toarray()
+    if backend.is_tensor(X):
+        X = backend.to_numpy(X)
+    if isinstance(X, np.ndarray) and X.ndim > 1:
+        return [tuple(r) for r in X.reshape(len(X), -1).tolist()]
+    return [(v,) for v in (X.tolist() if isinstance(X, np.ndarray) else X)]
+
+
+def _canonical(i: int, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or value != value:
+        return None
+    if isinstance(value, bool | int | float):
+        return int(value) if math.isfinite(value) and value == int(value) else value
+    if isinstance(value, list | tuple):
+        return tuple(_canonical(i, v) for v in value)
+    if not isinstance(value, str | bytes):
+        text = repr(value)
+        if " at 0x" in text:
+            raise DataError(f"Item {i} is a {type(value).__name__} without a value to compare; give strings, numbers or tuples of them.")
+        return (type(value).__name__, text)
+    return value
+
+
+@kernel
+class Precomputed(Kernel):
+    """K[i, j] for a matrix you have: the objects are the numbers 0…n−1 of its rows.  Whether K is valid is for ``check_kernel`` to say."""
+
+    K: Any
+    psd = None
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return Nodes(self.K.shape[0])
+
+    def _validate(self) -> None:
+        if getattr(self.K, "ndim", 0) != 2 or self.K.shape[0] != self.K.shape[1]:
+            raise ValueError(f"Precomputed(K): K must be a square array, got {getattr(self.K, 'shape', type(self.K).__name__)}.")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_symmetric(self.K)  # n² work: done when the kernel is made, not at each use
+
+    def _prepare(self, X: Any) -> Any:
+        return X, backend.to_numpy(self.K[:1, :1]).repeat(len(X))  # the second leaf only carries the precision of K
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return self.K[_ids(A)][:, _ids(B)]
+
+    def _diag(self, A: Any) -> Any:
+        return self.K[_ids(A), _ids(A)]
+
+
+def _ids(A: Any) -> Any:
+    if hasattr(A[0], "__formula__"):
+        raise TypeError("rows of a matrix are looked up by number, not by symbol")
+    return A[0]

@@ -1,0 +1,384 @@
+"""A kernel is a value.
+
+It has parameters and no state: never fitted in place, never caching, equal to any kernel of the same class and parameters. An author
+writes hooks (``_block`` and, where it pays, ``_prepare``, ``_diag``, ``_features``, ``bind``); users call the final methods.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import Anything, DataError, Domain, chunks, leaves, size, take
+from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
+
+if TYPE_CHECKING:
+    from mercer.kernels.algebra import Power, Scaled
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Parameters: declared where they stand, checked at the door
+# ---------------------------------------------------------------------------------------------------------------------
+
+Check = Callable[[Any], str | None]
+
+
+def _parameter(default: Any, check: Check, *, symbol: str | None, continuous: bool) -> Any:
+    metadata = {"check": check, "symbol": symbol, "continuous": continuous}
+    return dataclasses.field(metadata=metadata) if default is dataclasses.MISSING else dataclasses.field(default=default, metadata=metadata)
+
+
+def _numbers(value: Any) -> Any:
+    return np.asarray(value, np.float64) if isinstance(value, list | tuple | np.ndarray) else value
+
+
+def positive(
+    default: Any = dataclasses.MISSING, *, symbol: str | None = None, words: tuple[str, ...] = (), vector: bool = False, continuous: bool = True
+) -> Any:
+    """A number > 0 (one per column if ``vector``), or one of ``words``, which ``bind`` turns into a number."""
+
+    def check(value: Any) -> str | None:
+        if isinstance(value, str):
+            return None if value in words else f"must be a positive number{_or(words)}"
+        x = _numbers(value)
+        if vector and isinstance(x, np.ndarray):
+            return None if x.ndim == 1 and x.size and np.isfinite(x).all() and (x > 0).all() else "must be positive, one number per column"
+        return None if _is_real(x) and x > 0 and (math.isfinite(x) or not continuous) else f"must be a positive number{_or(words)}"
+
+    return _parameter(default, check, symbol=symbol, continuous=continuous)
+
+
+def nonnegative(default: Any = dataclasses.MISSING, *, symbol: str | None = None, why: str = "must be a number of at least 0") -> Any:
+    """A number ≥ 0."""
+    return _parameter(default, lambda x: None if _is_real(x) and math.isfinite(x) and x >= 0 else why, symbol=symbol, continuous=True)
+
+
+def real(default: Any = dataclasses.MISSING, *, symbol: str | None = None) -> Any:
+    """Any finite number."""
+    return _parameter(default, lambda x: None if _is_real(x) and math.isfinite(x) else "must be a number", symbol=symbol, continuous=True)
+
+
+def natural(default: Any = dataclasses.MISSING, *, minimum: int = 1, maximum: int | None = None) -> Any:
+    """A whole number from ``minimum`` to ``maximum``."""
+    bounds = f"must be a whole number from {minimum} to {maximum}" if maximum is not None else f"must be a whole number of at least {minimum}"
+
+    def check(x: Any) -> str | None:
+        whole = isinstance(x, int | np.integer) and not isinstance(x, bool)
+        return None if whole and x >= minimum and (maximum is None or x <= maximum) else bounds
+
+    return _parameter(default, check, symbol=None, continuous=False)
+
+
+def _is_real(x: Any) -> bool:
+    return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return "" if not words else " or " + " or ".join(repr(w) for w in words)
+
+
+T = TypeVar("T", bound=type)
+
+
+@dataclass_transform(field_specifiers=(positive, nonnegative, real, natural))
+def kernel(cls: T) -> T:
+    """Class decorator: the annotated fields are the parameters, in order, of the constructor."""
+    return dataclasses.dataclass(eq=False, repr=False)(cls)  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The kernel
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """k(x, z), a similarity that is an inner product in some space.
+
+    ``k(X, Y)`` is the matrix of values, ``k.gram(X, Y)`` the same matrix computed when needed. Kernels add, multiply and compose
+    to kernels; ``psd`` says whether the result is known to be positive semi-definite, ``explicit`` whether it has a finite
+    feature map.
+    """
+
+    domain: ClassVar[Domain] = Anything()
+    psd: bool | None = True  # True, False (there are data for which it is not), None (unknown)
+    explicit: bool = False
+
+    # -- hooks for authors -------------------------------------------------------------------------------------------
+
+    def _prepare(self, X: Any) -> Any:
+        """Work done once per item; a representation with one row per item in every leaf."""
+        return X
+
+    def _block(self, A: Any, B: Any) -> Any:
+        """k between prepared items: a formula in mercer.backend's functions, or NumPy on the items themselves."""
+        raise NotImplementedError(f"{type(self).__name__} must define _block(A, B), or the method of its family.")
+
+    def _diag(self, A: Any) -> Any:
+        """k(x, x) for each prepared item. Overridden where it is cheaper than a block of one."""
+        n = size(A)
+        return np.array([float(np.asarray(self._block(take(A, i), take(A, i))).reshape(())) for i in chunks(n, 1)])
+
+    def _features(self, A: Any) -> Any:
+        """φ(x) for each prepared item, with k(x, z) = ⟨φ(x), φ(z)⟩; array or CSR."""
+        raise NotImplementedError
+
+    def _width(self, A: Any) -> int:
+        """How many features ``_features`` would return."""
+        raise NotImplementedError
+
+    def _validate(self) -> None:
+        """Raise if parameters that are each valid do not fit together."""
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        """The kernel with its data-driven parts ("scale", means, landmarks) fixed by X; itself where there are none.
+
+        A weight counts as that many repetitions of the row.
+        """
+        return self._with_children(lambda child: child.bind(X, weights))
+
+    @property
+    def _notation(self) -> str:
+        """The kernel as mathematics, for str()."""
+        from mercer.kernels import notation
+
+        return notation.call(self, mathematics=True)
+
+    @property
+    def _python(self) -> str:
+        """The kernel as Python, for repr()."""
+        from mercer.kernels import notation
+
+        return notation.call(self, mathematics=False)
+
+    # -- final: values -----------------------------------------------------------------------------------------------
+
+    def __call__(self, X: Any, Y: Any = None) -> Array:
+        """The matrix k(x_i, y_j), or the number k(x, y) for two single vectors."""
+        pair = self.domain.pair(X, Y) if Y is not None else None
+        if pair is None:
+            return self.gram(X, Y).dense()
+        if self._data_driven:
+            raise DataError(f"{self} is fixed by data, and a single pair is none: bind it first, kernel.bind(X).")
+        return self.gram(*pair).dense()[0, 0]
+
+    def gram(self, X: Any, Y: Any = None, compute: Compute | None = None) -> Gram:
+        """The lazy matrix K(X, Y), K(X, X) without Y. An unbound kernel binds to Y, or to X."""
+        compute = compute or Compute()
+        k, A, B = self._enter(X, Y)
+        if k.explicit and k._width(A) < min(size(A), size(B)):
+            left = k._features(A)
+            return LowRankGram(left, left if B is A else k._features(B), compute)
+        return KernelGram.of(k, A, B, compute)
+
+    def diag(self, X: Any) -> Array:
+        """k(x_i, x_i), without the matrix."""
+        k, A, _ = self._enter(X, None)
+        values = item_values(k._diag, A, common_dtype(A, Compute()))
+        return values if any(backend.is_tensor(x) for x in leaves(A)) else backend.to_numpy(values)
+
+    def features(self, X: Any) -> Array:
+        """φ(x_i), with k(x, z) = ⟨φ(x), φ(z)⟩; only for kernels with ``explicit``."""
+        if not self.explicit:
+            raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
+        k, A, _ = self._enter(X, None)
+        need = k._width(A) * size(A) * 8
+        if need > Compute().budget:
+            raise MemoryError(f"{self} has {k._width(A)} features: {need / 1e9:.3g} GB for {size(A)} rows. Use its values instead: k.gram(X).")
+        return k._features(A)
+
+    def gradient(self, X: Any, Y: Any = None, compute: Compute | None = None) -> dict[str, Gram]:
+        """∂K/∂log θ for each continuous parameter θ, as lazy matrices; names are those of ``get_params``, ``name[j]`` in a vector.
+
+        The derivative is taken of the formula itself. At θ = 0 the value is 0 = θ·∂K/∂θ.
+        """
+        k, A, B = self._enter(X, Y)
+        grams: dict[str, Gram] = dict(KernelGram.gradients(k, k._symbolic(""), A, B, compute or Compute()))
+        return grams
+
+    def _enter(self, X: Any, Y: Any) -> tuple[Kernel, Any, Any]:
+        """The door: check parameters and data, bind, prepare. Returns the bound kernel and both sides (B is A without Y)."""
+        self.check_parameters()
+        same = Y is None or Y is X
+        X = self.domain.check(X)
+        Y = X if same else self.domain.check(Y)
+        k = self.bind(Y)
+        A = k._prepare(X)
+        B = A if same else k._prepare(Y)
+        return k, A, B
+
+    # -- final: algebra ----------------------------------------------------------------------------------------------
+
+    def __add__(self, other: Any) -> Kernel:
+        from mercer.kernels.algebra import add
+
+        return add(self, other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        from mercer.kernels.algebra import add
+
+        return self if _is_real(other) and other == 0 else add(other, self)
+
+    def __mul__(self, other: Any) -> Kernel:
+        from mercer.kernels.algebra import multiply
+
+        return multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Scaled:
+        from mercer.kernels.algebra import Scaled, multiply
+
+        product = multiply(self, other)
+        assert isinstance(product, Scaled)  # a kernel on the left would have used its own __mul__
+        return product
+
+    def __truediv__(self, other: Any) -> Kernel:
+        if not _is_real(other) or other <= 0:
+            raise ValueError(f"A kernel can be divided by a positive number, not by {other!r}.")
+        return self * (1.0 / other)
+
+    def __pow__(self, exponent: Any) -> Power:
+        from mercer.kernels.algebra import Power
+
+        return Power(self, exponent)
+
+    def __sub__(self, other: Any) -> Kernel:
+        raise TypeError(
+            "The difference of two kernels is not a kernel: it need not be positive semi-definite. "
+            "Use mercer.Precomputed(K).repaired('clip') on the matrix if you must."
+        )
+
+    def __neg__(self) -> Kernel:
+        raise TypeError("−k is not a kernel: k(x, x) would be negative. Scales must be at least 0.")
+
+    def normalized(self) -> Kernel:
+        """k(x, z)/√(k(x, x) k(z, z)): the cosine in feature space."""
+        from mercer.kernels.feature_space import Normalized
+
+        return Normalized(self)
+
+    def centered(self) -> Kernel:
+        """⟨φ(x) − μ, φ(z) − μ⟩, μ the mean over the data given to ``bind``."""
+        from mercer.kernels.feature_space import Centered
+
+        return Centered(self)
+
+    def repaired(self, how: str = "clip") -> Kernel:
+        """A positive semi-definite kernel near an indefinite similarity: 'clip', 'flip' or 'shift' its negative eigenvalues."""
+        from mercer.kernels.feature_space import Repaired
+
+        return Repaired(self, how)
+
+    def map(self, function: Callable[[Any], Any]) -> Kernel:
+        """k(f(x), f(z)); ``function`` takes and returns a collection of samples."""
+        from mercer.kernels.inputs import Mapped
+
+        return Mapped(self, function)
+
+    def on(self, columns: Any) -> Kernel:
+        """k on some columns of a table: a name or number, or a list of them."""
+        from mercer.kernels.inputs import OnColumns
+
+        return OnColumns(self, columns)
+
+    def imputed(self, strategy: str = "mean", indicator: bool = False) -> Kernel:
+        """k where missing values (NaN) are filled with the column's 'mean' or 'median' in the data given to ``bind``, or with 0.
+
+        With ``indicator``, a column 0/1 "was missing" is added for each column. Being k(f(x), f(z)), it is as valid as k.
+        """
+        from mercer.kernels.inputs import Imputed
+
+        return Imputed(self, strategy, indicator)
+
+    # -- final: a value ----------------------------------------------------------------------------------------------
+
+    def __post_init__(self) -> None:
+        self.check_parameters()
+
+    def check_parameters(self) -> None:
+        """Raise ValueError if a parameter is out of range. Runs when a kernel is made and, since ``set_params`` can change it, when used."""
+        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+            check = f.metadata.get("check")
+            complaint = check(getattr(self, f.name)) if check is not None else None
+            if complaint is not None:
+                raise ValueError(f"{type(self).__name__}({f.name}={getattr(self, f.name)!r}): {f.name} {complaint}.")
+        for _, child in self._children():
+            if not isinstance(child, Kernel):
+                raise TypeError(f"{type(self).__name__} is made of kernels, got {child!r}.")
+        self._validate()
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)  # type: ignore[attr-defined]
+        return all(_same(mine[name], theirs[name]) for name in mine)
+
+    def __hash__(self) -> int:
+        return hash((type(self), tuple(_hashable(v) for v in self.get_params(deep=False).values())))
+
+    def __repr__(self, N_CHAR_MAX: int = 0) -> str:
+        return self._python
+
+    def __str__(self) -> str:
+        return self._notation
+
+    # -- parts -------------------------------------------------------------------------------------------------------
+
+    def _children(self) -> Iterator[tuple[str, Kernel]]:
+        """The kernels this one is made of, by parameter name."""
+        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if isinstance(value, Kernel):
+                yield f.name, value
+
+    def _with_children(self, change: Callable[[Kernel], Kernel]) -> Self:
+        """This kernel with each part changed; itself where nothing changes."""
+        changed = {name: new for name, child in self._children() if (new := change(child)) is not child}
+        return self._replace(**changed) if changed else self
+
+    def _replace(self, **changes: Any) -> Self:
+        other = copy.copy(self)
+        for name, value in changes.items():
+            setattr(other, name, value)
+        return other
+
+    def _symbolic(self, prefix: str) -> Self:
+        """This kernel with a symbol for every continuous parameter, named as in ``get_params``."""
+        changes: dict[str, Any] = {}
+        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if f.metadata.get("continuous") and not isinstance(value, str):
+                changes[f.name] = parameter_symbol(prefix + f.name, value)
+        changes |= {name: child._symbolic(f"{prefix}{name}__") for name, child in self._children()}
+        return self._replace(**changes)
+
+    @property
+    def _data_driven(self) -> bool:
+        """Whether ``bind`` has something to fix."""
+        return any(child._data_driven for _, child in self._children())
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
+    if hasattr(a, "shape") or hasattr(b, "shape"):
+        return bool(np.array_equal(backend.to_numpy(_plain(a)), backend.to_numpy(_plain(b))))
+    return bool(a == b)
+
+
+def _plain(x: Any) -> Any:
+    return x.toarray() if hasattr(x, "toarray") else x
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, tuple | list):
+        return tuple(_hashable(v) for v in value)
+    if hasattr(value, "shape"):
+        x = backend.to_numpy(_plain(value))
+        return x.shape, x.tobytes() if x.dtype != object else len(x)
+    return value

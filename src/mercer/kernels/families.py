@@ -1,0 +1,175 @@
+"""Five families; each leaves one method to write.
+
+========== ==================== =============================================================
+Radial     ``_profile(d2)``      a function of ‖x − z‖²
+Inner      ``_profile(s, …)``    a function of ⟨x, z⟩, ‖x‖², ‖z‖²
+Additive   ``_term(x, z)``       a sum over columns, then ``_profile(s)`` if wanted
+Explicit   ``_map(X)``           an inner product of features
+Pairwise   ``_pair(a, b)``       anything, one pair at a time
+========== ==================== =============================================================
+
+``_profile``, ``_term`` and ``_step`` are written with the functions of ``mercer.backend``; from that one formula follow blocks on the
+CPU and the GPU, lazy products, gradients and algebra. A function that only NumPy knows works too, tile by tile.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer import backend
+from mercer.backend import dot, fold, fold_self, pointwise, sqdist, sqnorm
+from mercer.data import Anything, Domain, Ragged, Vectors, leaves, size
+from mercer.kernels.base import Kernel
+
+
+class Radial(Kernel):
+    """profile(‖x − z‖²). One GEMM per block; accurate for nearly equal points."""
+
+    domain: ClassVar[Domain] = Vectors()
+
+    def _profile(self, d2: Any) -> Any:
+        raise NotImplementedError
+
+    def _metric(self) -> Any:
+        """Length scales that divide the columns before they are compared: None, a number, or one per column."""
+        return None
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return pointwise(self._profile, sqdist(A, B, self._metric()))
+
+    def _diag(self, A: Any) -> Any:
+        return pointwise(self._profile, 0.0 * sqnorm(A))
+
+
+class Inner(Kernel):
+    """profile(⟨x, z⟩, ‖x‖², ‖z‖²). One GEMM per block."""
+
+    domain: ClassVar[Domain] = Vectors()
+
+    def _profile(self, s: Any, xx: Any, zz: Any) -> Any:
+        raise NotImplementedError
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return pointwise(self._profile, dot(A, B), sqnorm(A), sqnorm(B))
+
+    def _diag(self, A: Any) -> Any:
+        xx = sqnorm(A)
+        return pointwise(self._profile, xx, xx, xx)
+
+
+class Columnwise(Kernel):
+    """profile(last state), state ← step(state, x_j, z_j) over the columns: the family behind ``Additive`` and dynamic programmes."""
+
+    domain: ClassVar[Domain] = Vectors()
+
+    def _start(self) -> tuple[float, ...]:
+        return (0.0,)
+
+    def _step(self, state: tuple[Any, ...], x: Any, z: Any) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+    def _profile(self, s: Any) -> Any:
+        return s
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return pointwise(self._profile, fold(self._step, self._start(), A, B))
+
+    def _diag(self, A: Any) -> Any:
+        return pointwise(self._profile, fold_self(self._step, self._start(), A))
+
+
+class Additive(Columnwise):
+    """profile(Σ_j term(x_j, z_j))."""
+
+    def _term(self, x: Any, z: Any) -> Any:
+        raise NotImplementedError
+
+    def _step(self, state: tuple[Any, ...], x: Any, z: Any) -> tuple[Any, ...]:
+        return (state[0] + self._term(x, z),)
+
+
+class Explicit(Kernel):
+    """⟨φ(x), φ(z)⟩ with a finite φ: dense features or sparse ones. Every learner can work with φ and forget n²."""
+
+    explicit = True
+
+    def _map(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def _prepare(self, X: Any) -> Any:
+        return self._map(X)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return dot(A, B)
+
+    def _diag(self, A: Any) -> Any:
+        return sqnorm(A)
+
+    def _features(self, A: Any) -> Any:
+        return A
+
+    def _width(self, A: Any) -> int:
+        return int(A.shape[1])
+
+
+class Pairwise(Kernel):
+    """pair(a, b), one pair at a time; each pair once in a symmetric matrix.
+
+    ``_pair`` is an ordinary method on two items, or a function compiled by Numba on two rows of numbers, ``compiled_pair``, with
+    ``_parameters()`` as its third argument: then items are rows of arrays or of a ``Ragged``, and the loop runs compiled and
+    without the GIL.
+    """
+
+    domain: ClassVar[Domain] = Anything()
+    compiled_pair: ClassVar[Any] = None
+
+    def _pair(self, a: Any, b: Any) -> float:
+        raise NotImplementedError
+
+    def _parameters(self) -> tuple[float, ...]:
+        return ()
+
+    def _block(self, A: Any, B: Any) -> Any:
+        items, others = _items(A), _items(B)
+        if type(self).compiled_pair is not None:
+            return _compiled_block(type(self).compiled_pair, items, others, self._parameters())
+        return np.array([[self._pair(a, b) for b in others] for a in items], dtype=np.float64).reshape(len(items), len(others))
+
+    def _diag(self, A: Any) -> Any:
+        items = _items(A)
+        if type(self).compiled_pair is not None:
+            pair, parameters = type(self).compiled_pair, self._parameters()
+            return np.array([pair(items[i], items[i], parameters) for i in range(size(items))], dtype=np.float64)
+        return np.array([self._pair(a, a) for a in items], dtype=np.float64)
+
+
+def _items(rep: Any) -> Any:
+    leaf = next(leaves(rep))
+    if hasattr(leaf, "__formula__"):
+        raise TypeError("pairs are computed on items, not on symbols")
+    return backend.to_numpy(leaf) if backend.is_tensor(leaf) else leaf
+
+
+def _compiled_block(pair: Any, A: Any, B: Any, parameters: tuple[float, ...]) -> Any:
+    out = np.empty((size(A), size(B)))
+    a, b = (x if isinstance(x, Ragged) else Ragged.of(list(x)) for x in (A, B))
+    _loop()(pair, a.values, a.offsets, b.values, b.offsets, parameters, out)
+    return out
+
+
+_compiled_loop: list[Any] = []
+
+
+def _loop() -> Any:
+    """The one loop over pairs, compiled at first use so that importing Mercer does not import Numba."""
+    if not _compiled_loop:
+        _compiled_loop.append(backend.jit(_pair_loop))
+    return _compiled_loop[0]
+
+
+def _pair_loop(pair: Any, a: Any, a_offsets: Any, b: Any, b_offsets: Any, parameters: Any, out: Any) -> None:
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = pair(a[a_offsets[i] : a_offsets[i + 1]], b[b_offsets[j] : b_offsets[j + 1]], parameters)

@@ -1,0 +1,253 @@
+"""Kernels that move the features of another: onto the sphere, to the origin, into a Euclidean space."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.backend import Compute, dot, mean_embedding, mean_of_embedding, sqnorm, sqrt, where
+from mercer.data import DataError
+from mercer.gram import KernelGram, common_dtype, item_values
+from mercer.kernels.algebra import Composite, Scaled, Sum
+from mercer.kernels.anything import Categorical
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.notation import method
+
+
+class Wrapper(Composite):
+    """A kernel around one other, written as a method call: k.normalized()."""
+
+    kernel: Kernel
+    method_name: ClassVar[str]
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return ()
+
+    def _prepare(self, X: Any) -> Any:
+        return self._enter_part(self.kernel, X)
+
+    @property
+    def _notation(self) -> str:
+        return method(self.kernel, self.method_name, *self._method_arguments(), mathematics=True)
+
+    @property
+    def _python(self) -> str:
+        return method(self.kernel, self.method_name, *self._method_arguments(), mathematics=False)
+
+
+class ZeroNormWarning(UserWarning):
+    """Some objects have k(x, x) = 0 and so no direction; their normalised values are 0."""
+
+
+@kernel
+class Normalized(Wrapper):
+    """k(x, z)/√(k(x, x) k(z, z)).  1 on the diagonal, exactly; 0 where k(x, x) = 0 (an empty string, a zero row), with a warning."""
+
+    method_name: ClassVar[str] = "normalized"
+    kernel: Kernel
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return self.kernel.psd
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return self.kernel.explicit
+
+    def _prepare(self, X: Any) -> Any:
+        A = super()._prepare(X)
+        norms = backend.to_numpy(item_values(self.kernel._diag, A, common_dtype(A, Compute())))
+        if (norms < 0).any():
+            i = int(np.argmax(norms < 0))
+            raise DataError(f"{self.kernel} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide by.")
+        if (norms == 0).any():
+            count, i = int(np.sum(norms == 0)), int(np.argmax(norms == 0))
+            warnings.warn(
+                f"{count} of {len(norms)} objects, the first in row {i}, have k(x, x) = 0 under {self.kernel}; their normalised values are 0.",
+                ZeroNormWarning,
+                stacklevel=2,
+            )
+        return A
+
+    def _inverse_norm(self, A: Any) -> Any:
+        d = self.kernel._diag(A)
+        return where(d > 0, 1.0 / sqrt(where(d > 0, d, 1.0)), 0.0) if hasattr(d, "__formula__") else d**-0.5 if d > 0 else 0.0
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return self.kernel._block(A, B) * self._inverse_norm(A) * self._inverse_norm(B)
+
+    def _diag(self, A: Any) -> Any:
+        d = self.kernel._diag(A)
+        return where(d > 0, 1.0, 0.0) if hasattr(d, "__formula__") else float(d > 0)
+
+    def _width(self, A: Any) -> int:
+        return self.kernel._width(A)
+
+    def _features(self, A: Any) -> Any:
+        phi = self.kernel._features(A)
+        if sparse.issparse(phi):
+            norms = np.sqrt(np.asarray(phi.multiply(phi).sum(axis=1)).reshape(-1))
+            return sparse.csr_array(sparse.diags_array(1.0 / np.where(norms > 0, norms, 1.0)) @ phi)
+        xp = backend.namespace(phi)
+        norms = xp.sqrt(xp.einsum("ij,ij->i", phi, phi))
+        return phi / xp.where(norms > 0, norms, xp.ones_like(norms))[:, None]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Centring
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+class Centered(Wrapper):
+    """⟨φ(x) − μ, φ(z) − μ⟩, μ the (weighted) mean of φ over the data given to ``bind``."""
+
+    method_name: ClassVar[str] = "centered"
+    kernel: Kernel
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True if self.kernel.psd else None
+
+    @property
+    def _data_driven(self) -> bool:
+        return True
+
+    def bind(self, X: Any, weights: Any = None) -> CenteredAt:
+        k = self.kernel.bind(X, weights)
+        K = k.gram(X)
+        w = np.ones(K.shape[0]) if weights is None else np.asarray(weights, np.float64)
+        if len(w) == 0 or w.sum() <= 0:
+            raise DataError("A kernel cannot be centred on no data.")
+        w = w / w.sum()
+        return CenteredAt(k, X, w, float(w @ backend.to_numpy(K @ w)))
+
+
+@kernel
+class CenteredAt(Composite):
+    """k(x, z) − Σ_i w_i k(x, r_i) − Σ_i w_i k(z, r_i) + Σ_ij w_i w_j k(r_i, r_j): centred on the reference sample r.
+
+    The last sum is stored, as ``mean``. New points cost one value per reference item.
+    """
+
+    kernel: Kernel
+    reference: Any
+    weights: Any
+    mean: float
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True if self.kernel.psd else None
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return self.kernel.explicit
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        return self
+
+    def _prepare(self, X: Any) -> Any:
+        return self._enter_part(self.kernel, X)
+
+    def _reference(self) -> Any:
+        return self._enter_part(self.kernel, self.reference)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        R, w, block = self._reference(), self.weights, self.kernel._block
+        means = mean_embedding(block, A, R, w) + mean_embedding(block, B, R, w)
+        return self.kernel._block(A, B) - means + mean_of_embedding(block, A, R, w, self.mean)
+
+    def _diag(self, A: Any) -> Any:
+        R, w, block = self._reference(), self.weights, self.kernel._block
+        return self.kernel._diag(A) - 2.0 * mean_embedding(block, A, R, w) + mean_of_embedding(block, A, R, w, self.mean)
+
+    def _width(self, A: Any) -> int:
+        return self.kernel._width(A)
+
+    def _features(self, A: Any) -> Any:
+        phi, reference = (p.toarray() if sparse.issparse(p) else p for p in map(self.kernel._features, (A, self._reference())))
+        w = np.asarray(self.weights, backend.numpy_dtype(reference))
+        return phi - (backend.to_device(w, backend.device_of(reference)) if backend.is_tensor(reference) else w) @ reference
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Indefinite similarities
+# ---------------------------------------------------------------------------------------------------------------------
+
+_HOW = ("clip", "flip", "shift")
+
+
+@kernel
+class Repaired(Wrapper):
+    """A valid kernel near an indefinite similarity, made from the spectrum K = UΛU^T on the data given to ``bind``.
+
+    "clip" sets negative eigenvalues to 0 (the nearest positive semi-definite matrix), "flip" takes |Λ|, "shift" adds −λ_min to the
+    similarity of each object with itself. Out of sample, clip and flip are k(x, R) U|Λ|^−1 U^T k(R, z) over the eigenvalues kept; shift
+    adds its constant where x = z. An asymmetric similarity is first averaged with its transpose.
+    """
+
+    method_name: ClassVar[str] = "repaired"
+    kernel: Kernel
+    how: str = "clip"
+    psd = True
+
+    def _validate(self) -> None:
+        if self.how not in _HOW:
+            raise ValueError(f"repaired({self.how!r}): choose one of {', '.join(map(repr, _HOW))}.")
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return (self.how,)
+
+    @property
+    def _data_driven(self) -> bool:
+        return True
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        k = self.kernel.bind(X, weights)
+        # both orders of each pair, so that an asymmetric similarity is seen as it is
+        A = k._prepare(k.domain.check(X))
+        K = backend.to_numpy(KernelGram.of(k, A, k._prepare(k.domain.check(X)), Compute(dtype="float64")).dense())
+        root = np.ones(len(K)) if weights is None else np.sqrt(np.asarray(weights, np.float64))
+        values, vectors = np.linalg.eigh(root[:, None] * (K + K.T) / 2 * root)
+        tolerance = len(K) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
+        if self.how == "shift":
+            return Sum((k, Scaled(max(0.0, -float(values.min(initial=0.0))), Categorical())))
+        keep = values > tolerance if self.how == "clip" else np.abs(values) > tolerance
+        return Projected(k, X, root[:, None] * vectors[:, keep] / np.sqrt(np.abs(values[keep])))
+
+
+@kernel
+class Projected(Composite):
+    """⟨φ(x), φ(z)⟩ with φ(x) = k(x, R)·basis, R a reference sample: a similarity made Euclidean by its values to R."""
+
+    kernel: Kernel
+    reference: Any
+    basis: Any
+    explicit = True
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        return self
+
+    def _prepare(self, X: Any) -> Any:
+        A, R = self._enter_part(self.kernel, X), self._enter_part(self.kernel, self.reference)
+        K = KernelGram.of(self.kernel, A, R, Compute())
+        return backend.astype(K @ np.asarray(self.basis), K.dtype)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return dot(A, B)
+
+    def _diag(self, A: Any) -> Any:
+        return sqnorm(A)
+
+    def _width(self, A: Any) -> int:
+        return int(A.shape[1])
+
+    def _features(self, A: Any) -> Any:
+        return A
+
+    def _symbolic(self, prefix: str) -> Any:
+        raise NotImplementedError("A repaired similarity depends on its parameters through eigenvectors; it has no gradient here.")

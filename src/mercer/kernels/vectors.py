@@ -1,0 +1,434 @@
+"""Kernels on vectors."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations_with_replacement
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse, special
+
+from mercer import backend
+from mercer.backend import absolute, arccos, exp, log, maximum, minimum, pointwise, sqrt, tanh, where
+from mercer.data import DataError, Domain, Vectors, chunks
+from mercer.kernels.base import Kernel, kernel, natural, positive, real
+from mercer.kernels.families import Additive, Columnwise, Explicit, Inner, Radial
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Radial
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+class Gaussian(Radial):
+    """exp(−γ‖x − z‖²).  One GEMM per block; bounded by 1.
+
+    γ "scale" is 1/(d·variance of the entries), scikit-learn's rule; "median" is 1/(median squared distance). Both are fixed by
+    ``bind``. ``from_sigma(s)`` is exp(−‖x − z‖²/s²), not exp(−‖x − z‖²/2s²).
+    """
+
+    gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
+
+    @classmethod
+    def from_sigma(cls, sigma: float) -> Self:
+        return cls(1.0 / sigma**2)
+
+    def _profile(self, d2: Any) -> Any:
+        return exp(-self.gamma * d2)  # type: ignore[operator]
+
+    def bind(self, X: Any, weights: Any = None) -> Self:
+        return _bind_gamma(self, X, weights)
+
+    @property
+    def _data_driven(self) -> bool:
+        return isinstance(self.gamma, str)
+
+    def spectral_density(self, omega: Any) -> Any:
+        """(4πγ)^(−d/2) exp(−‖ω‖²/4γ): what k is the Fourier transform of, ∫ p(ω) exp(iω·δ) dω = k(δ)."""
+        omega, gamma = _frequencies(self, omega, self.gamma)
+        return (4 * np.pi * gamma) ** (-omega.shape[1] / 2) * np.exp(-np.sum(omega**2, axis=1) / (4 * gamma))
+
+    def taylor(self, degree: int) -> TaylorGaussian:
+        """Its Taylor polynomial of total degree ``degree``, a kernel with finitely many features."""
+        if isinstance(self.gamma, str):
+            raise ValueError(f"γ = {self.gamma!r} is fixed by data: bind the kernel first.")
+        return TaylorGaussian(self.gamma, degree)
+
+
+@kernel
+class Laplacian(Additive):
+    """exp(−γ Σ_j |x_j − z_j|).  Bounded by 1; d additions per value.
+
+    γ "scale" is 1/(d·variance), "median" 1/(median ℓ₁ distance), fixed by ``bind``.
+    """
+
+    gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
+
+    def _term(self, x: Any, z: Any) -> Any:
+        return absolute(x - z)
+
+    def _profile(self, s: Any) -> Any:
+        return exp(-self.gamma * s)  # type: ignore[operator]
+
+    def bind(self, X: Any, weights: Any = None) -> Self:
+        return _bind_gamma(self, X, weights)
+
+    @property
+    def _data_driven(self) -> bool:
+        return isinstance(self.gamma, str)
+
+    def spectral_density(self, omega: Any) -> Any:
+        """Π_j γ/(π(γ² + ω_j²)): a product of Cauchy densities."""
+        omega, gamma = _frequencies(self, omega, self.gamma)
+        return np.prod(gamma / (np.pi * (gamma**2 + omega**2)), axis=1)
+
+
+@kernel
+class Matern(Radial):
+    """2^(1−ν)/Γ(ν) · t^ν K_ν(t), t = √(2ν)·‖(x − z)/ℓ‖.  ν = ½, 3/2, 5/2 and ∞ are closed forms, as fast as the Gaussian.
+
+    ℓ may be one number or one per column.
+    """
+
+    length_scale: Any = positive(1.0, symbol="ℓ", vector=True)
+    nu: float = positive(1.5, symbol="ν", continuous=False)
+
+    def _metric(self) -> Any:
+        return self.length_scale
+
+    def _profile(self, d2: Any) -> Any:
+        if self.nu == math.inf:
+            return exp(-0.5 * d2)
+        t = sqrt(2.0 * self.nu * maximum(d2, 0.0))
+        if self.nu == 0.5:
+            return exp(-t)
+        if self.nu == 1.5:
+            return (1.0 + t) * exp(-t)
+        if self.nu == 2.5:
+            return (1.0 + t + t * t / 3.0) * exp(-t)
+        return pointwise(_bessel(self.nu, self.nu), t, derivative=_bessel_derivative(self.nu))
+
+    def spectral_density(self, omega: Any) -> Any:
+        """A multivariate Student density with 2ν degrees of freedom; a Gaussian one for ν = ∞."""
+        omega = np.atleast_2d(np.asarray(omega, np.float64))
+        d = omega.shape[1]
+        scale = np.broadcast_to(np.asarray(self.length_scale, np.float64), (d,))
+        square, volume = np.sum((omega * scale) ** 2, axis=1), np.prod(scale)
+        if self.nu == math.inf:
+            return volume * (2 * np.pi) ** (-d / 2) * np.exp(-square / 2)
+        nu = self.nu
+        log_constant = special.gammaln(nu + d / 2) - special.gammaln(nu) - d / 2 * np.log(2 * np.pi * nu)
+        return volume * np.exp(log_constant - (nu + d / 2) * np.log1p(square / (2 * nu)))
+
+
+def _bessel(nu: float, order: float) -> Any:
+    """t ↦ 2^(1−ν)/Γ(ν) · t^ν K_order(t), with its limit at 0."""
+
+    def function(t: Any) -> Any:
+        x = backend.to_numpy(t).astype(np.float64)
+        with np.errstate(all="ignore"):
+            values = 2 ** (1 - nu) / special.gamma(nu) * x**nu * special.kv(order, x)
+        values = np.where(x > 0, values, 1.0 if order == nu else 0.0)
+        return backend.to_device(values.astype(backend.numpy_dtype(t)), backend.device_of(t) if backend.is_tensor(t) else None)
+
+    return function
+
+
+def _bessel_derivative(nu: float) -> Any:
+    """d/dt t^ν K_ν(t) = −t^ν K_(ν−1)(t)."""
+    lower = _bessel(nu, nu - 1.0)
+    return lambda t: -lower(t)
+
+
+@kernel
+class RationalQuadratic(Radial):
+    """(1 + ‖(x − z)/ℓ‖²/2α)^(−α).  A mixture of Gaussians of all widths; ℓ may be one number or one per column."""
+
+    length_scale: Any = positive(1.0, symbol="ℓ", vector=True)
+    alpha: float = positive(1.0, symbol="α")
+
+    def _metric(self) -> Any:
+        return self.length_scale
+
+    def _profile(self, d2: Any) -> Any:
+        return exp(-self.alpha * log(1.0 + d2 / (2.0 * self.alpha)))  # vectorised exp and log beat a general power
+
+
+def _bind_gamma(k: Any, X: Any, weights: Any) -> Any:
+    if not isinstance(k.gamma, str):
+        return k
+    X = k.domain.check(X)
+    gamma = _scale(X, weights) if k.gamma == "scale" else _median(k, X, weights)
+    return k._replace(gamma=gamma)
+
+
+def _weights(n: int, weights: Any) -> Any:
+    if n == 0:
+        raise DataError("A kernel cannot be bound to no rows: its data-driven parameters have nothing to follow.")
+    w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
+    if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any() or w.sum() == 0:
+        raise ValueError(f"weights must be {n} numbers of at least 0, not all 0.")
+    return w
+
+
+def _scale(X: Any, weights: Any) -> float:
+    """1/(d·Var), the variance over all entries; 1 for constant data."""
+    n, d = X.shape
+    w = _weights(n, weights)
+    total = w.sum() * d
+    if sparse.issparse(X):
+        mean = float(w @ np.asarray(X.sum(axis=1)).reshape(-1)) / total
+        variance = float(w @ np.asarray(X.multiply(X).sum(axis=1)).reshape(-1)) / total - mean**2
+    else:
+        x = backend.to_numpy(X)
+        mean = float(w @ x.sum(axis=1, dtype=np.float64)) / total
+        # deviations from the mean, in chunks: the difference of two large moments would lose a small variance
+        variance = sum(float(w[i] @ np.square(x[i].astype(np.float64) - mean).sum(axis=1)) for i in chunks(n, 8192)) / total
+    return 1.0 / (d * variance) if variance > 0 else 1.0
+
+
+_MEDIAN_ROWS = 1000
+
+
+def _median(k: Any, X: Any, weights: Any) -> float:
+    """1/(weighted median distance) over the pairs of at most 1000 rows, evenly chosen; equal rows count only if most are equal."""
+    w = _weights(X.shape[0], weights)
+    chosen = np.flatnonzero(w > 0)
+    if len(chosen) > _MEDIAN_ROWS:
+        chosen = chosen[np.linspace(0, len(chosen) - 1, _MEDIAN_ROWS).astype(int)]
+    X, w = X[chosen], w[chosen]
+    # the kernel's own formula, asked for its distances: −log k at γ = 1
+    distances = backend.to_numpy(_distances(k, X)).astype(np.float64)
+    i, j = np.triu_indices(len(w), 1)
+    value = np.concatenate([distances[i, j], np.zeros(len(w))])
+    weight = np.concatenate([w[i] * w[j], w * np.maximum(w - 1, 0) / 2])
+    if not (value * weight > 0).any():
+        return 1.0
+    median = _weighted_median(value, weight)
+    return 1.0 / (median if median > 0 else _weighted_median(value[value > 0], weight[value > 0]))
+
+
+def _distances(k: Any, X: Any) -> Any:
+    class Distance(type(k)):  # type: ignore[misc]
+        def _profile(self, s: Any) -> Any:
+            return s
+
+    return Distance(1.0)(X)
+
+
+def _weighted_median(value: Any, weight: Any) -> float:
+    order = np.argsort(value, kind="stable")
+    cumulative = np.cumsum(weight[order])
+    lower, upper = (value[order[np.searchsorted(cumulative, cumulative[-1] / 2, side=side)]] for side in ("left", "right"))
+    return float(lower + upper) / 2
+
+
+def _frequencies(k: Kernel, omega: Any, gamma: Any) -> tuple[Any, float]:
+    if isinstance(gamma, str):
+        raise ValueError(f"γ = {gamma!r} is fixed by data: bind the kernel first.")
+    return np.atleast_2d(np.asarray(omega, np.float64)), float(gamma)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Inner products
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+class Linear(Explicit):
+    """⟨x, z⟩.  Its features are x; the norm of f(x) = ⟨w, x⟩ is ‖w‖."""
+
+    domain: ClassVar[Domain] = Vectors()
+
+    def _map(self, X: Any) -> Any:
+        return X
+
+
+@kernel
+class Polynomial(Inner):
+    """(scale·⟨x, z⟩ + offset)^degree.  Features: the monomials of degree ≤ d (exactly d when offset = 0).
+
+    Positive semi-definite for offset ≥ 0 and scale ≥ 0; with a negative one, ``psd`` is not True.
+    """
+
+    degree: int = natural(2)
+    offset: float = real(1.0)
+    scale: float = real(1.0)
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True if self.offset >= 0 and self.scale >= 0 else None
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return bool(self.psd)
+
+    def _profile(self, s: Any, xx: Any, zz: Any) -> Any:
+        return (self.scale * s + self.offset) ** int(self.degree)
+
+    def _width(self, A: Any) -> int:
+        d = A.shape[1]
+        return math.comb(d + self.degree, self.degree) if self.offset > 0 else math.comb(d + self.degree - 1, self.degree)
+
+    def _features(self, A: Any) -> Any:
+        columns = [
+            math.sqrt(math.comb(self.degree, t) * self.offset ** (self.degree - t) * self.scale**t) * monomials
+            for t, monomials in _monomials(A, self.degree)
+            if t == self.degree or self.offset > 0
+        ]
+        return backend.namespace(*columns).concatenate(columns, axis=1)
+
+
+@kernel
+class TaylorGaussian(Explicit):
+    """exp(−γ‖x‖²) exp(−γ‖z‖²) Σ_{|n| ≤ degree} (2γ)^|n|/n! · x^n z^n: the Gaussian with its cross term expanded.
+
+    The error is at most (2γ‖x‖‖z‖)^(degree+1)/(degree+1)!.
+    """
+
+    domain: ClassVar[Domain] = Vectors()
+    gamma: float = positive(symbol="γ", continuous=False)
+    degree: int = natural(4, minimum=0)
+
+    def _map(self, X: Any) -> Any:
+        X = X.toarray() if sparse.issparse(X) else X
+        xp = backend.namespace(X)
+        weight = xp.exp(-self.gamma * xp.einsum("ij,ij->i", X, X))[:, None]
+        # Σ_{|n| = t} x^n z^n t!/n! = ⟨x, z⟩^t, so the monomials of degree t need 1/t! besides (2γ)^t
+        parts = [math.sqrt((2 * self.gamma) ** t / math.factorial(t)) * m for t, m in _monomials(X, self.degree)]
+        return weight * xp.concatenate(parts, axis=1)
+
+
+def _monomials(X: Any, degree: int) -> Any:
+    """For t = 0…degree: t and the columns √(t!/n!)·x^n, |n| = t, whose inner products are ⟨x, z⟩^t."""
+    X = X.toarray() if sparse.issparse(X) else X
+    n, d = X.shape
+    for t in range(degree + 1):
+        powers = list(combinations_with_replacement(range(d), t))
+        out = backend.empty((n, len(powers)), backend.numpy_dtype(X), X)
+        for column, chosen in enumerate(powers):
+            repeats = np.bincount(chosen, minlength=1) if chosen else np.zeros(1, int)
+            weight = math.factorial(t) / math.prod(math.factorial(int(r)) for r in repeats)
+            out[:, column] = math.sqrt(weight)
+            for j in chosen:
+                out[:, column] *= X[:, j]
+        yield t, out
+
+
+@kernel
+class Sigmoid(Inner):
+    """tanh(scale·⟨x, z⟩ + offset).  Not positive semi-definite in general; learners that need that say so."""
+
+    scale: float = real(1.0)
+    offset: float = real(0.0)
+    psd = False
+
+    def _profile(self, s: Any, xx: Any, zz: Any) -> Any:
+        return tanh(self.scale * s + self.offset)
+
+
+@kernel
+class ArcCosine(Inner):
+    """‖x‖ⁿ‖z‖ⁿ J_n(θ)/π, θ the angle between x and z: an infinite layer of threshold (n = 0), ramp (1) or squared-ramp (2) units.
+
+    A zero vector has no angle; θ = π/2 is used, which keeps the kernel positive semi-definite.  Cho & Saul 2009.
+    """
+
+    order: int = natural(1, minimum=0, maximum=2)
+
+    def _profile(self, s: Any, xx: Any, zz: Any) -> Any:
+        norms = sqrt(xx) * sqrt(zz)
+        cosine = maximum(minimum(where(norms > 0, s / where(norms > 0, norms, 1.0 + norms), 0.0 * s), 1.0), -1.0)
+        theta = arccos(cosine)
+        if self.order == 0:
+            return (math.pi - theta) / math.pi
+        sine = sqrt(1.0 - cosine * cosine)
+        if self.order == 1:
+            return norms * (sine + (math.pi - theta) * cosine) / math.pi
+        return norms * norms * (3.0 * sine * cosine + (math.pi - theta) * (1.0 + 2.0 * cosine * cosine)) / math.pi
+
+
+@kernel
+class Bilinear(Explicit):
+    """x^T A z with A symmetric positive semi-definite, checked.  Features L^T x, A = LL^T, also when A is singular."""
+
+    domain: ClassVar[Domain] = Vectors()
+    A: Any
+
+    def _validate(self) -> None:
+        A = np.asarray(self.A, np.float64)
+        if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
+            raise ValueError(f"Bilinear(A): A must be a square matrix of finite numbers, got shape {A.shape}.")
+        if not np.allclose(A, A.T, rtol=1e-10, atol=1e-12 * max(1.0, float(np.abs(A).max()))):
+            i, j = np.unravel_index(np.argmax(np.abs(A - A.T)), A.shape)
+            raise ValueError(f"Bilinear(A): A is not symmetric, A[{i}, {j}] = {A[i, j]:g} but A[{j}, {i}] = {A[j, i]:g}; use (A + A.T)/2.")
+        smallest, largest = np.linalg.eigvalsh(A)[[0, -1]]
+        if smallest < -1e-10 * max(abs(largest), 1e-300):
+            raise ValueError(f"Bilinear(A): A has the negative eigenvalue {smallest:.3g}, so x^T A x can be negative; use A @ A.T.")
+
+    def _map(self, X: Any) -> Any:
+        values, vectors = np.linalg.eigh(np.asarray(self.A, np.float64))
+        if X.shape[1] != len(values):
+            raise DataError(f"Bilinear(A) has A of size {len(values)}, the data has {X.shape[1]} columns.")
+        keep = values > 1e-14 * max(values[-1], 0.0)
+        L = (vectors[:, keep] * np.sqrt(values[keep])).astype(backend.numpy_dtype(X))
+        return X @ (backend.to_device(L, backend.device_of(X)) if backend.is_tensor(X) else L)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Column by column
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+class Min(Additive):
+    """min(x, z) on one non-negative column.  Its RKHS: f(0) = 0, ⟨f, g⟩ = ∫ f′g′ (Brownian motion's covariance)."""
+
+    domain: ClassVar[Domain] = Vectors(minimum=0.0, columns=1)
+
+    def _term(self, x: Any, z: Any) -> Any:
+        return minimum(x, z)
+
+
+@kernel
+class GeometricMin(Additive):
+    """1/(1 − min(x, z)) on one column, 0 ≤ x, z < 1.  Diverges at 1."""
+
+    domain: ClassVar[Domain] = Vectors(minimum=0.0, below=1.0, columns=1)
+
+    def _term(self, x: Any, z: Any) -> Any:
+        return minimum(x, z)
+
+    def _profile(self, s: Any) -> Any:
+        return 1.0 / (1.0 - s)
+
+
+@kernel
+class AllSubsets(Columnwise):
+    """Π_j (1 + x_j z_j): one feature Π_{j∈A} x_j for each subset A of the columns."""
+
+    def _start(self) -> tuple[float, ...]:
+        return (1.0,)
+
+    def _step(self, state: tuple[Any, ...], x: Any, z: Any) -> tuple[Any, ...]:
+        return (state[0] + state[0] * (x * z),)
+
+
+@kernel
+class Anova(Columnwise):
+    """Σ_{|A| = degree} Π_{j∈A} x_j z_j: one feature for each subset of exactly ``degree`` columns.
+
+    Dynamic programme e_s ← e_s + x_j z_j e_(s−1), degree·d steps per value.
+    """
+
+    degree: int = natural(2, minimum=0)
+
+    def _start(self) -> tuple[float, ...]:
+        return (1.0,) + (0.0,) * int(self.degree)
+
+    def _step(self, state: tuple[Any, ...], x: Any, z: Any) -> tuple[Any, ...]:
+        product = x * z
+        return state[:1] + tuple(e + product * lower for lower, e in zip(state[:-1], state[1:], strict=True))
+
+

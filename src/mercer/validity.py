@@ -1,0 +1,65 @@
+"""Is this matrix a Gram matrix? Symmetry and the sign of the smallest eigenvalue, measured cheaply."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from mercer import backend
+from mercer.data import chunks
+
+_EDGE = 512
+_DENSE_EIGENVALUES = 1000  # up to here LAPACK is faster and needs no convergence
+
+
+def asymmetry(K: Any, tolerance: float) -> tuple[int, int] | None:
+    """The first pair i < j (tile by tile) with |K_ij − K_ji| > tolerance·max|K|, or None. Stops at the first tile that has one."""
+    K = backend.to_numpy(K)
+    strips = chunks(K.shape[0], _EDGE)
+    largest = 0.0
+    worst: tuple[float, int, int] | None = None
+    for a, i in enumerate(strips):
+        for j in strips[a:]:
+            tile, mirror = K[i, j], K[j, i].T
+            largest = max(largest, float(np.max(tile, initial=0.0)), -float(np.min(tile, initial=0.0)))
+            difference = tile - mirror
+            gap = max(float(np.max(difference, initial=0.0)), -float(np.min(difference, initial=0.0)))
+            if gap > tolerance * largest and (worst is None or gap > worst[0]):
+                row, column = np.unravel_index(int(np.argmax(np.abs(difference))), difference.shape)
+                worst = (gap, i.start + int(row), j.start + int(column))
+                if gap > 100 * tolerance * largest:
+                    return worst[1:]
+    return None if worst is None or worst[0] <= tolerance * largest else worst[1:]
+
+
+def check_symmetric(K: Any, tolerance: float | None = None) -> None:
+    """Raise ValueError, naming a pair, if K is not symmetric up to rounding."""
+    tolerance = (1e-10 if backend.numpy_dtype(K) == np.float64 else 1e-5) if tolerance is None else tolerance
+    found = asymmetry(K, tolerance)
+    if found is not None:
+        i, j = found
+        raise ValueError(
+            f"The matrix is not symmetric: K[{i}, {j}] = {float(K[i, j]):.6g} but K[{j}, {i}] = {float(K[j, i]):.6g}. "
+            "If both mean the same similarity, use (K + K.T)/2."
+        )
+
+
+def extreme_eigenvalues(K: Any) -> tuple[float, float]:
+    """The smallest and the largest eigenvalue of a symmetric matrix: LAPACK when small, Lanczos when large."""
+    K = backend.to_numpy(K).astype(np.float64, copy=False)
+    n = K.shape[0]
+    if n == 0:
+        return 0.0, 0.0
+    if n > _DENSE_EIGENVALUES:
+        start = np.random.default_rng(0).standard_normal(n)  # the same question gets the same answer
+        try:
+            largest = float(eigsh(K, k=1, which="LA", v0=start, return_eigenvectors=False, tol=1e-6)[0])
+            # Lanczos finds the outer end of a spectrum; shifted by the largest, the smallest is the outer end, well separated or not
+            shifted = eigsh(K - largest * np.eye(n), k=1, which="LM", v0=start, return_eigenvectors=False, tol=1e-6, maxiter=40 * n)
+            return largest + float(shifted[0]), largest
+        except ArpackNoConvergence:
+            pass
+    values = np.linalg.eigvalsh((K + K.T) / 2)
+    return float(values[0]), float(values[-1])

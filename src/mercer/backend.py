@@ -7,6 +7,7 @@ The elementary functions that kernel formulas are written in (``exp``, ``where``
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 import sys
@@ -16,6 +17,8 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -202,14 +205,52 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
             future.result()
 
 
-def jit(function: Callable[..., Any]) -> Callable[..., Any]:
+def jit(function: Callable[..., Any], *, cached: bool = True) -> Any:
     """``numba.njit`` that releases the GIL and caches on disk, or works without a cache where no folder can be written."""
     import numba
 
+    options = {"nogil": True, "fastmath": {"contract"}}  # fused multiply-add, and nothing that changes the order of sums or hides NaN
     try:
-        return numba.njit(nogil=True, cache=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=cached, **options)(function)
     except RuntimeError:  # "cannot cache function": a read-only installation and no writable home
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+        return numba.njit(**options)(function)
+
+
+def jit_source(name: str, source: str, *example: Any) -> Any:
+    """``jit`` of the function ``name`` defined by a text, compiled for ``example``'s types.
+
+    The text is kept in the user's cache so that Numba can keep what it compiles; a cache that cannot be read back is passed over.
+    """
+    digest = hashlib.sha256(source.encode()).hexdigest()[:24]
+    module = ModuleType(f"mercer_generated_{name}_{digest}")
+    sys.modules[module.__name__] = module  # Numba looks the function's module up by name when it loads what it compiled earlier
+    path = cache_folder() / f"{name}_{digest}.py"
+    try:
+        if not path.exists() or path.read_text() != source:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft = path.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
+            draft.write_text(source)
+            draft.replace(path)  # whole or not at all, whoever else is writing it
+    except OSError:
+        path = Path("<mercer>")  # nowhere to write: Numba will say so, and jit then compiles for this process only
+    exec(compile(source, str(path), "exec"), module.__dict__)
+    function = jit(getattr(module, name))
+    try:
+        function(*example)
+    except Exception:  # whatever unpickling a damaged cache raises
+        function = jit(getattr(module, name), cached=False)
+        function(*example)
+    return function
+
+
+def cache_folder() -> Path:
+    """Where generated code is kept: one folder per version of Mercer and of Numba, since either changes what is generated."""
+    import numba
+
+    import mercer
+
+    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "mercer" / f"{mercer.__version__}-numba{numba.__version__}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -270,15 +311,19 @@ def astype(x: Array, dtype: Any) -> Array:
 
 
 def all_finite(x: Array) -> bool:
-    """Whether no entry is NaN or infinite: one pass of additions, and a second look only when the sum itself overflows."""
-    xp = namespace(x)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(float(x.sum())) or bool(xp.isfinite(x).all())
+    """Whether no entry is NaN or infinite: the extremes show it, in two quick passes and no temporary array."""
+    if 0 in x.shape:
+        return True
+    return math.isfinite(float(x.min())) and math.isfinite(float(x.max()))
 
 
-def synchronize(like: Array) -> None:
-    if is_tensor(like) and like.is_cuda:
-        _torch().cuda.synchronize(like.device)
+def device_name() -> str:
+    """The accelerator torch sees, if torch is installed and sees one."""
+    try:
+        import torch
+    except ImportError:
+        return "cpu (torch not installed)"
+    return str(torch.cuda.get_device_name(0)) if torch.cuda.is_available() else "cpu"
 
 
 def _torch() -> Any:
@@ -297,7 +342,7 @@ def _torch_dtype(dtype: Any) -> Any:
 # The functions that formulas are written in
 # ---------------------------------------------------------------------------------------------------------------------
 
-_NAMES_IN_TORCH = {"absolute": "abs", "arccos": "acos"}
+_NAMES_IN_TORCH = {"absolute": "abs", "arcsin": "asin"}
 
 
 def _call(name: str, *args: Any) -> Any:
@@ -329,8 +374,8 @@ def tanh(x: Any) -> Any:
     return _call("tanh", x)
 
 
-def arccos(x: Any) -> Any:
-    return _call("arccos", x)
+def arcsin(x: Any) -> Any:
+    return _call("arcsin", x)
 
 
 def absolute(x: Any) -> Any:

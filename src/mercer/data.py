@@ -262,16 +262,14 @@ class Vectors(Domain):
         if X.shape[1] == 0:
             raise DataError(f"The data has {X.shape[0]} rows but no columns; there is nothing to compare.")
         if self.columns is not None and X.shape[1] != self.columns:
-            raise DataError(
-                f"This kernel is defined on {self.columns} column(s), the data has {X.shape[1]}; choose with kernel.on([column])."
-            )
+            raise DataError(f"This kernel is defined on {self.columns} column(s), the data has {X.shape[1]}; choose with kernel.on([column]).")
         if sparse.issparse(X):
             X = X.tocsr()
         self._check_values(X, names)
         return X
 
     def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
-        if getattr(x, "ndim", None) == 1 and getattr(z, "ndim", None) == 1 and getattr(x, "dtype", object) != object:
+        if getattr(x, "ndim", None) == 1 and getattr(z, "ndim", None) == 1 and backend.numpy_dtype(x).kind in "fiub":
             return x[None], z[None]
         if sparse.issparse(x) or sparse.issparse(z) or hasattr(x, "dtype") or hasattr(z, "dtype"):
             return None

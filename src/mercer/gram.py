@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from mercer import backend
 from mercer.backend import Array, Compute, human
 from mercer.data import leaves, size, take
 from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
-from mercer.engine.tiles import Tiles
+from mercer.engine.tiles import NonFinite, Tiles
 
 Block = Callable[[Any, Any], Any]
 
@@ -126,7 +127,9 @@ class KernelGram(Gram):
         return {name: gradient(name) for name in parameter_names(formula)}
 
     @classmethod
-    def _make(cls, kernel: Any, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None) -> KernelGram:
+    def _make(
+        cls, kernel: Any, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None
+    ) -> KernelGram:
         tiles = Tiles(formula, left, right, (size(A), size(B)), common_dtype((A, B), compute), compute, diagonal)
         return cls(tiles, str(kernel), as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
 
@@ -138,7 +141,8 @@ class KernelGram(Gram):
 
     def rows(self, idx: Any) -> Array:
         idx = np.atleast_1d(idx) if not isinstance(idx, slice) else idx
-        out = self._checked(self._tiles.sub(idx, slice(None)).store(), idx)
+        with self._naming(idx):
+            out = self._tiles.sub(idx, slice(None)).store()
         if self._tiles.symmetric:
             k = np.arange(self.shape[0])[idx]
             out[np.arange(len(k)), k] = self._tiles.diag()[k]
@@ -151,34 +155,41 @@ class KernelGram(Gram):
         return self._view(self._tiles.astype(dtype))
 
     def diag(self) -> Array:
-        return self._out(self._checked(self._tiles.diag()))
+        return self._out(self._tiles.diag())
 
     @property
     def T(self) -> KernelGram:
         return self if self._tiles.symmetric else self._view(self._tiles.T)
 
     def _dense(self) -> Array:
-        return self._out(self._checked(self._tiles.store()))
+        with self._naming():
+            return self._out(self._tiles.store())
 
     def _product(self, V: Array) -> Array:
-        return self._out(self._checked(self._tiles.product(V), given=V))
+        return self._finite_product(self._tiles.product(V), V)
 
     def _normal(self, V: Array) -> Array:
-        return self._out(self._checked(self._tiles.normal(V), given=V))
+        return self._finite_product(self._tiles.normal(V), V)
 
-    def _checked(self, values: Array, idx: Any = None, given: Array | None = None) -> Array:
-        """``values``, or an error that names the kernel and the first pair for which it is not a finite number."""
-        if backend.all_finite(values) or (given is not None and not backend.all_finite(given)):
-            return values
-        found = self._tiles.first_non_finite()
-        if found is None:  # only a sum overflowed
-            return values
-        i, j, value = found
-        raise FloatingPointError(
-            f"The kernel {self._name} gives {value} for the pair ({i}, {j}): row {i} of X with row {j} of "
-            f"{'X' if self._tiles.symmetric else 'Y'}. Scale the data or the kernel's parameters"
-            + (", or compute in float64." if self.dtype == np.float32 else ".")
-        )
+    def _finite_product(self, values: Array, V: Array) -> Array:
+        """A product that is not finite is the kernel's doing if what it was multiplied with is; then look for the pair."""
+        if not backend.all_finite(values) and backend.all_finite(V):
+            with self._naming():
+                self._tiles.check_finite()
+        return self._out(values)
+
+    @contextmanager
+    def _naming(self, idx: Any = None) -> Iterator[None]:
+        """Name the kernel and the pair in an error about a value that is not finite."""
+        try:
+            yield
+        except NonFinite as found:
+            i = found.row if idx is None else int(np.arange(self.shape[0])[idx][found.row])
+            raise FloatingPointError(
+                f"The kernel {self._name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with row {found.column} of "
+                f"{'X' if self._tiles.symmetric else 'Y'}. Scale the data or the kernel's parameters"
+                + (", or compute in float64." if self.dtype == np.float32 else ".")
+            ) from None
 
 
 def _symbols(A: Any, B: Any) -> tuple[Any, list[Any], Any, list[Any]]:

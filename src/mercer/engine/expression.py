@@ -18,7 +18,7 @@ from typing import Any
 from mercer.data import leaves
 
 Kind = str
-_UNARY = {"negative", "exp", "log", "sqrt", "tanh", "absolute", "arccos"}
+_UNARY = {"negative", "exp", "log", "sqrt", "tanh", "absolute", "arcsin"}
 _BINARY = {"add", "subtract", "multiply", "divide", "power", "minimum", "maximum", "equal", "greater"}
 ELEMENTWISE = _UNARY | _BINARY | {"where", "apply"}
 REDUCTIONS = {"dot", "sqdist", "fold", "opaque"}
@@ -326,7 +326,8 @@ def _sqdist(A: Node, B: Node, length_scale: Any) -> Node:
     if isinstance(length_scale, VectorParameter):
         return Node("sqdist", (A, B), (length_scale, None))
     if isinstance(length_scale, Node) or not hasattr(length_scale, "__len__"):
-        return Node("sqdist", (A, B), (None, None)) / (length_scale * length_scale)
+        scale = as_node(length_scale)
+        return Node("sqdist", (A, B), (None, None)) / (scale * scale)
     return Node("sqdist", (A, B), (VectorParameter(None, tuple(float(v) for v in length_scale)), None))
 
 
@@ -363,7 +364,7 @@ def transposed(node: Node) -> Node:
 
 
 def _substitute(node: Node, table: dict[Node, Node]) -> Node:
-    return table.get(node) or Node(node.op, tuple(_substitute(a, table) for a in node.args), node.data, node.kind)
+    return table[node] if node in table else Node(node.op, tuple(_substitute(a, table) for a in node.args), node.data, node.kind)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -19,14 +19,23 @@ from mercer import backend
 from mercer.backend import Array, Compute, is_tensor, namespace, run_tasks
 from mercer.data import check_same_width, chunks, size, take
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Fold, Node, fold_variable, transposed, walk
+from mercer.engine.folds import compilable, compiled
 
-_EDGE = 384  # a float64 tile is 1.2 MB: it and its right-hand panel live in a 1–2 MB second-level cache
-_FOLD_EDGES = (128, 512)  # a fold keeps several tiles alive at once
+_EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
+_WORTH_COMPILING = 2**22  # column steps; fewer are done before a compiler has started
 _TORCH_EDGE = 4096
 _GROUPS = 16  # independent sums of K^T(KV): many enough to feed the cores, few enough to hold
 _STRIP_BYTES = 32 * 2**20
 _WIDEST_DENSE_PANEL = 20_000  # columns; sparser-than-that data is multiplied sparse × sparse
 _TINY = {"float64": 1e-4, "float32": 1e-2}  # below this share of ‖a‖² + ‖b‖², a − b is subtracted before it is squared
+
+
+class NonFinite(FloatingPointError):
+    """Entry (row, column) is NaN or infinite."""
+
+    def __init__(self, row: int, column: int, value: float) -> None:
+        super().__init__(f"entry ({row}, {column}) is {value}")
+        self.row, self.column, self.value = row, column, value
 
 
 class Tiles:
@@ -65,16 +74,15 @@ class Tiles:
             else:
                 self._steps.append(n)
         self._registers = _allocate(self._steps, list(self._operands), self.formula)
-        self._folds = any(n.op == "fold" for n in self._operands)
         self.opaque = any(n.op == "opaque" for n in self._operands)
-        self._diagonal = None if self.diagonal is None else self._items(self.diagonal)
+        self._diagonal: Any = None if self.diagonal is None else self._items(self.diagonal)
 
     def _leaf(self, n: Node) -> Any:
         return (self.left if n.kind == "row" else self.right)[n.data]
 
     def _vector_leaf(self, n: Node) -> Any:
         x = self._leaf(n)
-        if len(getattr(x, "shape", ())) != 1 or isinstance(x, np.ndarray) and x.dtype == object:
+        if len(getattr(x, "shape", ())) != 1 or (isinstance(x, np.ndarray) and x.dtype == object):
             return None
         return backend.to_device(x, self._device, self.dtype)
 
@@ -172,6 +180,14 @@ class Tiles:
                 out[k - rows.start, k - cols.start] = self._diagonal[lo:hi]
         return out
 
+    def _finite_block(self, rows: slice, cols: slice) -> Array:
+        tile = self.block(rows, cols)
+        if not backend.all_finite(tile):  # one pass of additions while the tile is in cache
+            bad = ~np.isfinite(values := backend.to_numpy(tile))
+            row, column = divmod(int(np.argmax(bad)), tile.shape[1])
+            raise NonFinite(rows.start + row, cols.start + column, float(values[row, column]))
+        return tile
+
     def _argument(self, a: Node, tile: dict[Node, Any], rows: slice, cols: slice) -> Any:
         if a in tile:
             return tile[a]
@@ -186,7 +202,7 @@ class Tiles:
             return None
         if is_tensor(self._like):
             return backend.empty((r, c), self.dtype, self._like)  # torch's allocator recycles its blocks
-        buffers = self._workspace.__dict__
+        buffers: dict[Any, Any] = self._workspace.__dict__
         flat = buffers.get(register)
         if flat is None or flat.size < r * c:
             height, width = self.edges
@@ -198,7 +214,7 @@ class Tiles:
         """Height and width of a tile."""
         if is_tensor(self._like):
             return _TORCH_EDGE, _TORCH_EDGE
-        return _FOLD_EDGES if self._folds else (_EDGE, _EDGE)
+        return _EDGE[self.dtype.name], _EDGE[self.dtype.name]
 
     # -- sinks -------------------------------------------------------------------------------------------------------
 
@@ -216,7 +232,7 @@ class Tiles:
         height, width = self.edges
 
         def task(t: tuple[slice, slice]) -> None:
-            out[t[0], t[1]] = self.block(*t)
+            out[t[0], t[1]] = self._finite_block(*t)
 
         run_tasks(task, ((i, j) for i in chunks(self.shape[0], height) for j in chunks(self.shape[1], width)), self._workers)
         return out
@@ -229,7 +245,7 @@ class Tiles:
             if i == j:
                 out[i, i] = self._diagonal_block(i)
                 return
-            tile = self.block(i, j)
+            tile = self._finite_block(i, j)
             out[i, j] = tile
             out[j, i] = tile.T
 
@@ -243,7 +259,7 @@ class Tiles:
         """
         n = i.stop - i.start
         if not self.opaque:
-            tile = self.block(i, i)
+            tile = self._finite_block(i, i)
             lower = np.tri(n, k=-1, dtype=bool)
             if is_tensor(tile):
                 lower = backend.to_device(lower, self._device)
@@ -257,7 +273,7 @@ class Tiles:
         first, second = slice(i.start, i.start + middle), slice(i.start + middle, i.stop)
         out[:middle, :middle] = self._diagonal_block(first)
         out[middle:, middle:] = self._diagonal_block(second)
-        tile = self.block(first, second)
+        tile = self._finite_block(first, second)
         out[:middle, middle:] = tile
         out[middle:, :middle] = tile.T
         return out
@@ -355,16 +371,11 @@ class Tiles:
             out[i] = tile[k, k]
         return out
 
-    def first_non_finite(self) -> tuple[int, int, float] | None:
-        """Row, column and value of the first entry that is not a finite number."""
+    def check_finite(self) -> None:
+        """Compute every entry, store none, and raise NonFinite at the first that is not a finite number."""
         for i in chunks(self.shape[0], self.edges[0]):
             for j in chunks(self.shape[1], self.edges[1]):
-                tile = backend.to_numpy(self.block(i, j))
-                bad = ~np.isfinite(tile)
-                if bad.any():
-                    row, column = divmod(int(np.argmax(bad)), tile.shape[1])
-                    return i.start + row, j.start + column, float(tile[row, column])
-        return None
+                self._finite_block(i, j)
 
 
 def _same_selection(rows: Any, cols: Any, n: int) -> bool:
@@ -390,7 +401,7 @@ def _allocate(steps: list[Node], reductions: list[Node], result: Node) -> dict[N
     """Registers for the tiles of a formula, by last use: a step writes over an argument that nobody reads again."""
     last: dict[Node, int] = {}
     for t, n in enumerate(steps):
-        last.update({a: t for a in n.args})
+        last.update(dict.fromkeys(n.args, t))
     last[result] = len(steps)
     registers: dict[Node, int | None] = {n: k for k, n in enumerate(reductions)}
     free: list[int] = []
@@ -430,7 +441,7 @@ def _elementwise(op: str, args: list[Any], like: Array, out: Array | None = None
         return getattr(np, op)(*args, out=out, casting="unsafe")
 
 
-_TORCH = {"absolute": "abs", "arccos": "acos", "divide": "true_divide", "equal": "eq", "power": "pow"}
+_TORCH = {"absolute": "abs", "arcsin": "asin", "divide": "true_divide", "equal": "eq", "power": "pow"}
 
 
 def _torch_elementwise(op: str, args: list[Any], like: Array) -> Any:
@@ -578,7 +589,7 @@ class _SqDistBlock:
             right = self._panel(self.B[cols], nb, left=False) if self.R is None else self.R[cols]
             namespace(out).matmul(left, right.T, out=out)
         if out.shape[0] and out.shape[1]:
-            tiny = _TINY[str(np.dtype(self.dtype))]
+            tiny = _TINY[np.dtype(self.dtype).name]
             if not float(out.min()) >= tiny * (float(na.max()) + float(nb.max())):
                 self._subtract_first(rows, cols, out, tiny * (na[:, None] + nb[None, :]))
         return out
@@ -599,96 +610,47 @@ class _SqDistBlock:
 
 
 class _FoldBlock:
-    """state ← step(state, a_j, b_j) over the columns, the states being tiles."""
+    """state ← step(state, a_j, b_j) over the columns: compiled where it pays, else step by step on tiles."""
 
     def __init__(self, fold: Fold, A: Any, B: Any, dtype: Any, device: str | None) -> None:
         self.fold, self.A, self.B, self.dtype, self.device = fold, A, B, dtype, device
-        self.variables = [fold_variable(f"s{k}") for k in range(len(fold.start))]
-        self.plan = _plan(fold, self.variables)
-        self.workspace = threading.local()
+        worth_it = size(A) * size(B) * A.shape[1] >= _WORTH_COMPILING
+        self.compile = worth_it and device is None and compilable(fold) and not (is_tensor(A) or is_tensor(B))
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> _FoldBlock:
-        return _FoldBlock(self.fold, take(self.A, rows), take(self.B, cols), self.dtype, self.device)
+        part = _FoldBlock(self.fold, take(self.A, rows), take(self.B, cols), self.dtype, self.device)
+        part.compile = self.compile
+        return part
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
         A, B = (_dense(x, self.dtype, self.device) for x in (self.A[rows], self.B[cols]))
-        left, right = A.T[:, :, None], B.T[:, None, :]
-        if not is_tensor(out):
-            left, right = np.ascontiguousarray(left), np.ascontiguousarray(right)
-        states = [self._scratch(k, out) for k in range(len(self.fold.start) - 1)] + [out]
-        for state, start in zip(states, self.fold.start, strict=True):
-            state[...] = start
-        fixed: dict[Node, Any] = dict(zip(self.variables, states, strict=True))
-        x, z = fold_variable("x"), fold_variable("z")
-        for column in range(A.shape[1]):
-            values = fixed | {x: left[column], z: right[column]}
-            for n, target in self.plan:
-                args = [n_arg.data if n_arg.op == "number" else values[n_arg] for n_arg in n.args]
-                into = None if is_tensor(out) else values[target] if isinstance(target, Node) else self._scratch(target, out)
-                values[n] = _elementwise(n.op, args, out, into)
-                if isinstance(target, Node) and into is None:
-                    fixed[target] = values[n]
-            for variable, step in zip(self.variables, self.fold.steps, strict=True):
-                if values.get(step) is not fixed[variable] and step is not variable:
-                    fixed[variable] = self._settle(fixed[variable], values.get(step, step.data), is_tensor(out))
-        result = fixed[self.variables[-1]]
-        if result is not out:
-            out[...] = result
+        if self.compile:
+            compiled(self.fold, self.dtype)(np.ascontiguousarray(A), np.ascontiguousarray(B.T), out)
+        else:
+            out[...] = _run_fold(self.fold, A.T[:, :, None], B.T[:, None, :], out)
         return out
 
-    @staticmethod
-    def _settle(state: Array, value: Any, replace: bool) -> Array:
-        if replace and is_tensor(value):
-            return value
-        state[...] = value
-        return state
 
-    def _scratch(self, k: int, like: Array) -> Array:
-        if is_tensor(like):
-            return backend.empty(tuple(like.shape), self.dtype, like)
-        buffers = self.workspace.__dict__
-        flat = buffers.get(k)
-        if flat is None or flat.size < like.size:
-            flat = buffers[k] = np.empty(max(like.size, _FOLD_EDGES[0] * _FOLD_EDGES[1]), self.dtype)
-        return flat[: like.size].reshape(like.shape)
-
-
-def _plan(fold: Fold, variables: list[Node]) -> list[tuple[Node, Any]]:
-    """The steps in order, each with where it goes: into the state it becomes, once nobody needs the old one, or a scratch tile."""
-    order: dict[Node, None] = {}
-    for step in reversed(fold.steps):  # later components first: they read earlier ones, which can then be overwritten
-        order.update(dict.fromkeys(n for n in walk(step) if n.op not in ("variable", "number")))
-    nodes = list(order)
-    last = {a: t for t, n in enumerate(nodes) for a in n.args}
-    plan: list[tuple[Node, Any]] = []
-    scratch: dict[Node, int] = {}
-    for t, n in enumerate(nodes):
-        becomes = next((v for v, s in zip(variables, fold.steps, strict=True) if s == n and last.get(v, -1) <= t), None)
-        if becomes is not None:
-            plan.append((n, becomes))
-            continue
-        dying = {k for a, k in scratch.items() if last.get(a, -1) == t and a in n.args} if n.op != "where" else set()
-        alive = {k for a, k in scratch.items() if last.get(a, -1) >= t or a in fold.steps} - dying
-        k = next(k for k in range(len(variables) - 1, len(variables) + len(nodes)) if k not in alive)
-        scratch[n] = k
-        plan.append((n, k))
-    return plan
+def _run_fold(fold: Fold, left: Any, right: Any, like: Array) -> Any:
+    """The fold over the first axis of ``left`` and ``right``, whose entries broadcast: pairs, or items with themselves."""
+    variables = [fold_variable(f"s{k}") for k in range(len(fold.start))]
+    steps = list(dict.fromkeys(n for step in fold.steps for n in walk(step) if n.op != "variable"))
+    zero = 0 * left[:1].sum(0) + 0 * right[:1].sum(0)
+    states = [zero + start for start in fold.start]
+    for x, z in zip(left, right, strict=True):
+        values: dict[Node, Any] = dict(zip(variables, states, strict=True)) | {fold_variable("x"): x, fold_variable("z"): z}
+        for n in steps:
+            values[n] = n.data if n.op == "number" else _elementwise(n.op, [values[a] for a in n.args], like)
+        states = [values[step] for step in fold.steps]
+    return states[-1]
 
 
 def _fold_self(fold: Fold, A: Any) -> Array:
     """The fold of every item with itself."""
-    block = _FoldBlock(fold, A, A, backend.numpy_dtype(A), None)
     out = backend.empty((size(A),), backend.numpy_dtype(A), A if is_tensor(A) else None)
-    x, z = fold_variable("x"), fold_variable("z")
     for i in chunks(size(A), 4096):
-        rows = _dense(A[i], block.dtype, None)
-        values: dict[Node, Any] = {v: 0 * rows[:, 0] + s for v, s in zip(block.variables, fold.start, strict=True)}
-        for column in range(A.shape[1]):
-            values |= {x: rows[:, column], z: rows[:, column]}
-            for n, _ in block.plan:
-                values[n] = _elementwise(n.op, [a.data if a.op == "number" else values[a] for a in n.args], rows)
-            values = {v: values.get(s, s.data) for v, s in zip(block.variables, fold.steps, strict=True)}
-        out[i] = values[block.variables[-1]]
+        rows = _dense(A[i], backend.numpy_dtype(A), None).T
+        out[i] = _run_fold(fold, rows, rows, out)
     return out
 
 

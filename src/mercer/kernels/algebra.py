@@ -25,6 +25,7 @@ class Composite(Kernel):
     """A kernel made of kernels; each part checks the data for itself."""
 
     domain: ClassVar[Domain] = Anything()
+    usage: ClassVar[str] = ""  # how one writes it, for the inventory
 
     def _enter_part(self, part: Kernel, X: Any) -> Any:
         return part._prepare(part.domain.check(X))
@@ -104,6 +105,7 @@ def _noun(k: Kernel) -> str:
 class Sum(Terms):
     """Σ k_t(x, z).  Features side by side."""
 
+    usage: ClassVar[str] = "k1 + k2"
     terms: tuple[Kernel, ...]
 
     def _block(self, A: Any, B: Any) -> Any:
@@ -134,6 +136,7 @@ class Sum(Terms):
 class Product(Terms):
     """Π k_t(x, z).  Features: all products of one feature of each factor."""
 
+    usage: ClassVar[str] = "k1 * k2"
     terms: tuple[Kernel, ...]
 
     def _block(self, A: Any, B: Any) -> Any:
@@ -243,6 +246,7 @@ class Pointwise(Composite):
 class Scaled(Pointwise):
     """scale·k(x, z), scale ≥ 0.  Features √scale·φ."""
 
+    usage: ClassVar[str] = "a * k"
     scale: float = nonnegative(why=_NEGATIVE)
     kernel: Kernel
 
@@ -276,6 +280,7 @@ class Scaled(Pointwise):
 class Power(Pointwise):
     """k(x, z)^exponent, exponent a whole number ≥ 1."""
 
+    usage: ClassVar[str] = "k ** n"
     kernel: Kernel
     exponent: int = natural()
 
@@ -287,7 +292,7 @@ class Power(Pointwise):
         return self.kernel.explicit
 
     def _width(self, A: Any) -> int:
-        return self.kernel._width(A) ** int(self.exponent)
+        return int(self.kernel._width(A) ** int(self.exponent))
 
     def _features(self, A: Any) -> Any:
         return _tensor([self.kernel._features(A)] * int(self.exponent))
@@ -323,6 +328,7 @@ class FunctionOf(Pointwise):
 class Exponential(FunctionOf):
     """exp(k(x, z)): a limit of polynomials in k with non-negative coefficients."""
 
+    usage: ClassVar[str] = "exp(k)"
     name: ClassVar[str] = "exp"
     kernel: Kernel
 
@@ -334,6 +340,7 @@ class Exponential(FunctionOf):
 class Geometric(FunctionOf):
     """1/(1 − k(x, z)) = Σ k^i, for |k| < 1: other values are reported with their pair, as infinite."""
 
+    usage: ClassVar[str] = "geometric(k)"
     name: ClassVar[str] = "geometric"
     kernel: Kernel
 
@@ -346,6 +353,7 @@ class Geometric(FunctionOf):
 class PolynomialOf(FunctionOf):
     """Σ_i c_i k(x, z)^i, c_i ≥ 0, from the constant upwards."""
 
+    usage: ClassVar[str] = "polynomial(k, coefficients)"
     name: ClassVar[str] = "polynomial"
     kernel: Kernel
     coefficients: tuple[float, ...]
@@ -372,7 +380,7 @@ class PolynomialOf(FunctionOf):
         return [(i, float(c)) for i, c in enumerate(self.coefficients) if c > 0]
 
     def _width(self, A: Any) -> int:
-        return max(1, sum(self.kernel._width(A) ** i for i, _ in self._powers()))
+        return max(1, sum(int(self.kernel._width(A) ** i) for i, _ in self._powers()))
 
     def _features(self, A: Any) -> Any:
         phi = self.kernel._features(A)

@@ -24,7 +24,9 @@ class Constant(Kernel):
     explicit = True
 
     def _prepare(self, X: Any) -> Any:
-        return np.zeros(size(X), np.int8)  # not a float, so that it does not decide the precision
+        # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added to
+        floats = hasattr(X, "dtype") and backend.numpy_dtype(X).kind == "f"
+        return np.zeros(size(X), backend.numpy_dtype(X) if floats else np.int8)
 
     def _block(self, A: Any, B: Any) -> Any:
         return self.c
@@ -36,7 +38,7 @@ class Constant(Kernel):
         return 1
 
     def _features(self, A: Any) -> Any:
-        return np.full((len(A), 1), math.sqrt(self.c))
+        return np.full((len(A), 1), math.sqrt(self.c), A.dtype if A.dtype.kind == "f" else np.float64)
 
 
 @kernel

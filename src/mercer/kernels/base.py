@@ -90,7 +90,7 @@ T = TypeVar("T", bound=type)
 @dataclass_transform(field_specifiers=(positive, nonnegative, real, natural))
 def kernel(cls: T) -> T:
     """Class decorator: the annotated fields are the parameters, in order, of the constructor."""
-    return dataclasses.dataclass(eq=False, repr=False)(cls)  # type: ignore[no-any-return]
+    return dataclasses.dataclass(eq=False, repr=False)(cls)  # type: ignore[return-value]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -240,7 +240,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def __truediv__(self, other: Any) -> Kernel:
         if not _is_real(other) or other <= 0:
             raise ValueError(f"A kernel can be divided by a positive number, not by {other!r}.")
-        return self * (1.0 / other)
+        from mercer.kernels.algebra import multiply
+
+        return multiply(self, 1.0 / float(other))
 
     def __pow__(self, exponent: Any) -> Power:
         from mercer.kernels.algebra import Power
@@ -302,7 +304,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def check_parameters(self) -> None:
         """Raise ValueError if a parameter is out of range. Runs when a kernel is made and, since ``set_params`` can change it, when used."""
-        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+        for f in dataclasses.fields(self):
             check = f.metadata.get("check")
             complaint = check(getattr(self, f.name)) if check is not None else None
             if complaint is not None:
@@ -315,7 +317,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)  # type: ignore[attr-defined]
+        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
         return all(_same(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
@@ -331,7 +333,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _children(self) -> Iterator[tuple[str, Kernel]]:
         """The kernels this one is made of, by parameter name."""
-        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+        for f in dataclasses.fields(self):
             value = getattr(self, f.name)
             if isinstance(value, Kernel):
                 yield f.name, value
@@ -350,7 +352,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _symbolic(self, prefix: str) -> Self:
         """This kernel with a symbol for every continuous parameter, named as in ``get_params``."""
         changes: dict[str, Any] = {}
-        for f in dataclasses.fields(self):  # type: ignore[arg-type]
+        for f in dataclasses.fields(self):
             value = getattr(self, f.name)
             if f.metadata.get("continuous") and not isinstance(value, str):
                 changes[f.name] = parameter_symbol(prefix + f.name, value)

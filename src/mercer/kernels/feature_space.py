@@ -47,6 +47,7 @@ class ZeroNormWarning(UserWarning):
 class Normalized(Wrapper):
     """k(x, z)/√(k(x, x) k(z, z)).  1 on the diagonal, exactly; 0 where k(x, x) = 0 (an empty string, a zero row), with a warning."""
 
+    usage: ClassVar[str] = "k.normalized()"
     method_name: ClassVar[str] = "normalized"
     kernel: Kernel
 
@@ -106,6 +107,7 @@ class Normalized(Wrapper):
 class Centered(Wrapper):
     """⟨φ(x) − μ, φ(z) − μ⟩, μ the (weighted) mean of φ over the data given to ``bind``."""
 
+    usage: ClassVar[str] = "k.centered()"
     method_name: ClassVar[str] = "centered"
     kernel: Kernel
 
@@ -190,6 +192,7 @@ class Repaired(Wrapper):
     adds its constant where x = z. An asymmetric similarity is first averaged with its transpose.
     """
 
+    usage: ClassVar[str] = "k.repaired(how='clip')"
     method_name: ClassVar[str] = "repaired"
     kernel: Kernel
     how: str = "clip"

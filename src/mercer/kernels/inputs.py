@@ -53,6 +53,7 @@ class Redirected(Wrapper):
 class Mapped(Redirected):
     """k(f(x), f(z)); f takes a collection of samples and returns one of the same length."""
 
+    usage: ClassVar[str] = "k.map(function)"
     method_name: ClassVar[str] = "map"
     kernel: Kernel
     function: Callable[[Any], Any]
@@ -67,7 +68,9 @@ class Mapped(Redirected):
     def _redirect(self, X: Any) -> Any:
         out = self.function(X)
         if size(out) != size(X):
-            raise DataError(f"map(f): f was given {size(X)} samples and returned {size(out)}; it takes the whole collection and returns one sample each.")
+            raise DataError(
+                f"map(f): f was given {size(X)} samples and returned {size(out)}; it takes the whole collection and returns one sample each."
+            )
         return out
 
 
@@ -75,6 +78,7 @@ class Mapped(Redirected):
 class OnColumns(Redirected):
     """k on some columns of a table: by name in a data frame, by number in an array."""
 
+    usage: ClassVar[str] = "k.on(columns)"
     method_name: ClassVar[str] = "on"
     kernel: Kernel
     columns: Any
@@ -96,6 +100,7 @@ class Imputed(Wrapper):
     With ``indicator``, one column 0/1 per column says what was missing.
     """
 
+    usage: ClassVar[str] = "k.imputed(strategy='mean', indicator=False)"
     domain: ClassVar[Domain] = Vectors(missing=True)
     method_name: ClassVar[str] = "imputed"
     kernel: Kernel
@@ -174,6 +179,7 @@ class Filled(Redirected):
 class Outer(Composite):
     """g(x) g(z): one feature, g, a function of a collection of samples that returns a number for each."""
 
+    usage: ClassVar[str] = "Outer(g)"
     g: Callable[[Any], Any]
     explicit = True
 

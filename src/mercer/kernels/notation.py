@@ -31,7 +31,7 @@ _MOST_ENTRIES = 1000
 def call(k: Kernel, *, mathematics: bool) -> str:
     """Name(parameter=value, …), with the parameters that are not the default."""
     parts = []
-    for f in dataclasses.fields(k):  # type: ignore[arg-type]
+    for f in dataclasses.fields(k):
         value = getattr(k, f.name)
         if f.default is not dataclasses.MISSING and _is_default(value, f.default):
             continue
@@ -146,7 +146,7 @@ class _Reader:
             case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=arguments, keywords=keywords) if attribute in _METHODS:
                 options = {str(k.arg): self.read(k.value) for k in keywords}
                 return getattr(self.read(value), attribute)(*(self.read(a) for a in arguments), **options)
-        raise ValueError(f"{ast.unparse(node)!r} has no place in a kernel expression.")  # type: ignore[arg-type]
+        raise ValueError(f"{ast.unparse(node)!r} has no place in a kernel expression.")
 
     def _call(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:
         target = self.read(ast.Name(id=name))

@@ -1,0 +1,153 @@
+"""Functions in the space of a kernel, and the geometry of that space."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import size, take
+from mercer.gram import DenseGram, Gram
+from mercer.kernels.base import Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class RKHSFunction:
+    """f = Σ_i α_i k(·, x_i) + b: what solvers find and estimators predict with.
+
+    ⟨f, k(·, x)⟩ = f(x) (for b = 0: the bias is outside the space). ``coef`` of shape (n,) is one function, (n, m) are m functions of the
+    same centres. f is unique though α need not be: equal centres can share their weight in any way.
+    """
+
+    kernel: Kernel
+    centers: Any
+    coef: Array
+    bias: Any = 0.0
+
+    def __post_init__(self) -> None:
+        coef = self.coef if backend.is_tensor(self.coef) else np.asarray(self.coef, dtype=None)
+        if coef.ndim not in (1, 2) or len(coef) != size(self.centers):
+            raise ValueError(f"There are {size(self.centers)} centres and coefficients of shape {tuple(coef.shape)}; give one (row) for each centre.")
+        object.__setattr__(self, "coef", coef)
+        # fixed to its centres, so that values do not depend on what else is asked together
+        object.__setattr__(self, "kernel", self.kernel.bind(self.centers))
+
+    def __call__(self, X: Any, compute: Compute | None = None) -> Array:
+        """f(x) for each row of X; the matrix k(X, centres) is not stored."""
+        return self.kernel.gram(X, self.centers, compute) @ self.coef + self.bias
+
+    def __add__(self, other: RKHSFunction) -> RKHSFunction:
+        self._same_space(other)
+        centers = _stack(self.centers, other.centers)
+        return RKHSFunction(self.kernel, centers, np.concatenate([self.coef, other.coef]), self.bias + other.bias)
+
+    def __mul__(self, scalar: float) -> RKHSFunction:
+        return RKHSFunction(self.kernel, self.centers, scalar * self.coef, scalar * self.bias)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> RKHSFunction:
+        return -1.0 * self
+
+    def __sub__(self, other: RKHSFunction) -> RKHSFunction:
+        return self + (-other)
+
+    def inner(self, other: RKHSFunction) -> Array:
+        """⟨f, g⟩ = α^T K β, biases left out; m × m' values for functions of several outputs."""
+        self._same_space(other)
+        return self.coef.T @ (self.kernel.gram(self.centers, other.centers) @ other.coef)
+
+    def norm(self) -> Array:
+        """‖f‖ = √(α^T K α), biases left out."""
+        square = self.inner(self)
+        return math.sqrt(max(float(square), 0.0)) if square.ndim == 0 else np.sqrt(np.maximum(np.diagonal(backend.to_numpy(square)), 0.0))
+
+    def simplified(self) -> RKHSFunction | FeatureFunction:
+        """The same function without centres of weight 0; as weights ⟨w, φ(x)⟩ when the kernel has features and they are fewer."""
+        used = np.flatnonzero(np.any(backend.to_numpy(self.coef).reshape(len(self.coef), -1) != 0, axis=1))
+        kept = RKHSFunction(self.kernel, take(self.centers, used), self.coef[used], self.bias) if len(used) < len(self.coef) else self
+        if self.kernel.explicit and len(used):
+            phi = self.kernel.features(kept.centers)
+            if phi.shape[1] < len(used):
+                return FeatureFunction(self.kernel, phi.T @ kept.coef, self.bias)
+        return kept
+
+    def _same_space(self, other: RKHSFunction) -> None:
+        if self.kernel != other.kernel:
+            raise ValueError(
+                f"The functions live in the spaces of different kernels, {self.kernel} and {other.kernel}; they have no sum or inner product."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureFunction:
+    """f(x) = ⟨w, φ(x)⟩ + b for a kernel with features: evaluation costs the features, whatever the number of centres was."""
+
+    kernel: Kernel
+    weights: Array
+    bias: Any = 0.0
+
+    def __call__(self, X: Any) -> Array:
+        return self.kernel.features(X) @ self.weights + self.bias
+
+    def norm(self) -> Array:
+        """‖f‖ ≤ ‖w‖, with equality for weights that are themselves combinations of features, as those of ``simplified()`` are."""
+        return np.linalg.norm(backend.to_numpy(self.weights), axis=0)
+
+
+def _stack(a: Any, b: Any) -> Any:
+    if isinstance(a, list):
+        return a + list(b)
+    from scipy import sparse
+
+    if sparse.issparse(a):
+        return sparse.vstack([a, b], format="csr")
+    return backend.namespace(a, b).concatenate([a, b])
+
+
+def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> RKHSFunction:
+    """μ = Σ_i w_i k(·, x_i), the weights summing to 1: the mean of φ over a sample; ⟨μ, f⟩ is the mean of f."""
+    w = np.ones(size(X)) if weights is None else np.asarray(weights, np.float64)
+    if w.sum() <= 0:
+        raise ValueError("A mean needs weights with a positive sum.")
+    return RKHSFunction(kernel, X, w / w.sum())
+
+
+def distance(kernel: Kernel, X: Any, Y: Any = None) -> Array:
+    """‖φ(x) − φ(z)‖ = √(k(x, x) + k(z, z) − 2k(x, z)) for all pairs."""
+    kernel = kernel.bind(X if Y is None else Y)
+    K = kernel(X, Y)
+    xx = kernel.diag(X)
+    zz = xx if Y is None else kernel.diag(Y)
+    xp = backend.namespace(K)
+    return xp.sqrt(xp.clip(xx[:, None] + zz[None, :] - 2 * K, 0, None))
+
+
+def alignment(K: Any, L: Any, *, centered: bool = True) -> float:
+    """⟨K, L⟩/(‖K‖‖L‖), in Frobenius' inner product, of the centred matrices: how alike two kernels see the same data."""
+    K, L = (_matrix(M) for M in (K, L))
+    if K.shape != L.shape:
+        raise ValueError(f"Matrices of shapes {K.shape} and {L.shape} do not describe the same objects.")
+    if centered:
+        K, L = (M - M.mean(0) - M.mean(1)[:, None] + M.mean() for M in (K, L))
+    norms = float(np.linalg.norm(K) * np.linalg.norm(L))
+    if norms == 0:
+        raise ValueError("A constant kernel has no alignment: centred, it is zero.")
+    return float(np.vdot(K, L)) / norms
+
+
+def effective_dimension(K: Any, alpha: float) -> float:
+    """tr(K(K + αI)^−1) = Σ λ_i/(λ_i + α): how many directions a ridge of α leaves."""
+    if alpha <= 0:
+        raise ValueError(f"alpha={alpha}: the ridge must be positive.")
+    values = np.maximum(np.linalg.eigvalsh(_matrix(K)), 0.0)
+    return float(np.sum(values / (values + alpha)))
+
+
+def _matrix(K: Any) -> Any:
+    gram = K if isinstance(K, Gram) else DenseGram(K)
+    return backend.to_numpy(gram.dense()).astype(np.float64)

@@ -1,0 +1,163 @@
+"""The contracts, as functions: run them on your own kernels and matrices.
+
+``check_kernel`` and ``check_gram`` measure and report; ``assert_kernel_contract`` is what every kernel of Mercer is tested with.
+"""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from mercer import backend
+from mercer.backend import Compute
+from mercer.data import size, take
+from mercer.gram import Gram, KernelGram
+from mercer.kernels.base import Kernel
+from mercer.validity import asymmetry, extreme_eigenvalues
+
+
+@dataclass(frozen=True)
+class Validity:
+    """What was measured, and a verdict in words. True if the matrix is that of a kernel, up to rounding."""
+
+    finite: bool
+    symmetric: bool
+    smallest_eigenvalue: float  # relative to the largest; NaN if it was not measured
+    largest_eigenvalue: float
+    cauchy_schwarz: bool
+    verdict: str
+
+    def __bool__(self) -> bool:
+        return self.finite and self.symmetric and self.cauchy_schwarz and self.smallest_eigenvalue >= -_tolerance
+
+    def __str__(self) -> str:
+        return self.verdict
+
+
+_tolerance = 1e-8
+
+
+def check_kernel(kernel: Kernel, X: Any) -> Validity:
+    """Whether k behaves as a kernel on X: finite, symmetric, positive semi-definite, |k(x, z)|² ≤ k(x, x)k(z, z)."""
+    kernel = kernel.bind(X)
+    try:
+        # both orders of every pair: a symmetric Gram would compute one and mirror it
+        X = kernel.domain.check(X)
+        K = KernelGram.of(kernel, kernel._prepare(X), kernel._prepare(X), Compute()).dense()
+    except FloatingPointError as error:
+        return Validity(False, False, float("nan"), float("nan"), False, str(error))
+    return _examine(backend.to_numpy(K), str(kernel))
+
+
+def check_gram(K: Any) -> Validity:
+    """Whether a matrix can be the Gram matrix of a kernel."""
+    K = backend.to_numpy(K.dense() if isinstance(K, Gram) else K)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"A Gram matrix is square, got shape {K.shape}.")
+    return _examine(K, "The matrix")
+
+
+def _examine(K: Any, name: str) -> Validity:
+    nan = float("nan")
+    tolerance = _tolerance if K.dtype == np.float64 else 1e-5
+    if not backend.all_finite(K):
+        i, j = divmod(int(np.argmax(~np.isfinite(K))), K.shape[1])
+        return Validity(False, False, nan, nan, False, f"{name}: the value for the pair ({i}, {j}) is {K[i, j]}.")
+    pair = asymmetry(K, tolerance)
+    if pair is not None:
+        i, j = pair
+        verdict = f"{name} is not symmetric: k(x{i}, x{j}) = {K[i, j]:.6g} but k(x{j}, x{i}) = {K[j, i]:.6g}. Average the two, or mend the formula."
+        return Validity(True, False, nan, nan, False, verdict)
+    diagonal = np.diagonal(K).astype(np.float64)
+    if (diagonal < 0).any():
+        i = int(np.argmin(diagonal))
+        return Validity(True, True, nan, nan, False, f"{name} gives k(x{i}, x{i}) = {diagonal[i]:.6g} < 0: an inner product of a thing with itself.")
+    bound = np.sqrt(diagonal)[:, None] * np.sqrt(diagonal)
+    excess = np.abs(K) - bound * (1 + tolerance) - tolerance * float(diagonal.max(initial=0.0))
+    schwarz = not (excess > 0).any()
+    smallest, largest = extreme_eigenvalues(K)
+    relative = smallest / largest if largest > 0 else 0.0 if smallest >= 0 else -np.inf
+    if not schwarz:
+        i, j = divmod(int(np.argmax(excess)), K.shape[1])
+        verdict = f"{name} breaks |k(x, z)|² ≤ k(x, x)k(z, z): |{K[i, j]:.6g}| > {bound[i, j]:.6g} for the pair ({i}, {j}). It is not a kernel."
+    elif relative < -tolerance:
+        verdict = (
+            f"{name} is indefinite on these {len(K)} objects: its smallest eigenvalue is {smallest:.3g}, {relative:.2g} of the largest. "
+            "It is not a kernel; .repaired('clip') makes one of it."
+        )
+    else:
+        verdict = (
+            f"{name} is a kernel on these {len(K)} objects: symmetric, finite, positive semi-definite "
+            f"(smallest eigenvalue {smallest:.3g}, {relative:.2g} of the largest)."
+        )
+    return Validity(True, True, float(relative), float(largest), schwarz, verdict)
+
+
+def check_mercer(kernel: Kernel, interval: tuple[float, float], nodes: int = 64) -> Any:
+    """Mercer's condition ∬ g(x) k(x, z) g(z) dx dz ≥ 0 on an interval, by Gauss–Legendre quadrature.
+
+    Returns the eigenvalues, largest first, of the integral operator: negative ones, beyond rounding, refute the kernel.
+    """
+    a, b = interval
+    if not a < b:
+        raise ValueError(f"interval=({a}, {b}): the left end must be smaller than the right.")
+    x, w = np.polynomial.legendre.leggauss(nodes)
+    points = ((b - a) * x + (a + b)) / 2
+    root = np.sqrt(w * (b - a) / 2)
+    K = backend.to_numpy(kernel(points[:, None]))
+    return np.linalg.eigvalsh(root[:, None] * K * root)[::-1]
+
+
+def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> None:
+    """Raise AssertionError unless the kernel keeps what every kernel of Mercer promises on the samples X.
+
+    Symmetry; positive semi-definiteness where promised; diag = the diagonal; any block equal to its part of the whole; products, rows
+    and views equal to the dense matrix; features that reproduce it; equal after clone, pickle and parse.
+    """
+    kernel = kernel.bind(X)
+    K = backend.to_numpy(kernel(X)).astype(np.float64)
+    n = len(K)
+    scale = max(float(np.abs(K).max()), 1e-300)
+
+    def close(actual: Any, expected: Any, what: str) -> None:
+        gap = float(np.max(np.abs(backend.to_numpy(actual) - expected), initial=0.0))
+        assert gap <= rtol * scale, f"{kernel}: {what} differs by {gap / scale:.2g} of the largest value"
+
+    items = kernel.domain.check(X)
+    first, second = np.arange(n)[: n // 2], np.arange(n)[n // 3 :]
+    close(K.T, K, "the transposed matrix")
+    close(kernel.diag(X), np.diagonal(K), "diag")
+    close(kernel(take(items, first), take(items, second)), K[np.ix_(first, second)], "a block")
+    close(kernel.gram(X, take(items, second)).dense(), K[:, second], "the matrix between two sets")
+    _assert_gram(kernel.gram(X), K, close)
+    _assert_gram(kernel.gram(take(items, first), take(items, second)), K[np.ix_(first, second)], close)
+    if kernel.psd:
+        smallest, largest = extreme_eigenvalues(K)
+        assert smallest >= -1e-9 * max(largest, 1e-300), f"{kernel} claims to be positive semi-definite, but has the eigenvalue {smallest:.3g}"
+    if kernel.explicit:
+        phi = kernel.features(X)
+        product = (phi @ phi.T).toarray() if sparse.issparse(phi) else backend.to_numpy(phi @ phi.T)
+        close(product, K, "the inner product of features")
+    for copy in (clone(kernel), pickle.loads(pickle.dumps(kernel))):
+        assert copy == kernel, f"{kernel} is not equal to its copy"
+        assert hash(copy) == hash(kernel), f"{kernel} does not hash like its copy"
+
+
+def _assert_gram(gram: Gram, K: Any, close: Any) -> None:
+    n, m = K.shape
+    assert gram.shape == K.shape
+    assert size(gram.dense()) == n
+    V = np.random.default_rng(0).standard_normal((m, 3))
+    scale = float(np.abs(V).sum(axis=0).max())
+    rows, cols = np.arange(n)[::-2], np.arange(m)[1::3]
+    close(gram.rows(rows), K[rows], "rows")
+    close(gram.sub(rows, cols).dense(), K[np.ix_(rows, cols)], "sub")
+    close(gram.T.dense(), K.T, "T")
+    close((gram @ V) / scale, K @ V / scale, "a product")
+    close((gram.T @ (gram @ V)) / scale / n, K.T @ (K @ V) / scale / n, "a product with the transposed")
+    close(gram.normal(V) / scale / n / max(1.0, float(np.abs(K).max())), K.T @ (K @ V) / scale / n / max(1.0, float(np.abs(K).max())), "normal")

@@ -12,11 +12,10 @@ from tests import oracles
 from tests.cases import CASES, Case
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [case for case in CASES if case.oracle is not None], ids=str)
 def test_values_are_the_definition(case: Case) -> None:
     X = case.data()
-    if case.oracle is None:
-        pytest.skip("has its own test against an eigendecomposition")
+    assert case.oracle is not None
     expected = np.array(oracles.matrix(case.oracle, X.tolist(), X[:9].tolist()))
     np.testing.assert_allclose(case.kernel(X, X[:9]), expected, rtol=1e-9, atol=1e-11 * np.abs(expected).max())
     symmetric = case.kernel(X[:9])

@@ -269,18 +269,21 @@ def namespace(*arrays: Any) -> Any:
     return sys.modules["torch"] if any(is_tensor(x) for x in arrays) else np
 
 
-def device_of(x: Any) -> str:
-    return str(x.device) if is_tensor(x) else "cpu"
-
-
 def to_device(x: Any, device: str | None, dtype: Any = None) -> Any:
-    """x as an array of the computation: a tensor where ``device`` is not the CPU or x is one already, else NumPy."""
+    """x as an array of the computation: NumPy where ``device`` is None (a tensor stays one), else a tensor there.
+
+    ``dtype`` is for floating-point data; whole numbers stay whole.
+    """
+    if device is not None and not is_tensor(x):
+        x = _torch().from_numpy(np.ascontiguousarray(x))
     if is_tensor(x):
         return x.to(device=device or x.device, dtype=_torch_dtype(dtype) if dtype is not None and x.is_floating_point() else x.dtype)
-    if device is not None and not device.startswith("cpu"):
-        torch = _torch()
-        return to_device(torch.from_numpy(np.ascontiguousarray(x)), device, dtype)
     return x.astype(dtype, copy=False) if dtype is not None and x.dtype.kind == "f" else x
+
+
+def like(x: Any, other: Any) -> Any:
+    """x in the library and on the device of ``other``."""
+    return to_device(x, str(other.device)) if is_tensor(other) else to_numpy(x)
 
 
 def to_numpy(x: Any) -> Any:
@@ -293,15 +296,15 @@ def numpy_dtype(x: Any) -> np.dtype[Any]:
     return np.dtype(str(x.dtype).removeprefix("torch.")) if is_tensor(x) else np.dtype(x.dtype)
 
 
-def empty(shape: tuple[int, ...], dtype: Any, like: Any = None) -> Array:
-    """An uninitialised array of the kind of ``like``."""
-    if is_tensor(like):
-        return _torch().empty(shape, dtype=_torch_dtype(dtype), device=like.device)
+def empty(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Array:
+    """An uninitialised array in the library and on the device of ``beside``."""
+    if is_tensor(beside):
+        return _torch().empty(shape, dtype=_torch_dtype(dtype), device=beside.device)
     return np.empty(shape, dtype)
 
 
-def zeros(shape: tuple[int, ...], dtype: Any, like: Any = None) -> Array:
-    out = empty(shape, dtype, like)
+def zeros(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Array:
+    out = empty(shape, dtype, beside)
     out[...] = 0
     return out
 
@@ -353,8 +356,8 @@ def _call(name: str, *args: Any) -> Any:
     xp = namespace(*args)
     if xp is np:
         return getattr(np, name)(*args)
-    like = next(x for x in args if is_tensor(x))
-    args = tuple(x if is_tensor(x) else xp.as_tensor(x, dtype=like.dtype, device=like.device) for x in args)
+    tensor = next(x for x in args if is_tensor(x))
+    args = tuple(x if is_tensor(x) else xp.as_tensor(x, dtype=tensor.dtype, device=tensor.device) for x in args)
     return getattr(xp, _NAMES_IN_TORCH.get(name, name))(*args)
 
 

@@ -81,7 +81,7 @@ def take(rep: Rep, rows: Any) -> Rep:
     if isinstance(rep, Ragged):
         return rep.take(rows)
     if backend.is_tensor(rep) and not isinstance(rows, slice):
-        rows = backend.to_device(np.asarray(rows, np.int64), str(rep.device)) if rep.is_cuda else np.asarray(rows, np.int64)
+        rows = backend.like(np.asarray(rows, np.int64), rep)
     return rep[rows]
 
 

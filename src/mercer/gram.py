@@ -254,8 +254,7 @@ class DenseGram(Gram):
         return self.K
 
     def _product(self, V: Array) -> Array:
-        V = backend.to_device(V, backend.device_of(self.K) if backend.is_tensor(self.K) else None)
-        return backend.astype(self.K @ backend.astype(V, self.dtype), np.float64)
+        return backend.astype(self.K @ backend.astype(backend.like(V, self.K), self.dtype), np.float64)
 
 
 class LowRankGram(Gram):
@@ -298,8 +297,7 @@ class LowRankGram(Gram):
         return self._lazy()._dense()
 
     def _product(self, V: Array) -> Array:
-        V = backend.to_device(V, backend.device_of(self.left) if backend.is_tensor(self.left) else None)
-        V = backend.astype(V, backend.numpy_dtype(self.left))
+        V = backend.astype(backend.like(V, self.left), backend.numpy_dtype(self.left))
         return backend.astype(self.left @ (self.right.T @ V), np.float64)
 
 

@@ -114,6 +114,9 @@ class Node:
             return _apply("sqrt", self)
         return _apply("power", self, as_node(exponent))
 
+    def __rpow__(self, base: Any) -> Node:
+        return _apply("power", as_node(base), self)
+
     def __gt__(self, other: Any) -> Node:
         return _apply("greater", self, as_node(other))
 
@@ -390,7 +393,7 @@ def _rule(n: Node, d: tuple[Node, ...], name: str) -> Node:
     if n.op in ("mean", "grand_mean"):
         inner = log_derivative(n.data.formula, name)
         return _ZERO if inner == _ZERO else Node(n.op, n.args, n.data.replace(inner), n.kind)
-    if all(x == _ZERO for x in d):  # a constant, data, a reduction without parameters
+    if all(x == _ZERO for x in d) or n.op in ("greater", "equal"):  # a constant, data, a reduction without parameters, a condition
         return _ZERO
     args = n.args
     match n.op:

@@ -280,7 +280,7 @@ class Tiles:
 
     def product(self, V: Array) -> Array:
         """K V in float64 sums, K never stored; each half of a symmetric K computed once."""
-        V = backend.to_device(V, self._device)
+        V = backend.like(V, self._like)
         panel = backend.astype(V, self.dtype)
         out = backend.zeros((self.shape[0], V.shape[1]), np.float64, self._like)
         if self.symmetric and not self.opaque:
@@ -313,7 +313,7 @@ class Tiles:
         """K^T (K V): each strip of K is computed once and used twice."""
         if self.symmetric:
             return self.product(self.product(V))
-        V = backend.astype(backend.to_device(V, self._device), np.float64)
+        V = backend.astype(backend.like(V, self._like), np.float64)
         n, m = self.shape
         height = max(1, min(self.edges[0], _STRIP_BYTES // max(1, m * self.dtype.itemsize)))
         strips = chunks(n, height)
@@ -461,9 +461,9 @@ def _torch_elementwise(op: str, args: list[Any], like: Array) -> Any:
 def _home(found: list[Any], compute: Compute) -> Array:
     """An empty array of the kind to compute with: on the device asked for, else where the data is."""
     tensor = next((x for x in found if is_tensor(x)), None)
-    if compute.device is not None:
-        return backend.to_device(np.empty(0), compute.device)
-    return tensor[:0] if tensor is not None else np.empty(0)
+    if tensor is None and (compute.device is None or compute.device.startswith("cpu")):
+        return np.empty(0)
+    return backend.to_device(np.empty(0) if tensor is None else tensor[:0], compute.device)
 
 
 def _moved(x: Any, device: str | None) -> Any:

@@ -172,8 +172,12 @@ class CenteredAt(Composite):
 
     def _features(self, A: Any) -> Any:
         phi, reference = (p.toarray() if sparse.issparse(p) else p for p in map(self.kernel._features, (A, self._reference())))
-        w = np.asarray(self.weights, backend.numpy_dtype(reference))
-        return phi - (backend.to_device(w, backend.device_of(reference)) if backend.is_tensor(reference) else w) @ reference
+        mean = np.asarray(self.weights, np.float64) @ backend.to_numpy(reference)
+        return phi - backend.like(mean.astype(backend.numpy_dtype(phi)), phi)
+
+    @property
+    def _notation(self) -> str:
+        return method(self.kernel, "centered", mathematics=True)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -251,6 +255,10 @@ class Projected(Composite):
 
     def _features(self, A: Any) -> Any:
         return A
+
+    @property
+    def _notation(self) -> str:
+        return f"Projected({self.kernel})"
 
     def _symbolic(self, prefix: str) -> Any:
         raise NotImplementedError("A repaired similarity depends on its parameters through eigenvectors; it has no gradient here.")

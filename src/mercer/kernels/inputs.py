@@ -171,7 +171,7 @@ class Filled(Redirected):
         X = X if backend.is_tensor(X) else _dense(X)
         fill = np.asarray(self.values, backend.numpy_dtype(X))
         missing = xp.isnan(X)
-        filled = xp.where(missing, backend.to_device(fill, backend.device_of(X)) if backend.is_tensor(X) else fill, X)
+        filled = xp.where(missing, backend.like(fill, X), X)
         return xp.concatenate([filled, backend.astype(missing, backend.numpy_dtype(X))], axis=1) if self.indicator else filled
 
 

@@ -130,7 +130,7 @@ def _bessel(nu: float, order: float) -> Any:
         with np.errstate(all="ignore"):
             values = 2 ** (1 - nu) / special.gamma(nu) * x**nu * special.kv(order, x)
         values = np.where(x > 0, values, 1.0 if order == nu else 0.0)
-        return backend.to_device(values.astype(backend.numpy_dtype(t)), backend.device_of(t) if backend.is_tensor(t) else None)
+        return backend.like(values.astype(backend.numpy_dtype(t)), t)
 
     return function
 
@@ -386,7 +386,7 @@ class Bilinear(Explicit):
             raise DataError(f"Bilinear(A) has A of size {len(values)}, the data has {X.shape[1]} columns.")
         keep = values > 1e-14 * max(values[-1], 0.0)
         L = (vectors[:, keep] * np.sqrt(values[keep])).astype(backend.numpy_dtype(X))
-        return X @ (backend.to_device(L, backend.device_of(X)) if backend.is_tensor(X) else L)
+        return X @ backend.like(L, X)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

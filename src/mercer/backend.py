@@ -423,6 +423,17 @@ def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[...
         return record("apply", (function, args, derivative))
 
 
+def recorded(function: Callable[..., Any], *items: Any) -> Any:
+    """function(A, B) or function(A) as a part of a formula: what cannot be recorded is computed on the items themselves."""
+    try:
+        return function(*items)
+    except TypeError:
+        symbol = _first(items[0])
+        if not hasattr(symbol, "__formula__"):
+            raise
+        return symbol.__formula__("opaque", (function, items))
+
+
 # Between two sets of prepared items. They exist only as symbols: the engine alone computes them, tile by tile.
 
 
@@ -468,10 +479,14 @@ def mean_of_embedding(block: Callable[[Any, Any], Any], A: Any, reference: Any, 
     return _record("grand_mean", A)("grand_mean", (block, reference, weights, known))
 
 
-def _record(name: str, A: Any) -> Callable[[str, tuple[Any, ...]], Any]:
+def _first(A: Any) -> Any:
     while isinstance(A, tuple):
         A = A[0]
-    record = getattr(A, "__formula__", None)
+    return A
+
+
+def _record(name: str, A: Any) -> Callable[[str, tuple[Any, ...]], Any]:
+    record = getattr(_first(A), "__formula__", None)
     if record is None:
         raise TypeError(f"{name}(…) is part of a kernel's formula; call the kernel itself, k(X, Y), to get numbers.")
     return record  # type: ignore[no-any-return]

@@ -107,10 +107,13 @@ class KernelGram(Gram):
         self.shape, self.dtype, self.compute = tiles.shape, tiles.dtype, tiles.compute
 
     @classmethod
-    def of(cls, kernel: Any, A: Any, B: Any, compute: Compute) -> KernelGram:
-        """The Gram of a kernel (anything with ``_block`` and ``_diag``) between prepared items; ``B is A`` makes it symmetric."""
+    def of(cls, kernel: Any, A: Any, B: Any, compute: Compute, *, mirror: bool = True) -> KernelGram:
+        """The Gram of a kernel (anything with ``_block`` and ``_diag``) between prepared items.
+
+        If ``B is A``, one half is computed and mirrored; not so without ``mirror``, to see whether the kernel is symmetric.
+        """
         left, left_leaves, right, right_leaves = _symbols(A, B)
-        diagonal = trace_items(kernel._diag, left) if B is A else None
+        diagonal = trace_items(kernel._diag, left) if B is A and mirror else None
         return cls._make(kernel, trace(kernel._block, left, right), left_leaves, right_leaves, A, B, compute, diagonal)
 
     @classmethod
@@ -143,7 +146,7 @@ class KernelGram(Gram):
         idx = np.atleast_1d(idx) if not isinstance(idx, slice) else idx
         with self._naming(idx):
             out = self._tiles.sub(idx, slice(None)).store()
-        if self._tiles.symmetric:
+        if self._tiles.symmetric and not self._tiles.opaque:
             k = np.arange(self.shape[0])[idx]
             out[np.arange(len(k)), k] = self._tiles.diag()[k]
         return self._out(out)
@@ -258,18 +261,24 @@ class DenseGram(Gram):
 
 
 class LowRankGram(Gram):
-    """Φ Ψ^T from feature matrices, dense or sparse: products cost the features, never n²."""
+    """Φ Ψ^T from feature matrices, dense or sparse: products cost the features, never n².
 
-    def __init__(self, left: Any, right: Any = None, compute: Compute | None = None) -> None:
+    ``diagonal``, for a symmetric one, is the exact diagonal where rounding in Φ Φ^T would miss it.
+    """
+
+    def __init__(self, left: Any, right: Any = None, compute: Compute | None = None, diagonal: Any = None) -> None:
         self.left, self.compute = left, compute or Compute()
         self.right = left if right is None else right
+        self.diagonal = diagonal if self.right is self.left else None
         if self.left.shape[1] != self.right.shape[1]:
             raise ValueError(f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree.")
         self.shape = (int(self.left.shape[0]), int(self.right.shape[0]))
         self.dtype = common_dtype((self.left, self.right), self.compute)
 
     def _lazy(self) -> KernelGram:
-        return KernelGram.of(_InnerProduct, self.left, self.left if self.right is self.left else self.right, self.compute)
+        if self.diagonal is not None:
+            return KernelGram.of(_WithDiagonal, items := (self.left, self.diagonal), items, self.compute)
+        return KernelGram.of(_InnerProduct, self.left, self.right, self.compute)
 
     def rows(self, idx: Any) -> Array:
         return self._lazy().rows(idx)
@@ -280,9 +289,12 @@ class LowRankGram(Gram):
     def astype(self, dtype: Any) -> LowRankGram:
         left = backend.astype(self.left, dtype)
         right = left if self.right is self.left else backend.astype(self.right, dtype)
-        return LowRankGram(left, right, Compute(**{**self.compute.__dict__, "dtype": None}))
+        diagonal = None if self.diagonal is None else backend.astype(self.diagonal, dtype)
+        return LowRankGram(left, right, Compute(**{**self.compute.__dict__, "dtype": None}), diagonal)
 
     def diag(self) -> Array:
+        if self.diagonal is not None:
+            return self.diagonal
         n = min(self.shape)
         left, right = self.left[:n], self.right[:n]
         if sparse.issparse(left):
@@ -311,6 +323,18 @@ class _InnerProduct:
     @staticmethod
     def _diag(A: Any) -> Any:
         return backend.sqnorm(A)
+
+
+class _WithDiagonal:
+    """The same for features and their known squared norms."""
+
+    @staticmethod
+    def _block(A: Any, B: Any) -> Any:
+        return backend.dot(A[0], B[0])
+
+    @staticmethod
+    def _diag(A: Any) -> Any:
+        return A[1]
 
 
 class WeightedGram(Gram):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from mercer.data import leaves
+from mercer.backend import recorded
 
 Kind = str
 _UNARY = {"negative", "exp", "log", "sqrt", "tanh", "absolute", "arcsin"}
@@ -59,6 +59,9 @@ class Node:
     def __formula__(self, name: str, args: tuple[Any, ...]) -> Node:
         if name in ("dot", "sqdist", "fold"):
             return _reduction(name, *args)
+        if name == "opaque":
+            function, items = args
+            return Node("opaque" if len(items) == 2 else "items", data=Opaque(function, *items), kind="tile" if len(items) == 2 else self.kind)
         if name == "sqnorm":
             return Node("sqnorm", (self,), kind=self.kind)
         if name == "fold_self":
@@ -236,18 +239,12 @@ class Embedding:
 
 def trace(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Node:
     """The formula of ``function(left, right)`` on symbolic representations; opaque where it cannot be recorded."""
-    try:
-        return as_node(function(left, right))
-    except TypeError:
-        return Node("opaque", data=Opaque(function, left, right))
+    return as_node(recorded(function, left, right))
 
 
 def trace_items(function: Callable[[Any], Any], items: Any) -> Node:
     """The formula of ``function(items)``, one value per item; opaque where it cannot be recorded."""
-    try:
-        return as_node(function(items))
-    except TypeError:
-        return Node("items", data=Opaque(function, items), kind=next(leaves(items)).kind)
+    return as_node(recorded(function, items))
 
 
 def symbolic(rep: Any, side: Kind) -> tuple[Any, list[Any]]:

@@ -75,7 +75,14 @@ class Tiles:
                 self._steps.append(n)
         self._registers = _allocate(self._steps, list(self._operands), self.formula)
         self.opaque = any(n.op == "opaque" for n in self._operands)
-        self._diagonal: Any = None if self.diagonal is None else self._items(self.diagonal)
+        self._diagonal_values: Any = None
+
+    @property
+    def _diagonal(self) -> Array:
+        if self._diagonal_values is None:
+            assert self.diagonal is not None
+            self._diagonal_values = self._items(self.diagonal)
+        return self._diagonal_values
 
     def _leaf(self, n: Node) -> Any:
         return (self.left if n.kind == "row" else self.right)[n.data]
@@ -173,7 +180,7 @@ class Tiles:
         if out is None:  # the formula is not a tile: a constant, or one value per row or column
             out = self._buffer(0, r, c)
             out[...] = self._argument(self.formula, tile, rows, cols)
-        if self.symmetric:
+        if self.symmetric and not self.opaque:
             lo, hi = max(rows.start, cols.start), min(rows.stop, cols.stop)
             if lo < hi:
                 k = np.arange(lo, hi)
@@ -239,6 +246,7 @@ class Tiles:
 
     def _store_symmetric(self, out: Array) -> None:
         strips = chunks(self.shape[0], max(self.edges))
+        _ = self._diagonal  # computed before the threads could each start to
 
         def task(t: tuple[slice, slice]) -> None:
             i, j = t
@@ -347,7 +355,7 @@ class Tiles:
         view._values = {n: v if n.kind == "scalar" else take(v, choose[n.kind]) for n, v in self._values.items()}
         view._operands = {n: o.sub(rows, cols, view) for n, o in self._operands.items()}
         view.diagonal = self.diagonal if same else None
-        view._diagonal = take(self._diagonal, rows) if same else None
+        view._diagonal_values = take(self._diagonal, rows) if same and not self.opaque else None
         return view
 
     @property
@@ -361,7 +369,7 @@ class Tiles:
 
     def diag(self) -> Array:
         """K_ii without the rest."""
-        if self._diagonal is not None:
+        if self.symmetric:
             return self._diagonal
         n = min(self.shape)
         out = backend.empty((n,), self.dtype, self._like)
@@ -530,7 +538,10 @@ class _SqDistBlock:
             raise ValueError(f"There are {len(values)} length scales for {A.shape[1]} columns; give one per column, or a single number.")
         self.inverse = None if values is None else backend.to_device(1.0 / values.astype(dtype), device)
         self.sparse = sparse.issparse(A) or sparse.issparse(B)
-        self.origin = None if self.sparse or not len(B) else B.mean(0)
+        # differences are taken in the wider of the data's precision and the computation's: each rounding there counts
+        self.wide = np.result_type(backend.numpy_dtype(A), backend.numpy_dtype(B), dtype)
+        mean = None if self.sparse or not len(B) else B.mean(0, dtype=namespace(B).float64)
+        self.origin = None if mean is None else backend.to_device(mean, device, self.wide)
         self.na, self.nb = self._norms(A), self._norms(B)
         room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
         stored = not self.sparse and room <= budget
@@ -556,8 +567,8 @@ class _SqDistBlock:
         return x @ sparse.diags_array(self.inverse) if sparse.issparse(x) else x * self.inverse
 
     def _centred(self, x: Any) -> Array:
-        x = backend.to_device(x if self.origin is None else x - self.origin, self.device, self.dtype)
-        return self._scaled(x)
+        x = backend.to_device(x, self.device, self.wide)
+        return self._scaled(backend.astype(x if self.origin is None else x - self.origin, self.dtype))
 
     def _norms(self, x: Any) -> Array:
         if self.sparse:
@@ -604,9 +615,8 @@ class _SqDistBlock:
                 difference = self._scaled(take(A, backend.to_numpy(a)) - take(B, backend.to_numpy(b)))
                 out[a, b] = backend.to_device(_sqnorm(sparse.csr_array(difference)), self.device, self.dtype)
             else:
-                a_rows = backend.to_device(A[a] if not is_tensor(a) or is_tensor(A) else A[backend.to_numpy(a)], self.device)
-                b_rows = backend.to_device(B[b] if not is_tensor(b) or is_tensor(B) else B[backend.to_numpy(b)], self.device)
-                out[a, b] = backend.astype(_sqnorm(self._scaled(a_rows - b_rows)), self.dtype)
+                difference = backend.to_device(A[a], self.device, self.wide) - backend.to_device(B[b], self.device, self.wide)
+                out[a, b] = _sqnorm(self._scaled(backend.astype(difference, self.dtype)))
 
 
 class _FoldBlock:

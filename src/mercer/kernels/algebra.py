@@ -97,7 +97,7 @@ class Terms(Composite):
 
 def _noun(k: Kernel) -> str:
     """What a term is, whatever is wrapped around it."""
-    parts = [] if isinstance(k, Terms) else [part for _, part in k._children()]
+    parts = [part for _, part in k._children()] if isinstance(k, Kernel) and not isinstance(k, Terms) else []
     return _noun(parts[0]) if parts else type(k).__name__.lower()
 
 
@@ -109,10 +109,10 @@ class Sum(Terms):
     terms: tuple[Kernel, ...]
 
     def _block(self, A: Any, B: Any) -> Any:
-        return _total(self._each("_block", A, B))
+        return _total(self._each("_pairs", A, B))
 
     def _diag(self, A: Any) -> Any:
-        return _total(self._each("_diag", A))
+        return _total(self._each("_selfs", A))
 
     def _width(self, A: Any) -> int:
         return sum(self._each("_width", A))
@@ -140,10 +140,10 @@ class Product(Terms):
     terms: tuple[Kernel, ...]
 
     def _block(self, A: Any, B: Any) -> Any:
-        return math.prod(self._each("_block", A, B), start=1)
+        return math.prod(self._each("_pairs", A, B), start=1)
 
     def _diag(self, A: Any) -> Any:
-        return math.prod(self._each("_diag", A), start=1)
+        return math.prod(self._each("_selfs", A), start=1)
 
     def _width(self, A: Any) -> int:
         return math.prod(self._each("_width", A))
@@ -232,10 +232,10 @@ class Pointwise(Composite):
         return self._enter_part(self.kernel, X)
 
     def _block(self, A: Any, B: Any) -> Any:
-        return self._apply(self.kernel._block(A, B))
+        return self._apply(self.kernel._pairs(A, B))
 
     def _diag(self, A: Any) -> Any:
-        return self._apply(self.kernel._diag(A))
+        return self._apply(self.kernel._selfs(A))
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]

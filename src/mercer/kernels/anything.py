@@ -26,7 +26,7 @@ class Constant(Kernel):
     def _prepare(self, X: Any) -> Any:
         # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added to
         floats = hasattr(X, "dtype") and backend.numpy_dtype(X).kind == "f"
-        return np.zeros(size(X), backend.numpy_dtype(X) if floats else np.int8)
+        return backend.zeros((size(X),), backend.numpy_dtype(X) if floats else np.int8, X)
 
     def _block(self, A: Any, B: Any) -> Any:
         return self.c
@@ -38,7 +38,8 @@ class Constant(Kernel):
         return 1
 
     def _features(self, A: Any) -> Any:
-        return np.full((len(A), 1), math.sqrt(self.c), A.dtype if A.dtype.kind == "f" else np.float64)
+        dtype = backend.numpy_dtype(A)
+        return backend.zeros((len(A), 1), dtype if dtype.kind == "f" else np.float64, A) + math.sqrt(self.c)
 
 
 @kernel

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Anything, DataError, Domain, chunks, leaves, size, take
+from mercer.data import Anything, DataError, Domain, check_same_width, chunks, leaves, size, take
 from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
 if TYPE_CHECKING:
@@ -174,7 +174,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         k, A, B = self._enter(X, Y)
         if k.explicit and k._width(A) < min(size(A), size(B)):
             left = k._features(A)
-            return LowRankGram(left, left if B is A else k._features(B), compute)
+            right = left if B is A else k._features(B)
+            check_same_width(left, right)
+            return LowRankGram(left, right, compute, item_values(k._diag, A, common_dtype(A, compute)) if B is A else None)
         return KernelGram.of(k, A, B, compute)
 
     def diag(self, X: Any) -> Array:
@@ -201,6 +203,14 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         k, A, B = self._enter(X, Y)
         grams: dict[str, Gram] = dict(KernelGram.gradients(k, k._symbolic(""), A, B, compute or Compute()))
         return grams
+
+    def _pairs(self, A: Any, B: Any) -> Any:
+        """``_block`` as a part of another kernel's formula."""
+        return backend.recorded(self._block, A, B)
+
+    def _selfs(self, A: Any) -> Any:
+        """``_diag`` as a part of another kernel's formula."""
+        return backend.recorded(self._diag, A)
 
     def _enter(self, X: Any, Y: Any) -> tuple[Kernel, Any, Any]:
         """The door: check parameters and data, bind, prepare. Returns the bound kernel and both sides (B is A without Y)."""

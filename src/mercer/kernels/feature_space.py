@@ -16,6 +16,7 @@ from mercer.kernels.algebra import Composite, Scaled, Sum
 from mercer.kernels.anything import Categorical
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.notation import method
+from mercer.validity import check_symmetric
 
 
 class Wrapper(Composite):
@@ -61,7 +62,7 @@ class Normalized(Wrapper):
 
     def _prepare(self, X: Any) -> Any:
         A = super()._prepare(X)
-        norms = backend.to_numpy(item_values(self.kernel._diag, A, common_dtype(A, Compute())))
+        norms = backend.to_numpy(item_values(self.kernel._selfs, A, common_dtype(A, Compute())))
         if (norms < 0).any():
             i = int(np.argmax(norms < 0))
             raise DataError(f"{self.kernel} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide by.")
@@ -75,14 +76,14 @@ class Normalized(Wrapper):
         return A
 
     def _inverse_norm(self, A: Any) -> Any:
-        d = self.kernel._diag(A)
+        d = self.kernel._selfs(A)
         return where(d > 0, 1.0 / sqrt(where(d > 0, d, 1.0)), 0.0) if hasattr(d, "__formula__") else d**-0.5 if d > 0 else 0.0
 
     def _block(self, A: Any, B: Any) -> Any:
-        return self.kernel._block(A, B) * self._inverse_norm(A) * self._inverse_norm(B)
+        return self.kernel._pairs(A, B) * self._inverse_norm(A) * self._inverse_norm(B)
 
     def _diag(self, A: Any) -> Any:
-        d = self.kernel._diag(A)
+        d = self.kernel._selfs(A)
         return where(d > 0, 1.0, 0.0) if hasattr(d, "__formula__") else float(d > 0)
 
     def _width(self, A: Any) -> int:
@@ -159,13 +160,13 @@ class CenteredAt(Composite):
         return self._enter_part(self.kernel, self.reference)
 
     def _block(self, A: Any, B: Any) -> Any:
-        R, w, block = self._reference(), self.weights, self.kernel._block
+        R, w, block = self._reference(), self.weights, self.kernel._pairs
         means = mean_embedding(block, A, R, w) + mean_embedding(block, B, R, w)
-        return self.kernel._block(A, B) - means + mean_of_embedding(block, A, R, w, self.mean)
+        return self.kernel._pairs(A, B) - means + mean_of_embedding(block, A, R, w, self.mean)
 
     def _diag(self, A: Any) -> Any:
-        R, w, block = self._reference(), self.weights, self.kernel._block
-        return self.kernel._diag(A) - 2.0 * mean_embedding(block, A, R, w) + mean_of_embedding(block, A, R, w, self.mean)
+        R, w, block = self._reference(), self.weights, self.kernel._pairs
+        return self.kernel._selfs(A) - 2.0 * mean_embedding(block, A, R, w) + mean_of_embedding(block, A, R, w, self.mean)
 
     def _width(self, A: Any) -> int:
         return self.kernel._width(A)
@@ -193,7 +194,7 @@ class Repaired(Wrapper):
 
     "clip" sets negative eigenvalues to 0 (the nearest positive semi-definite matrix), "flip" takes |Λ|, "shift" adds −λ_min to the
     similarity of each object with itself. Out of sample, clip and flip are k(x, R) U|Λ|^−1 U^T k(R, z) over the eigenvalues kept; shift
-    adds its constant where x = z. An asymmetric similarity is first averaged with its transpose.
+    adds its constant where x = z. The similarity must be symmetric.
     """
 
     usage: ClassVar[str] = "k.repaired(how='clip')"
@@ -215,9 +216,10 @@ class Repaired(Wrapper):
 
     def bind(self, X: Any, weights: Any = None) -> Kernel:
         k = self.kernel.bind(X, weights)
-        # both orders of each pair, so that an asymmetric similarity is seen as it is
+        # both orders of each pair, so that an asymmetric similarity is seen as such
         A = k._prepare(k.domain.check(X))
-        K = backend.to_numpy(KernelGram.of(k, A, k._prepare(k.domain.check(X)), Compute(dtype="float64")).dense())
+        K = backend.to_numpy(KernelGram.of(k, A, A, Compute(dtype="float64"), mirror=False).dense())
+        check_symmetric(K)
         root = np.ones(len(K)) if weights is None else np.sqrt(np.asarray(weights, np.float64))
         values, vectors = np.linalg.eigh(root[:, None] * (K + K.T) / 2 * root)
         tolerance = len(K) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))

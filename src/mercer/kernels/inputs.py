@@ -24,10 +24,10 @@ class Redirected(Wrapper):
         return self._enter_part(self.kernel, self._redirect(X))
 
     def _block(self, A: Any, B: Any) -> Any:
-        return self.kernel._block(A, B)
+        return self.kernel._pairs(A, B)
 
     def _diag(self, A: Any) -> Any:
-        return self.kernel._diag(A)
+        return self.kernel._selfs(A)
 
     def _width(self, A: Any) -> int:
         return self.kernel._width(A)

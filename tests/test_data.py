@@ -169,7 +169,7 @@ def test_columns_of_tables() -> None:
     np.testing.assert_array_equal(select(X, [0, 2]), X[:, [0, 2]])
     np.testing.assert_array_equal(select(X, -1), X[:, [2]])
     assert select(np.array([["a", 1], ["b", 2]], object), 0).tolist() == ["a", "b"]
-    with pytest.raises(DataError, match="no column 'rna'.*'age', 'dna'"):
+    with pytest.raises(DataError, match=r"no column 'rna'.*'age', 'dna'"):
         select(frame, "rna")
     with pytest.raises(DataError, match="no column 3 in an array of 3 columns"):
         select(X, 3)

@@ -154,9 +154,17 @@ def test_astype_recomputes() -> None:
     assert mc.Gaussian(1.0).gram(X, compute=Compute(dtype="float32")).dense().dtype == np.float32
 
 
-@pytest.mark.parametrize("make", [lambda: mc.DenseGram(X @ Y.T), lambda: mc.LowRankGram(X, Y), lambda: mc.LowRankGram(sparse.csr_array(X), sparse.csr_array(Y)),
-                                  lambda: mc.CachedGram(mc.Linear().gram(X, Y), 5), lambda: mc.Linear().gram(X, Y),
-                                  lambda: mc.WeightedGram(mc.DenseGram(X @ Y.T), np.ones(40), np.ones(25))])  # fmt: skip
+GRAMS = [
+    lambda: mc.DenseGram(X @ Y.T),
+    lambda: mc.LowRankGram(X, Y),
+    lambda: mc.LowRankGram(sparse.csr_array(X), sparse.csr_array(Y)),
+    lambda: mc.CachedGram(mc.Linear().gram(X, Y), 5),
+    lambda: mc.Linear().gram(X, Y),
+    lambda: mc.WeightedGram(mc.DenseGram(X @ Y.T), np.ones(40), np.ones(25)),
+]
+
+
+@pytest.mark.parametrize("make", GRAMS)
 def test_all_grams_keep_the_contract(make: Any) -> None:
     gram, K = make(), X @ Y.T
     V = np.arange(50.0).reshape(25, 2)

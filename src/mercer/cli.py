@@ -14,13 +14,16 @@ def _root(ctx: typer.Context) -> None:
 
 @app.command()
 def demo(
-    rows: int = typer.Option(569, min=20, help="How many rows of the data to use."),
+    rows: int = typer.Option(569, min=50, help="How many rows of the data to use."),
     kernel: str = typer.Option("2·Gaussian(γ='median') + Linear().normalized()", help="A kernel expression."),
 ) -> None:
     """Build a kernel on real data, check it, and look at what it sees."""
     from mercer.demo import run
 
-    run(rows, kernel)
+    try:
+        run(rows, kernel)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 @app.command()

@@ -24,7 +24,8 @@ def run(rows: int, expression: str, console: Console | None = None) -> None:
     """Print the demonstration."""
     console = console or Console()
     data = load_breast_cancer()
-    X, y = StandardScaler().fit_transform(data.data)[:rows], data.target[:rows]
+    some = np.random.default_rng(0).permutation(len(data.data))[:rows]
+    X, y = StandardScaler().fit_transform(data.data)[some], data.target[some]
     kernel = parse(expression)
     console.print(f"[bold]Data[/bold]      breast cancer, {X.shape[0]} rows × {X.shape[1]} columns, 2 classes")
     console.print(f"[bold]Kernel[/bold]    {expression}")

@@ -37,7 +37,7 @@ def test_numbered_columns_and_extra_ones() -> None:
     np.testing.assert_array_equal(k(FRAME), k(FRAME[["age", "dose"]]))
     mixed = FRAME.to_numpy()
     np.testing.assert_allclose((mc.Gaussian(0.5).on([0, 1]) + mc.Categorical().on(2))(mixed), k(X) + mc.Categorical()(FRAME["colour"]), atol=1e-14)
-    np.testing.assert_array_equal(mc.Min().on(3)(FRAME), np.minimum.outer(FRAME["batch"], FRAME["batch"]))
+    np.testing.assert_array_equal(mc.Min().on(3)(FRAME), np.minimum.outer(np.arange(20) % 3, np.arange(20) % 3))
     with pytest.raises(DataError, match="no column 'weight'"):
         mc.Gaussian().on("weight")(FRAME)
 
@@ -56,9 +56,9 @@ def test_the_nominal_kernel_is_the_one_hot_linear_kernel() -> None:
 
 
 def test_categories_are_compared_by_value() -> None:
-    assert mc.Categorical()([1, 1.0, True, "1", None, float("nan"), b"1"]).tolist() == [
-        [1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 0], [0, 0, 0, 0, 1, 1, 0], [0, 0, 0, 0, 0, 0, 1]
-    ]  # fmt: skip
+    values = [1, 1.0, True, "1", None, float("nan"), b"1"]
+    group = np.array([0, 0, 0, 1, 2, 2, 3])
+    np.testing.assert_array_equal(mc.Categorical()(values), group[:, None] == group)
     np.testing.assert_array_equal(mc.Categorical()(FRAME[["colour", "batch"]]), mc.Categorical()(pl.from_pandas(FRAME[["colour", "batch"]])))
     assert mc.Categorical()([float("inf"), float("inf")]).all()
     with pytest.raises(DataError, match="Item 1 is a object without a value"):

@@ -1,0 +1,123 @@
+"""The layers point one way, and each heavy dependency has one home."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
+
+# From the top down: a module may import from its own layer only where the table says so, and otherwise from layers below.
+LAYERS = [
+    {"cli"},
+    {"demo", "inventory", "versions", "plots", "report", "persistence"},
+    {"selection", "testing"},
+    {"estimators"},
+    {"solvers"},
+    {"problems", "losses"},
+    {"functions"},
+    {"kernels"},
+    {"gram", "validity"},
+    {"engine"},
+    {"data"},
+    {"backend", "distributed"},
+]
+HOMES = {
+    "torch": {"backend", "engine.gpu"},
+    "triton": {"engine.gpu"},
+    "dask": {"distributed"},
+    "distributed": {"distributed"},
+    "rdkit": {"data.molecules"},
+    "matplotlib": {"plots"},
+    "numba": {"backend", "engine.cpu", "engine.folds"},
+}
+NEVER = {("solvers", "kernels"), ("estimators", "selection"), ("estimators", "plots"), ("kernels", "engine"), ("solvers", "engine")}
+
+
+def _modules() -> list[Path]:
+    return sorted(p for p in SOURCE.rglob("*.py") if p.parent != SOURCE or p.name != "__init__.py")
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def _imports(path: Path) -> set[str]:
+    """Absolute names of everything imported anywhere in a file, also inside functions; not what is imported for types only."""
+    tree = ast.parse(path.read_text())
+    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    skipped = {id(inner) for node in for_types for inner in ast.walk(node)}
+    names = set()
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            module = node.module or ""
+            names |= {f"{module}.{alias.name}" if module == "mercer" else module for alias in node.names}
+    return names
+
+
+def _layer(name: str) -> int:
+    return next(i for i, layer in enumerate(LAYERS) if name.split(".")[0] in layer)
+
+
+@pytest.mark.parametrize("path", _modules(), ids=_name)
+def test_imports_point_downwards(path: Path) -> None:
+    me = _name(path)
+    for imported in _imports(path):
+        if not imported.startswith("mercer."):
+            continue
+        other = imported.removeprefix("mercer.")
+        if other in ("__version__",) or other.split(".")[0] == me.split(".")[0]:
+            continue
+        assert _layer(other) > _layer(me), f"{me} imports {other}, which is not below it"
+        assert (me.split(".")[0], other.split(".")[0]) not in NEVER, f"{me} must not import {other}"
+
+
+@pytest.mark.parametrize("path", _modules(), ids=_name)
+def test_heavy_dependencies_have_one_home(path: Path) -> None:
+    for imported in _imports(path):
+        package = imported.split(".")[0]
+        if package in HOMES:
+            assert _name(path) in HOMES[package], f"{_name(path)} imports {package}"
+
+
+def test_every_module_has_a_layer() -> None:
+    for path in _modules():
+        _layer(_name(path))
+
+
+def test_source_files_hold_one_idea() -> None:
+    """Not a limit on style but an alarm: a file of 700 lines is two ideas."""
+    long = {_name(p): n for p in _modules() if (n := len(p.read_text().splitlines())) > 700}
+    assert not long
+
+
+def test_nothing_prints() -> None:
+    for path in _modules():
+        calls = [
+            n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "print"
+        ]
+        assert not calls, path
+
+
+def test_tests_mirror_the_source() -> None:
+    tests = {p.name for p in Path(__file__).parent.rglob("test_*.py")}
+    covered_elsewhere = {
+        "base": "test_contract.py",
+        "families": "test_contract.py",
+        "anything": "test_inputs.py",
+        "demo": "test_cli.py",
+        "inventory": "test_cli.py",
+        "versions": "test_cli.py",
+        "validity": "test_testing.py",
+    }
+    for path in _modules():
+        stem = path.stem
+        if stem != "__init__":
+            assert covered_elsewhere.get(stem, f"test_{stem}.py") in tests, f"no test file for {_name(path)}"

@@ -1,0 +1,64 @@
+"""What a user's first minute relies on."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from importlib.resources import files
+
+import mercer as mc
+
+
+def _python(code: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout)
+
+
+def test_import_is_light() -> None:
+    code = """
+import sys, mercer
+heavy = [m for m in ("numpy", "numba", "torch", "dask", "matplotlib", "rdkit", "sklearn") if m in sys.modules]
+assert not heavy, heavy
+mercer.Gaussian(1.0)([[0.0], [1.0]])
+heavy = [m for m in ("numba", "torch", "dask", "matplotlib", "rdkit") if m in sys.modules]
+assert not heavy, heavy
+"""
+    result = _python(code)
+    assert result.returncode == 0, result.stderr
+
+
+def test_every_lazy_name_exists() -> None:
+    result = _python("import os; os.environ['EAGER_IMPORT'] = '1'\nimport mercer\nassert len(dir(mercer)) > 30")
+    assert result.returncode == 0, result.stderr
+    for name in dir(mc):
+        assert getattr(mc, name) is not None
+
+
+def test_typed() -> None:
+    assert files("mercer").joinpath("py.typed").is_file()
+
+
+def test_ctrl_c_interrupts_within_half_a_second() -> None:
+    """A product of minutes stops promptly, leaves no worker running, and Mercer goes on working."""
+    code = """
+import numpy as np, mercer as mc, threading, time, sys
+X = np.random.default_rng(0).standard_normal((200_000, 50))
+gram = mc.Gaussian(0.01).gram(X)
+print("started", flush=True)
+try:
+    gram @ np.ones(200_000)
+except KeyboardInterrupt:
+    print("interrupted", time.time(), flush=True)
+assert (mc.Gaussian(0.01)(X[:500]).diagonal() == 1).all()
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "started"
+        time.sleep(1.0)
+        sent = time.time()
+        process.send_signal(signal.SIGINT)
+        word, moment = process.stdout.readline().split()
+        assert word == "interrupted"
+        assert float(moment) - sent < 0.5
+        assert process.wait(timeout=60) == 0

@@ -37,7 +37,7 @@ mc.Gaussian(0.03).gram(X[:500]) @ v[:500]
 work = lambda: mc.Gaussian(0.03).gram(X) @ v
 """
     print(
-        f"  K v with all {X.shape[0]} rows: peak memory {peak_memory(code) / 1e6:.0f} MB above the data (a dense copy: {X.shape[0] * 123 * 8 / 1e6:.0f} MB)"
+        f"  K v with all {X.shape[0]} rows: peak memory {peak_memory(code) / 1e6:.0f} MB above the data (dense: {X.shape[0] * 123 * 8 / 1e6:.0f} MB)"
     )
 
 

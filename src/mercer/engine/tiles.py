@@ -49,7 +49,7 @@ class Tiles:
         self, formula: Node, left: list[Any], right: list[Any], shape: tuple[int, int], dtype: Any, compute: Compute, diagonal: Node | None = None
     ) -> None:
         self.shape, self.dtype, self.compute = shape, np.dtype(dtype), compute
-        self._like = _home(left + right, compute)
+        self._like = backend.empty((0,), self.dtype, _home(left + right, compute))
         self.formula, self.left = formula, [_moved(x, self._device) for x in left]
         self.right = self.left if right is left else [_moved(x, self._device) for x in right]
         self.symmetric = diagonal is not None

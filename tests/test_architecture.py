@@ -31,7 +31,8 @@ HOMES = {
     "distributed": {"distributed"},
     "rdkit": {"data.molecules"},
     "matplotlib": {"plots"},
-    "numba": {"backend", "engine.cpu", "engine.folds"},
+    "numba": {"backend", "engine.cpu", "engine.mirror", "engine.vector"},
+    "llvmlite": {"engine.cpu", "engine.mirror", "engine.vector"},
 }
 NEVER = {("solvers", "kernels"), ("estimators", "selection"), ("estimators", "plots"), ("kernels", "engine"), ("solvers", "engine")}
 
@@ -116,6 +117,9 @@ def test_tests_mirror_the_source() -> None:
         "inventory": "test_cli.py",
         "versions": "test_cli.py",
         "validity": "test_testing.py",
+        "mirror": "test_cpu.py",
+        "reductions": "test_tiles.py",
+        "steps": "test_tiles.py",
     }
     for path in _modules():
         stem = path.stem

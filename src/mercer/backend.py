@@ -300,7 +300,12 @@ def empty(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Array:
     """An uninitialised array in the library and on the device of ``beside``."""
     if is_tensor(beside):
         return _torch().empty(shape, dtype=_torch_dtype(dtype), device=beside.device)
-    return np.empty(shape, dtype)
+    count = math.prod(shape) * np.dtype(dtype).itemsize
+    if count < 2**20:
+        return np.empty(shape, dtype)
+    raw = np.empty(count + 64, np.uint8)  # a large array starts at a cache line, so that whole registers can be streamed into it
+    start = -raw.ctypes.data % 64
+    return raw[start : start + count].view(dtype).reshape(shape)
 
 
 def zeros(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Array:

@@ -272,6 +272,12 @@ class LowRankGram(Gram):
         self.diagonal = diagonal if self.right is self.left else None
         if self.left.shape[1] != self.right.shape[1]:
             raise ValueError(f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree.")
+        for name, phi in (("X", self.left), ("Y", self.right)):
+            if not backend.all_finite(phi.data if sparse.issparse(phi) else phi):
+                finite = np.isfinite(phi.sum(axis=1) if sparse.issparse(phi) else backend.to_numpy(phi).sum(axis=1))
+                raise FloatingPointError(
+                    f"The features of row {int(np.argmin(finite))} of {name} are not finite. Scale the data, or compute in float64."
+                )
         self.shape = (int(self.left.shape[0]), int(self.right.shape[0]))
         self.dtype = common_dtype((self.left, self.right), self.compute)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mercer.engine import tiles
+from mercer.engine import reductions
 from mercer.engine.expression import Fold, fold_variable
 from mercer.engine.folds import compilable, source
 from mercer.kernels.families import Columnwise
@@ -23,7 +23,7 @@ FOLDS = [c for c in CASES if isinstance(c.kernel, Columnwise)]
 def test_compiled_is_step_by_step(case: Case, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X = case.data().astype(dtype)
     plain = case.kernel(X, X[:5])
-    monkeypatch.setattr(tiles, "_WORTH_COMPILING", 0)
+    monkeypatch.setattr(reductions, "_WORTH_COMPILING", 0)
     tolerance = 1e-13 if dtype == "float64" else 2e-6
     np.testing.assert_allclose(case.kernel(X, X[:5]), plain, rtol=tolerance, atol=tolerance * np.abs(plain).max())
     np.testing.assert_allclose(case.kernel(X)[:, :5], plain, rtol=tolerance, atol=tolerance * np.abs(plain).max())
@@ -43,8 +43,8 @@ def test_what_cannot_be_compiled_is_not() -> None:
 
 SCRIPT = """
 import numpy as np, mercer as mc
-from mercer.engine import tiles
-tiles._WORTH_COMPILING = 0
+from mercer.engine import reductions
+reductions._WORTH_COMPILING = 0
 X = np.arange(6.0).reshape(3, 2)
 assert mc.HistogramIntersection()(X)[0, 2] == 1.0
 """

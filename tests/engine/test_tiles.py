@@ -12,6 +12,7 @@ from scipy import sparse
 import mercer as mc
 from mercer.backend import Compute
 from mercer.engine import tiles
+from mercer.engine.reductions import SqDistBlock
 from tests.cases import CASES, Case, histograms, real
 
 EDGES = st.sampled_from([0, 1, 2, 7, 16, 17, 33, 50])
@@ -86,7 +87,7 @@ def test_nearly_equal_points_far_from_the_origin(scales: Any) -> None:
             exact = sum((p - q) ** 2 for p, q in zip(a, b, strict=True))
             # 1 − k = d²/2/(1 + d²/2) of size 1e-12: rounding of k itself allows 1e-4 of it, so look at the engine's distance
             assert K[i, i] == pytest.approx(float(1 / (1 + exact / 2)), rel=1e-15)
-    block = tiles._SqDistBlock(X, Y, None if scales is None else _scale(scales), None, np.dtype(float), None, 10**9)
+    block = SqDistBlock(X, Y, None if scales is None else _scale(scales), None, np.dtype(float), None, 10**9)
     out = block.fill(slice(0, 40), slice(0, 40), np.empty((40, 40)))
     for i in range(40):
         exact = sum((Fraction(float(p)) - Fraction(float(q))) ** 2 * s * s for p, q, s in zip(X[i], Y[i], inverse, strict=True))

@@ -311,8 +311,9 @@ def _monomials(X: Any, degree: int) -> Any:
             repeats = np.bincount(chosen, minlength=1) if chosen else np.zeros(1, int)
             weight = math.factorial(t) / math.prod(math.factorial(int(r)) for r in repeats)
             out[:, column] = math.sqrt(weight)
-            for j in chosen:
-                out[:, column] *= X[:, j]
+            with np.errstate(over="ignore"):  # what is infinite is reported with its row
+                for j in chosen:
+                    out[:, column] *= X[:, j]
         yield t, out
 
 

@@ -1,0 +1,232 @@
+"""Reductions over the columns of the data, tile by tile: ⟨a, b⟩, ‖a − b‖², folds, and blocks that kernels compute themselves.
+
+Each block is made for two item sets, gives a tile with ``fill(rows, cols, out)``, and is restricted to some items by ``sub``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.backend import Array, is_tensor, namespace
+from mercer.data import chunks, size, take
+from mercer.engine.expression import Fold, Node, fold_variable, walk
+from mercer.engine.folds import compilable, compiled
+from mercer.engine.steps import elementwise
+
+if TYPE_CHECKING:
+    from mercer.engine.tiles import Tiles
+
+_WORTH_COMPILING = 2**22  # column steps; fewer are done before a compiler has started
+_WIDEST_DENSE_PANEL = 20_000  # columns; sparser-than-that data is multiplied sparse × sparse
+TINY = {"float64": 1e-4, "float32": 1e-2}  # below this share of ‖a‖² + ‖b‖², a − b is subtracted before it is squared
+
+
+def rebuild(symbols: Any, left: list[Any], right: list[Any], rows: Any = None, cols: Any = None) -> Any:
+    """A representation from its symbols, restricted to some rows (left leaves) and columns (right leaves)."""
+    if isinstance(symbols, tuple):
+        return tuple(rebuild(s, left, right, rows, cols) for s in symbols)
+    found, chosen = (left, rows) if symbols.kind == "row" else (right, cols)
+    return found[symbols.data] if chosen is None else take(found[symbols.data], chosen)
+
+
+def _dense(x: Any, dtype: Any, device: str | None) -> Array:
+    """A few rows as a dense array of the computation."""
+    if sparse.issparse(x):
+        x = x.toarray()
+    return backend.to_device(x, device, dtype)
+
+
+def sqnorm(x: Any) -> Array:
+    if sparse.issparse(x):
+        return np.asarray(x.multiply(x).sum(axis=1)).reshape(-1)
+    return namespace(x).einsum("ij,ij->i", x, x)
+
+
+class DotBlock:
+    """⟨a, b⟩."""
+
+    def __init__(self, A: Any, B: Any, dtype: Any, device: str | None) -> None:
+        self.A, self.B, self.dtype, self.device = A, B, dtype, device
+        self.dense = not (sparse.issparse(A) or sparse.issparse(B))
+
+    def sub(self, rows: Any, cols: Any, view: Tiles) -> DotBlock:
+        return DotBlock(take(self.A, rows), take(self.B, cols), self.dtype, self.device)
+
+    def fill(self, rows: slice, cols: slice, out: Array) -> Array:
+        A, B = self.A[rows], self.B[cols]
+        if sparse.issparse(A) and sparse.issparse(B) and self.device is None:
+            if A.shape[1] <= _WIDEST_DENSE_PANEL:
+                out[...] = A @ B.T.toarray()
+            else:
+                out[...] = (A @ B.T).toarray()
+            return out
+        A, B = _dense(A, self.dtype, self.device), _dense(B, self.dtype, self.device)
+        return namespace(out).matmul(A, B.T, out=out)
+
+
+class SqDistBlock:
+    """‖a − b‖² (or its part from one column) as one GEMM, [√2·a, 1, ‖a‖²]·[−√2·b, ‖b‖², 1], after centring both sides.
+
+    The expansion loses what is much smaller than ‖a‖² + ‖b‖²; such entries are computed again from a − b, on the data as given.
+    """
+
+    def __init__(self, A: Any, B: Any, scale: Any, column: int | None, dtype: Any, device: str | None, budget: int) -> None:
+        self.dtype, self.device = dtype, device
+        if column is not None:
+            A, B = A[:, [column]], B[:, [column]]
+        self.A, self.B = A, B
+        values = None if scale is None else np.asarray(scale.values if column is None else [scale.values[column]])
+        if values is not None and len(values) != A.shape[1]:
+            raise ValueError(f"There are {len(values)} length scales for {A.shape[1]} columns; give one per column, or a single number.")
+        self.inverse = None if values is None else backend.to_device(1.0 / values.astype(dtype), device)
+        self.sparse = sparse.issparse(A) or sparse.issparse(B)
+        self.dense = not self.sparse and column is None
+        # differences are taken in the wider of the data's precision and the computation's: each rounding there counts
+        self.wide = np.result_type(backend.numpy_dtype(A), backend.numpy_dtype(B), dtype)
+        mean = None if self.sparse or not len(B) else B.mean(0, dtype=namespace(B).float64)
+        self.origin = None if mean is None else backend.to_device(mean, device, self.wide)
+        self.na, self.nb = self._norms(A), self._norms(B)
+        room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
+        stored = not self.sparse and room <= budget
+        self.L = self._panel(A, self.na, left=True) if stored else None
+        self.R = self._panel(B, self.nb, left=False) if stored else None
+        if self.sparse:
+            self.dot = DotBlock(self._scaled(A), self._scaled(B), dtype, device)
+
+    def sub(self, rows: Any, cols: Any, view: Tiles) -> SqDistBlock:
+        part = object.__new__(SqDistBlock)
+        part.__dict__.update(self.__dict__)
+        part.A, part.na = take(self.A, rows), take(self.na, rows)
+        part.B, part.nb = take(self.B, cols), take(self.nb, cols)
+        part.L = None if self.L is None else take(self.L, rows)
+        part.R = None if self.R is None else take(self.R, cols)
+        if self.sparse:
+            part.dot = self.dot.sub(rows, cols, view)
+        return part
+
+    def _scaled(self, x: Any) -> Any:
+        if self.inverse is None:
+            return x
+        return x @ sparse.diags_array(self.inverse) if sparse.issparse(x) else x * self.inverse
+
+    def centred(self, x: Any) -> Array:
+        x = backend.to_device(x, self.device, self.wide)
+        return self._scaled(backend.astype(x if self.origin is None else x - self.origin, self.dtype))
+
+    def _norms(self, x: Any) -> Array:
+        if self.sparse:
+            return backend.to_device(sqnorm(self._scaled(x)), self.device, self.dtype)
+        out = backend.empty((size(x),), self.dtype, backend.to_device(x[:0], self.device))
+        for i in chunks(size(x), 8192):
+            out[i] = sqnorm(self.centred(x[i]))
+        return out
+
+    def _panel(self, x: Any, norms: Array, *, left: bool) -> Array:
+        d = x.shape[1]
+        out = backend.empty((size(x), d + 2), self.dtype, norms)
+        root = float(np.sqrt(2.0))
+        for i in chunks(size(x), 8192):
+            out[i, :d] = self.centred(x[i]) * (root if left else -root)
+        out[:, d + (not left)] = 1
+        out[:, d + left] = norms
+        return out
+
+    def fill(self, rows: slice, cols: slice, out: Array) -> Array:
+        na, nb = self.na[rows], self.nb[cols]
+        if self.sparse:
+            self.dot.fill(rows, cols, out)
+            out *= -2.0
+            out += na[:, None]
+            out += nb[None, :]
+        else:
+            left = self._panel(self.A[rows], na, left=True) if self.L is None else self.L[rows]
+            right = self._panel(self.B[cols], nb, left=False) if self.R is None else self.R[cols]
+            namespace(out).matmul(left, right.T, out=out)
+        if out.shape[0] and out.shape[1]:
+            tiny = TINY[np.dtype(self.dtype).name]
+            if not float(out.min()) >= tiny * (float(na.max()) + float(nb.max())):
+                self._subtract_first(rows, cols, out, tiny * (na[:, None] + nb[None, :]))
+        return out
+
+    def _subtract_first(self, rows: slice, cols: slice, out: Array, bound: Array) -> None:
+        i, j = namespace(out).nonzero(out < bound) if not is_tensor(out) else (out < bound).nonzero(as_tuple=True)
+        A, B = self.A[rows], self.B[cols]
+        step = max(1, 2**20 // max(1, A.shape[1]))
+        for some in chunks(len(i), step):
+            a, b = i[some], j[some]
+            if self.sparse:
+                difference = self._scaled(take(A, backend.to_numpy(a)) - take(B, backend.to_numpy(b)))
+                out[a, b] = backend.to_device(sqnorm(sparse.csr_array(difference)), self.device, self.dtype)
+            else:
+                difference = backend.to_device(A[a], self.device, self.wide) - backend.to_device(B[b], self.device, self.wide)
+                out[a, b] = sqnorm(self._scaled(backend.astype(difference, self.dtype)))
+
+
+class FoldBlock:
+    """state ← step(state, a_j, b_j) over the columns: compiled where it pays, else step by step on tiles."""
+
+    def __init__(self, fold: Fold, A: Any, B: Any, dtype: Any, device: str | None) -> None:
+        self.fold, self.A, self.B, self.dtype, self.device = fold, A, B, dtype, device
+        worth_it = size(A) * size(B) * A.shape[1] >= _WORTH_COMPILING
+        self.compile = worth_it and device is None and compilable(fold) and not (is_tensor(A) or is_tensor(B))
+
+    def sub(self, rows: Any, cols: Any, view: Tiles) -> FoldBlock:
+        part = FoldBlock(self.fold, take(self.A, rows), take(self.B, cols), self.dtype, self.device)
+        part.compile = self.compile
+        return part
+
+    def fill(self, rows: slice, cols: slice, out: Array) -> Array:
+        A, B = (_dense(x, self.dtype, self.device) for x in (self.A[rows], self.B[cols]))
+        if self.compile:
+            compiled(self.fold, self.dtype)(np.ascontiguousarray(A), np.ascontiguousarray(B.T), out)
+        else:
+            out[...] = _run_fold(self.fold, A.T[:, :, None], B.T[:, None, :], out)
+        return out
+
+
+def _run_fold(fold: Fold, left: Any, right: Any, like: Array) -> Any:
+    """The fold over the first axis of ``left`` and ``right``, whose entries broadcast: pairs, or items with themselves."""
+    variables = [fold_variable(f"s{k}") for k in range(len(fold.start))]
+    steps = list(dict.fromkeys(n for step in fold.steps for n in walk(step) if n.op != "variable"))
+    zero = 0 * left[:1].sum(0) + 0 * right[:1].sum(0)
+    states = [zero + start for start in fold.start]
+    for x, z in zip(left, right, strict=True):
+        values: dict[Node, Any] = dict(zip(variables, states, strict=True)) | {fold_variable("x"): x, fold_variable("z"): z}
+        for n in steps:
+            values[n] = n.data if n.op == "number" else elementwise(n.op, [values[a] for a in n.args], like)
+        states = [values[step] for step in fold.steps]
+    return states[-1]
+
+
+def fold_self(fold: Fold, A: Any) -> Array:
+    """The fold of every item with itself."""
+    out = backend.empty((size(A),), backend.numpy_dtype(A), A if is_tensor(A) else None)
+    for i in chunks(size(A), 4096):
+        rows = _dense(A[i], backend.numpy_dtype(A), None).T
+        out[i] = _run_fold(fold, rows, rows, out)
+    return out
+
+
+class OpaqueBlock:
+    """A kernel's own block on the data itself."""
+
+    def __init__(self, n: Node, left: list[Any], right: list[Any], dtype: Any, device: str | None) -> None:
+        self.node, self.left, self.right, self.dtype, self.device = n, left, right, dtype, device
+
+    def sub(self, rows: Any, cols: Any, view: Tiles) -> OpaqueBlock:
+        return OpaqueBlock(self.node, view.left, view.right, self.dtype, self.device)
+
+    def fill(self, rows: slice, cols: slice, out: Array) -> Array:
+        o = self.node.data
+        if o.transposed:  # the formula's left items are this matrix's columns
+            A, B = (rebuild(s, self.right, self.left, cols, rows) for s in (o.left, o.right))
+            values = o.function(A, B).T
+        else:
+            A, B = (rebuild(s, self.left, self.right, rows, cols) for s in (o.left, o.right))
+            values = o.function(A, B)
+        out[...] = backend.to_device(values, self.device)
+        return out

@@ -1,0 +1,194 @@
+"""The fused engine against its plain twin."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mercer as mc
+from mercer.backend import Compute, exp, sqrt
+from mercer.engine import cpu, tiles
+from mercer.engine.mirror import mirror
+from mercer.kernels.base import kernel, positive
+from mercer.kernels.families import Radial
+from tests.cases import CASES, Case, real
+
+FUSED = [
+    mc.Gaussian(0.3),
+    mc.Polynomial(3, 0.5, 0.7),
+    mc.Sigmoid(0.3, -0.1),
+    mc.Matern(1.3, 0.5),
+    mc.Matern([0.5, 1.0, 2.0, 3.0], 2.5),
+    mc.RationalQuadratic(0.8, 1.7),
+    (mc.Linear() + mc.Gaussian(0.3)).normalized(),
+    2 * mc.Gaussian(0.3) * mc.Polynomial(2) + mc.exp(0.1 * mc.Linear()),
+    mc.Gaussian(0.3) * mc.Matern(1.3, 1.5) * mc.RationalQuadratic(0.8, 1.7),
+    mc.Gaussian(0.3).centered().bind(real()),
+]
+
+
+@pytest.fixture
+def fused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "_WORTH_COMPILING", 0)
+
+
+def _plain(function: Any) -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu, "_WORTH_COMPILING", 2**62)
+        return function()
+
+
+def _gram(k: mc.Kernel, *data: Any) -> Any:
+    """The Gram in tiles even where features would be narrower."""
+    from mercer.gram import KernelGram
+
+    bound, A, B = k._enter(*data) if len(data) == 2 else k._enter(data[0], None)
+    return KernelGram.of(bound, A, B, Compute())
+
+
+@pytest.mark.usefixtures("fused")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kernel", FUSED, ids=str)
+def test_fused_is_plain(kernel: mc.Kernel, dtype: str) -> None:
+    X, Y = real(150).astype(dtype), real(77).astype(dtype)
+    gram = _gram(kernel, X, Y)
+    assert gram._tiles._fused is not None, "this formula should be fused"
+    tolerance = 1e-13 if dtype == "float64" else 2e-6
+    for data in ((X, Y), (X,)):
+        expected = _plain(lambda data=data: _gram(kernel, *data).dense()).astype(float)
+        exact = _plain(lambda data=data: _gram(kernel, *(x.astype(float) for x in data)).dense())
+        scale = np.abs(exact).max()
+        reference = expected if dtype == "float64" else exact
+        np.testing.assert_allclose(_gram(kernel, *data).dense(), reference, rtol=0, atol=tolerance * scale * (1 if dtype == "float64" else 4))
+        np.testing.assert_allclose(_gram(kernel, *data).rows([5, 3]), reference[[5, 3]], rtol=0, atol=tolerance * scale * 4)
+        np.testing.assert_allclose(_gram(kernel, *data).T.dense(), reference.T, rtol=0, atol=tolerance * scale * 4)
+        V = np.ones((data[-1].shape[0], 2), dtype)
+        np.testing.assert_allclose(_gram(kernel, *data) @ V, reference @ V, rtol=0, atol=1e4 * tolerance * scale)
+
+
+@pytest.mark.usefixtures("fused")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_case_with_the_engine_on(case: Case, dtype: str) -> None:
+    """Fused where it can be, plain where not: the same values."""
+    X = case.data().astype(dtype)
+    for data in ((X, X[:9]), (X,)):
+        expected = _plain(lambda data=data: case.kernel(*data)).astype(float)
+        scale = max(float(np.abs(expected).max()), 1e-300)
+        np.testing.assert_allclose(case.kernel(*data), expected, rtol=0, atol=(1e-13 if dtype == "float64" else 1e-5) * scale)
+
+
+SHAPES = st.sampled_from([0, 1, 3, 4, 5, 31, 63, 64, 65, 130])
+
+
+@given(n=SHAPES, m=SHAPES, d=st.sampled_from([1, 2, 7, 64, 128]), dtype=st.sampled_from(["float32", "float64"]))
+def test_any_shape(n: int, m: int, d: int, dtype: str) -> None:
+    X, Y = real(130, d)[:n].astype(dtype), real(131, d)[:m].astype(dtype)
+    kernel = mc.Gaussian(1 / d)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cpu, "_WORTH_COMPILING", 0)
+        patch.setattr(tiles, "_EDGE", {"float32": 64, "float64": 64})
+        wide, square = kernel(X, Y), kernel(X)
+    tolerance = 1e-13 if dtype == "float64" else 3e-6
+    np.testing.assert_allclose(wide, _plain(lambda: kernel(X.astype(float), Y.astype(float))), rtol=0, atol=tolerance)
+    np.testing.assert_allclose(square, _plain(lambda: kernel(X.astype(float))), rtol=0, atol=tolerance)
+    np.testing.assert_array_equal(square, square.T)
+
+
+@pytest.mark.usefixtures("fused")
+@pytest.mark.parametrize("scales", [1.0, [0.5, 1.0, 3.0]])
+def test_nearly_equal_points(scales: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = 1e6 + 1e6 * rng.standard_normal((40, 3))
+    Y = X + 1e-6 * rng.standard_normal((40, 3))
+
+    @kernel
+    class Distance(Radial):
+        """d² itself."""
+
+        scale: Any = 1.0
+        psd: ClassVar[Any] = None
+
+        def _metric(self) -> Any:
+            return self.scale
+
+        def _profile(self, d2: Any) -> Any:
+            return 1.0 * d2 + 0.0 * d2
+
+    gram = _gram(Distance(scales), X, Y)
+    assert gram._tiles._fused is not None
+    exact = (((X.astype(np.longdouble) - Y) / np.asarray(scales, np.longdouble)) ** 2).sum(1)
+    np.testing.assert_allclose(np.diagonal(gram.dense()), exact.astype(float), rtol=1e-6)
+
+
+@kernel
+class Mine(Radial):
+    """A user's formula: exp(−√(1 + γ d²))."""
+
+    gamma: float = positive(1.0)
+
+    def _profile(self, d2: Any) -> Any:
+        return exp(-sqrt(1.0 + self.gamma * d2))
+
+
+@pytest.mark.usefixtures("fused")
+def test_a_users_formula_is_fused_and_new_parameters_compile_nothing() -> None:
+    X = real(100)
+    np.testing.assert_allclose(Mine(0.5)(X), _plain(lambda: Mine(0.5)(X)), rtol=1e-13)
+    before = cpu._compiled.cache_info().misses
+    for gamma in (0.1, 2.0, 30.0):
+        np.testing.assert_allclose(Mine(gamma)(X), _plain(lambda g=gamma: Mine(g)(X)), rtol=1e-13)
+    assert cpu._compiled.cache_info().misses == before
+
+
+@pytest.mark.usefixtures("fused")
+def test_same_bits_for_any_number_of_threads() -> None:
+    X, v = real(900, 20), real(900)[:, 0]
+    for dtype in (np.float32, np.float64):
+        results = [(g.dense(), g @ v) for t in (1, 2, 5) for g in [mc.Gaussian(0.1).gram(X.astype(dtype), compute=Compute(threads=t))]]
+        for other in results[1:]:
+            for a, b in zip(results[0], other, strict=True):
+                np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.usefixtures("fused")
+def test_what_is_not_finite_is_still_reported() -> None:
+    X = real(300)
+    X[7] = 1e200
+    with pytest.raises(FloatingPointError, match=r"Polynomial\(degree=3, offset=-0.1\) gives (inf|nan|-inf) for the pair"):
+        mc.Polynomial(3, -0.1)(X)
+    with pytest.raises(FloatingPointError, match="features of row 7 of X are not finite"):
+        mc.Polynomial(3)(X)
+    X = real(1500, 3)
+    X[[40, 1200], 0] = 1e200  # in different tiles
+    with pytest.raises(FloatingPointError, match=r"gives (inf|nan|-inf) for the pair"):
+        mc.Polynomial(3, -0.1)(X)
+
+
+def test_what_is_left_to_the_plain_engine() -> None:
+    X = real(200)
+    for k in (mc.ArcCosine(1), mc.Matern(1.0, 0.8), mc.Laplacian(0.3), mc.Anova(2), mc.Gaussian(0.3) * mc.Gaussian(0.5).on([0, 1])):
+        assert getattr(k.gram(X), "_tiles")._fused is None  # noqa: B009
+    assert mc.Gaussian(0.01).gram(real(1100, 200))._tiles._fused is None  # type: ignore[attr-defined]  # wide: BLAS is as fast
+    assert mc.Gaussian(0.01).gram(real(1100, 20))._tiles._fused is not None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(16, 16), (17, 5), (40, 64), (33, 70)])
+def test_mirror(shape: tuple[int, int], dtype: Any) -> None:
+    r, c = shape
+    for n in (128, 150):
+        tile = np.random.default_rng(0).standard_normal((r, c + 6)).astype(dtype)[:, :c]
+        out = np.zeros((n, n), dtype)
+        assert mirror(tile, out, 0, n - c - 1)
+        np.testing.assert_array_equal(out[:r, n - c - 1 : n - 1], tile)
+        np.testing.assert_array_equal(out, out.T)
+        assert np.count_nonzero(out) == 2 * tile.size
+        for bad in (np.nan, np.inf, -np.inf):
+            spoiled = tile.copy()
+            spoiled[r - 1, c - 1] = bad
+            assert not mirror(spoiled, out, 0, n - c - 1)

@@ -25,6 +25,14 @@ from mercer.engine.tiles import NonFinite, Tiles
 Block = Callable[[Any, Any], Any]
 
 
+def as_index(idx: Any, n: int) -> Any:
+    """A number, list, mask or slice as a slice or an array of positions 0…n−1."""
+    if isinstance(idx, slice):
+        return idx
+    chosen = np.atleast_1d(backend.to_numpy(idx))
+    return np.arange(n)[chosen if chosen.size else chosen.astype(np.int64)]
+
+
 class Gram(ABC):
     """A matrix of kernel values that need not exist as numbers. Abstract; the methods without underscore are the contract."""
 
@@ -143,7 +151,7 @@ class KernelGram(Gram):
         return KernelGram(tiles, self._name, as_numpy=self._as_numpy)
 
     def rows(self, idx: Any) -> Array:
-        idx = np.atleast_1d(idx) if not isinstance(idx, slice) else idx
+        idx = as_index(idx, self.shape[0])
         with self._naming(idx):
             out = self._tiles.sub(idx, slice(None)).store()
         if self._tiles.symmetric and not self._tiles.opaque:
@@ -152,7 +160,7 @@ class KernelGram(Gram):
         return self._out(out)
 
     def sub(self, rows: Any, cols: Any) -> KernelGram:
-        return self._view(self._tiles.sub(rows, cols))
+        return self._view(self._tiles.sub(as_index(rows, self.shape[0]), as_index(cols, self.shape[1])))
 
     def astype(self, dtype: Any) -> KernelGram:
         return self._view(self._tiles.astype(dtype))
@@ -234,9 +242,10 @@ class DenseGram(Gram):
         self.shape, self.dtype = (K.shape[0], K.shape[1]), backend.numpy_dtype(K)
 
     def rows(self, idx: Any) -> Array:
-        return take(self.K, np.atleast_1d(idx) if not isinstance(idx, slice) else idx)
+        return take(self.K, as_index(idx, self.shape[0]))
 
     def sub(self, rows: Any, cols: Any) -> DenseGram:
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         return DenseGram(take(take(self.K, rows).T, cols).T, self.compute)
 
     def astype(self, dtype: Any) -> DenseGram:
@@ -290,7 +299,7 @@ class LowRankGram(Gram):
         return self._lazy().rows(idx)
 
     def sub(self, rows: Any, cols: Any) -> LowRankGram:
-        return LowRankGram(take(self.left, rows), take(self.right, cols), self.compute)
+        return LowRankGram(take(self.left, as_index(rows, self.shape[0])), take(self.right, as_index(cols, self.shape[1])), self.compute)
 
     def astype(self, dtype: Any) -> LowRankGram:
         left = backend.astype(self.left, dtype)
@@ -358,10 +367,11 @@ class WeightedGram(Gram):
         return backend.astype(values * u[:, None] * v[None, :], self.dtype)
 
     def rows(self, idx: Any) -> Array:
-        idx = np.atleast_1d(idx) if not isinstance(idx, slice) else idx
+        idx = as_index(idx, self.shape[0])
         return self._weigh(self.base.rows(idx), take(self.u, idx), self.v)
 
     def sub(self, rows: Any, cols: Any) -> WeightedGram:
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         return WeightedGram(self.base.sub(rows, cols), take(self.u, rows), take(self.v, cols))
 
     def astype(self, dtype: Any) -> WeightedGram:
@@ -400,7 +410,7 @@ class CachedGram(Gram):
         self._kept: OrderedDict[int, Array] = OrderedDict()
 
     def rows(self, idx: Any) -> Array:
-        wanted = [int(i) for i in np.arange(self.shape[0])[np.atleast_1d(idx) if not isinstance(idx, slice) else idx]]
+        wanted = [int(i) for i in np.arange(self.shape[0])[as_index(idx, self.shape[0])]]
         missing = [i for i in dict.fromkeys(wanted) if i not in self._kept]
         self.misses += len(missing)
         self.hits += len(wanted) - len(missing)

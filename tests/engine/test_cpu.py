@@ -64,7 +64,10 @@ def test_fused_is_plain(kernel: mc.Kernel, dtype: str) -> None:
         scale = np.abs(exact).max()
         reference = expected if dtype == "float64" else exact
         np.testing.assert_allclose(_gram(kernel, *data).dense(), reference, rtol=0, atol=tolerance * scale * (1 if dtype == "float64" else 4))
-        np.testing.assert_allclose(_gram(kernel, *data).rows([5, 3]), reference[[5, 3]], rtol=0, atol=tolerance * scale * 4)
+        for rows in ([5, 3], [7, 7, 0, 149, 2], slice(3, 60), []):
+            np.testing.assert_allclose(_gram(kernel, *data).rows(rows), reference[rows], rtol=0, atol=tolerance * scale * 4)
+        part, some = _gram(kernel, *data).sub([5, 3, 9], np.arange(70)[::-3]).dense(), np.ix_([5, 3, 9], np.arange(70)[::-3])
+        np.testing.assert_allclose(part, reference[some], rtol=0, atol=tolerance * scale * 4)
         np.testing.assert_allclose(_gram(kernel, *data).T.dense(), reference.T, rtol=0, atol=tolerance * scale * 4)
         V = np.ones((data[-1].shape[0], 2), dtype)
         np.testing.assert_allclose(_gram(kernel, *data) @ V, reference @ V, rtol=0, atol=1e4 * tolerance * scale)

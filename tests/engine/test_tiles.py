@@ -88,6 +88,7 @@ def test_nearly_equal_points_far_from_the_origin(scales: Any) -> None:
             # 1 − k = d²/2/(1 + d²/2) of size 1e-12: rounding of k itself allows 1e-4 of it, so look at the engine's distance
             assert K[i, i] == pytest.approx(float(1 / (1 + exact / 2)), rel=1e-15)
     block = SqDistBlock(X, Y, None if scales is None else _scale(scales), None, np.dtype(float), None, 10**9)
+    block.prepare()
     out = block.fill(slice(0, 40), slice(0, 40), np.empty((40, 40)))
     for i in range(40):
         exact = sum((Fraction(float(p)) - Fraction(float(q))) ** 2 * s * s for p, q, s in zip(X[i], Y[i], inverse, strict=True))

@@ -10,6 +10,7 @@ formula are arguments of the code: a new γ compiles nothing.
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
 from typing import Any
 
@@ -51,20 +52,25 @@ def vectors() -> int:
     return 4 if register_bytes() == 64 else 2
 
 
-def fusible(operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], shape: tuple[int, int]) -> bool:
-    """Whether a formula is a function of inner products and squared distances of one pair of dense arrays, and large enough."""
+def fusible(operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], shape: tuple[int, int], budget: int) -> bool:
+    """Whether a formula is a function of inner products and squared distances of one pair of dense arrays, and large enough.
+
+    The items are copied twice on each side (centred, and as given), which must fit the budget.
+    """
     if shape[0] * shape[1] < _WORTH_COMPILING or not operands or any(n.op not in _LOWERED for n in steps):
         return False
     if any(getattr(values.get(a), "dtype", np.dtype(float)).kind in "iu" for n in steps for a in n.args):
         return False  # codes of categories: a float could not hold them
     leaves = {n.args for n in operands}
     kinds = [n.op for n in operands]
+    first = next(iter(operands.values()))
     return (
         len(leaves) == 1
         and len(set(kinds)) == len(kinds)  # at most one of each: a second metric would need a second sum
-        and all(isinstance(o, DotBlock | SqDistBlock) and o.dense for o in operands.values())
+        and all(isinstance(o, DotBlock | SqDistBlock) and o.dense and o.whole for o in operands.values())
         and ("dot" not in kinds or len(kinds) == 1 or all(o.inverse is None for o in operands.values() if isinstance(o, SqDistBlock)))
-        and next(iter(operands.values())).A.shape[1] <= _WIDEST
+        and first.A.shape[1] <= _WIDEST
+        and 2 * sum(shape) * first.A.shape[1] * first.dtype.itemsize <= budget
     )
 
 
@@ -78,13 +84,14 @@ class FusedTile:
         self.loop = _compiled(spec, dtype.name, vectors())
         self.width = vectors() * _lanes(dtype)
         first = next(iter(operands.values()))
-        centred = metric is not None and len(operands) == 1
-        A, B = (metric.centred(x) if metric is not None and centred else x.astype(dtype, copy=False) for x in (first.A, first.B))
+        # an inner product beside the distance is that of the data as it is, so only a distance alone can be centred
+        A, B = (metric.centred(x) if metric is not None and len(operands) == 1 else x.astype(dtype, copy=False) for x in (first.A, first.B))
         self.A, self.B = _padded(A, dtype), _packed(B, self.width, dtype)
         zero = np.zeros((1, 1), dtype)
         self.na = self.nb = zero[0]
         self.raw_A, self.raw_B = zero, np.zeros((1, 1, 1), dtype)
         self.scale = np.ones(A.shape[1], dtype)
+        self.metric, self.row_inputs = metric is not None, bool(inputs["row"])
         if metric is not None:
             self.na, self.nb = (np.einsum("ij,ij->i", x, x) for x in (A, B))
             # differences are taken on the data as given; in float32 a common origin is removed first, which is exact where it matters
@@ -108,6 +115,18 @@ class FusedTile:
             self.rows, self.cols, self.scalars, out, rows.start, rows.start + height, cols.start // self.width,
         )  # fmt: skip
         return out[:r, :c]
+
+    def part(self, rows: Any) -> FusedTile:
+        """The same for some of the rows, sharing the packed columns."""
+        other = copy(self)
+        other.A = _padded(self.A[:-ROWS][rows], self.dtype)
+        if self.metric:
+            na = self.na[:-ROWS][rows]
+            other.na, other.largest_a = _extended(na, ROWS), TINY[self.dtype.name] * _blockwise_max(na, ROWS)
+            other.raw_A = _padded(self.raw_A[:-ROWS][rows], self.dtype)
+        if self.row_inputs:
+            other.rows = np.stack([_extended(x[:-ROWS][rows], ROWS) for x in self.rows])
+        return other
 
     def room(self, r: int, c: int) -> int:
         return (-(-r // ROWS) * ROWS) * (-(-c // self.width) * self.width)

@@ -51,7 +51,7 @@ class DotBlock:
 
     def __init__(self, A: Any, B: Any, dtype: Any, device: str | None) -> None:
         self.A, self.B, self.dtype, self.device = A, B, dtype, device
-        self.dense = not (sparse.issparse(A) or sparse.issparse(B))
+        self.dense, self.whole = not (sparse.issparse(A) or sparse.issparse(B)), True
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> DotBlock:
         return DotBlock(take(self.A, rows), take(self.B, cols), self.dtype, self.device)
@@ -84,18 +84,22 @@ class SqDistBlock:
             raise ValueError(f"There are {len(values)} length scales for {A.shape[1]} columns; give one per column, or a single number.")
         self.inverse = None if values is None else backend.to_device(1.0 / values.astype(dtype), device)
         self.sparse = sparse.issparse(A) or sparse.issparse(B)
-        self.dense = not self.sparse and column is None
+        self.dense, self.whole = not self.sparse, column is None
         # differences are taken in the wider of the data's precision and the computation's: each rounding there counts
         self.wide = np.result_type(backend.numpy_dtype(A), backend.numpy_dtype(B), dtype)
         mean = None if self.sparse or not len(B) else B.mean(0, dtype=namespace(B).float64)
         self.origin = None if mean is None else backend.to_device(mean, device, self.wide)
         self.na, self.nb = self._norms(A), self._norms(B)
-        room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
-        stored = not self.sparse and room <= budget
-        self.L = self._panel(A, self.na, left=True) if stored else None
-        self.R = self._panel(B, self.nb, left=False) if stored else None
+        self.L = self.R = None
+        self.room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
+        self.budget = budget
         if self.sparse:
             self.dot = DotBlock(self._scaled(A), self._scaled(B), dtype, device)
+
+    def prepare(self) -> None:
+        """Make the panels of all items at once, where there is room; else each tile makes its own."""
+        if self.dense and self.room <= self.budget and self.L is None:
+            self.L, self.R = self._panel(self.A, self.na, left=True), self._panel(self.B, self.nb, left=False)
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> SqDistBlock:
         part = object.__new__(SqDistBlock)

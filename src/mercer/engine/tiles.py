@@ -78,8 +78,11 @@ class Tiles:
 
     def _fuse(self) -> None:
         """Let a compiled micro-kernel fill the tiles, where the formula and the size allow it."""
-        fits = not is_tensor(self._like) and fusible(self._operands, self._steps, self._values, self.shape)
+        fits = not is_tensor(self._like) and fusible(self._operands, self._steps, self._values, self.shape, self.compute.budget // 4)
         self._fused = FusedTile(self._operands, self._steps, self.formula, self._values, self.dtype) if fits else None
+        for operand in self._operands.values():
+            if isinstance(operand, SqDistBlock) and not fits:
+                operand.prepare()
 
     @property
     def _diagonal(self) -> Array:
@@ -373,7 +376,10 @@ class Tiles:
         choose = {"row": rows, "col": cols}
         view._values = {n: v if n.kind == "scalar" else take(v, choose[n.kind]) for n, v in self._values.items()}
         view._operands = {n: o.sub(rows, cols, view) for n, o in self._operands.items()}
-        view._fuse()
+        if self._fused is not None and isinstance(cols, slice) and cols == slice(None):
+            view._fused = self._fused.part(rows)  # the packed columns are shared: this is what a solver asks for again and again
+        else:
+            view._fuse()
         view.diagonal = self.diagonal if same else None
         view._diagonal_values = take(self._diagonal, rows) if same and not self.opaque else None
         return view

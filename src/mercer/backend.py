@@ -8,6 +8,7 @@ The elementary functions that kernel formulas are written in (``exp``, ``where``
 from __future__ import annotations
 
 import hashlib
+import linecache
 import math
 import os
 import sys
@@ -40,7 +41,8 @@ class Compute:
     device
         ``"cpu"``, ``"cuda"``, ``"cuda:1"``. None: where the data is.
     dtype
-        ``"float32"`` or ``"float64"``. None: float32 data stays float32, everything else is float64.
+        ``"float32"`` or ``"float64"``; ``"tf32"`` is float32 with three-digit inner products on a GPU that has them.
+        None: float32 data stays float32, everything else is float64.
     memory
         The most that one operation may allocate (result and workspace, not your data): bytes, or ``"2GB"``.
         None: half of the physical memory of the machine (or of its container).
@@ -57,8 +59,8 @@ class Compute:
     client: Any = None
 
     def __post_init__(self) -> None:
-        if self.dtype is not None and str(np.dtype(self.dtype)) not in ("float32", "float64"):
-            raise ValueError(f"Compute(dtype={self.dtype!r}): kernels are computed in 'float32' or 'float64'.")
+        if self.dtype not in (None, "tf32") and str(np.dtype(self.dtype)) not in ("float32", "float64"):
+            raise ValueError(f"Compute(dtype={self.dtype!r}): kernels are computed in 'float32' or 'float64' ('tf32' on a GPU).")
         if self.threads is not None and (not isinstance(self.threads, int) or self.threads < 1):
             raise ValueError(f"Compute(threads={self.threads!r}): give a whole number of at least 1, or None for all cores.")
         if self.client is not None:
@@ -221,6 +223,18 @@ def jit_source(name: str, source: str, *example: Any) -> Any:
 
     The text is kept in the user's cache so that Numba can keep what it compiles; a cache that cannot be read back is passed over.
     """
+    module = module_from_source(name, source)
+    function = jit(getattr(module, name))
+    try:
+        function(*example)
+    except Exception:  # whatever unpickling a damaged cache raises
+        function = jit(getattr(module, name), cached=False)
+        function(*example)
+    return function
+
+
+def module_from_source(name: str, source: str) -> ModuleType:
+    """A module made of a text, which is kept as a file: Numba and Triton ask for the file of what they compile."""
     digest = hashlib.sha256(source.encode()).hexdigest()[:24]
     module = ModuleType(f"mercer_generated_{name}_{digest}")
     sys.modules[module.__name__] = module  # Numba looks the function's module up by name when it loads what it compiled earlier
@@ -233,14 +247,10 @@ def jit_source(name: str, source: str, *example: Any) -> Any:
             draft.replace(path)  # whole or not at all, whoever else is writing it
     except OSError:
         path = Path("<mercer>")  # nowhere to write: Numba will say so, and jit then compiles for this process only
+    # the text is given to whoever asks for the source of its functions, file or no file
+    linecache.cache[str(path)] = (len(source), None, source.splitlines(keepends=True), str(path))
     exec(compile(source, str(path), "exec"), module.__dict__)
-    function = jit(getattr(module, name))
-    try:
-        function(*example)
-    except Exception:  # whatever unpickling a damaged cache raises
-        function = jit(getattr(module, name), cached=False)
-        function(*example)
-    return function
+    return module
 
 
 def cache_folder() -> Path:

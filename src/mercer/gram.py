@@ -217,7 +217,7 @@ def parameter_symbol(name: str, value: Any) -> Any:
 def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:
     """The precision to compute in: what was asked for, else float32 if all numbers are, else float64."""
     if compute.dtype is not None:
-        return np.dtype(compute.dtype)
+        return np.dtype("float32" if compute.dtype == "tf32" else compute.dtype)
     found = [backend.numpy_dtype(x) for x in leaves(rep) if hasattr(x, "dtype") and backend.numpy_dtype(x).kind == "f"]
     return np.result_type(*found) if found else np.dtype(np.float64)
 

@@ -80,7 +80,7 @@ class FusedTile:
     def __init__(self, operands: dict[Node, Any], steps: list[Node], result: Node, values: dict[Node, Any], dtype: np.dtype[Any]) -> None:
         self.dtype = dtype
         metric = next((o for o in operands.values() if isinstance(o, SqDistBlock)), None)
-        spec, inputs = _specify(operands, steps, result)
+        spec, inputs = specify(operands, steps, result)
         self.loop = _compiled(spec, dtype.name, vectors())
         self.width = vectors() * _lanes(dtype)
         first = next(iter(operands.values()))
@@ -171,7 +171,7 @@ def _extended(x: Array, by: int) -> Array:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _specify(operands: dict[Node, Any], steps: list[Node], result: Node) -> tuple[Spec, dict[str, list[Node]]]:
+def specify(operands: dict[Node, Any], steps: list[Node], result: Node) -> tuple[Spec, dict[str, list[Node]]]:
     """The formula as nested tuples, with what changes from call to call (scalars, vectors) by number; and what those are."""
     inputs: dict[str, list[Node]] = {"scalar": [], "row": [], "col": []}
     position: dict[Node, int] = {}

@@ -94,7 +94,7 @@ class SqDistBlock:
         self.room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
         self.budget = budget
         if self.sparse:
-            self.dot = DotBlock(self._scaled(A), self._scaled(B), dtype, device)
+            self.dot = DotBlock(self.scaled(A), self.scaled(B), dtype, device)
 
     def prepare(self) -> None:
         """Make the panels of all items at once, where there is room; else each tile makes its own."""
@@ -112,18 +112,18 @@ class SqDistBlock:
             part.dot = self.dot.sub(rows, cols, view)
         return part
 
-    def _scaled(self, x: Any) -> Any:
+    def scaled(self, x: Any) -> Any:
         if self.inverse is None:
             return x
         return x @ sparse.diags_array(self.inverse) if sparse.issparse(x) else x * self.inverse
 
     def centred(self, x: Any) -> Array:
         x = backend.to_device(x, self.device, self.wide)
-        return self._scaled(backend.astype(x if self.origin is None else x - self.origin, self.dtype))
+        return self.scaled(backend.astype(x if self.origin is None else x - self.origin, self.dtype))
 
     def _norms(self, x: Any) -> Array:
         if self.sparse:
-            return backend.to_device(sqnorm(self._scaled(x)), self.device, self.dtype)
+            return backend.to_device(sqnorm(self.scaled(x)), self.device, self.dtype)
         out = backend.empty((size(x),), self.dtype, backend.to_device(x[:0], self.device))
         for i in chunks(size(x), 8192):
             out[i] = sqnorm(self.centred(x[i]))
@@ -163,18 +163,18 @@ class SqDistBlock:
         for some in chunks(len(i), step):
             a, b = i[some], j[some]
             if self.sparse:
-                difference = self._scaled(take(A, backend.to_numpy(a)) - take(B, backend.to_numpy(b)))
+                difference = self.scaled(take(A, backend.to_numpy(a)) - take(B, backend.to_numpy(b)))
                 out[a, b] = backend.to_device(sqnorm(sparse.csr_array(difference)), self.device, self.dtype)
             else:
                 difference = backend.to_device(A[a], self.device, self.wide) - backend.to_device(B[b], self.device, self.wide)
-                out[a, b] = sqnorm(self._scaled(backend.astype(difference, self.dtype)))
+                out[a, b] = sqnorm(self.scaled(backend.astype(difference, self.dtype)))
 
 
 class FoldBlock:
     """state ← step(state, a_j, b_j) over the columns: compiled where it pays, else step by step on tiles."""
 
     def __init__(self, fold: Fold, A: Any, B: Any, dtype: Any, device: str | None) -> None:
-        self.fold, self.A, self.B, self.dtype, self.device = fold, A, B, dtype, device
+        self.fold, self.A, self.B, self.dtype, self.device, self.whole = fold, A, B, dtype, device, True
         worth_it = size(A) * size(B) * A.shape[1] >= _WORTH_COMPILING
         self.compile = worth_it and device is None and compilable(fold) and not (is_tensor(A) or is_tensor(B))
 

@@ -19,6 +19,7 @@ from mercer.backend import Array, Compute, is_tensor, run_tasks
 from mercer.data import check_same_width, chunks, take
 from mercer.engine.cpu import FusedTile, fusible
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
+from mercer.engine.gpu import Launch, launchable
 from mercer.engine.reductions import DotBlock, FoldBlock, OpaqueBlock, SqDistBlock, fold_self, rebuild, sqnorm
 from mercer.engine.steps import allocate, elementwise
 
@@ -80,6 +81,10 @@ class Tiles:
         """Let a compiled micro-kernel fill the tiles, where the formula and the size allow it."""
         fits = not is_tensor(self._like) and fusible(self._operands, self._steps, self._values, self.shape, self.compute.budget // 4)
         self._fused = FusedTile(self._operands, self._steps, self.formula, self._values, self.dtype) if fits else None
+        ready = launchable(self._operands, self._steps, self._values, self._like, self.shape)
+        fast = self.compute.dtype == "tf32"
+        parts = (self._operands, self._steps, self.formula, self._values, self.shape, self.dtype, self._like, fast)
+        self._launch = Launch(*parts) if ready else None
         for operand in self._operands.values():
             if isinstance(operand, SqDistBlock) and not fits:
                 operand.prepare()
@@ -248,6 +253,8 @@ class Tiles:
         """The whole matrix; a symmetric one is computed by halves."""
         if out is None:
             out = backend.empty(self.shape, self.dtype, self._like)
+        if self._launch is not None:
+            return self._launched(out)
         if self.symmetric:
             self._store_symmetric(out)
             return out
@@ -257,6 +264,16 @@ class Tiles:
             out[t[0], t[1]] = self._finite_block(*t)
 
         run_tasks(task, ((i, j) for i in chunks(self.shape[0], height) for j in chunks(self.shape[1], width)), self._workers)
+        return out
+
+    def _launched(self, out: Array) -> Array:
+        assert self._launch is not None
+        self._launch.store(out)
+        if self.symmetric:
+            k = np.arange(self.shape[0])
+            out[k, k] = self._diagonal
+        if not backend.all_finite(out):
+            self.check_finite()
         return out
 
     def _store_symmetric(self, out: Array) -> None:
@@ -311,6 +328,8 @@ class Tiles:
     def product(self, V: Array) -> Array:
         """K V in float64 sums, K never stored; each half of a symmetric K computed once."""
         V = backend.like(V, self._like)
+        if self._launch is not None:
+            return self._launch.product(V)
         panel = backend.astype(V, self.dtype)
         out = backend.zeros((self.shape[0], V.shape[1]), np.float64, self._like)
         if self.symmetric and not self.opaque:
@@ -343,6 +362,8 @@ class Tiles:
         """K^T (K V): each strip of K is computed once and used twice."""
         if self.symmetric:
             return self.product(self.product(V))
+        if self._launch is not None:
+            return self.T.product(self.product(V))
         V = backend.astype(backend.like(V, self._like), np.float64)
         n, m = self.shape
         height = max(1, min(self.edges[0], _STRIP_BYTES // max(1, m * self.dtype.itemsize)))
@@ -377,7 +398,7 @@ class Tiles:
         view._values = {n: v if n.kind == "scalar" else take(v, choose[n.kind]) for n, v in self._values.items()}
         view._operands = {n: o.sub(rows, cols, view) for n, o in self._operands.items()}
         if self._fused is not None and isinstance(cols, slice) and cols == slice(None):
-            view._fused = self._fused.part(rows)  # the packed columns are shared: this is what a solver asks for again and again
+            view._fused, view._launch = self._fused.part(rows), None  # packed columns are shared: what a solver asks for again and again
         else:
             view._fuse()
         view.diagonal = self.diagonal if same else None

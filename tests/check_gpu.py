@@ -6,12 +6,15 @@ For anyone with a GPU and torch: ``python -m tests.check_gpu`` in the project's 
 from __future__ import annotations
 
 import sys
+import time
 from typing import Any
 
 import numpy as np
 import torch
 
+import mercer as mc
 from mercer.backend import Compute, to_numpy
+from mercer.engine.gpu import available
 from tests.cases import CASES, Case
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
@@ -47,9 +50,57 @@ def errors(case: Case, dtype: str) -> dict[str, float]:
     return found
 
 
+FUSED = [
+    mc.Gaussian(0.1),
+    mc.Matern(2.0, 2.5),
+    mc.Matern([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0], 1.5),
+    mc.RationalQuadratic(2.0, 1.5),
+    mc.Polynomial(3, -0.5, 0.1),
+    mc.Laplacian(0.2),
+    mc.Anova(2),
+    (mc.Gaussian(0.1) + mc.Linear()).normalized() * mc.Constant(2.0),
+]
+
+
+def fused_errors(kernel: mc.Kernel, dtype: str, precision: str | None = None) -> dict[str, float]:
+    """A formula through Triton against the CPU in float64: the stored matrix, products with 1 and 8 columns, K^T(KV)."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((2311, 7)).astype(dtype), rng.standard_normal((2050, 7)).astype(dtype)
+    X[100] = X[2000] = Y[5]
+    X[101] = Y[6] + 1e-4
+    V = rng.standard_normal((2050, 8))
+    gram = kernel.gram(torch.from_numpy(X).cuda(), torch.from_numpy(Y).cuda(), Compute(dtype=precision))
+    assert gram._tiles._launch is not None, f"{kernel} should be fused"  # type: ignore[attr-defined]
+    K = kernel(X.astype(float), Y.astype(float))
+    scale, size = float(np.abs(K).max()), float(np.abs(V).sum(0).max())
+    square = kernel.gram(torch.from_numpy(X).cuda(), compute=Compute(dtype=precision))
+    return {
+        "K": float(np.abs(to_numpy(gram.dense()) - K).max()) / scale,
+        "symmetric K": float(np.abs(to_numpy(square.dense()) - kernel(X.astype(float))).max()) / scale,
+        "K v": float(np.abs(to_numpy(gram @ V[:, 0]) - K @ V[:, 0]).max()) / scale / size,
+        "K V": float(np.abs(to_numpy(gram @ V) - K @ V).max()) / scale / size,
+        "normal": float(np.abs(to_numpy(gram.normal(V)) - K.T @ (K @ V)).max()) / scale**2 / size / len(X),
+    }
+
+
+def check_fused() -> int:
+    """Every formula of FUSED in every precision; the number of differences beyond tolerance."""
+    failures = 0
+    for dtype, precision, tolerance in (("float64", None, 1e-12), ("float32", None, 1e-5), ("float32", "tf32", 3e-2)):
+        for kernel in FUSED:
+            start = time.perf_counter()
+            found = fused_errors(kernel, dtype, precision)
+            worst = max(found, key=lambda k: found[k])
+            good = found[worst] <= tolerance
+            failures += not good
+            word = "" if good else "FAILED "
+            print(f"  {word}{precision or dtype} {kernel}: largest difference {found[worst]:.1e} ({worst}), {time.perf_counter() - start:.1f} s")
+    return failures
+
+
 def main() -> int:
     print(torch.cuda.get_device_name(0), "torch", torch.__version__)
-    failures = 0
+    failures = check_fused() if available() else 0
     for dtype, tolerance in TOLERANCE.items():
         worst = ("", "", 0.0)
         for case in CASES:

@@ -288,6 +288,8 @@ def _apply(op: str, *args: Node) -> Node:
             return args[1] if a == 0 else args[0]
         if (op == "subtract" and b == 0) or (op == "divide" and b == 1):
             return args[0]
+        if op == "divide" and args[1].kind == "scalar" and args[0].kind == "tile":
+            return _apply("multiply", args[0], _apply("divide", number(1), args[1]))  # one division, not one per value
     return Node(op, args, kind=_join(args))
 
 

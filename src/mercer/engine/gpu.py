@@ -44,16 +44,16 @@ CONFIGS = [
 
 @triton.autotune(configs=CONFIGS, key=["d", "width", "STORE"])
 @triton.jit
-def kernel(A, B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, n, m, d, width,
+def kernel(A, B, LOW_A, LOW_B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, n, m, d, width,
            D: tl.constexpr, W: tl.constexpr, STORE: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
     i = tl.program_id(0) * BM + tl.arange(0, BM)
     inside_i = i < n
     k = tl.arange(0, D)
-    a = tl.load(A + i[:, None].to(tl.int64) * d + k[None, :], mask=inside_i[:, None] & (k < d)[None, :], other=0.0)
+    c = tl.arange(0, W)
 {load_rows}
+    total = tl.zeros((BM, W), tl.float64)
     start = tl.program_id(1) * BN if STORE else 0
     stop = tl.minimum(start + BN, m) if STORE else m
-    total = tl.zeros((BM, W), tl.float64)
     for first in range(start, stop, BN):
         j = first + tl.arange(0, BN)
         inside_j = j < m
@@ -64,34 +64,45 @@ def kernel(A, B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, n, m, d, wid
         if STORE:
             tl.store(OUT + i[:, None].to(tl.int64) * m + j[None, :], value, mask=inside_i[:, None] & inside_j[None, :])
         else:
-            value = tl.where(inside_j[None, :], value, 0.0)
+            if first + BN > m:
+                value = tl.where(inside_j[None, :], value, 0.0)
             if W == 1:
                 v = tl.load(V + j, mask=inside_j, other=0.0)
                 total += tl.sum(value * v[None, :], axis=1).to(tl.float64)[:, None]
             else:
-                c = tl.arange(0, W)
                 v = tl.load(V + j[:, None] * width + c[None, :], mask=inside_j[:, None] & (c < width)[None, :], other=0.0)
-                total += tl.dot(value, v, input_precision={precision!r}).to(tl.float64)
+                total += tl.dot(value, v, input_precision="{sum_precision}", out_dtype={type}).to(tl.float64)
     if not STORE:
-        c = tl.arange(0, W)
         tl.store(OUT + i[:, None].to(tl.int64) * width + c[None, :], total, mask=inside_i[:, None] & (c < width)[None, :])
 """
-
+_LOAD_ROWS = """
+    at_i = i[:, None].to(tl.int64) * d + k[None, :]
+    keep_i = inside_i[:, None] & (k < d)[None, :]
+    a = tl.load(A + at_i, mask=keep_i, other=0.0)
+    low_a = tl.load(LOW_A + at_i, mask=keep_i, other=0.0) if {split} else a
+"""
+_LOAD_COLS = """
+        at = j[None, :].to(tl.int64) * d + k[:, None]
+        keep = inside_j[None, :] & (k < d)[:, None]
+        b = tl.load(B + at, mask=keep, other=0.0)
+        low_b = tl.load(LOW_B + at, mask=keep, other=0.0) if {split} else b
+"""
 _DOT = """
-        b = tl.load(B + j[None, :].to(tl.int64) * d + k[:, None], mask=inside_j[None, :] & (k < d)[:, None], other=0.0)
-        dot = tl.dot(a, b, input_precision={precision!r}, out_dtype={type})
+        dot = {start}
+        if {split}:
+            dot = tl.dot(low_a, b, dot, input_precision="tf32")
+            dot = tl.dot(a, low_b, dot, input_precision="tf32")
+        dot = tl.dot(a, b, dot, input_precision="{precision}", out_dtype={type})
 """
 _SQDIST = """
-        norms = na[:, None] + nb[None, :]
-        sqdist = norms - 2.0 * dot
-        if tl.max(tl.where(sqdist < {tiny} * norms, 1, 0)) > 0:
-            exact = tl.zeros((BM, BN), {type})
+        sqdist = {distance}
+        if tl.min(sqdist - {tiny} * norms) < 0.0:  # some pair is close against its norms: this tile again, from differences
+            sqdist = tl.zeros((BM, BN), {type})
             for q in range(d):
                 x = tl.load(RAW_A + i.to(tl.int64) * d + q, mask=inside_i, other=0.0)
                 z = tl.load(RAW_B + j.to(tl.int64) * d + q, mask=inside_j, other=0.0)
                 difference = x[:, None] - z[None, :]
-                exact += difference * difference
-            sqdist = exact
+                sqdist += difference * difference
 """
 _FOLD = """
 {start}
@@ -146,24 +157,26 @@ class Launch:
         block = next(iter(operands.values()))
         fold = block.fold if isinstance(block, FoldBlock) else None
         A, B = (backend.to_device(x, str(like.device), dtype).contiguous() for x in (block.A, block.B))
-        self.raw = (A, B)
-        self.norms = (A[:, 0], B[:, 0])
+        self.raw: tuple[Array, ...] = (A, B)
+        self.norms: tuple[Array, ...] = (A[:, 0], B[:, 0])
         if metric is not None:
             if len(operands) == 1:
                 A, B = metric.centred(block.A).contiguous(), metric.centred(block.B).contiguous()
-            self.raw = tuple(metric.scaled(x).contiguous() for x in self.raw) if metric.inverse is not None else self.raw  # type: ignore[assignment]
-            self.norms = tuple((x * x).sum(1) for x in (A, B))  # type: ignore[assignment]
+            self.raw = tuple(metric.scaled(x).contiguous() for x in self.raw) if metric.inverse is not None else self.raw
+            self.norms = tuple((x * x).sum(1) for x in (A, B))
         if fold is not None:
             self.raw = (A.T.contiguous(), B.T.contiguous())
-        self.items = (A, B)
+        A = -2.0 * A if metric is not None and len(operands) == 1 else A  # so that the product, from the norms on, is the distance
+        split = self.dtype == np.float32 and fold is None and not fast
+        highs, lows = zip(*(_split(x) if split else (x, x) for x in (A, B)), strict=True)
+        self.items = (*highs, *lows)
         self.rows, self.cols = (_stack([values[n] for n in inputs[kind]], like, dtype) for kind in ("row", "col"))
-        self.scalars = backend.to_device(np.array([values[n] for n in inputs["scalar"]] or [0.0], self.dtype), str(like.device))
+        self.scalars = backend.to_device(np.array([float(values[n]) for n in inputs["scalar"]] or [0.0], self.dtype), str(like.device))
         self.kernel = _compiled(spec, fold, self.dtype.name, len(inputs["row"]), len(inputs["col"]), fast)
 
     def _run(self, V: Array, out: Array, width: int, store: bool) -> None:
         n, m = self.shape
-        A, B = self.items
-        d = A.shape[1]
+        d = self.items[0].shape[1]
         padded = max(16, 1 << (d - 1).bit_length())
         columns = 1 if width == 1 else max(16, 1 << (width - 1).bit_length())
 
@@ -171,7 +184,8 @@ class Launch:
             return -(-n // chosen["BM"]), -(-m // chosen["BN"]) if store else 1
 
         self.kernel[grid](
-            A, B, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, n, m, d, width, D=padded, W=columns, STORE=store
+            *self.items, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, n, m, d, width,
+            D=padded, W=columns, STORE=store,
         )  # fmt: skip
 
     def store(self, out: Array) -> Array:
@@ -183,6 +197,13 @@ class Launch:
         out = backend.empty((self.shape[0], V.shape[1]), np.float64, self.like)
         self._run(V, out, V.shape[1], False)
         return out
+
+
+def _split(x: Array) -> tuple[Array, Array]:
+    """x as the sum of a number the tensor cores multiply exactly (11 bits, rounded) and the small rest."""
+    torch = backend.namespace(x)
+    high = ((x.view(torch.int32) + 0x1000) & -0x2000).view(torch.float32)
+    return high, x - high
 
 
 def _stack(vectors: list[Array], like: Array, dtype: Any) -> Array:
@@ -205,33 +226,41 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
     """The Triton kernel as text."""
     kinds, program, result = spec
     type_ = "tl.float32" if dtype == "float32" else "tl.float64"
-    precision = "ieee" if dtype == "float64" else "tf32" if fast else "tf32x3"
+    split = dtype == "float32" and not fast and fold is None
+    alone = kinds == ("sqdist",)  # then the left items come multiplied by −2, and the product starts from the norms
 
     def operand(reference: tuple[str, int]) -> str:
         kind, index = reference
         return {"step": f"t{index}", "scalar": f"s{index}", "row": f"row{index}[:, None]", "col": f"col{index}[None, :]"}.get(kind, kind)
 
-    scalars = sorted(
-        {index for _, references in program for kind, index in references if kind == "scalar"} | ({result[1]} if result[0] == "scalar" else set())
-    )
-    load_rows = [f"    s{k} = tl.load(SCALARS + {k})" for k in scalars]
+    read = [reference for _, references in program for reference in references] + [result]
+    load_rows = [f"    s{k} = tl.load(SCALARS + {k})" for k in sorted({index for kind, index in read if kind == "scalar"})]
     load_rows += [f"    row{k} = tl.load(ROWS + {k} * n + i, mask=inside_i, other=0.0)" for k in range(rows)]
     load_cols = [f"        col{k} = tl.load(COLS + {k} * m + j, mask=inside_j, other=0.0)" for k in range(cols)]
-    reduce = ""
-    if "dot" in kinds or "sqdist" in kinds:
-        reduce = _DOT.format(precision=precision, type=type_)
     if "sqdist" in kinds:
         load_rows.append("    na = tl.load(NA + i, mask=inside_i, other=0.0)")
-        load_cols.append("        nb = tl.load(NB + j, mask=inside_j, other=0.0)")
-        reduce += _SQDIST.format(tiny=TINY[dtype], type=type_)
+        load_cols.append("        norms = na[:, None] + tl.load(NB + j, mask=inside_j, other=0.0)[None, :]")
     if fold is not None:
         reduce = _fold_source(fold, type_)
+    else:
+        load_rows.append(_LOAD_ROWS.format(split=split))
+        load_cols.append(_LOAD_COLS.format(split=split))
+        start = "norms" if alone else f"tl.zeros((BM, BN), {type_})"
+        reduce = _DOT.format(start=start, split=split, precision="tf32" if dtype == "float32" else "ieee", type=type_)
+    if "sqdist" in kinds:
+        reduce += _SQDIST.format(distance="dot" if alone else "norms - 2.0 * dot", tiny=TINY[dtype], type=type_)
     steps = [f"        t{k} = {_STEPS[op].format(*(operand(r) for r in references))}" for k, (op, references) in enumerate(program)]
     configs = [(64, 64, 4, 2), (128, 64, 4, 2), (64, 128, 4, 3), (128, 128, 8, 2)] if dtype == "float32" else [(64, 64, 4, 2), (32, 64, 4, 2)]
     return _MODULE.format(
-        configs=configs, load_rows="\n".join(load_rows) or "    pass", load_cols="\n".join(load_cols) or "        pass",
-        reduce=reduce, steps="\n".join(steps) or "        pass", result=operand(result), type=type_, precision=precision,
-    )  # fmt: skip
+        configs=configs,
+        type=type_,
+        load_rows="\n".join(load_rows),
+        load_cols="\n".join(load_cols),
+        reduce=reduce,
+        steps="\n".join(steps),
+        result=operand(result),
+        sum_precision="ieee" if dtype == "float64" else "tf32" if fast else "tf32x3",
+    )
 
 
 def _fold_source(fold: Fold, type_: str) -> str:

@@ -80,9 +80,34 @@ def take(rep: Rep, rows: Any) -> Rep:
         return rep[rows] if isinstance(rows, slice) else [rep[i] for i in np.arange(len(rep))[rows]]
     if isinstance(rep, Ragged):
         return rep.take(rows)
+    frame = as_frame(rep) if hasattr(rep, "columns") else None
+    if frame is not None:
+        return frame[np.arange(len(frame))[rows].tolist()].to_native()
     if backend.is_tensor(rep) and not isinstance(rows, slice):
         rows = backend.like(np.asarray(rows, np.int64), rep)
     return rep[rows]
+
+
+def stack(a: Rep, b: Rep) -> Rep:
+    """The samples of a, then those of b."""
+    if isinstance(a, list):
+        return a + list(b)
+    if sparse.issparse(a):
+        return sparse.vstack([a, b], format="csr")
+    first, second = as_frame(a), as_frame(b)
+    if first is not None and second is not None:
+        return nw.concat([first, second.select(first.columns)]).to_native()
+    return backend.namespace(a, b).concatenate([a, b])
+
+
+def check_weights(n: int, weights: Any) -> Any:
+    """Weights of n samples as float64, ones if None; each counts as that many repetitions."""
+    if n == 0:
+        raise DataError("There are no rows: data-driven parameters have nothing to follow.")
+    w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
+    if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any() or w.sum() == 0:
+        raise ValueError(f"weights must be {n} numbers of at least 0, not all 0.")
+    return w
 
 
 def chunks(n: int, step: int) -> list[slice]:
@@ -99,6 +124,14 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """X as a narwhals data frame if it is a data frame of any library, else None."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def in_order_of(X: Any, Y: Any) -> Any:
+    """X with its columns in the order of Y's, where both are data frames of the same columns; else X as it is."""
+    mine, theirs = (as_frame(t) if hasattr(t, "columns") else None for t in (X, Y))
+    if mine is None or theirs is None or mine.columns == theirs.columns or sorted(map(str, mine.columns)) != sorted(map(str, theirs.columns)):
+        return X
+    return mine.select(theirs.columns).to_native()
 
 
 def select(X: Any, columns: Any) -> Any:
@@ -249,7 +282,9 @@ class Vectors(Domain):
         elif not backend.is_tensor(X) and not sparse.issparse(X):
             X = self._array(X)
         if backend.is_tensor(X):
-            X = X if X.is_floating_point() else backend.astype(X, np.float64)
+            X = X.detach() if X.requires_grad else X
+            if not X.is_floating_point() or X.element_size() < 4:
+                X = backend.astype(X, np.float32 if X.is_floating_point() else np.float64)
         elif X.dtype not in (np.float32, np.float64):
             if X.dtype.kind == "c":
                 raise DataError("The data is complex; kernels here take real numbers: use abs, angle, or real and imaginary columns.")
@@ -281,6 +316,8 @@ class Vectors(Domain):
         series = nw.from_native(X, series_only=True, pass_through=True)
         if isinstance(series, nw.Series):  # one column of a table
             return _column_to_numpy(series, 0)[:, None]
+        if hasattr(X, "collect"):
+            raise DataError(f"A {type(X).__name__} is a plan, not data yet: collect() it first.")
         try:
             X = np.asarray(X)
         except ValueError:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import size, take
+from mercer.data import check_weights, size, stack, take
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
 
@@ -42,7 +42,7 @@ class RKHSFunction:
 
     def __add__(self, other: RKHSFunction) -> RKHSFunction:
         self._same_space(other)
-        centers = _stack(self.centers, other.centers)
+        centers = stack(self.centers, other.centers)
         return RKHSFunction(self.kernel, centers, np.concatenate([self.coef, other.coef]), self.bias + other.bias)
 
     def __mul__(self, scalar: float) -> RKHSFunction:
@@ -99,21 +99,9 @@ class FeatureFunction:
         return np.linalg.norm(backend.to_numpy(self.weights), axis=0)
 
 
-def _stack(a: Any, b: Any) -> Any:
-    if isinstance(a, list):
-        return a + list(b)
-    from scipy import sparse
-
-    if sparse.issparse(a):
-        return sparse.vstack([a, b], format="csr")
-    return backend.namespace(a, b).concatenate([a, b])
-
-
 def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> RKHSFunction:
     """μ = Σ_i w_i k(·, x_i), the weights summing to 1: the mean of φ over a sample; ⟨μ, f⟩ is the mean of f."""
-    w = np.ones(size(X)) if weights is None else np.asarray(weights, np.float64)
-    if w.sum() <= 0:
-        raise ValueError("A mean needs weights with a positive sum.")
+    w = check_weights(size(X), weights)
     return RKHSFunction(kernel, X, w / w.sum())
 
 

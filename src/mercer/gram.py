@@ -27,10 +27,19 @@ Block = Callable[[Any, Any], Any]
 
 def as_index(idx: Any, n: int) -> Any:
     """A number, list, mask or slice as a slice or an array of positions 0…n−1."""
-    if isinstance(idx, slice):
+    if isinstance(idx, slice) and (idx.step is None or idx.step > 0):
         return idx
+    if isinstance(idx, slice):
+        return np.arange(n)[idx]
     chosen = np.atleast_1d(backend.to_numpy(idx))
     return np.arange(n)[chosen if chosen.size else chosen.astype(np.int64)]
+
+
+def _precision(dtype: Any) -> np.dtype[Any]:
+    wanted: np.dtype[Any] = np.dtype(dtype)
+    if wanted.name not in ("float32", "float64"):
+        raise ValueError(f"A Gram matrix is of float32 or float64, not of {wanted}.")
+    return wanted
 
 
 class Gram(ABC):
@@ -82,15 +91,22 @@ class Gram(ABC):
             )
         return self._dense()
 
-    def __matmul__(self, V: Any) -> Array:
-        V = V if backend.is_tensor(V) else np.asarray(V)
+    def _right(self, V: Any) -> Array:
+        """What the matrix is multiplied with, checked."""
+        V = V.toarray() if sparse.issparse(V) else V if backend.is_tensor(V) else np.asarray(V)
         if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
             raise ValueError(f"A {self.shape[0]} × {self.shape[1]} Gram matrix cannot be multiplied with an array of shape {tuple(V.shape)}.")
+        if not backend.is_tensor(V) and V.dtype.kind not in "fiub":
+            raise TypeError(f"A Gram matrix is multiplied with real numbers, not with {V.dtype}.")
+        return V
+
+    def __matmul__(self, V: Any) -> Array:
+        V = self._right(V)
         return self._product(V[:, None])[:, 0] if V.ndim == 1 else self._product(V)
 
     def normal(self, V: Any) -> Array:
         """K^T (K V)."""
-        V = V if backend.is_tensor(V) else np.asarray(V)
+        V = self._right(V)
         out = self._normal(V[:, None] if V.ndim == 1 else V)
         return out[:, 0] if V.ndim == 1 else out
 
@@ -163,10 +179,10 @@ class KernelGram(Gram):
         return self._view(self._tiles.sub(as_index(rows, self.shape[0]), as_index(cols, self.shape[1])))
 
     def astype(self, dtype: Any) -> KernelGram:
-        return self._view(self._tiles.astype(dtype))
+        return self._view(self._tiles.astype(_precision(dtype)))
 
     def diag(self) -> Array:
-        return self._out(self._tiles.diag())
+        return self._out(1 * self._tiles.diag())
 
     @property
     def T(self) -> KernelGram:
@@ -187,6 +203,7 @@ class KernelGram(Gram):
         if not backend.all_finite(values) and backend.all_finite(V):
             with self._naming():
                 self._tiles.check_finite()
+            raise FloatingPointError(f"The product with {self._name} overflows {self.dtype} though the kernel does not: use gram.astype('float64').")
         return self._out(values)
 
     @contextmanager
@@ -249,7 +266,7 @@ class DenseGram(Gram):
         return DenseGram(take(take(self.K, rows).T, cols).T, self.compute)
 
     def astype(self, dtype: Any) -> DenseGram:
-        return DenseGram(backend.astype(self.K, dtype), self.compute)
+        return DenseGram(backend.astype(self.K, _precision(dtype)), self.compute)
 
     def diag(self) -> Array:
         k = np.arange(min(self.shape))
@@ -302,6 +319,7 @@ class LowRankGram(Gram):
         return LowRankGram(take(self.left, as_index(rows, self.shape[0])), take(self.right, as_index(cols, self.shape[1])), self.compute)
 
     def astype(self, dtype: Any) -> LowRankGram:
+        dtype = _precision(dtype)
         left = backend.astype(self.left, dtype)
         right = left if self.right is self.left else backend.astype(self.right, dtype)
         diagonal = None if self.diagonal is None else backend.astype(self.diagonal, dtype)
@@ -309,7 +327,7 @@ class LowRankGram(Gram):
 
     def diag(self) -> Array:
         if self.diagonal is not None:
-            return self.diagonal
+            return 1 * self.diagonal
         n = min(self.shape)
         left, right = self.left[:n], self.right[:n]
         if sparse.issparse(left):

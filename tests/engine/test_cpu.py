@@ -195,3 +195,22 @@ def test_mirror(shape: tuple[int, int], dtype: Any) -> None:
             spoiled = tile.copy()
             spoiled[r - 1, c - 1] = bad
             assert not mirror(spoiled, out, 0, n - c - 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kernel", FUSED, ids=str)
+def test_large_matrices_with_the_engine_on_and_off(kernel: mc.Kernel, dtype: str) -> None:
+    """Several tiles in each direction, every sink; the plain engine is the reference."""
+    X, Y = real(3001).astype(dtype), real(1777).astype(dtype)
+    v, w = np.ones((3001, 2)), np.ones((1777, 2))
+    results = []
+    for limit in (0, 2**62):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cpu, "_WORTH_COMPILING", limit)
+            square, wide = _gram(kernel, X), _gram(kernel, X, Y)
+            assert (wide._tiles._fused is not None) == (limit == 0)
+            results.append([square.dense(), wide.dense(), square @ v / 3001, wide @ w / 1777, wide.normal(w) / 3001 / 1777, square.rows([5, 2999])])
+    scale = np.abs(results[1][1]).max()
+    for power, (fused, plain) in zip((1, 1, 1, 1, 2, 1), zip(*results, strict=True), strict=True):
+        np.testing.assert_allclose(fused, plain, rtol=0, atol=(1e-12 if dtype == "float64" else 1e-5) * scale**power)

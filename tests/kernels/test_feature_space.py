@@ -61,7 +61,7 @@ def test_weights_are_repetitions_in_centring() -> None:
 
 def test_data_driven_parts_inside_are_bound_once() -> None:
     np.testing.assert_allclose(mc.Gaussian().centered().bind(X)(Y), mc.Gaussian().bind(X).centered().bind(X)(Y), atol=1e-14)
-    with pytest.raises(DataError, match="no data"):
+    with pytest.raises(DataError, match="no rows"):
         mc.Linear().centered().bind(X[:0])
 
 

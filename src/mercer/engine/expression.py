@@ -48,6 +48,9 @@ class Node:
     def __hash__(self) -> int:
         return self._hash
 
+    def __reduce__(self) -> Any:
+        return Node, (self.op, self.args, self.data, self.kind)  # not the hash, which is another in another process
+
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True

@@ -58,6 +58,14 @@ class Tiles:
 
     # -- building ----------------------------------------------------------------------------------------------------
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was made from; the compiled parts are made again."""
+        parts = (self.formula, self.left, self.right, self.shape, self.dtype, self.compute, self.diagonal)
+        return {"parts": parts}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Tiles.__init__(self, *state["parts"])
+
     def _compile(self) -> None:
         """Split the formula: scalars and per-item vectors now, reductions and pair-wise steps for each tile."""
         self._values: dict[Node, Any] = {}  # scalars, and vectors over all items

@@ -119,7 +119,9 @@ class Precomputed(Kernel):
         return Nodes(self.K.shape[0])
 
     def _validate(self) -> None:
-        if getattr(self.K, "ndim", 0) != 2 or self.K.shape[0] != self.K.shape[1]:
+        if not isinstance(self.K, np.ndarray) and not backend.is_tensor(self.K):
+            raise TypeError(f"Precomputed(K): K must be a NumPy array or a torch tensor, got {type(self.K).__name__}; convert it with np.asarray.")
+        if self.K.ndim != 2 or self.K.shape[0] != self.K.shape[1]:
             raise ValueError(f"Precomputed(K): K must be a square array, got {getattr(self.K, 'shape', type(self.K).__name__)}.")
 
     def __post_init__(self) -> None:

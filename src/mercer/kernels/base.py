@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Anything, DataError, Domain, check_same_width, chunks, leaves, size, take
+from mercer.data import Anything, DataError, Domain, check_same_width, chunks, in_order_of, leaves, size, take
 from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The door: check parameters and data, bind, prepare. Returns the bound kernel and both sides (B is A without Y)."""
         self.check_parameters()
         same = Y is None or Y is X
-        X = self.domain.check(X)
+        X = self.domain.check(X if same else in_order_of(X, Y))
         Y = X if same else self.domain.check(Y)
         k = self.bind(Y)
         A = k._prepare(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Compute, dot, mean_embedding, mean_of_embedding, sqnorm, sqrt, where
-from mercer.data import DataError
+from mercer.data import DataError, check_weights
 from mercer.gram import KernelGram, common_dtype, item_values
 from mercer.kernels.algebra import Composite, Scaled, Sum
 from mercer.kernels.anything import Categorical
@@ -123,11 +124,9 @@ class Centered(Wrapper):
     def bind(self, X: Any, weights: Any = None) -> CenteredAt:
         k = self.kernel.bind(X, weights)
         K = k.gram(X)
-        w = np.ones(K.shape[0]) if weights is None else np.asarray(weights, np.float64)
-        if len(w) == 0 or w.sum() <= 0:
-            raise DataError("A kernel cannot be centred on no data.")
+        w = check_weights(K.shape[0], weights)
         w = w / w.sum()
-        return CenteredAt(k, X, w, float(w @ backend.to_numpy(K @ w)))
+        return CenteredAt(k, deepcopy(X), w, float(w @ backend.to_numpy(K @ w)))
 
 
 @kernel
@@ -220,13 +219,13 @@ class Repaired(Wrapper):
         A = k._prepare(k.domain.check(X))
         K = backend.to_numpy(KernelGram.of(k, A, A, Compute(dtype="float64"), mirror=False).dense())
         check_symmetric(K)
-        root = np.ones(len(K)) if weights is None else np.sqrt(np.asarray(weights, np.float64))
+        root = np.sqrt(check_weights(len(K), weights))
         values, vectors = np.linalg.eigh(root[:, None] * (K + K.T) / 2 * root)
         tolerance = len(K) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
         if self.how == "shift":
             return Sum((k, Scaled(max(0.0, -float(values.min(initial=0.0))), Categorical())))
         keep = values > tolerance if self.how == "clip" else np.abs(values) > tolerance
-        return Projected(k, X, root[:, None] * vectors[:, keep] / np.sqrt(np.abs(values[keep])))
+        return Projected(k, deepcopy(X), root[:, None] * vectors[:, keep] / np.sqrt(np.abs(values[keep])))
 
 
 @kernel

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import backend
-from mercer.data import DataError, Domain, Vectors, select, size
+from mercer.data import DataError, Domain, Vectors, check_weights, select, size
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.feature_space import Wrapper
@@ -124,14 +124,14 @@ class Imputed(Wrapper):
 
     def bind(self, X: Any, weights: Any = None) -> Kernel:
         X = _dense(self.domain.check(X))
-        present = ~np.isnan(X)
+        w = check_weights(len(X), weights)
+        present = ~np.isnan(X) & (w > 0)[:, None]
         if self.strategy == "zero":
             fill = np.zeros(X.shape[1])
         else:
             empty = ~present.any(axis=0)
             if empty.any():
                 raise DataError(f"Column {int(np.argmax(empty))} has no value at all, so it has no {self.strategy}; drop it or use imputed('zero').")
-            w = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
             fill = np.array([_centre(X[present[:, j], j], w[present[:, j]], self.strategy) for j in range(X.shape[1])])
         bound = Filled(self.kernel, fill, self.indicator)
         return bound.bind(X, weights)

@@ -11,7 +11,7 @@ from scipy import sparse, special
 
 from mercer import backend
 from mercer.backend import absolute, arcsin, exp, log, maximum, minimum, pointwise, sqdist, sqrt, tanh, where
-from mercer.data import DataError, Domain, Vectors, chunks
+from mercer.data import DataError, Domain, Vectors, check_weights, chunks
 from mercer.kernels.base import Kernel, kernel, natural, positive, real
 from mercer.kernels.families import Additive, Columnwise, Explicit, Inner, Radial
 
@@ -163,19 +163,10 @@ def _bind_gamma(k: Any, X: Any, weights: Any) -> Kernel:
     return k._replace(gamma=gamma)  # type: ignore[no-any-return]
 
 
-def _weights(n: int, weights: Any) -> Any:
-    if n == 0:
-        raise DataError("A kernel cannot be bound to no rows: its data-driven parameters have nothing to follow.")
-    w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
-    if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any() or w.sum() == 0:
-        raise ValueError(f"weights must be {n} numbers of at least 0, not all 0.")
-    return w
-
-
 def _scale(X: Any, weights: Any) -> float:
     """1/(d·Var), the variance over all entries; 1 for constant data."""
     n, d = X.shape
-    w = _weights(n, weights)
+    w = check_weights(n, weights)
     total = w.sum() * d
     if sparse.issparse(X):
         mean = float(w @ np.asarray(X.sum(axis=1)).reshape(-1)) / total
@@ -193,7 +184,7 @@ _MEDIAN_ROWS = 1000
 
 def _median(k: Any, X: Any, weights: Any) -> float:
     """1/(weighted median distance) over the pairs of at most 1000 rows, evenly chosen; equal rows count only if most are equal."""
-    w = _weights(X.shape[0], weights)
+    w = check_weights(X.shape[0], weights)
     chosen = np.flatnonzero(w > 0)
     if len(chosen) > _MEDIAN_ROWS:
         chosen = chosen[np.linspace(0, len(chosen) - 1, _MEDIAN_ROWS).astype(int)]

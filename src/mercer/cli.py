@@ -44,3 +44,7 @@ def versions() -> None:
 
 def main() -> None:
     app()
+
+
+if __name__ == "__main__":
+    main()

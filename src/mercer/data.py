@@ -110,6 +110,14 @@ def check_weights(n: int, weights: Any) -> Any:
     return w
 
 
+def weighted_median(value: Any, weight: Any) -> float:
+    """The median where each value counts as often as its weight says."""
+    order = np.argsort(value, kind="stable")
+    cumulative = np.cumsum(weight[order])
+    lower, upper = (value[order[np.searchsorted(cumulative, cumulative[-1] / 2, side=side)]] for side in ("left", "right"))
+    return float(lower + upper) / 2
+
+
 def chunks(n: int, step: int) -> list[slice]:
     """0…n in consecutive slices of at most ``step``."""
     return [slice(i, min(i + step, n)) for i in range(0, n, step)]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import backend
-from mercer.data import DataError, Domain, Vectors, check_weights, select, size
+from mercer.data import DataError, Domain, Vectors, check_weights, select, size, weighted_median
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.feature_space import Wrapper
@@ -142,12 +142,7 @@ def _dense(X: Any) -> Any:
 
 
 def _centre(values: Any, weights: Any, strategy: str) -> float:
-    if strategy == "mean":
-        return float(np.average(values, weights=weights))
-    order = np.argsort(values, kind="stable")
-    cumulative = np.cumsum(weights[order])
-    lower, upper = (values[order[np.searchsorted(cumulative, cumulative[-1] / 2, side=side)]] for side in ("left", "right"))
-    return float(lower + upper) / 2
+    return float(np.average(values, weights=weights)) if strategy == "mean" else weighted_median(values, weights)
 
 
 @kernel

@@ -11,7 +11,7 @@ from scipy import sparse, special
 
 from mercer import backend
 from mercer.backend import absolute, arcsin, exp, log, maximum, minimum, pointwise, sqdist, sqrt, tanh, where
-from mercer.data import DataError, Domain, Vectors, check_weights, chunks
+from mercer.data import DataError, Domain, Vectors, check_weights, chunks, weighted_median
 from mercer.kernels.base import Kernel, kernel, natural, positive, real
 from mercer.kernels.families import Additive, Columnwise, Explicit, Inner, Radial
 
@@ -20,8 +20,24 @@ from mercer.kernels.families import Additive, Columnwise, Explicit, Inner, Radia
 # ---------------------------------------------------------------------------------------------------------------------
 
 
+class Bandwidth(Kernel):
+    """A kernel with a γ that may follow the data: a number, "scale" or "median"."""
+
+    gamma: float | str
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        if not isinstance(self.gamma, str):
+            return self
+        X = self.domain.check(X)
+        return self._replace(gamma=_scale(X, weights) if self.gamma == "scale" else _median(self, X, weights))
+
+    @property
+    def _data_driven(self) -> bool:
+        return isinstance(self.gamma, str)
+
+
 @kernel
-class Gaussian(Radial):
+class Gaussian(Bandwidth, Radial):
     """exp(−γ‖x − z‖²).  One GEMM per block; bounded by 1.
 
     γ "scale" is 1/(d·variance of the entries), scikit-learn's rule; "median" is 1/(median squared distance). Both are fixed by
@@ -37,13 +53,6 @@ class Gaussian(Radial):
     def _profile(self, d2: Any) -> Any:
         return exp(-self.gamma * d2)  # type: ignore[operator]
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
-        return _bind_gamma(self, X, weights)
-
-    @property
-    def _data_driven(self) -> bool:
-        return isinstance(self.gamma, str)
-
     def spectral_density(self, omega: Any) -> Any:
         """(4πγ)^(−d/2) exp(−‖ω‖²/4γ): what k is the Fourier transform of, ∫ p(ω) exp(iω·δ) dω = k(δ)."""
         omega, gamma = _frequencies(self, omega, self.gamma)
@@ -57,7 +66,7 @@ class Gaussian(Radial):
 
 
 @kernel
-class Laplacian(Additive):
+class Laplacian(Bandwidth, Additive):
     """exp(−γ Σ_j |x_j − z_j|).  Bounded by 1; d additions per value.
 
     γ "scale" is 1/(d·variance), "median" 1/(median ℓ₁ distance), fixed by ``bind``.
@@ -70,13 +79,6 @@ class Laplacian(Additive):
 
     def _profile(self, s: Any) -> Any:
         return exp(-self.gamma * s)  # type: ignore[operator]
-
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
-        return _bind_gamma(self, X, weights)
-
-    @property
-    def _data_driven(self) -> bool:
-        return isinstance(self.gamma, str)
 
     def spectral_density(self, omega: Any) -> Any:
         """Π_j γ/(π(γ² + ω_j²)): a product of Cauchy densities."""
@@ -155,14 +157,6 @@ class RationalQuadratic(Radial):
         return exp(-self.alpha * log(1.0 + d2 / (2.0 * self.alpha)))  # vectorised exp and log beat a general power
 
 
-def _bind_gamma(k: Any, X: Any, weights: Any) -> Kernel:
-    if not isinstance(k.gamma, str):
-        return k  # type: ignore[no-any-return]
-    X = k.domain.check(X)
-    gamma = _scale(X, weights) if k.gamma == "scale" else _median(k, X, weights)
-    return k._replace(gamma=gamma)  # type: ignore[no-any-return]
-
-
 def _scale(X: Any, weights: Any) -> float:
     """1/(d·Var), the variance over all entries; 1 for constant data."""
     n, d = X.shape
@@ -196,8 +190,8 @@ def _median(k: Any, X: Any, weights: Any) -> float:
     weight = np.concatenate([w[i] * w[j], w * np.maximum(w - 1, 0) / 2])
     if not (value * weight > 0).any():
         return 1.0
-    median = _weighted_median(value, weight)
-    return 1.0 / (median if median > 0 else _weighted_median(value[value > 0], weight[value > 0]))
+    median = weighted_median(value, weight)
+    return 1.0 / (median if median > 0 else weighted_median(value[value > 0], weight[value > 0]))
 
 
 def _distances(k: Any, X: Any) -> Any:
@@ -206,13 +200,6 @@ def _distances(k: Any, X: Any) -> Any:
             return s
 
     return Distance(1.0)(X)
-
-
-def _weighted_median(value: Any, weight: Any) -> float:
-    order = np.argsort(value, kind="stable")
-    cumulative = np.cumsum(weight[order])
-    lower, upper = (value[order[np.searchsorted(cumulative, cumulative[-1] / 2, side=side)]] for side in ("left", "right"))
-    return float(lower + upper) / 2
 
 
 def _frequencies(k: Kernel, omega: Any, gamma: Any) -> tuple[Any, float]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from typing import Any, ClassVar
 
 import numpy as np
@@ -93,14 +92,11 @@ def test_large_matrices_by_lanczos() -> None:
     assert report.smallest_eigenvalue == pytest.approx(exact[0] / exact[-1], rel=1e-3)
 
 
-def test_an_asymmetric_matrix_of_5000_is_refused_at_once() -> None:
-    """In < 0.1 s by the issue's promise; the benchmark file has the figure, here a generous bound guards against a full scan by mistake."""
-    K = np.ones((5000, 5000))
-    K += np.random.default_rng(0).standard_normal((5000, 5000)) * 0.05
-    start = time.perf_counter()
+def test_a_noisy_matrix_is_refused() -> None:
+    """How quickly, at 5000 objects, is in benchmarks/bench_checks.py."""
+    K = 1 + 0.05 * np.random.default_rng(0).standard_normal((700, 700))
     with pytest.raises(ValueError, match="not symmetric"):
         mc.Precomputed(K)
-    assert time.perf_counter() - start < 1.0
 
 
 def test_one_asymmetric_entry_is_found() -> None:

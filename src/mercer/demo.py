@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score
@@ -28,8 +29,8 @@ def run(rows: int, expression: str, console: Console | None = None) -> None:
     X, y = StandardScaler().fit_transform(data.data)[some], data.target[some]
     kernel = parse(expression)
     console.print(f"[bold]Data[/bold]      breast cancer, {X.shape[0]} rows × {X.shape[1]} columns, 2 classes")
-    console.print(f"[bold]Kernel[/bold]    {expression}")
-    console.print(f"[bold]Check[/bold]     {check_kernel(kernel, X)}")
+    console.print(f"[bold]Kernel[/bold]    {escape(expression)}")
+    console.print(f"[bold]Check[/bold]     {escape(str(check_kernel(kernel, X)))}")
 
     start = time.perf_counter()
     K = backend.to_numpy(kernel.gram(X).dense())
@@ -41,7 +42,9 @@ def run(rows: int, expression: str, console: Console | None = None) -> None:
     for k in _parts(kernel):
         G = backend.to_numpy(k(X))
         accuracy = cross_val_score(SVC(kernel="precomputed"), G, y, cv=5).mean()
-        table.add_row(str(k), f"{G.mean():.3f}", f"{effective_dimension(G, 1.0):.1f}", f"{alignment(G, target):.3f}", f"{100 * accuracy:.1f} %")
+        table.add_row(
+            escape(str(k)), f"{G.mean():.3f}", f"{effective_dimension(G, 1.0):.1f}", f"{alignment(G, target):.3f}", f"{100 * accuracy:.1f} %"
+        )
     console.print(table)
     console.print("\n¹ effective, at α = 1   ² with the classes, centred   ³ of scikit-learn's SVC on this Gram matrix, 5-fold cross-validation")
 

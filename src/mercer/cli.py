@@ -8,7 +8,7 @@ app = typer.Typer(help="Kernel methods from the command line.", no_args_is_help=
 
 
 @app.callback()
-def _root(ctx: typer.Context) -> None:
+def _root() -> None:
     """Kernel methods from the command line."""
 
 

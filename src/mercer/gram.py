@@ -22,8 +22,6 @@ from mercer.data import leaves, size, take
 from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
 from mercer.engine.tiles import NonFinite, Tiles
 
-Block = Callable[[Any, Any], Any]
-
 
 def as_index(idx: Any, n: int) -> Any:
     """A number, list, mask or slice as a slice or an array of positions 0…n−1."""

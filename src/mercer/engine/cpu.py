@@ -94,7 +94,7 @@ class FusedTile:
         self.metric, self.row_inputs = metric is not None, bool(inputs["row"])
         if metric is not None:
             self.na, self.nb = (np.einsum("ij,ij->i", x, x) for x in (A, B))
-            # differences are taken on the data as given; in float32 a common origin is removed first, which is exact where it matters
+            # differences are taken on the data as given; in another precision than the data's, on the centred data, which loses less
             wide = [metric.A, metric.B] if metric.A.dtype == dtype == metric.B.dtype else [metric.centred(x) for x in (metric.A, metric.B)]
             self.raw_A, self.raw_B = _padded(wide[0], dtype), _packed(wide[1], self.width, dtype)
             if metric.inverse is not None and wide[0] is metric.A:

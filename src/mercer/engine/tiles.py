@@ -355,6 +355,7 @@ class Tiles:
 
     def _symmetric_product(self, V: Array, out: Array) -> None:
         """Rounds of a tournament: in each, every strip of rows meets one other, so no two tasks write to the same rows."""
+        _ = self._diagonal  # computed before the threads could each start to
 
         def task(t: tuple[slice, slice]) -> None:
             i, j = t

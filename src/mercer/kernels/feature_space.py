@@ -29,6 +29,10 @@ class Wrapper(Composite):
     def _method_arguments(self) -> tuple[Any, ...]:
         return ()
 
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True if self.kernel.psd else None
+
     def _prepare(self, X: Any) -> Any:
         return self._enter_part(self.kernel, X)
 
@@ -112,10 +116,6 @@ class Centered(Wrapper):
     usage: ClassVar[str] = "k.centered()"
     method_name: ClassVar[str] = "centered"
     kernel: Kernel
-
-    @property
-    def psd(self) -> bool | None:  # type: ignore[override]
-        return True if self.kernel.psd else None
 
     @property
     def _data_driven(self) -> bool:

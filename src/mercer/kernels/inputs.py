@@ -36,10 +36,6 @@ class Redirected(Wrapper):
         return self.kernel._features(A)
 
     @property
-    def psd(self) -> bool | None:  # type: ignore[override]
-        return True if self.kernel.psd else None
-
-    @property
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
 
@@ -113,10 +109,6 @@ class Imputed(Wrapper):
 
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.strategy, self.indicator)
-
-    @property
-    def psd(self) -> bool | None:  # type: ignore[override]
-        return True if self.kernel.psd else None
 
     @property
     def _data_driven(self) -> bool:

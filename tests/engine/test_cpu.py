@@ -74,6 +74,28 @@ def test_fused_is_plain(kernel: mc.Kernel, dtype: str) -> None:
 
 @pytest.mark.usefixtures("fused")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kernel", FUSED, ids=str)
+def test_products_in_registers(kernel: mc.Kernel, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """K v with the tile never stored: row sums, row and column sums of a symmetric matrix, and both of parts of it."""
+    monkeypatch.setattr(tiles, "_EDGE", {"float32": 64, "float64": 64})
+    monkeypatch.setattr(tiles, "_SUMMED_WIDTH", 128)
+    X, Y = real(301).astype(dtype), real(77).astype(dtype)
+    v = np.random.default_rng(0).standard_normal(301).astype(dtype)
+    tolerance = 1e-13 if dtype == "float64" else 2e-6
+    for data in ((Y, X), (X,)):
+        reference = _plain(lambda data=data: _gram(kernel, *data).dense()).astype(float)
+        scale = np.abs(reference).max() * np.abs(v).sum()
+        gram = _gram(kernel, *data)
+        np.testing.assert_allclose(gram @ v, reference @ v, rtol=0, atol=tolerance * scale)
+        some, chosen = np.arange(0, 77, 2)[::-1], np.arange(3, 301, 5)
+        for rows, cols in ((slice(None), chosen), (some, slice(None)), (some, chosen), (slice(4, 71), slice(9, 230))):
+            expected = reference[rows][:, cols] @ v[cols]
+            np.testing.assert_allclose(gram.sub(rows, cols) @ v[cols], expected, rtol=0, atol=tolerance * scale)
+        np.testing.assert_array_equal(gram @ v, _gram(kernel, *data) @ v, err_msg="the same bits each time")
+
+
+@pytest.mark.usefixtures("fused")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_case_with_the_engine_on(case: Case, dtype: str) -> None:
     """Fused where it can be, plain where not: the same values."""

@@ -21,7 +21,8 @@ def _compiled(name: str) -> Any:
         def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
             v = Vector(builder, np.dtype(str(sig.args[0].dtype)))
             source, destination = (target.make_array(sig.args[k])(target, builder, values[k]).data for k in (0, 1))
-            result = getattr(v, name)(v.load(builder.gep(source, [values[2]])))
+            given = v.load(builder.gep(source, [values[2]]))
+            result = v.exp_scaled(v.constant(-0.7), given) if name == "exp_scaled" else getattr(v, name)(given)
             v.store(result, builder.gep(destination, [values[2]]))
             return target.get_dummy_value()
 
@@ -79,3 +80,18 @@ def test_ends_of_the_range(dtype: Any) -> None:
     np.testing.assert_array_equal(_apply("log", np.array([0, -1, np.inf, np.nan], dtype)), np.array([-np.inf, np.nan, np.inf, np.nan], dtype))
     tiny = np.array([np.finfo(dtype).smallest_subnormal * 3], dtype)
     np.testing.assert_allclose(_apply("log", tiny), np.log(tiny.astype(np.float64)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_exp_of_a_scaled_number(dtype: str) -> None:
+    """exp(c x): as accurate as c x rounded once allows, and 0, infinite or NaN where it should be."""
+    x = np.concatenate([np.linspace(-100, 120, 3001), np.linspace(-1, 1, 401), [0.0]]).astype(dtype)
+    c = mpmath.mpf(float(np.dtype(dtype).type(-0.7)))
+    exact = [mpmath.exp(c * mpmath.mpf(float(a))) for a in x]
+    unit = float(np.finfo(dtype).eps)
+    errors = [
+        float(abs(mpmath.mpf(float(a)) - e) / e) / (unit * (2 + abs(float(v)))) for a, e, v in zip(_apply("exp_scaled", x), exact, x, strict=True)
+    ]
+    assert max(errors) < 1
+    ends = np.array([1e9, np.inf, -1e9, -np.inf, np.nan], dtype)
+    np.testing.assert_array_equal(_apply("exp_scaled", ends), np.array([0, 0, np.inf, np.inf, np.nan], dtype))

@@ -10,6 +10,9 @@ formula are arguments of the code: a new γ compiles nothing.
 
 from __future__ import annotations
 
+import hashlib
+import inspect
+import sys
 from copy import copy
 from functools import cache
 from typing import Any
@@ -75,61 +78,71 @@ def fusible(operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any
 
 
 class FusedTile:
-    """Fills tiles of one formula; made for a pair of item sets, remade for parts of them."""
+    """Fills tiles of one formula, or sums them with weights as they pass; made for a pair of item sets, remade for parts of them."""
 
     def __init__(self, operands: dict[Node, Any], steps: list[Node], result: Node, values: dict[Node, Any], dtype: np.dtype[Any]) -> None:
         self.dtype = dtype
         metric = next((o for o in operands.values() if isinstance(o, SqDistBlock)), None)
-        spec, inputs = specify(operands, steps, result)
-        self.loop = _compiled(spec, dtype.name, vectors())
-        self.width = vectors() * _lanes(dtype)
+        self.spec, inputs = specify(operands, steps, result)
+        self.lanes = _lanes(dtype)
+        self.width = vectors() * self.lanes
         first = next(iter(operands.values()))
         # an inner product beside the distance is that of the data as it is, so only a distance alone can be centred
-        A, B = (metric.centred(x) if metric is not None and len(operands) == 1 else x.astype(dtype, copy=False) for x in (first.A, first.B))
-        self.A, self.B = _padded(A, dtype), _packed(B, self.width, dtype)
-        zero = np.zeros((1, 1), dtype)
-        self.na = self.nb = zero[0]
-        self.raw_A, self.raw_B = zero, np.zeros((1, 1, 1), dtype)
+        centred = metric is not None and len(operands) == 1
+        A, B = (metric.centred(x) if centred and metric is not None else x.astype(dtype, copy=False) for x in (first.A, first.B))
         self.scale = np.ones(A.shape[1], dtype)
-        self.metric, self.row_inputs = metric is not None, bool(inputs["row"])
+        raw: tuple[Any, Any] = (None, None)
         if metric is not None:
-            self.na, self.nb = (np.einsum("ij,ij->i", x, x) for x in (A, B))
             # differences are taken on the data as given; in another precision than the data's, on the centred data, which loses less
-            wide = [metric.A, metric.B] if metric.A.dtype == dtype == metric.B.dtype else [metric.centred(x) for x in (metric.A, metric.B)]
-            self.raw_A, self.raw_B = _padded(wide[0], dtype), _packed(wide[1], self.width, dtype)
-            if metric.inverse is not None and wide[0] is metric.A:
+            as_given = metric.A.dtype == dtype == metric.B.dtype
+            raw = (metric.A, metric.B) if as_given else (A, B) if centred else (metric.centred(metric.A), metric.centred(metric.B))
+            if metric.inverse is not None and as_given:
                 self.scale = np.asarray(metric.inverse, dtype)
-        self.largest_a, self.largest_b = (TINY[dtype.name] * _blockwise_max(x, by) for x, by in ((self.na, ROWS), (self.nb, self.width)))
-        self.na, self.nb = _extended(self.na, ROWS), _extended(self.nb, self.width)
-        self.rows = np.stack([_extended(np.asarray(values[n], dtype), ROWS) for n in inputs["row"]]) if inputs["row"] else zero
-        self.cols = np.stack([_extended(np.asarray(values[n], dtype), self.width) for n in inputs["col"]]) if inputs["col"] else zero
+        rows, cols = ([np.asarray(values[n], dtype) for n in inputs[kind]] for kind in ("row", "col"))
+        norms = [np.zeros(len(x), dtype) if metric is None else np.einsum("ij,ij->i", x, x) for x in (A, B)]
+        self.left = _Rows(A, raw[0], norms[0], rows)
+        self.right = _Panels(B, raw[1], norms[1], cols, self.width)
         self.scalars = np.array([values[n] for n in inputs["scalar"]] or [0.0], dtype)
 
     def fill(self, rows: slice, cols: slice, buffer: Array) -> Array:
-        """The tile rows × cols, in ``buffer``, which holds ``room(…)`` values; columns start at a multiple of the packed width."""
+        """The tile rows × cols, in ``buffer``, which holds ``room(…)`` values; rows start at a multiple of ROWS, columns of the packed width."""
         r, c = rows.stop - rows.start, cols.stop - cols.start
-        height, width = -(-r // ROWS) * ROWS, -(-c // self.width) * self.width
+        height, width = _up(r, ROWS), _up(c, self.width)
         out = buffer[: height * width].reshape(height, width)
-        self.loop(
-            self.A, self.B, self.raw_A, self.raw_B, self.scale, self.na, self.nb, self.largest_a, self.largest_b,
-            self.rows, self.cols, self.scalars, out, rows.start, rows.start + height, cols.start // self.width,
-        )  # fmt: skip
+        none, nothing = self.scalars[:1], np.zeros(0)
+        self._run("store", rows, cols, out.reshape(-1), width, (none, none, none, none, nothing, nothing))
         return out[:r, :c]
 
-    def part(self, rows: Any) -> FusedTile:
-        """The same for some of the rows, sharing the packed columns."""
+    def padded(self, v: Array, side: int) -> Array:
+        """The weights of the items of one side, and zeros for the items that pad it."""
+        out = np.zeros(_up(len(v), (ROWS, self.width)[side]), self.dtype)
+        out[: len(v)] = v
+        return out
+
+    def sum(self, rows: slice, cols: slice, of_cols: Array, row_sums: Array, of_rows: Array | None = None, col_sums: Array | None = None) -> None:
+        """row_sums += K v for the tile rows × cols, and col_sums += K^T u where u is given; the tile is not stored.
+
+        ``of_cols`` and ``of_rows`` are the padded v and u. Sums within the tile run in registers, sums of tiles in float64.
+        """
+        both = of_rows is not None and col_sums is not None
+        height, width = _up(rows.stop - rows.start, ROWS), _up(cols.stop - cols.start, self.width)
+        u, found = (of_rows, col_sums) if both else (of_cols, np.zeros(0))
+        sums = (of_cols, u, np.zeros(height * self.lanes, self.dtype), np.zeros(width if both else 1, self.dtype), row_sums, found)
+        self._run("both" if both else "rows", rows, cols, self.scalars, width, sums)
+
+    def _run(self, sink: str, rows: slice, cols: slice, out: Array, width: int, sums: tuple[Any, ...]) -> None:
+        loop = _compiled(self.spec, self.dtype.name, vectors(), sink)
+        last = rows.start + _up(rows.stop - rows.start, ROWS)
+        loop(*self.left.arrays, *self.right.arrays, self.scale, self.scalars, out, width, *sums, rows.start, last, cols.start // self.width)
+
+    def part(self, rows: Any, cols: Any) -> FusedTile:
+        """The same for some of the rows and columns; a side that is wanted whole is shared."""
         other = copy(self)
-        other.A = _padded(self.A[:-ROWS][rows], self.dtype)
-        if self.metric:
-            na = self.na[:-ROWS][rows]
-            other.na, other.largest_a = _extended(na, ROWS), TINY[self.dtype.name] * _blockwise_max(na, ROWS)
-            other.raw_A = _padded(self.raw_A[:-ROWS][rows], self.dtype)
-        if self.row_inputs:
-            other.rows = np.stack([_extended(x[:-ROWS][rows], ROWS) for x in self.rows])
+        other.left, other.right = self.left.part(rows), self.right.part(cols)
         return other
 
     def room(self, r: int, c: int) -> int:
-        return (-(-r // ROWS) * ROWS) * (-(-c // self.width) * self.width)
+        return _up(r, ROWS) * _up(c, self.width)
 
 
 def _lanes(dtype: np.dtype[Any]) -> int:
@@ -138,32 +151,80 @@ def _lanes(dtype: np.dtype[Any]) -> int:
     return register_bytes() // dtype.itemsize
 
 
-def _padded(x: Array, dtype: np.dtype[Any]) -> Array:
-    """Rows one after the other, and a few of zeros behind them for the last micro-tile to read."""
-    out = np.zeros((len(x) + ROWS, x.shape[1]), dtype)
-    out[: len(x)] = x
-    return out
+def _up(n: int, by: int) -> int:
+    return -(-n // by) * by
 
 
-def _packed(x: Array, width: int, dtype: np.dtype[Any]) -> Array:
-    """Panels of ``width`` items, column by column of the data, so that the micro-kernel reads straight on."""
-    m, d = x.shape
-    out = np.zeros((-(-m // width), d, width), dtype)
-    whole = m // width
-    out[:whole] = x[: whole * width].reshape(whole, width, d).transpose(0, 2, 1)
-    if whole * width < m:
-        out[whole, :, : m - whole * width] = x[whole * width :].T
-    return out
+def _whole(chosen: Any) -> bool:
+    return isinstance(chosen, slice) and chosen == slice(None)
 
 
-def _blockwise_max(x: Array, by: int) -> Array:
-    """The largest of each ``by`` consecutive entries, and one more for a block that starts among the last."""
-    padded = np.concatenate([x, np.zeros(-len(x) % by + by, x.dtype)])
-    return padded.reshape(-1, by).max(axis=1)
+class _Rows:
+    """The left items one after the other; the last micro-tile is filled up with the last item, so that what is computed for it is finite."""
+
+    def __init__(self, items: Array, raw: Array | None, norms: Array, inputs: list[Array]) -> None:
+        """``raw``: the items that differences are taken of."""
+        self.count = len(items)
+        self.items = _extended(items, ROWS)
+        self.raw = None if raw is None else self.items if raw is items else _extended(raw, ROWS)
+        self.norms = _extended(norms, ROWS)
+        self.inputs = np.stack([_extended(x, ROWS) for x in inputs]) if inputs else np.zeros((0, 1), items.dtype)
+        none = np.zeros((1, 1), items.dtype)
+        near = none[0] if raw is None else TINY[items.dtype.name] * self.norms.reshape(-1, ROWS).max(axis=1)
+        self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
+
+    def part(self, chosen: Any) -> _Rows:
+        if _whole(chosen):
+            return self
+        items, norms = self.items[: self.count][chosen], self.norms[: self.count][chosen]
+        raw = None if self.raw is None else items if self.raw is self.items else self.raw[: self.count][chosen]
+        return _Rows(items, raw, norms, [x[: self.count][chosen] for x in self.inputs])
+
+
+class _Panels:
+    """The right items in panels, column by column of the data, so that the micro-kernel reads straight on; the last panel is filled up
+    with the last item."""
+
+    def __init__(self, items: Array, raw: Array | None, norms: Array, inputs: list[Array], width: int) -> None:
+        self.count = len(items)
+        self.items = _packed(items, width)
+        self.raw = None if raw is None else self.items if raw is items else _packed(raw, width)
+        self.norms = _extended(norms, width)
+        self.inputs = np.stack([_extended(x, width) for x in inputs]) if inputs else np.zeros((0, 1), items.dtype)
+        none = np.zeros((1, 1, 1), items.dtype)
+        near = none[0, 0] if raw is None else TINY[items.dtype.name] * self.norms.reshape(-1, width).max(axis=1)
+        self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
+
+    def part(self, chosen: Any) -> _Panels:
+        if _whole(chosen):
+            return self
+        width = self.items.shape[2]
+        index = np.arange(self.count)[chosen]
+        panel, lane = index // width, index % width
+        items = self.items[panel, :, lane]
+        raw = None if self.raw is None else items if self.raw is self.items else self.raw[panel, :, lane]
+        return _Panels(items, raw, self.norms[index], [x[index] for x in self.inputs], width)
 
 
 def _extended(x: Array, by: int) -> Array:
-    return np.concatenate([x, np.zeros(by, x.dtype)])
+    """x, contiguous, and its last entry as often as makes the length a multiple of ``by``."""
+    more = -len(x) % by
+    if not more:
+        return np.ascontiguousarray(x)
+    out = np.empty((len(x) + more, *x.shape[1:]), x.dtype)
+    out[: len(x)] = x
+    out[len(x) :] = x[-1]
+    return out
+
+
+def _packed(x: Array, width: int) -> Array:
+    m, d = x.shape
+    out = np.empty((-(-m // width), d, width), x.dtype)
+    whole = m // width
+    out[:whole] = x[: whole * width].reshape(whole, width, d).transpose(0, 2, 1)
+    if whole * width < m:
+        out[whole] = _extended(x[whole * width :], width).T
+    return out
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -195,10 +256,12 @@ def specify(operands: dict[Node, Any], steps: list[Node], result: Node) -> tuple
 
 
 # What the micro-kernel is given: arrays, whole numbers (offsets, strides, positions), and the bound ``near``.
-_ARGUMENTS = ("A", "a", "d", "B", "b", "raw_A", "raw_a", "raw_B", "raw_b", "scale", "na", "nb",
-              "rows", "ldr", "cols", "ldc", "scalars", "out", "o", "ldo", "i", "j", "near")  # fmt: skip
+_ARRAYS = ("A", "raw_A", "na", "rows", "B", "raw_B", "nb", "cols", "scale", "scalars", "out", "v", "u", "row_sums", "col_sums")
+_NUMBERS = ("a", "b", "raw_a", "raw_b", "d", "ldr", "ldc", "o", "ldo", "i", "j", "s", "c")
+_ARGUMENTS = ", ".join((*_ARRAYS, *_NUMBERS, "near"))
 
 _MODULE = """
+# written by {writer}
 from numba.extending import intrinsic
 
 from mercer.engine.cpu import micro_kernel
@@ -207,67 +270,79 @@ SPEC = {spec!r}
 
 
 @intrinsic
-def micro(context, A, a, d, B, b, raw_A, raw_a, raw_B, raw_b, scale, na, nb, rows, ldr, cols, ldc, scalars, out, o, ldo, i, j, near):
-    given = (A, a, d, B, b, raw_A, raw_a, raw_B, raw_b, scale, na, nb, rows, ldr, cols, ldc, scalars, out, o, ldo, i, j, near)
-    return micro_kernel(SPEC, {dtype!r}, {vectors}, given)
+def micro(context, {arguments}):
+    return micro_kernel(SPEC, {dtype!r}, {vectors}, {sink!r}, ({arguments}))
 
 
-def loop(A, B, raw_A, raw_B, scale, na, nb, largest_a, largest_b, rows, cols, scalars, out, first, last, panel):
-    d, width = B.shape[1], B.shape[2]
-    ldo = out.shape[1]
+def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, out, ldo, v, u, row_sums, col_sums, total_rows, total_cols,
+         first, last, panel):
+    d, width, lanes = B.shape[1], B.shape[2], {lanes}
     raw = raw_B.shape[1] == d and raw_B.shape[2] == width
+    ldr, ldc = rows.shape[1], cols.shape[1]
     for p in range(ldo // width):
         b = (panel + p) * d * width
-        far = largest_b[panel + p if raw else 0]
+        far = near_b[panel + p if raw else 0]
         for i in range(first, last, {rows}):
             a = i * d
-            near = far + max(largest_a[i // {rows} if raw else 0], largest_a[(i + {rows} - 1) // {rows} if raw else 0])
-            micro(A, a, d, B, b, raw_A, a if raw else 0, raw_B, b if raw else 0, scale, na, nb, rows, rows.shape[1], cols, cols.shape[1],
-                  scalars, out, (i - first) * ldo + p * width, ldo, i, (panel + p) * width, near)
+            near = far + near_a[i // {rows} if raw else 0]
+            raw_a, raw_b, j = a if raw else 0, b if raw else 0, (panel + p) * width
+            o, s, c = (i - first) * ldo + p * width, (i - first) * lanes, p * width
+            micro({arguments})
+    if {summing}:
+        for i in range(min(last, len(total_rows)) - first):
+            total = 0.0
+            for lane in range(lanes):
+                total += row_sums[i * lanes + lane]
+            total_rows[first + i] += total
+        start = panel * width
+        for c in range(min(ldo, len(total_cols) - start)):
+            total_cols[start + c] += col_sums[c]
 """
 
 
 @cache
-def _compiled(spec: Spec, dtype: str, count: int) -> Any:
-    one = np.ones(1, dtype)
-    width = count * _lanes(np.dtype(dtype))
-    panel, rows = np.ones((1, 1, width), dtype), np.ones((ROWS, 1), dtype)
-    many, wide = np.ones((8, ROWS), dtype), np.ones((8, width), dtype)
-    example = (
-        rows,
-        panel,
-        rows,
-        panel,
-        one,
-        many[0],
-        wide[0],
-        many[0],
-        one,
-        many,
-        wide,
-        np.ones(64, dtype),
-        np.ones((ROWS, width), dtype),
-        0,
-        ROWS,
-        0,
+def _writer() -> str:
+    """A digest of the code that writes micro-kernels: what an earlier version of it wrote must not be found in the cache."""
+    from mercer.engine import vector
+
+    return hashlib.sha256((inspect.getsource(vector) + inspect.getsource(sys.modules[__name__])).encode()).hexdigest()[:16]
+
+
+@cache
+def _compiled(spec: Spec, dtype: str, count: int, sink: str) -> Any:
+    lanes = _lanes(np.dtype(dtype))
+    width = count * lanes
+    one, many, total = np.ones(64, dtype), np.ones((1, width), dtype), np.ones(1)
+    rows, panel = np.ones((2 * ROWS, 1), dtype), np.ones((1, 1, width), dtype)
+    left, right = (rows, rows, one, one, many), (panel, panel, one, one, many)
+    example = (*left, *right, one, one, np.ones(ROWS * width, dtype), width, one, one, np.ones(ROWS * lanes, dtype), one, total, total, 0, ROWS, 0)
+    text = _MODULE.format(
+        spec=spec,
+        dtype=dtype,
+        vectors=count,
+        rows=ROWS,
+        lanes=lanes,
+        sink=sink,
+        summing=sink != "store",
+        arguments=_ARGUMENTS,
+        writer=_writer(),
     )
-    return backend.jit_source("loop", _MODULE.format(spec=spec, dtype=dtype, vectors=count, rows=ROWS), *example)
+    return backend.jit_source("loop", text, *example)
 
 
-def micro_kernel(spec: Spec, dtype: str, count: int, arguments: tuple[Any, ...]) -> Any:
+def micro_kernel(spec: Spec, dtype: str, count: int, sink: str, arguments: tuple[Any, ...]) -> Any:
     """Signature and code of the micro-kernel for ``numba.extending.intrinsic``."""
     from numba import types
 
-    names = _ARGUMENTS
-    arrays = {"A", "B", "raw_A", "raw_B", "scale", "na", "nb", "rows", "cols", "scalars", "out"}
-    signature = types.void(*(t if name in arrays or name == "near" else types.intp for name, t in zip(names, arguments, strict=True)))
+    names = (*_ARRAYS, *_NUMBERS, "near")
+    signature = types.void(*(types.intp if name in _NUMBERS else t for name, t in zip(names, arguments, strict=True)))
 
     def code(context: Any, builder: Any, sig: Any, values: Any) -> Any:
         given = {
-            name: context.make_array(t)(context, builder, value).data if name in arrays else value
+            name: context.make_array(t)(context, builder, value).data if name in _ARRAYS else value
             for name, t, value in zip(names, sig.args, values, strict=True)
         }
-        _Emitter(spec, np.dtype(dtype), count, builder, given).emit()
+        _Emitter(spec, np.dtype(dtype), count, builder, given).emit(sink)
         return context.get_dummy_value()
 
     return signature, code
@@ -284,6 +359,7 @@ class _Emitter:
         self.kinds, self.program, self.result = spec
         self.v, self.b, self.g, self.count, self.dtype = Vector(builder, dtype), builder, given, count, dtype
         self.int64 = ir.IntType(64)
+        self.inputs: dict[Any, Any] = {}
 
     def _int(self, value: int) -> Any:
         from llvmlite import ir
@@ -296,14 +372,43 @@ class _Emitter:
             total = self.b.add(total, o)
         return self.b.gep(self.g[pointer], [total])
 
-    def emit(self) -> None:
+    def emit(self, sink: str) -> None:
         grid = [(r, q) for r in range(ROWS) for q in range(self.count)]
         dots = self._accumulate("A", "a", "B", "b", lambda x, y, total: self.v.fma(x, y, total))
         reduced: dict[str, dict[tuple[int, int], Any]] = {"dot": dots}
         if "sqdist" in self.kinds:
             reduced["sqdist"] = self._distances(grid, dots)
+        finished = {}
         for r, q in grid:
-            self._finish(r, q, {name: values[r, q] for name, values in reduced.items()})
+            finished[r, q] = self._finish(r, q, {name: values[r, q] for name, values in reduced.items()})
+        if sink == "store":
+            for (r, q), value in finished.items():
+                row = self.b.mul(self.g["ldo"], self._int(r))
+                self.v.store(value, self._at("out", self.g["o"], row, self._int(q * self.v.lanes)))
+            return
+        self._sum_rows(finished)
+        if sink == "both":
+            self._sum_cols(finished)
+
+    def _sum_rows(self, values: dict[tuple[int, int], Any]) -> None:
+        """A register of partial sums for each row: Σ_q K[r, q] v[q]; its lanes are added up once a tile."""
+        weights = [self.v.load(self._at("v", self.g["j"], self._int(q * self.v.lanes))) for q in range(self.count)]
+        for r in range(ROWS):
+            place = self._at("row_sums", self.g["s"], self._int(r * self.v.lanes))
+            total = self.v.load(place)
+            for q in range(self.count):
+                total = self.v.fma(values[r, q], weights[q], total)
+            self.v.store(total, place)
+
+    def _sum_cols(self, values: dict[tuple[int, int], Any]) -> None:
+        """Σ_r K[r, q] u[r] for each register of columns."""
+        weights = [self.v.splat(self.b.load(self._at("u", self.g["i"], self._int(r)))) for r in range(ROWS)]
+        for q in range(self.count):
+            place = self._at("col_sums", self.g["c"], self._int(q * self.v.lanes))
+            total = self.v.load(place)
+            for r in range(ROWS):
+                total = self.v.fma(values[r, q], weights[r], total)
+            self.v.store(total, place)
 
     def _accumulate(self, left: str, a: str, right: str, b: str, step: Any, *, scaled: bool = False) -> dict[tuple[int, int], Any]:
         """step(x, y, total) over the columns of the data, in registers, for each row and each vector of columns."""
@@ -350,27 +455,42 @@ class _Emitter:
                 self.b.store(value, cells[cell])
         return {cell: self.b.load(pointer) for cell, pointer in cells.items()}
 
-    def _finish(self, r: int, q: int, reduced: dict[str, Any]) -> None:
-        """The rest of the formula on one register, and its store."""
+    def _finish(self, r: int, q: int, reduced: dict[str, Any]) -> Any:
+        """The rest of the formula on one register."""
         steps: list[Any] = []
 
         def operand(reference: tuple[str, int]) -> Any:
             kind, index = reference
-            match kind:
-                case "step":
-                    return steps[index]
-                case "scalar":
-                    return self.v.splat(self.b.load(self._at("scalars", self._int(index))))
-                case "row":
-                    offset = self.b.mul(self.g["ldr"], self._int(index))
-                    return self.v.splat(self.b.load(self._at("rows", offset, self.g["i"], self._int(r))))
-                case "col":
-                    offset = self.b.mul(self.g["ldc"], self._int(index))
-                    return self.v.load(self._at("cols", offset, self.g["j"], self._int(q * self.v.lanes)))
-                case _:
-                    return reduced[kind]
+            if kind == "step":
+                return steps[index]
+            return reduced[kind] if kind in reduced else self._input(kind, index, {"row": r, "col": q}.get(kind, 0))
 
         for op, references in self.program:
-            steps.append(getattr(self.v, op)(*(operand(x) for x in references)))
-        row = self.b.mul(self.g["ldo"], self._int(r))
-        self.v.store(operand(self.result), self._at("out", self.g["o"], row, self._int(q * self.v.lanes)))
+            if op == "exp" and (scaled := self._scaled(references[0])):
+                factor, x = scaled
+                steps.append(self.v.exp_scaled(operand(factor), operand(x)))
+            else:
+                steps.append(getattr(self.v, op)(*(operand(x) for x in references)))
+        return operand(self.result)
+
+    def _scaled(self, reference: tuple[str, int]) -> tuple[Any, Any] | None:
+        """(c, x) where a step is c·x with a scalar c: exp(c x) then takes one multiplication in all."""
+        if reference[0] == "step" and self.program[reference[1]][0] == "multiply":
+            one, other = self.program[reference[1]][1]
+            if "scalar" in (one[0], other[0]):
+                return (one, other) if one[0] == "scalar" else (other, one)
+        return None
+
+    def _input(self, kind: str, index: int, place: int) -> Any:
+        """A scalar, or what belongs to a row or a register of columns; loaded once a micro-tile, before anything is stored."""
+        key = (kind, index, place)
+        if key not in self.inputs:
+            if kind == "scalar":
+                self.inputs[key] = self.v.splat(self.b.load(self._at("scalars", self._int(index))))
+            elif kind == "row":
+                offset = self.b.mul(self.g["ldr"], self._int(index))
+                self.inputs[key] = self.v.splat(self.b.load(self._at("rows", offset, self.g["i"], self._int(place))))
+            else:
+                offset = self.b.mul(self.g["ldc"], self._int(index))
+                self.inputs[key] = self.v.load(self._at("cols", offset, self.g["j"], self._int(place * self.v.lanes)))
+        return self.inputs[key]

@@ -89,28 +89,40 @@ class SqDistBlock:
         self.wide = np.result_type(backend.numpy_dtype(A), backend.numpy_dtype(B), dtype)
         mean = None if self.sparse or not len(B) else B.mean(0, dtype=namespace(B).float64)
         self.origin = None if mean is None else backend.to_device(mean, device, self.wide)
-        self.na, self.nb = self._norms(A), self._norms(B)
-        self.L = self.R = None
+        self.L = self.R = self._na = self._nb = None
         self.room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
         self.budget = budget
         if self.sparse:
             self.dot = DotBlock(self.scaled(A), self.scaled(B), dtype, device)
 
     def prepare(self) -> None:
-        """Make the panels of all items at once, where there is room; else each tile makes its own."""
+        """Norms of all items, and their panels where there is room (else each tile makes its own), before threads could each start to."""
+        _ = self.na, self.nb
         if self.dense and self.room <= self.budget and self.L is None:
             self.L, self.R = self._panel(self.A, self.na, left=True), self._panel(self.B, self.nb, left=False)
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> SqDistBlock:
         part = object.__new__(SqDistBlock)
         part.__dict__.update(self.__dict__)
-        part.A, part.na = take(self.A, rows), take(self.na, rows)
-        part.B, part.nb = take(self.B, cols), take(self.nb, cols)
+        part.A, part._na = take(self.A, rows), None if self._na is None else take(self._na, rows)
+        part.B, part._nb = take(self.B, cols), None if self._nb is None else take(self._nb, cols)
         part.L = None if self.L is None else take(self.L, rows)
         part.R = None if self.R is None else take(self.R, cols)
         if self.sparse:
             part.dot = self.dot.sub(rows, cols, view)
         return part
+
+    @property
+    def na(self) -> Array:
+        if self._na is None:
+            self._na = self._norms(self.A)
+        return self._na
+
+    @property
+    def nb(self) -> Array:
+        if self._nb is None:
+            self._nb = self._norms(self.B)
+        return self._nb
 
     def scaled(self, x: Any) -> Any:
         if self.inverse is None:

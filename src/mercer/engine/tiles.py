@@ -27,6 +27,7 @@ _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the sec
 _TORCH_EDGE = 4096
 _GROUPS = 16  # independent sums of K^T(KV): many enough to feed the cores, few enough to hold
 _STRIP_BYTES = 32 * 2**20
+_SUMMED_WIDTH = 2048  # columns of a tile that is summed in registers and stored nowhere
 
 
 class NonFinite(FloatingPointError):
@@ -340,31 +341,48 @@ class Tiles:
             return self._launch.product(V)
         panel = backend.astype(V, self.dtype)
         out = backend.zeros((self.shape[0], V.shape[1]), np.float64, self._like)
+        summed = self._fused is not None and V.shape[1] == 1  # in registers; several columns are multiplied tile by tile
         if self.symmetric and not self.opaque:
-            self._symmetric_product(panel, out)
+            self._symmetric_product(panel, out, summed)
         else:
-            height, width = self.edges
-            columns = chunks(self.shape[1], width)
-
-            def task(i: slice) -> None:
-                for j in columns:
-                    out[i] += self.block(i, j) @ panel[j]
-
-            run_tasks(task, chunks(self.shape[0], height), self._workers)
+            self._strips_product(panel, out, summed)
         return out
 
-    def _symmetric_product(self, V: Array, out: Array) -> None:
+    def _strips_product(self, V: Array, out: Array, summed: bool) -> None:
+        height, width = self.edges
+        columns = chunks(self.shape[1], _SUMMED_WIDTH if summed else width)
+        weights = self._fused.padded(V[:, 0], 1) if summed and self._fused is not None else None
+
+        def task(i: slice) -> None:
+            for j in columns:
+                if weights is not None and self._fused is not None:
+                    self._fused.sum(i, j, weights, out[:, 0])
+                else:
+                    out[i] += self.block(i, j) @ V[j]
+
+        run_tasks(task, chunks(self.shape[0], height), self._workers)
+
+    def _symmetric_product(self, V: Array, out: Array, summed: bool) -> None:
         """Rounds of a tournament: in each, every strip of rows meets one other, so no two tasks write to the same rows."""
         _ = self._diagonal  # computed before the threads could each start to
+        weights = [self._fused.padded(V[:, 0], side) for side in (0, 1)] if summed and self._fused is not None else []
 
         def task(t: tuple[slice, slice]) -> None:
             i, j = t
-            tile = self.block(i, j)
-            out[i] += tile @ V[j]
-            if i != j:
-                out[j] += tile.T @ V[i]
+            if weights and self._fused is not None and i != j:
+                self._fused.sum(i, j, weights[1], out[:, 0], weights[0], out[:, 0])
+                return
+            for a in chunks(self.shape[0], edge)[i.start // edge : -(-i.stop // edge)]:
+                for b in chunks(self.shape[0], edge)[j.start // edge : -(-j.stop // edge)]:
+                    tile = self.block(a, b)
+                    out[a] += tile @ V[b]
+                    if i != j:
+                        out[b] += tile.T @ V[a]
 
-        for pairs in _tournament(chunks(self.shape[0], max(self.edges))):
+        edge = max(self.edges)
+        # a tile that is not stored may be larger, and the rounds fewer; but enough of them to keep the threads busy
+        strip = edge * max(1, min(_SUMMED_WIDTH // edge, self.shape[0] // (16 * edge))) if weights else edge
+        for pairs in _tournament(chunks(self.shape[0], strip)):
             run_tasks(task, pairs, self._workers)
 
     def normal(self, V: Array) -> Array:
@@ -406,8 +424,8 @@ class Tiles:
         choose = {"row": rows, "col": cols}
         view._values = {n: v if n.kind == "scalar" else take(v, choose[n.kind]) for n, v in self._values.items()}
         view._operands = {n: o.sub(rows, cols, view) for n, o in self._operands.items()}
-        if self._fused is not None and isinstance(cols, slice) and cols == slice(None):
-            view._fused, view._launch = self._fused.part(rows), None  # packed columns are shared: what a solver asks for again and again
+        if self._fused is not None:
+            view._fused, view._launch = self._fused.part(rows, cols), None  # a side wanted whole is shared: what a solver asks for again and again
         else:
             view._fuse()
         view.diagonal = self.diagonal if same else None

@@ -31,6 +31,7 @@ _LOG = {
 _LN2 = {"float32": (0.693359375, -2.12194440e-4), "float64": (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
 # At these ends the exponent n of 2^n is one beyond the normal ones: its bits are those of 0 and of infinity.
 _EXP_RANGE = {"float32": (-88.0, 89.0), "float64": (-709.0, 710.0)}
+_LOG2_E = 1.4426950408889634
 
 
 @cache
@@ -159,15 +160,20 @@ class Vector:
             out = self.fma(out, x, self.constant(c))
         return out
 
+    def _rounded(self, shifted: Any) -> tuple[Any, Any]:
+        """n and 2^n from y + _shift: the sum has no digits after the point, and n + bias in its last bits, which are 2^n's exponent."""
+        n = self.b.fsub(shifted, self.constant(self._shift))
+        return n, self.b.bitcast(self.b.shl(self.b.bitcast(shifted, self.int_type), self.integer(self.mantissa)), self.type)
+
+    @property
+    def _shift(self) -> float:
+        return 1.5 * 2.0**self.mantissa + self.bias
+
     def _exp_parts(self, x: Any) -> tuple[Any, Any]:
-        """2^n and e^r − 1 with x = n ln 2 + r, |r| ≤ ln 2/2; x within range."""
-        name = self.dtype.name
-        n = self._call("nearbyint", self.b.fmul(x, self.constant(1.4426950408889634)))
-        high, low = _LN2[name]
-        r = self.fma(n, self.constant(-low), self.fma(n, self.constant(-high), x))
-        expm1 = self.fma(self._polynomial(_EXP[name], r), self.b.fmul(r, r), r)
-        exponent = self.b.add(self.b.fptosi(n, self.int_type), self.integer(self.bias))
-        return self.b.bitcast(self.b.shl(exponent, self.integer(self.mantissa)), self.type), expm1
+        """2^n and r with x = n ln 2 + r, |r| ≤ ln 2/2; x within range."""
+        n, scale = self._rounded(self.fma(x, self.constant(_LOG2_E), self.constant(self._shift)))
+        high, low = _LN2[self.dtype.name]
+        return scale, self.fma(n, self.constant(-low), self.fma(n, self.constant(-high), x))
 
     def _clamped(self, x: Any, low: float, high: float) -> Any:
         """x within bounds; NaN stays NaN, since it compares false and x is what is kept then."""
@@ -177,13 +183,21 @@ class Vector:
 
     def exp(self, x: Any) -> Any:
         """0 below the range and infinite above, as 2^n is there: multiplied, not added to, it stays so."""
-        scale, expm1 = self._exp_parts(self._clamped(x, *_EXP_RANGE[self.dtype.name]))
-        return self.b.fmul(scale, self.b.fadd(expm1, self.constant(1)))
+        scale, r = self._exp_parts(self._clamped(x, *_EXP_RANGE[self.dtype.name]))
+        return self.b.fmul(scale, self._polynomial((1.0, 1.0, *_EXP[self.dtype.name]), r))
+
+    def exp_scaled(self, c: Any, x: Any) -> Any:
+        """exp(c x) as 2^y with y = (c log₂ e)·x: rounded once, as c x is, and cheaper than the product and its exp."""
+        y = self._clamped(self.b.fmul(self.b.fmul(c, self.constant(_LOG2_E)), x), -self.bias, self.bias + 1)
+        n, scale = self._rounded(self.b.fadd(y, self.constant(self._shift)))
+        powers = tuple(a * np.log(2.0) ** k for k, a in enumerate((1.0, 1.0, *_EXP[self.dtype.name])))
+        return self.b.fmul(scale, self._polynomial(powers, self.b.fsub(y, n)))
 
     def tanh(self, x: Any) -> Any:
         """e/(e + 2) with e = exp(2x) − 1, which keeps all digits near 0; beyond |x| = 20 it is ±1 to the last bit."""
         clipped = self._clamped(x, -20.0, 20.0)
-        scale, expm1 = self._exp_parts(self.b.fadd(clipped, clipped))
+        scale, r = self._exp_parts(self.b.fadd(clipped, clipped))
+        expm1 = self.fma(self._polynomial(_EXP[self.dtype.name], r), self.b.fmul(r, r), r)
         e = self.fma(scale, expm1, self.b.fsub(scale, self.constant(1)))
         return self.b.fdiv(e, self.b.fadd(e, self.constant(2)))
 

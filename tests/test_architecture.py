@@ -22,6 +22,7 @@ LAYERS = [
     {"gram", "validity"},
     {"engine"},
     {"data"},
+    {"vector"},
     {"backend", "distributed"},
 ]
 HOMES = {
@@ -31,8 +32,8 @@ HOMES = {
     "distributed": {"distributed"},
     "rdkit": {"data.molecules"},
     "matplotlib": {"plots"},
-    "numba": {"backend", "engine.cpu", "engine.mirror", "engine.vector"},
-    "llvmlite": {"engine.cpu", "engine.mirror", "engine.vector"},
+    "numba": {"backend", "vector", "engine.cpu", "engine.mirror", "solvers.smo"},
+    "llvmlite": {"vector", "engine.cpu", "engine.mirror", "solvers.smo"},
 }
 NEVER = {("solvers", "kernels"), ("estimators", "selection"), ("estimators", "plots"), ("kernels", "engine"), ("solvers", "engine")}
 

@@ -46,6 +46,7 @@ class Gram(ABC):
     shape: tuple[int, int]
     dtype: np.dtype[Any]
     compute: Compute
+    dear = False  # whether a value costs more to compute than to read back from memory
 
     @abstractmethod
     def rows(self, idx: Any) -> Array:
@@ -64,8 +65,8 @@ class Gram(ABC):
         """The diagonal, without computing the rest."""
 
     @abstractmethod
-    def _dense(self) -> Array:
-        """The whole matrix; the memory budget has been checked."""
+    def _dense(self, out: Array | None = None) -> Array:
+        """The whole matrix, in ``out`` if given; the memory budget has been checked."""
 
     @abstractmethod
     def _product(self, V: Array) -> Array:
@@ -76,10 +77,10 @@ class Gram(ABC):
     def T(self) -> Gram:
         """The transposed matrix."""
 
-    def dense(self) -> Array:
-        """The whole matrix as an array, or a MemoryError before anything is allocated."""
+    def dense(self, out: Array | None = None) -> Array:
+        """The whole matrix as an array, or a MemoryError before anything is allocated; written into ``out``, if given."""
         need = self.shape[0] * self.shape[1] * self.dtype.itemsize
-        if need > self.compute.budget:
+        if need > self.compute.budget and out is None:
             n, m = self.shape
             smaller = f"Compute(dtype='float32') ({human(need // 2)})" if self.dtype.itemsize == 8 else "fewer rows (gram.rows, gram.sub)"
             raise MemoryError(
@@ -87,7 +88,7 @@ class Gram(ABC):
                 f"Either keep it lazy (gram @ v, gram.rows(i) and gram.sub(i, j) never store it), "
                 f"or halve it with {smaller}, or raise the budget: Compute(memory='{human(1.1 * need).replace(' ', '')}')."
             )
-        return self._dense()
+        return self._dense(out)
 
     def _right(self, V: Any) -> Array:
         """What the matrix is multiplied with, checked."""
@@ -186,9 +187,13 @@ class KernelGram(Gram):
     def T(self) -> KernelGram:
         return self if self._tiles.symmetric else self._view(self._tiles.T)
 
-    def _dense(self) -> Array:
+    @property
+    def dear(self) -> bool:  # type: ignore[override]
+        return not self._tiles.fits and not backend.is_tensor(self._tiles._like)
+
+    def _dense(self, out: Array | None = None) -> Array:
         with self._naming():
-            return self._out(self._tiles.store())
+            return self._out(self._tiles.store(out))
 
     def _product(self, V: Array) -> Array:
         return self._finite_product(self._tiles.product(V), V)
@@ -274,11 +279,14 @@ class DenseGram(Gram):
     def T(self) -> DenseGram:
         return DenseGram(self.K.T, self.compute)
 
-    def dense(self) -> Array:
-        return self.K  # it exists: there is no memory to refuse
+    def dense(self, out: Array | None = None) -> Array:
+        return self._dense(out)  # it exists: there is no memory to refuse
 
-    def _dense(self) -> Array:
-        return self.K
+    def _dense(self, out: Array | None = None) -> Array:
+        if out is None:
+            return self.K
+        out[...] = self.K
+        return out
 
     def _product(self, V: Array) -> Array:
         return backend.astype(self.K @ backend.astype(backend.like(V, self.K), self.dtype), np.float64)
@@ -336,8 +344,8 @@ class LowRankGram(Gram):
     def T(self) -> LowRankGram:
         return self if self.right is self.left else LowRankGram(self.right, self.left, self.compute)
 
-    def _dense(self) -> Array:
-        return self._lazy()._dense()
+    def _dense(self, out: Array | None = None) -> Array:
+        return self._lazy()._dense(out)
 
     def _product(self, V: Array) -> Array:
         V = backend.astype(backend.like(V, self.left), backend.numpy_dtype(self.left))
@@ -401,8 +409,8 @@ class WeightedGram(Gram):
     def T(self) -> WeightedGram:
         return WeightedGram(self.base.T, self.v, self.u)
 
-    def _dense(self) -> Array:
-        return self._weigh(self.base.dense(), self.u, self.v)
+    def _dense(self, out: Array | None = None) -> Array:
+        return DenseGram(self._weigh(self.base.dense(), self.u, self.v)).dense(out)
 
     def _product(self, V: Array) -> Array:
         return self.u[:, None] * self.base._product(self.v[:, None] * V)
@@ -455,8 +463,8 @@ class CachedGram(Gram):
     def T(self) -> Gram:
         return self.base.T
 
-    def _dense(self) -> Array:
-        return self.base._dense()
+    def _dense(self, out: Array | None = None) -> Array:
+        return self.base._dense(out)
 
     def _product(self, V: Array) -> Array:
         return self.base._product(V)

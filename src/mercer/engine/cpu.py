@@ -50,7 +50,7 @@ Spec = tuple[Any, ...]
 
 def vectors() -> int:
     """Registers of columns in a micro-tile: 4 × 4 accumulators where there are 32 registers, 4 × 2 where there are 16."""
-    from mercer.engine.vector import register_bytes
+    from mercer.vector import register_bytes
 
     return 4 if register_bytes() == 64 else 2
 
@@ -146,7 +146,7 @@ class FusedTile:
 
 
 def _lanes(dtype: np.dtype[Any]) -> int:
-    from mercer.engine.vector import register_bytes
+    from mercer.vector import register_bytes
 
     return register_bytes() // dtype.itemsize
 
@@ -303,7 +303,7 @@ def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars,
 @cache
 def _writer() -> str:
     """A digest of the code that writes micro-kernels: what an earlier version of it wrote must not be found in the cache."""
-    from mercer.engine import vector
+    from mercer import vector
 
     return hashlib.sha256((inspect.getsource(vector) + inspect.getsource(sys.modules[__name__])).encode()).hexdigest()[:16]
 
@@ -354,7 +354,7 @@ class _Emitter:
     def __init__(self, spec: Spec, dtype: np.dtype[Any], count: int, builder: Any, given: dict[str, Any]) -> None:
         from llvmlite import ir
 
-        from mercer.engine.vector import Vector
+        from mercer.vector import Vector
 
         self.kinds, self.program, self.result = spec
         self.v, self.b, self.g, self.count, self.dtype = Vector(builder, dtype), builder, given, count, dtype

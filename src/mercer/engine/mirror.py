@@ -13,7 +13,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from mercer import backend
-from mercer.engine.vector import Vector, register_bytes
+from mercer.vector import Vector, register_bytes
 
 _ARRAYS = (0, 2, 5)
 
@@ -81,8 +81,10 @@ _loop = backend.jit(_mirror)
 
 
 def mirror(tile: Any, out: Any, i: int, j: int) -> bool:
-    """Write a tile (rows contiguous) into both halves of a contiguous square matrix; False if something in it is not finite."""
+    """Write a tile (rows contiguous) into both halves of a square matrix whose rows are contiguous; False if something in it is not finite."""
     lds, width = tile.strides[0] // tile.itemsize, register_bytes()
     flat = np.lib.stride_tricks.as_strided(tile, (lds * tile.shape[0],), (tile.itemsize,))
     aligned = all(x % width == 0 for x in (out.ctypes.data, out.strides[0], i * tile.itemsize, j * tile.itemsize))
-    return bool(_loop(flat, lds, *tile.shape, out.reshape(-1), out.shape[1], i, j, width // tile.itemsize, aligned))
+    ldo = out.strides[0] // out.itemsize
+    whole = np.lib.stride_tricks.as_strided(out, ((out.shape[0] - 1) * ldo + out.shape[1],), (out.itemsize,))
+    return bool(_loop(flat, lds, *tile.shape, whole, ldo, i, j, width // tile.itemsize, aligned))

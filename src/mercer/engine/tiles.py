@@ -88,15 +88,22 @@ class Tiles:
 
     def _fuse(self) -> None:
         """Let a compiled micro-kernel fill the tiles, where the formula and the size allow it."""
-        fits = not is_tensor(self._like) and fusible(self._operands, self._steps, self._values, self.shape, self.compute.budget // 4)
-        self._fused = FusedTile(self._operands, self._steps, self.formula, self._values, self.dtype) if fits else None
+        self.fits = not is_tensor(self._like) and fusible(self._operands, self._steps, self._values, self.shape, self.compute.budget // 4)
+        self._packed: FusedTile | None = None
         ready = launchable(self._operands, self._steps, self._values, self._like, self.shape)
         fast = self.compute.dtype == "tf32"
         parts = (self._operands, self._steps, self.formula, self._values, self.shape, self.dtype, self._like, fast)
         self._launch = Launch(*parts) if ready else None
         for operand in self._operands.values():
-            if isinstance(operand, SqDistBlock) and not fits:
+            if isinstance(operand, SqDistBlock) and not self.fits:
                 operand.prepare()
+
+    @property
+    def _fused(self) -> FusedTile | None:
+        """Packed when first needed: a matrix may be there only to be seen in another precision. Sinks ask before they start threads."""
+        if self.fits and self._packed is None:
+            self._packed = FusedTile(self._operands, self._steps, self.formula, self._values, self.dtype)
+        return self._packed
 
     @property
     def _diagonal(self) -> Array:
@@ -262,6 +269,7 @@ class Tiles:
         """The whole matrix; a symmetric one is computed by halves."""
         if out is None:
             out = backend.empty(self.shape, self.dtype, self._like)
+        _ = self._fused
         if self._launch is not None:
             return self._launched(out)
         if self.symmetric:
@@ -289,7 +297,7 @@ class Tiles:
         strips = chunks(self.shape[0], max(self.edges))
         _ = self._diagonal  # computed before the threads could each start to
         mirror: Any = None
-        if self._fused is not None and out.flags.c_contiguous:
+        if self._fused is not None and out.strides[1] == out.itemsize:
             from mercer.engine.mirror import mirror
 
         def task(t: tuple[slice, slice]) -> None:
@@ -392,6 +400,7 @@ class Tiles:
         if self._launch is not None:
             return self.T.product(self.product(V))
         V = backend.astype(backend.like(V, self._like), np.float64)
+        _ = self._fused
         n, m = self.shape
         height = max(1, min(self.edges[0], _STRIP_BYTES // max(1, m * self.dtype.itemsize)))
         strips = chunks(n, height)
@@ -425,7 +434,7 @@ class Tiles:
         view._values = {n: v if n.kind == "scalar" else take(v, choose[n.kind]) for n, v in self._values.items()}
         view._operands = {n: o.sub(rows, cols, view) for n, o in self._operands.items()}
         if self._fused is not None:
-            view._fused, view._launch = self._fused.part(rows, cols), None  # a side wanted whole is shared: what a solver asks for again and again
+            view._packed, view._launch = self._fused.part(rows, cols), None  # a side wanted whole is shared: what a solver asks for again and again
         else:
             view._fuse()
         view.diagonal = self.diagonal if same else None

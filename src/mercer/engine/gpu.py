@@ -5,12 +5,17 @@ stored tile, and K V with float64 sums; K^T(KV) is the second applied twice, to 
 computes the same tiles step by step.
 
 Inner products of float32 run on the tensor cores in three TF32 parts, which keeps float32's accuracy; ``Compute(dtype="tf32")``
-takes one part, at three digits.
+takes one part, at three digits. Elementary functions of float32 are the GPU's own, good to 2^-22.
+
+‖a − b‖² from norms and inner products loses pairs that are close against their norms. The fast pass keeps one minimum per thread and looks
+at it once in ``_CHUNK`` columns: a chunk with such a pair is marked and left out, and a second pass computes the marked chunks, taking
+differences in the tiles that need them. Data of few columns is subtracted in the first place.
 """
 
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -19,17 +24,24 @@ import numpy as np
 from mercer import backend
 from mercer.backend import Array, is_tensor
 from mercer.engine.cpu import Spec, specify
-from mercer.engine.expression import Fold, Node, walk
+from mercer.engine.expression import Fold, Node, fold_variable, walk
 from mercer.engine.reductions import TINY, FoldBlock, SqDistBlock
 
 _WORTH_COMPILING = 2**22  # values
 _WIDEST = 256  # columns of data held in registers; beyond, torch's GEMM is as fast
+_NARROW = 8  # columns of data up to which differences cost less than products that half the tiles would have to repeat
+_BLOCK = 128  # items are padded to a multiple of the largest tile, so that no load has a mask
+_CHUNK = 2048  # columns of K between two looks at the smallest distance
+_PANEL = 64  # columns of V whose sums fit in registers
+_TRIAL = 2**15  # rows and columns on which tile shapes are compared: every multiprocessor busy, in milliseconds
+_LOG2E, _LN2 = "1.4426950408889634", "0.6931471805599453"
 _STEPS = {
     "add": "{0} + {1}", "subtract": "{0} - {1}", "multiply": "{0} * {1}", "divide": "{0} / {1}", "negative": "-({0})",
     "minimum": "tl.minimum({0}, {1})", "maximum": "tl.maximum({0}, {1})", "absolute": "tl.abs({0})", "sqrt": "tl.sqrt({0})",
     "exp": "tl.exp({0})", "log": "tl.log({0})", "tanh": "libdevice.tanh({0})", "arcsin": "libdevice.asin({0})", "power": "libdevice.pow({0}, {1})",
     "greater": "{0} > {1}", "equal": "{0} == {1}", "where": "tl.where({0}, {1}, {2})",
 }  # fmt: skip
+_STEPS32 = _STEPS | {"sqrt": "root({0})", "exp": f"ex2({{0}} * {_LOG2E})", "log": f"lg2({{0}}) * {_LN2}", "divide": "ratio({0}, {1})"}
 
 _MODULE = """
 import triton
@@ -37,80 +49,125 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 CONFIGS = [
-    triton.Config({{"BM": bm, "BN": bn}}, num_warps=warps, num_stages=stages)
-    for bm, bn, warps, stages in {configs}
+    triton.Config({{"BM": bm, "BN": bn, "STAGES": stages}}, num_warps=warps, num_stages=stages, maxnreg=registers)
+    for bm, bn, warps, stages, registers in {configs}
 ]
 
 
-@triton.autotune(configs=CONFIGS, key=["d", "width", "STORE"])
 @triton.jit
-def kernel(A, B, LOW_A, LOW_B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, n, m, d, width,
-           D: tl.constexpr, W: tl.constexpr, STORE: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr):
-    i = tl.program_id(0) * BM + tl.arange(0, BM)
-    inside_i = i < n
+def ex2(x):
+    return tl.inline_asm_elementwise("ex2.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+
+
+@triton.jit
+def lg2(x):
+    return tl.inline_asm_elementwise("lg2.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+
+
+@triton.jit
+def root(x):
+    return tl.inline_asm_elementwise("sqrt.approx.ftz.f32 $0, $1;", "=f,f", [x], dtype=tl.float32, is_pure=True, pack=1)
+
+
+@triton.jit
+def ratio(x, y):
+    return tl.inline_asm_elementwise("div.full.ftz.f32 $0, $1, $2;", "=f,f,f", [x, y], dtype=tl.float32, is_pure=True, pack=1)
+
+
+@triton.autotune(configs=CONFIGS, key=["D", "W", "STORE"])
+@triton.jit
+def kernel(A, B, LOW_A, LOW_B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, NEAR, n, m, N, M, d, width, stop, D: tl.constexpr,
+           W: tl.constexpr, STORE: tl.constexpr, EXACT: tl.constexpr, CHUNK: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, STAGES: tl.constexpr):
+    LANES: tl.constexpr = 8 if W == 1 else W  # sums of W = 1 stay apart by columns modulo 8: no thread asks another before the end
+    top = tl.program_id(0).to(tl.int64) * BM
+    i = tl.arange(0, BM)
+    j = tl.arange(0, BN)
     k = tl.arange(0, D)
     c = tl.arange(0, W)
 {load_rows}
-    total = tl.zeros((BM, W), tl.float64)
+    total = tl.zeros((BM, LANES), tl.float64)
     start = tl.program_id(1) * BN if STORE else 0
-    stop = tl.minimum(start + BN, m) if STORE else m
-    for first in range(start, stop, BN):
-        j = first + tl.arange(0, BN)
-        inside_j = j < m
+    stop = start + BN if STORE else stop
+    for chunk in range(start, stop, CHUNK):
+        last = tl.minimum(chunk + CHUNK, stop)
+        part = tl.zeros((BM, LANES), {type} if W == 1 else tl.float64)
+{open_chunk}
+        for first in tl.range(chunk, last, BN, num_stages=STAGES):
 {load_cols}
 {reduce}
 {steps}
-        value = tl.zeros((BM, BN), {type}) + ({result})
-        if STORE:
-            tl.store(OUT + i[:, None].to(tl.int64) * m + j[None, :], value, mask=inside_i[:, None] & inside_j[None, :])
-        else:
-            if first + BN > m:
-                value = tl.where(inside_j[None, :], value, 0.0)
-            if W == 1:
-                v = tl.load(V + j, mask=inside_j, other=0.0)
-                total += tl.sum(value * v[None, :], axis=1).to(tl.float64)[:, None]
+            value = {result}
+            if STORE:
+                row, column = (top + i)[:, None], (first + j)[None, :]
+                tl.store(OUT + row * m + column, value, mask=(row < n) & (column < m))
+            elif W == 1:
+                v = tl.load(V + first + j)
+                part += tl.sum(tl.reshape(value * v[None, :], (BM, BN // LANES, LANES)), axis=1)
             else:
-                v = tl.load(V + j[:, None] * width + c[None, :], mask=inside_j[:, None] & (c < width)[None, :], other=0.0)
-                total += tl.dot(value, v, input_precision="{sum_precision}", out_dtype={type}).to(tl.float64)
+                v = tl.load(V + first.to(tl.int64) * W + (j[:, None] * W + c[None, :]))
+                part += tl.dot(value, v, input_precision="{sum_precision}", out_dtype={type}).to(tl.float64)
+{close_chunk}
+        total += part.to(tl.float64)
     if not STORE:
-        tl.store(OUT + i[:, None].to(tl.int64) * width + c[None, :], total, mask=inside_i[:, None] & (c < width)[None, :])
+        if W == 1:
+            total = tl.sum(total, axis=1)[:, None]
+        row = (top + i)[:, None]
+        at, keep = OUT + row * width + c[None, :], (row < n) & (c < width)[None, :]
+        if EXACT:
+            total += tl.load(at, mask=keep, other=0.0)
+        tl.store(at, total, mask=keep)
 """
 _LOAD_ROWS = """
-    at_i = i[:, None].to(tl.int64) * d + k[None, :]
-    keep_i = inside_i[:, None] & (k < d)[None, :]
-    a = tl.load(A + at_i, mask=keep_i, other=0.0)
-    low_a = tl.load(LOW_A + at_i, mask=keep_i, other=0.0) if {split} else a
+    at_i = top * D + (i[:, None] * D + k[None, :])
+    a = tl.load(A + at_i)
+    low_a = tl.load(LOW_A + at_i) if {split} else a
 """
 _LOAD_COLS = """
-        at = j[None, :].to(tl.int64) * d + k[:, None]
-        keep = inside_j[None, :] & (k < d)[:, None]
-        b = tl.load(B + at, mask=keep, other=0.0)
-        low_b = tl.load(LOW_B + at, mask=keep, other=0.0) if {split} else b
+            at = first.to(tl.int64) * D + (j[None, :] * D + k[:, None])
+            b = tl.load(B + at)
+            low_b = tl.load(LOW_B + at) if {split} else b
 """
 _DOT = """
-        dot = {start}
-        if {split}:
-            dot = tl.dot(low_a, b, dot, input_precision="tf32")
-            dot = tl.dot(a, low_b, dot, input_precision="tf32")
-        dot = tl.dot(a, b, dot, input_precision="{precision}", out_dtype={type})
+            dot = {start}
+            if {split}:
+                dot = tl.dot(low_a, b, dot, input_precision="tf32")
+                dot = tl.dot(a, low_b, dot, input_precision="tf32")
+            dot = tl.dot(a, b, dot, input_precision="{precision}", out_dtype={type})
+"""
+_OPEN_CHUNK = """
+        mark = NEAR + tl.program_id(0) * tl.cdiv(M, CHUNK) + chunk // CHUNK
+        smallest = tl.full((BM, 8), float("inf"), {type})
+        if EXACT and not STORE:
+            last = tl.where(tl.load(mark) != 0, last, chunk)  # an empty loop where nothing was left out
 """
 _SQDIST = """
-        sqdist = {distance}
-        if tl.min(sqdist - {tiny} * norms) < 0.0:  # some pair is close against its norms: this tile again, from differences
-            sqdist = tl.zeros((BM, BN), {type})
-            for q in range(d):
-                x = tl.load(RAW_A + i.to(tl.int64) * d + q, mask=inside_i, other=0.0)
-                z = tl.load(RAW_B + j.to(tl.int64) * d + q, mask=inside_j, other=0.0)
-                difference = x[:, None] - z[None, :]
-                sqdist += difference * difference
+            sqdist = {distance}
+            least = tl.min(tl.reshape(sqdist - {tiny} * nb[None, :], (BM, BN // 8, 8)), axis=1)
+            if not EXACT:
+                smallest = tl.minimum(smallest, least)
+            elif tl.min(least - {tiny} * na[:, None]) < 0.0:  # some pair is close against its norms: this tile again, from differences
+                sqdist = tl.zeros((BM, BN), {type})
+                for q in range(d):
+                    x = tl.load(RAW_A + (q.to(tl.int64) * N + top) + i)
+                    z = tl.load(RAW_B + (q.to(tl.int64) * M + first) + j)
+                    difference = x[:, None] - z[None, :]
+                    sqdist += difference * difference
+"""
+_CLOSE_CHUNK = """
+        if not EXACT:
+            near = tl.min(smallest - {tiny} * na[:, None]) < 0.0
+            tl.store(mark, near.to(tl.int8))
+            part = tl.where(near, 0.0, part)
 """
 _FOLD = """
+            # a product of nothing: its zeros lie as the tensor cores leave them, in which few loads serve many values and sums stay in a thread
+            nothing = tl.dot(tl.zeros((BM, 16), {type}), tl.zeros((16, BN), {type}), input_precision="{precision}", out_dtype={type})
 {start}
-        for q in range(d):
-            x = tl.load(RAW_A + q * n + i, mask=inside_i, other=0.0)[:, None]
-            z = tl.load(RAW_B + q * m + j, mask=inside_j, other=0.0)[None, :]
+            for q in tl.range(0, d, loop_unroll_factor=8):
+                x = tl.load(RAW_A + (q.to(tl.int64) * N + top) + i)[:, None]
+                z = tl.load(RAW_B + (q.to(tl.int64) * M + first) + j)[None, :]
 {body}
-        fold = {last}
+            {name} = {last}
 """
 
 
@@ -156,47 +213,72 @@ class Launch:
         metric = next((o for o in operands.values() if isinstance(o, SqDistBlock)), None)
         block = next(iter(operands.values()))
         fold = block.fold if isinstance(block, FoldBlock) else None
-        A, B = (backend.to_device(x, str(like.device), dtype).contiguous() for x in (block.A, block.B))
-        self.raw: tuple[Array, ...] = (A, B)
-        self.norms: tuple[Array, ...] = (A[:, 0], B[:, 0])
-        if metric is not None:
-            if len(operands) == 1:
-                A, B = metric.centred(block.A).contiguous(), metric.centred(block.B).contiguous()
-            self.raw = tuple(metric.scaled(x).contiguous() for x in self.raw) if metric.inverse is not None else self.raw
-            self.norms = tuple((x * x).sum(1) for x in (A, B))
-        if fold is not None:
-            self.raw = (A.T.contiguous(), B.T.contiguous())
-        A = -2.0 * A if metric is not None and len(operands) == 1 else A  # so that the product, from the norms on, is the distance
+        A, B = (backend.to_device(x, str(like.device), dtype) for x in (block.A, block.B))
+        self.d = A.shape[1]
+        self.D = max(16, 1 << (self.d - 1).bit_length())
+        alone = metric is not None and len(operands) == 1
+        if alone and self.d <= _NARROW:
+            fold = _SQUARES
+        self.guarded = metric is not None and fold is None
+        raw = tuple(_padded(x if metric is None else metric.scaled(x)) for x in (A, B))
+        if alone:
+            A, B = metric.centred(block.A), metric.centred(block.B)  # type: ignore[union-attr]
+        A, B = _padded(A), _padded(B)
+        self.extent = (A.shape[0], B.shape[0])
+        self.norms = tuple((x * x).sum(1) for x in (A, B))
+        # items beside each other where a thread takes one column of many
+        self.raw = tuple(x.T.contiguous() for x in raw) if self.guarded or fold is not None else (like, like)
+        A = -2.0 * A if alone else A  # so that the product, from the norms on, is the distance
         split = self.dtype == np.float32 and fold is None and not fast
+        if fold is None:
+            A, B = (backend.namespace(x).nn.functional.pad(x, (0, self.D - self.d)) for x in (A, B))
         highs, lows = zip(*(_split(x) if split else (x, x) for x in (A, B)), strict=True)
         self.items = (*highs, *lows)
         self.rows, self.cols = (_stack([values[n] for n in inputs[kind]], like, dtype) for kind in ("row", "col"))
         self.scalars = backend.to_device(np.array([float(values[n]) for n in inputs["scalar"]] or [0.0], self.dtype), str(like.device))
-        self.kernel = _compiled(spec, fold, self.dtype.name, len(inputs["row"]), len(inputs["col"]), fast)
+        self.kernel = _compiled(spec, fold, self.dtype.name, len(inputs["row"]), len(inputs["col"]), fast, self.D)
 
     def _run(self, V: Array, out: Array, width: int, store: bool) -> None:
-        n, m = self.shape
-        d = self.items[0].shape[1]
-        padded = max(16, 1 << (d - 1).bit_length())
-        columns = 1 if width == 1 else max(16, 1 << (width - 1).bit_length())
+        (n, m), (N, M) = self.shape, self.extent
+        W = 1 if width == 1 else max(16, 1 << (width - 1).bit_length())
+        near = backend.empty((-(-N // 64) * -(-M // _CHUNK),), np.int8, self.like)
 
-        def grid(chosen: dict[str, int]) -> tuple[int, int]:
-            return -(-n // chosen["BM"]), -(-m // chosen["BN"]) if store else 1
+        def run(kernel: Any, rows: int, columns: int, exact: bool, **config: int) -> None:
+            def grid(chosen: dict[str, int]) -> tuple[int, int]:
+                return -(-rows // chosen["BM"]), columns // chosen["BN"] if store else 1
 
-        self.kernel[grid](
-            *self.items, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, n, m, d, width,
-            D=padded, W=columns, STORE=store,
-        )  # fmt: skip
+            kernel[grid](
+                *self.items, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, near, n, m, N, M, self.d, width, columns,
+                D=self.D, W=W, STORE=store, EXACT=exact, CHUNK=_CHUNK, **config,
+            )  # fmt: skip
+
+        exact = self.guarded and store
+        if (key := (id(self.kernel), W, store)) not in _tried:
+            _tried.add(key)
+            run(self.kernel, min(N, _TRIAL), min(M, _TRIAL), exact)  # compares the tile shapes, on part of the matrix
+        run(self.kernel, N, M, exact)
+        if self.guarded and not store:
+            BM = self.kernel.best_config.kwargs["BM"]
+            run(self.kernel.fn, N, M, True, BM=BM, BN=_second_width(self.D), STAGES=1, num_warps=BM // 16, num_stages=1)
 
     def store(self, out: Array) -> Array:
         self._run(out, out, 1, True)
         return out
 
     def product(self, V: Array) -> Array:
-        V = backend.astype(backend.like(V, self.like), self.dtype).contiguous()
-        out = backend.empty((self.shape[0], V.shape[1]), np.float64, self.like)
-        self._run(V, out, V.shape[1], False)
-        return out
+        V = backend.astype(backend.like(V, self.like), self.dtype)
+        parts = []
+        for k in range(0, V.shape[1], _PANEL):
+            v = V[:, k : k + _PANEL]
+            width = v.shape[1]
+            W = 1 if width == 1 else max(16, 1 << (width - 1).bit_length())
+            v = backend.namespace(V).nn.functional.pad(v, (0, W - width, 0, self.extent[1] - len(v))).contiguous()
+            parts.append(backend.empty((self.shape[0], width), np.float64, self.like))
+            self._run(v, parts[-1], width, False)
+        return backend.namespace(V).cat(parts, 1) if len(parts) != 1 else parts[0]
+
+
+_tried: set[tuple[int, int, bool]] = set()
 
 
 def _split(x: Array) -> tuple[Array, Array]:
@@ -206,66 +288,130 @@ def _split(x: Array) -> tuple[Array, Array]:
     return high, x - high
 
 
+def _padded(x: Array) -> Array:
+    """The items, and the last of them again up to a whole block: whatever the formula gives there, it gives for a real pair too."""
+    rest = -len(x) % _BLOCK
+    return backend.namespace(x).cat([x, x[-1:].expand(rest, *x.shape[1:])]) if rest else x.contiguous()
+
+
 def _stack(vectors: list[Array], like: Array, dtype: Any) -> Array:
     if not vectors:
         return like
-    return backend.namespace(like).stack([backend.to_device(v, str(like.device), dtype) for v in vectors]).contiguous()
+    return backend.namespace(like).stack([_padded(backend.to_device(v, str(like.device), dtype)) for v in vectors]).contiguous()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The template filled in
 # ---------------------------------------------------------------------------------------------------------------------
 
+_DIFFERENCE = fold_variable("x") - fold_variable("z")
+_SQUARES = Fold((0.0,), (fold_variable("s0") + _DIFFERENCE * _DIFFERENCE,))
+
 
 @cache
-def _compiled(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool) -> Any:
-    return backend.module_from_source("triton", source(spec, fold, dtype, rows, cols, fast)).kernel
+def _compiled(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int) -> Any:
+    return backend.module_from_source("triton", source(spec, fold, dtype, rows, cols, fast, D)).kernel
 
 
-def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool) -> str:
-    """The Triton kernel as text."""
+def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int) -> str:
+    """The Triton kernel as text; a ``fold`` is how its reduction is computed, whatever its name in the formula."""
     kinds, program, result = spec
     type_ = "tl.float32" if dtype == "float32" else "tl.float64"
+    precision = "tf32" if dtype == "float32" else "ieee"
     split = dtype == "float32" and not fast and fold is None
+    guarded = "sqdist" in kinds and fold is None
     alone = kinds == ("sqdist",)  # then the left items come multiplied by −2, and the product starts from the norms
-
-    def operand(reference: tuple[str, int]) -> str:
-        kind, index = reference
-        return {"step": f"t{index}", "scalar": f"s{index}", "row": f"row{index}[:, None]", "col": f"col{index}[None, :]"}.get(kind, kind)
-
     read = [reference for _, references in program for reference in references] + [result]
     load_rows = [f"    s{k} = tl.load(SCALARS + {k})" for k in sorted({index for kind, index in read if kind == "scalar"})]
-    load_rows += [f"    row{k} = tl.load(ROWS + {k} * n + i, mask=inside_i, other=0.0)" for k in range(rows)]
-    load_cols = [f"        col{k} = tl.load(COLS + {k} * m + j, mask=inside_j, other=0.0)" for k in range(cols)]
-    if "sqdist" in kinds:
-        load_rows.append("    na = tl.load(NA + i, mask=inside_i, other=0.0)")
-        load_cols.append("        norms = na[:, None] + tl.load(NB + j, mask=inside_j, other=0.0)[None, :]")
+    load_rows += [f"    row{k} = tl.load(ROWS + {k} * N + top + i)" for k in range(rows)]
+    load_cols = [f"            col{k} = tl.load(COLS + {k} * M + first + j)" for k in range(cols)]
+    if guarded:
+        load_rows.append("    na = tl.load(NA + top + i)")
+        load_cols.append("            nb = tl.load(NB + first + j)")
     if fold is not None:
-        reduce = _fold_source(fold, type_)
+        reduce = _fold_source(fold, kinds[0], type_, precision)
     else:
         load_rows.append(_LOAD_ROWS.format(split=split))
         load_cols.append(_LOAD_COLS.format(split=split))
-        start = "norms" if alone else f"tl.zeros((BM, BN), {type_})"
-        reduce = _DOT.format(start=start, split=split, precision="tf32" if dtype == "float32" else "ieee", type=type_)
-    if "sqdist" in kinds:
-        reduce += _SQDIST.format(distance="dot" if alone else "norms - 2.0 * dot", tiny=TINY[dtype], type=type_)
-    steps = [f"        t{k} = {_STEPS[op].format(*(operand(r) for r in references))}" for k, (op, references) in enumerate(program)]
-    configs = [(64, 64, 4, 2), (128, 64, 4, 2), (64, 128, 4, 3), (128, 128, 8, 2)] if dtype == "float32" else [(64, 64, 4, 2), (32, 64, 4, 2)]
+        start = "na[:, None] + nb[None, :]" if alone else f"tl.zeros((BM, BN), {type_})"
+        reduce = _DOT.format(start=start, split=split, precision=precision, type=type_)
+    fill = {"tiny": TINY[dtype], "type": type_}
+    if guarded:
+        reduce += _SQDIST.format(distance="dot" if alone else "na[:, None] + nb[None, :] - 2.0 * dot", **fill)
     return _MODULE.format(
-        configs=configs,
+        configs=_configs(dtype, fast, fold is not None, D),
         type=type_,
         load_rows="\n".join(load_rows),
+        open_chunk=_OPEN_CHUNK.format(**fill) if guarded else "",
         load_cols="\n".join(load_cols),
         reduce=reduce,
-        steps="\n".join(steps),
-        result=operand(result),
+        steps="\n".join(f"            {line}" for line in _formula(program, result, dtype)),
+        result=_operand(result),
+        close_chunk=_CLOSE_CHUNK.format(**fill) if guarded else "",
         sum_precision="ieee" if dtype == "float64" else "tf32" if fast else "tf32x3",
     )
 
 
-def _fold_source(fold: Fold, type_: str) -> str:
+def _configs(dtype: str, fast: bool, fold: bool, D: int) -> list[tuple[int, int, int, int, int | None]]:
+    """Tile shapes worth comparing, as rows, columns, warps, stages of loading ahead, and registers of a thread where the compiler takes too many."""
+    if dtype == "float64":
+        return [(64, 64, 4, 2, None), (32, 64, 4, 2, None)] if D <= 64 else [(32, 64, 4, 1, None), (32, 32, 4, 1, None)]
+    if fold:
+        return [(64, 128, 4, 1, None), (64, 128, 4, 1, 128), (128, 64, 4, 1, None)]
+    if D > 64:
+        return [(64, 64, 4, 2, None), (64, 64, 4, 1, None), (64, 32, 4, 1, None)]
+    if fast:
+        return [(64, 128, 4, 2, 128), (64, 128, 4, 3, 128), (64, 64, 4, 3, None)]
+    return [(128, 128, 8, 2, 128), (128, 64, 8, 3, None), (64, 64, 4, 2, None)]
+
+
+def _second_width(D: int) -> int:
+    return 64 if D <= 64 else 32
+
+
+def _operand(reference: tuple[str, int]) -> str:
+    kind, index = reference
+    return {"step": f"t{index}", "scalar": f"s{index}", "row": f"row{index}[:, None]", "col": f"col{index}[None, :]"}.get(kind, kind)
+
+
+def _formula(program: Any, result: tuple[str, int], dtype: str) -> list[str]:
+    """The steps as text. In float32 a product of exponentials is one exponential, 2^(…), and the scalars of an exponent are one factor."""
+    if dtype == "float64":
+        return [f"t{k} = {_STEPS[op].format(*map(_operand, references))}" for k, (op, references) in enumerate(program)]
+    uses = Counter([r for _, references in program for r in references] + [result])
+    powers: dict[tuple[str, int], tuple[str, str]] = {}  # step → factor and exponent, where it is factor · 2^exponent
+    lines: list[str] = []
+
+    def scaled(reference: Any, by: str) -> str:
+        """reference · by, past negations, scalars and a logarithm on the way."""
+        op, references = program[reference[1]] if reference[0] == "step" else (None, None)
+        if op == "negative":
+            return scaled(references[0], f"-{by}")
+        if op == "multiply" and "scalar" in (references[0][0], references[1][0]):
+            scalar, other = references if references[0][0] == "scalar" else references[::-1]
+            return scaled(other, f"{by} * {_operand(scalar)}")
+        return f"lg2({_operand(references[0])}) * ({by} * {_LN2})" if op == "log" else f"{_operand(reference)} * ({by})"
+
+    for k, (op, references) in enumerate(program):
+        if op == "exp":
+            powers["step", k] = "1.0", scaled(references[0], _LOG2E)
+        elif op == "multiply" and all(r in powers and uses[r] == 1 for r in references):
+            (f, e), (g, h) = (powers[r] for r in references)
+            powers["step", k] = " * ".join(x for x in (f, g) if x != "1.0") or "1.0", f"{e} + {h}"
+        elif op == "multiply" and any(r in powers and uses[r] == 1 for r in references):
+            power, other = references if references[0] in powers and uses[references[0]] == 1 else references[::-1]
+            f, e = powers[power]
+            powers["step", k] = _operand(other) if f == "1.0" else f"{f} * {_operand(other)}", e
+        f, e = powers.get(("step", k), ("", ""))
+        text = _STEPS32[op].format(*map(_operand, references)) if not e else f"ex2({e})" if f == "1.0" else f"{f} * ex2({e})"
+        lines.append(f"t{k} = {text}")
+    return lines
+
+
+def _fold_source(fold: Fold, name: str, type_: str, precision: str) -> str:
     names: dict[Node, str] = {}
     body: list[str] = []
+    steps = _STEPS32 if type_ == "tl.float32" else _STEPS
     for step in fold.steps:
         for n in walk(step):
             if n in names:
@@ -274,9 +420,10 @@ def _fold_source(fold: Fold, type_: str) -> str:
                 names[n] = str(n.data).replace("s", "state") if n.op == "variable" else repr(n.data)
             else:
                 names[n] = f"f{len(names)}"
-                body.append(f"            {names[n]} = {_STEPS[n.op].format(*(names[a] for a in n.args))}")
+                body.append(f"                {names[n]} = {steps[n.op].format(*(names[a] for a in n.args))}")
     # all new states before any is overwritten: each step reads the old ones
-    body += [f"            next{k} = {names[step]}" for k, step in enumerate(fold.steps)]
-    body += [f"            state{k} = next{k}" for k in range(len(fold.steps))]
-    start = [f"        state{k} = tl.zeros((BM, BN), {type_}) + {value!r}" for k, value in enumerate(fold.start)]
-    return _FOLD.format(start="\n".join(start), body="\n".join(body), last=f"state{len(fold.start) - 1}")
+    body += [f"                next{k} = {names[step]}" for k, step in enumerate(fold.steps)]
+    body += [f"                state{k} = next{k}" for k in range(len(fold.steps))]
+    start = [f"            state{k} = nothing + {value!r}" for k, value in enumerate(fold.start)]
+    last = f"state{len(fold.start) - 1}"
+    return _FOLD.format(start="\n".join(start), body="\n".join(body), last=last, name=name, type=type_, precision=precision)

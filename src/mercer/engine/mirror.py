@@ -77,14 +77,37 @@ def _mirror(tile, lds, r, c, out, ldo, i, j, lanes, aligned):  # type: ignore[no
     return total == 0
 
 
-_loop = backend.jit(_mirror)
+def _mirror_upper(tile, lds, n, out, ldo, i, lanes):  # type: ignore[no-untyped-def]
+    """out[i:i+n, i:i+n] = the upper triangle of tile, and its mirror image; whether all of it is finite."""
+    total = tile[0] * 0
+    whole = n - n % lanes
+    for a in range(0, whole, lanes):
+        for b in range(a + lanes, whole, lanes):
+            total += _spread(tile, a * lds + b, out, (i + a) * ldo + i + b, lds, out, (i + b) * ldo + i + a, ldo, ldo)
+    for a in range(n):
+        corner = min(a - a % lanes + lanes, n) if a < whole else n
+        for start, stop in ((a, corner), (max(corner, whole), n)):
+            for b in range(start, stop):
+                x = tile[a * lds + b]
+                total += x * 0
+                out[(i + a) * ldo + i + b] = x
+                out[(i + b) * ldo + i + a] = x
+    return total == 0
+
+
+_loop, _upper = backend.jit(_mirror), backend.jit(_mirror_upper)
 
 
 def mirror(tile: Any, out: Any, i: int, j: int) -> bool:
-    """Write a tile (rows contiguous) into both halves of a square matrix whose rows are contiguous; False if something in it is not finite."""
+    """Write a tile (rows contiguous) into both halves of a square matrix whose rows are contiguous; False if something in it is not finite.
+
+    Of a tile on the diagonal, i = j, the upper triangle is taken.
+    """
     lds, width = tile.strides[0] // tile.itemsize, register_bytes()
     flat = np.lib.stride_tricks.as_strided(tile, (lds * tile.shape[0],), (tile.itemsize,))
-    aligned = all(x % width == 0 for x in (out.ctypes.data, out.strides[0], i * tile.itemsize, j * tile.itemsize))
     ldo = out.strides[0] // out.itemsize
     whole = np.lib.stride_tricks.as_strided(out, ((out.shape[0] - 1) * ldo + out.shape[1],), (out.itemsize,))
+    if i == j:
+        return bool(_upper(flat, lds, len(tile), whole, ldo, i, width // tile.itemsize))
+    aligned = all(x % width == 0 for x in (out.ctypes.data, out.strides[0], i * tile.itemsize, j * tile.itemsize))
     return bool(_loop(flat, lds, *tile.shape, whole, ldo, i, j, width // tile.itemsize, aligned))

@@ -302,7 +302,7 @@ class Tiles:
 
         def task(t: tuple[slice, slice]) -> None:
             i, j = t
-            if i == j:
+            if i == j and mirror is None:
                 out[i, i] = self._diagonal_block(i)
                 return
             if mirror is not None:

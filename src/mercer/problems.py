@@ -1,0 +1,123 @@
+"""The mathematics that solvers are given: problems as values, and their solutions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.backend import Array
+
+
+@dataclass(frozen=True, eq=False)
+class DualQP:
+    """min ½ b^T K b + p^T b over lower ≤ b ≤ upper, with the sum of b over each group kept at that of ``start``.
+
+    The variables are signed (an SVC's b_i is y_i α_i), so that Q is a kernel matrix itself: K[index[s], index[t]] is its entry (s, t).
+    SVC, SVR, their ν forms, one-class, SVDD and quantile regression are each one of these.
+
+    index
+        The item of each variable; None: variable t is item t. SVR has two variables per item.
+    group
+        0 or 1 for each variable; None: all in one group. The ν forms have two sums to keep.
+    coupled
+        False: no sum is kept, a machine without bias.
+    """
+
+    linear: Array
+    lower: Array
+    upper: Array
+    start: Array
+    index: Array | None = None
+    group: Array | None = None
+    coupled: bool = True
+
+    def __len__(self) -> int:
+        return len(self.linear)
+
+    @property
+    def groups(self) -> list[Any]:
+        """Which variables share a sum: slices or masks."""
+        return [slice(None)] if self.group is None else [self.group == k for k in range(int(self.group.max()) + 1)]
+
+    def items(self, b: Array, n: int) -> Array:
+        """The coefficient of each of n items."""
+        return b if self.index is None else np.bincount(self.index, weights=b, minlength=n)
+
+    def of_items(self, values: Array) -> Array:
+        """What belongs to each item, for each variable."""
+        return values if self.index is None else values[self.index]
+
+    def violation(self, b: Array, g: Array) -> tuple[float, Array, Array]:
+        """(gap, level, key) at the point b with gradient g.
+
+        With up = {b < upper} and down = {b > lower}, the point is optimal if max over up of −g plus max over down of g is at most 0: the
+        ``gap`` (libsvm's m − M), the largest over groups; without a sum, the largest projected gradient. ``level``, one number a group, is
+        the midpoint of the two, an estimate of the multiplier of its sum (the bias). ``key`` says how far each variable is on the wrong side
+        of its level: free ones about 0, violating ones up to gap/2, those safely at a bound far below.
+        """
+        up, down = b < self.upper, b > self.lower
+        gap, levels = 0.0, []
+        key = np.empty(len(b))
+        for members in self.groups:
+            g_k, up_k, down_k = g[members], up[members], down[members]
+            highest = float(np.max(-g_k, where=up_k, initial=-np.inf))
+            lowest = float(np.max(g_k, where=down_k, initial=-np.inf))
+            if not self.coupled:
+                level, violated = 0.0, max(highest, lowest, 0.0)
+            elif np.isinf(highest) or np.isinf(lowest):  # nothing can move: the one bound that is left is the level
+                level, violated = (-lowest if np.isinf(highest) else highest), 0.0
+                level = 0.0 if np.isinf(level) else level
+            else:
+                level, violated = (highest - lowest) / 2, highest + lowest
+            key[members] = np.maximum(np.where(up_k, -g_k - level, -np.inf), np.where(down_k, g_k + level, -np.inf))
+            gap = max(gap, violated)
+            levels.append(level)
+        return gap, np.array(levels), key
+
+    def levels(self, b: Array, g: Array) -> Array:
+        """The multiplier of each sum: the mean of −g over the free variables, else the midpoint of the interval that is left."""
+        _, middle, _ = self.violation(b, g)
+        free = (b < self.upper) & (b > self.lower)
+        out = []
+        for k, members in enumerate(self.groups):
+            inside = free if isinstance(members, slice) else free & members
+            out.append(float(np.mean(-g[inside])) if inside.any() and self.coupled else middle[k])
+        return np.array(out)
+
+    def objective(self, b: Array, g: Array) -> float:
+        """½ b^T K b + p^T b, from the gradient g = K b + p."""
+        return 0.5 * float(np.dot(b, g + self.linear))
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """What a solver found, and how it ended.
+
+    coef
+        One number per variable of the problem.
+    levels
+        The multiplier of each sum that the problem keeps: an SVC's bias.
+    gap
+        How far from optimal, in units of the gradient, computed in float64.
+    stop_reason
+        "gap" (converged), "stalled", "max_iter", "max_time" or "callback".
+    gradient
+        K b + p.
+    note
+        What was measured about the cause, where it did not converge.
+    """
+
+    coef: Array
+    levels: Array
+    objective: float
+    gap: float
+    n_iter: int
+    stop_reason: str
+    gradient: Array
+    note: str = ""
+
+    @property
+    def converged(self) -> bool:
+        return self.stop_reason == "gap"

@@ -1,0 +1,291 @@
+"""The dual quadratic programme by an active set that is found anew from the exact gradient each time.
+
+    min ½ b^T K b + p^T b,  lower ≤ b ≤ upper,  sums of groups kept
+
+Outer rounds choose the variables that may still move, store their block of K, solve it by SMO, and bring the full gradient up to date with the
+columns of what changed, computed on the fly. Since the set is derived from the full gradient, there is nothing to shrink and nothing to
+reconstruct. The block is in float32; whenever rounding could matter to the gap, the gradient is computed again in float64, until the gap holds.
+
+Memory: the block, at most a quarter of the budget, and a few vectors. K is stored whole only where its values are dear and it fits as well.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.backend import Array, workspace
+from mercer.gram import CachedGram, DenseGram, Gram
+from mercer.problems import DualQP, Solution
+from mercer.solvers.newton import free_step
+from mercer.solvers.smo import Block, row_length
+
+_ALL = 4096  # up to so many variables, all of them are active at once
+_FIRST = 2048  # random variables of the first round
+_LARGEST = 8192  # active variables
+_MARGIN = 0.2  # of the gap: how far inside its bound a variable may be and still be active
+_INNER = 0.1  # of the gap: how far a round goes
+_EPS32 = 3e-7  # relative error of a float32 kernel value, a few units in the last place
+_SLICE = 0.1  # seconds between two looks at the clock
+
+Progress = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class ActiveSet:
+    """Solver of ``DualQP``.
+
+    tol
+        The gap to reach, in units of the gradient (libsvm's).
+    max_iter, max_time
+        Steps and seconds; None: 10⁶ + 1000 per variable, and no limit.
+    polish
+        Solve the free variables exactly at the end where that costs little beside what has been done: the answer is then the optimum to
+        rounding, not one of many within ``tol``.
+    progress
+        Called several times a second with gap, steps, seconds and active variables; returns True to stop.
+    """
+
+    tol: float = 1e-3
+    max_iter: int | None = None
+    max_time: float | None = None
+    polish: bool = True
+    progress: Progress | None = None
+    seed: int = 0
+
+    def solve(self, problem: DualQP, gram: Gram, start: Array | None = None) -> Solution:
+        return _Run(self, problem, _kept(gram), problem.start if start is None else start).solve()
+
+
+def _kept(gram: Gram) -> Gram:
+    """K itself where a value is cheap; stored, or its rows kept, where it is dear."""
+    if not gram.dear:
+        return gram
+    need = gram.shape[0] * gram.shape[1] * gram.dtype.itemsize
+    return DenseGram(gram.dense(), gram.compute) if 4 * need <= gram.compute.budget else CachedGram(gram)
+
+
+class _Stop(Exception):
+    """A limit was reached, or the callback wants no more; the point so far stands."""
+
+
+class _Run:
+    def __init__(self, solver: ActiveSet, problem: DualQP, gram: Gram, start: Array) -> None:
+        self.solver, self.problem, self.gram = solver, problem, gram
+        self.began = time.perf_counter()
+        n = len(problem)
+        self.b = np.array(np.clip(start, problem.lower, problem.upper), np.float64)
+        self.g = problem.linear.astype(np.float64)
+        self.single = gram.astype(np.float32)
+        self.working = self.single
+        self.scale = float(np.max(np.abs(gram.diag()), initial=0.0))
+        self.n_iter = self.negative = 0
+        self.limit = 10**6 + 1000 * n if solver.max_iter is None else solver.max_iter
+        self.random = np.random.default_rng(solver.seed)
+        self.active = np.empty(0, np.int64)
+        self.room = np.empty(0)
+        if self.b.any():
+            self._move(np.flatnonzero(self.b), self.b[self.b != 0], gram)
+
+    # -- the rounds --------------------------------------------------------------------------------------------------
+
+    def solve(self) -> Solution:
+        reason, note = "gap", ""
+        try:
+            note = self._rounds()
+            reason = "stalled" if note else "gap"
+            if not note and self.solver.polish:
+                self._polish()
+        except _Stop as stop:
+            reason = str(stop)
+        gap, _, _ = self.problem.violation(self.b, self.g)
+        objective, levels = self.problem.objective(self.b, self.g), self.problem.levels(self.b, self.g)
+        return Solution(self.b, levels, objective, gap, self.n_iter, reason, self.g, note or self._cause(reason))
+
+    def _rounds(self) -> str:
+        """Until the gap is reached, or why it cannot be."""
+        tol = self.solver.tol
+        best, without, checked, refined = np.inf, 0, False, 0
+        while True:
+            gap, _, key = self.problem.violation(self.b, self.g)
+            self._look(gap)
+            if not np.isfinite(gap):
+                return "the gradient is no longer finite"
+            if gap <= tol:
+                if checked or not self._rounding_matters():
+                    return ""
+                self._gradient(self.gram.astype(np.float64))  # what the float32 values hid
+                checked, refined = True, refined + 1
+                if refined > 2:
+                    self.working = self.gram.astype(np.float64)
+                continue
+            if gap < 0.99 * best:
+                best, without = gap, 0
+            else:
+                without += 1
+            if without == 6:
+                self.working = self.gram.astype(np.float64)
+            if without >= 12:
+                return self._cause("stalled")
+            active, final = self._choose(gap, key)
+            target = 0.9 * tol if final or gap < 3 * tol else max(0.9 * tol, _INNER * gap)
+            self._round(active, target, gap)
+            checked = self.working.dtype == np.float64
+
+    def _choose(self, gap: float, key: Array) -> tuple[Array, bool]:
+        """The variables of the next round, and whether it should go all the way: no others want to move."""
+        n, b, p = len(key), self.b, self.problem
+        if n <= _ALL and not len(self.active):
+            return np.arange(n), True
+        if not len(self.active) and not b.any():
+            return np.sort(self.random.permutation(n)[: min(_FIRST, n)]), False
+        chosen = np.flatnonzero(key > -_MARGIN * gap)
+        free = (b[chosen] < p.upper[chosen]) & (b[chosen] > p.lower[chosen])
+        most = min(self._largest(), max(int(1.5 * free.sum()), _ALL))
+        if len(chosen) > most:
+            # All that are free, and a sample of the others by how much they violate: the worst violators alone are mostly of one region,
+            # and end at their bounds together.
+            weight = np.log(np.maximum(key[chosen], 0.0) + 1e-3 * gap) + self.random.gumbel(size=len(chosen))
+            weight[free] += 100.0
+            chosen = np.sort(chosen[np.argpartition(-weight, most - 1)[:most]])
+        inside = np.isin(chosen, self.active, assume_unique=True).all()
+        if inside and len(chosen) > 0.85 * len(self.active):
+            chosen = self.active  # the block is there already
+        return chosen, bool(inside) or n <= _ALL
+
+    def _largest(self) -> int:
+        room = self.gram.compute.budget // 4
+        return int(max(64, min(_LARGEST, np.sqrt(room / self.working.dtype.itemsize))))
+
+    def _round(self, active: Array, target: float, gap: float) -> None:
+        p = self.problem
+        block = self._block(active)
+        before = self.b[active].copy()
+        group = None if p.group is None else p.group[active]
+        inner = Block(block, len(active), self.g[active], before, p.lower[active], p.upper[active], group, p.coupled)
+        slow = 60 * len(active) + 20_000  # steps after which the free variables are solved at once
+        try:
+            taken, pace = 0, max(64, int(_SLICE / (1e-9 * len(active) + 3e-7)))
+            while True:
+                steps, gap, stuck = inner.run(target, min(pace, self.limit - self.n_iter))
+                self.n_iter += steps
+                taken += steps
+                self.negative += inner.negative
+                if gap <= target or stuck or taken >= slow:
+                    break
+                self._look(gap, active)
+        finally:
+            after = inner.b[: len(active)]
+            changed = np.flatnonzero(after != before)
+            self.b[active] = after
+            if len(changed):
+                self._move(active[changed], (after - before)[changed], self.working)
+        if taken >= slow or stuck:
+            self._newton()
+
+    def _block(self, active: Array) -> Array:
+        """K of the active variables, with the zero row and the padding that SMO wants."""
+        q, dtype = len(active), self.working.dtype
+        if len(active) == len(self.active) and self.room.dtype == dtype and np.array_equal(active, self.active):
+            return self._view(q)
+        need = (q + 1) * row_length(q, dtype)
+        if self.room.dtype != dtype or self.room.size < need:
+            self.room = workspace(need, dtype)  # kept from round to round: fresh memory is slower than the kernel
+        items = active if self.problem.index is None else self.problem.index[active]
+        block = self._view(q)
+        self.working.sub(items, items).dense(out=block[:q, :q])
+        block[:q, q:] = 0
+        block[q] = 0
+        self.active = active
+        return block
+
+    def _view(self, q: int) -> Array:
+        ld = row_length(q, self.room.dtype)
+        return self.room[: (q + 1) * ld].reshape(q + 1, ld)
+
+    # -- the gradient ------------------------------------------------------------------------------------------------
+
+    def _move(self, variables: Array, delta: Array, gram: Gram) -> None:
+        """g += K[:, items of the variables] δ."""
+        items = variables if self.problem.index is None else self.problem.index[variables]
+        self.g += self.problem.of_items(gram.sub(slice(None), items) @ delta)
+
+    def _gradient(self, gram: Gram) -> None:
+        self.g = self.problem.linear.astype(np.float64)
+        moved = np.flatnonzero(self.b)
+        if len(moved):
+            self._move(moved, self.b[moved], gram)
+
+    def _rounding_matters(self) -> bool:
+        """Whether errors of float32 kernel values, summed with the coefficients, could hide a part of the tolerance."""
+        return self.working.dtype == np.float32 and _EPS32 * self.scale * float(np.linalg.norm(self.b)) > 0.05 * self.solver.tol
+
+    # -- the free variables at once ----------------------------------------------------------------------------------
+
+    def _newton(self, largest: int = 3000) -> bool:
+        exact = self.gram.astype(np.float64)
+        moved = free_step(self.problem, exact, self.b, self.g, largest)
+        if moved is None:
+            return False
+        changed = np.flatnonzero(moved != self.b)
+        delta = moved[changed] - self.b[changed]
+        self.b = moved
+        if len(changed):
+            self._move(changed, delta, exact)
+        return True
+
+    def _polish(self) -> None:
+        free = int(np.count_nonzero((self.b > self.problem.lower) & (self.b < self.problem.upper)))
+        # a flop of a factorisation costs about a tenth of an element of an SMO step
+        if not 0 < free <= max(200, int((0.3 * self.n_iter * min(len(self.b), _ALL)) ** (1 / 3))):
+            return
+        kept = self.b, self.g
+        self._gradient(self.gram.astype(np.float64))
+        gap, _, _ = self.problem.violation(self.b, self.g)
+        for _ in range(4):
+            if not self._newton():
+                break
+            better, _, _ = self.problem.violation(self.b, self.g)
+            if better > max(gap, self.solver.tol):
+                self.b, self.g = kept
+                return
+            if better >= 0.5 * gap:
+                break
+            gap, kept = better, (self.b.copy(), self.g.copy())
+
+    # -- limits and their causes -------------------------------------------------------------------------------------
+
+    def _look(self, gap: float, active: Array | None = None) -> None:
+        """The clock, the count and the callback."""
+        seconds = time.perf_counter() - self.began
+        if self.n_iter >= self.limit and gap > self.solver.tol:
+            raise _Stop("max_iter")
+        if self.solver.max_time is not None and seconds > self.solver.max_time:
+            raise _Stop("max_time")
+        if self.solver.progress is not None:
+            state = {"gap": gap, "tol": self.solver.tol, "n_iter": self.n_iter, "seconds": seconds, "active": len(self.active)}
+            if self.solver.progress(state):
+                raise _Stop("callback")
+
+    def _cause(self, reason: str) -> str:
+        """What was measured about the end."""
+        if reason in ("gap", "callback"):
+            return ""
+        size = self.scale * float(np.sum(np.abs(self.b)))
+        if self.negative:
+            return (
+                f"the kernel matrix is indefinite ({self.negative} steps met negative curvature), so there may be no single optimum; "
+                "repair it: kernel.repaired('clip')"
+            )
+        if np.finfo(np.float64).eps * size * 10 > self.solver.tol:
+            return (
+                f"the sums have magnitude {size:.1e}, so float64 cannot resolve a gap of {self.solver.tol:g}; "
+                "scale the data or the kernel, or take a smaller C or a larger tol"
+            )
+        if reason == "stalled":
+            return "the gap no longer shrinks; the matrix may be asymmetric, or nearly singular: check it with mercer.check_gram"
+        return f"the limit {reason} came first; a larger one, a smaller C or a larger tol would let it converge"

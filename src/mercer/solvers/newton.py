@@ -1,0 +1,77 @@
+"""The free variables of a dual quadratic programme solved at once.
+
+With F the variables strictly between their bounds, min ½ δ^T K_FF δ + g_F^T δ with the sums kept is a linear system. SMO needs many steps where
+C is so large that F is ill-conditioned; this needs one factorisation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from mercer.backend import Array
+from mercer.gram import Gram
+from mercer.problems import DualQP
+
+_ROUNDS = 30
+
+
+def free_step(problem: DualQP, gram: Gram, b: Array, g: Array, largest: int) -> Array | None:
+    """b with its free variables moved to their optimum, or towards it until the last of them has met a bound; None if it cannot be done.
+
+    The direction is one of descent whatever the rounding, and the step is exact along it, so the objective does not rise.
+    """
+    free = np.flatnonzero((b > problem.lower) & (b < problem.upper))
+    if not 0 < len(free) <= largest:
+        return None
+    items = free if problem.index is None else problem.index[free]
+    K = np.array(gram.sub(items, items).dense(), np.float64)
+    group = np.zeros(len(free), np.int64) if problem.group is None else problem.group[free]
+    out, gradient = b.copy(), g[free].copy()
+    inside = np.ones(len(free), bool)
+    for _ in range(_ROUNDS):
+        direction = _direction(K[np.ix_(inside, inside)], gradient[inside], group[inside], problem.coupled)
+        if direction is None:
+            return out if not inside.all() else None
+        at = free[inside]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(direction > 0, (problem.upper[at] - out[at]) / direction, (problem.lower[at] - out[at]) / direction)
+        room = np.where(direction == 0, np.inf, room)
+        step = min(1.0, float(room.min()))
+        out[at] += step * direction
+        gradient += step * (K[:, inside] @ direction)
+        if step == 1.0:
+            break
+        met = room <= step
+        upper = direction > 0
+        out[at[met & upper]] = problem.upper[at[met & upper]]
+        out[at[met & ~upper]] = problem.lower[at[met & ~upper]]
+        inside[np.flatnonzero(inside)[met]] = False
+        if not inside.any():
+            break
+    return out
+
+
+def _direction(K: Array, g: Array, group: Array, coupled: bool) -> Array | None:
+    """−K⁻¹(g + Σ_k ρ_k 1_k) with the ρ that keep the sums; K is made definite by as little as is needed."""
+    size = float(np.mean(np.abs(np.diagonal(K)))) or 1.0
+    for ridge in (1e-13, 1e-10, 1e-7):
+        try:
+            factor = linalg.cho_factor(K + ridge * size * np.eye(len(K)), lower=True, check_finite=False)
+        except linalg.LinAlgError:
+            continue
+        if not coupled:
+            return -linalg.cho_solve(factor, g, check_finite=False)
+        kinds = np.unique(group)
+        ones = (group[:, None] == kinds[None, :]).astype(np.float64)
+        solved = linalg.cho_solve(factor, np.column_stack([g, ones]), check_finite=False)
+        small = ones.T @ solved[:, 1:]
+        if not np.isfinite(solved).all() or np.linalg.matrix_rank(small) < len(small):
+            continue
+        rho = np.linalg.solve(small, -ones.T @ solved[:, 0])
+        direction = -(solved[:, 0] + solved[:, 1:] @ rho)
+        for k in range(len(kinds)):  # the sums to the last bit: rounding must not drift
+            mine = ones[:, k] > 0
+            direction[mine] -= direction[mine].mean()
+        return direction if float(direction @ g) < 0 else None
+    return None

@@ -177,7 +177,7 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
     queue, lock, stop = iter(tasks), threading.Lock(), threading.Event()
 
     def work() -> None:
-        _in_worker.yes = True
+        _in_worker.yes, _in_worker.stop = True, stop
         try:
             while not stop.is_set():
                 with lock:
@@ -190,7 +190,7 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
             stop.set()
             raise
         finally:
-            _in_worker.yes = False
+            _in_worker.yes, _in_worker.stop = False, None
 
     with single_threaded_blas():
         if workers == 1 or getattr(_in_worker, "yes", False):
@@ -205,6 +205,12 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
             wait(futures)
         for future in futures:
             future.result()
+
+
+def stopping() -> bool:
+    """Whether the pool this thread works for has been told to stop: long tasks ask now and then."""
+    stop = getattr(_in_worker, "stop", None)
+    return stop is not None and stop.is_set()
 
 
 _kept_workspace = threading.local()

@@ -102,7 +102,7 @@ class Solution:
     gap
         How far from optimal, in units of the gradient, computed in float64.
     stop_reason
-        "gap" (converged), "stalled", "max_iter", "max_time" or "callback".
+        "gap" (converged), "stalled", "max_iter", "max_time", "callback" or "interrupted".
     gradient
         K b + p.
     note

@@ -241,7 +241,7 @@ class Launch:
     def _run(self, V: Array, out: Array, width: int, store: bool) -> None:
         (n, m), (N, M) = self.shape, self.extent
         W = 1 if width == 1 else max(16, 1 << (width - 1).bit_length())
-        near = backend.empty((-(-N // 64) * -(-M // _CHUNK),), np.int8, self.like)
+        near = backend.empty((N // 32 * -(-M // _CHUNK),), np.int8, self.like)
 
         def run(kernel: Any, rows: int, columns: int, exact: bool, **config: int) -> None:
             def grid(chosen: dict[str, int]) -> tuple[int, int]:
@@ -259,7 +259,7 @@ class Launch:
         run(self.kernel, N, M, exact)
         if self.guarded and not store:
             BM = self.kernel.best_config.kwargs["BM"]
-            run(self.kernel.fn, N, M, True, BM=BM, BN=_second_width(self.D), STAGES=1, num_warps=BM // 16, num_stages=1)
+            run(self.kernel.fn, N, M, True, BM=BM, BN=_second_width(self.D), STAGES=1, num_warps=max(4, BM // 16), num_stages=1)
 
     def store(self, out: Array) -> Array:
         self._run(out, out, 1, True)
@@ -348,7 +348,7 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
         steps="\n".join(f"            {line}" for line in _formula(program, result, dtype)),
         result=_operand(result),
         close_chunk=_CLOSE_CHUNK.format(**fill) if guarded else "",
-        sum_precision="ieee" if dtype == "float64" else "tf32" if fast else "tf32x3",
+        sum_precision="ieee" if dtype == "float64" else "bf16x3" if fast else "bf16x6",
     )
 
 
@@ -384,7 +384,8 @@ def _formula(program: Any, result: tuple[str, int], dtype: str) -> list[str]:
 
     def scaled(reference: Any, by: str) -> str:
         """reference · by, past negations, scalars and a logarithm on the way."""
-        op, references = program[reference[1]] if reference[0] == "step" else (None, None)
+        step: Any = program[reference[1]] if reference[0] == "step" else (None, ())
+        op, references = step
         if op == "negative":
             return scaled(references[0], f"-{by}")
         if op == "multiply" and "scalar" in (references[0][0], references[1][0]):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array, workspace
+from mercer.backend import Array, stopping, workspace
 from mercer.gram import CachedGram, DenseGram, Gram
 from mercer.problems import DualQP, Solution
 from mercer.solvers.newton import free_step
@@ -48,6 +48,8 @@ class ActiveSet:
         rounding, not one of many within ``tol``.
     progress
         Called several times a second with gap, steps, seconds and active variables; returns True to stop.
+    keep_on_interrupt
+        Whether Ctrl-C ends the solver with the point found so far instead of an error.
     """
 
     tol: float = 1e-3
@@ -55,13 +57,14 @@ class ActiveSet:
     max_time: float | None = None
     polish: bool = True
     progress: Progress | None = None
+    keep_on_interrupt: bool = False
     seed: int = 0
 
     def solve(self, problem: DualQP, gram: Gram, start: Array | None = None) -> Solution:
-        return _Run(self, problem, _kept(gram), problem.start if start is None else start).solve()
+        return _Run(self, problem, kept(gram), problem.start if start is None else start).solve()
 
 
-def _kept(gram: Gram) -> Gram:
+def kept(gram: Gram) -> Gram:
     """K itself where a value is cheap; stored, or its rows kept, where it is dear."""
     if not gram.dear:
         return gram
@@ -102,6 +105,11 @@ class _Run:
                 self._polish()
         except _Stop as stop:
             reason = str(stop)
+        except KeyboardInterrupt:
+            if not self.solver.keep_on_interrupt:
+                raise
+            self._gradient(self.single)
+            reason = "interrupted"
         gap, _, _ = self.problem.violation(self.b, self.g)
         objective, levels = self.problem.objective(self.b, self.g), self.problem.levels(self.b, self.g)
         return Solution(self.b, levels, objective, gap, self.n_iter, reason, self.g, note or self._cause(reason))
@@ -261,6 +269,8 @@ class _Run:
 
     def _look(self, gap: float, active: Array | None = None) -> None:
         """The clock, the count and the callback."""
+        if stopping():
+            raise KeyboardInterrupt
         seconds = time.perf_counter() - self.began
         if self.n_iter >= self.limit and gap > self.solver.tol:
             raise _Stop("max_iter")
@@ -273,7 +283,7 @@ class _Run:
 
     def _cause(self, reason: str) -> str:
         """What was measured about the end."""
-        if reason in ("gap", "callback"):
+        if reason in ("gap", "callback", "interrupted"):
             return ""
         size = self.scale * float(np.sum(np.abs(self.b)))
         if self.negative:

@@ -27,7 +27,7 @@ _INT64 = ir.IntType(64)
 def row_length(q: int, dtype: Any) -> int:
     """The length of the rows of a block of q variables: whole registers, and no multiple of 1 KB, which would alias in the cache."""
     size = np.dtype(dtype).itemsize
-    by = _UNROLLED * register_bytes() // size
+    by = int(_UNROLLED * register_bytes() // size)
     length = -(-q // by) * by
     return length + by if length * size % 1024 == 0 else length
 

@@ -1,0 +1,1 @@
+"""What users fit: scikit-learn's contract over any kernel and any data."""

@@ -1,0 +1,47 @@
+"""One against one: a machine for every pair of classes, and one answer from them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mercer.backend import Array
+
+
+def pairs_of(k: int) -> list[tuple[int, int]]:
+    """(a, b) with a < b; a positive value of its machine means b."""
+    return [(a, b) for a in range(k) for b in range(a + 1, k)]
+
+
+def scores_of_pairs(values: Array, k: int) -> Array:
+    """Votes, and a sum of the values squeezed into (−⅓, ⅓) that decides between classes of as many votes."""
+    votes, sums = np.zeros((len(values), k)), np.zeros((len(values), k))
+    for t, (a, b) in enumerate(pairs_of(k)):
+        v = values[:, t]
+        sums[:, b] += v
+        sums[:, a] -= v
+        votes[v > 0, b] += 1
+        votes[v <= 0, a] += 1
+    return votes + sums / (3 * (np.abs(sums) + 1))
+
+
+def couple(p: Array, predicted: Array, k: int) -> Array:
+    """Probabilities of k classes from those of pairs (p[:, t] is that of b against a), by Wu, Lin and Weng's second method.
+
+    It solves min Σ_{a≠b} (r_ba p_a − r_ab p_b)² with Σ p = 1, a linear system for each sample. Where its largest is not the class that the votes
+    predict, the two exchange their probabilities: what is likeliest is what is predicted.
+    """
+    r = np.zeros((len(p), k, k))
+    for t, (a, b) in enumerate(pairs_of(k)):
+        r[:, b, a], r[:, a, b] = p[:, t], 1 - p[:, t]
+    Q = -np.einsum("nba,nab->nab", r, r)
+    diagonal = np.einsum("nba,nba->na", r, r)
+    Q[:, np.arange(k), np.arange(k)] = diagonal + 1e-12
+    bordered = np.ones((len(p), k + 1, k + 1))
+    bordered[:, :k, :k], bordered[:, k, k] = Q, 0.0
+    right = np.zeros((len(p), k + 1, 1))
+    right[:, k] = 1.0
+    out = np.clip(np.linalg.solve(bordered, right)[:, :k, 0], 0.0, None)
+    out /= out.sum(axis=1, keepdims=True)
+    rows, top = np.arange(len(p)), np.argmax(out, axis=1)
+    out[rows, predicted], out[rows, top] = out[rows, top], out[rows, predicted].copy()
+    return out

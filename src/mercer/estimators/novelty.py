@@ -1,0 +1,129 @@
+"""One-class machines: where most of the data lives, and what lies outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.backend import Array, Compute
+from mercer.data import size
+from mercer.estimators.svm import SupportVectorMachine, _filled, _without_zeros, check_nu
+from mercer.gram import Gram
+from mercer.kernels.base import Kernel
+from mercer.problems import DualQP, Solution
+
+
+class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
+    """Scores, a threshold, and +1 for inside, −1 for outside."""
+
+    nu: float
+    contamination: float | None
+
+    def __init__(
+        self, nu: float = 0.1, kernel: Kernel | str | None = None, *, contamination: float | None = None, tol: float = 1e-3,
+        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.nu, self.kernel, self.contamination = nu, kernel, contamination
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _linear(self, gram: Gram, total: float) -> Array:
+        raise NotImplementedError
+
+    def _edge(self, problem: DualQP, s: Solution, total: float) -> tuple[float, float]:
+        """The score on the edge of the region that ν gives, and the solver's gap in units of scores; also sets ``intercept_``."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Find the region of X; y is not used."""
+        X = self._accept(X, reset=True)
+        check_nu(self)
+        if self.contamination is not None and not 0 <= self.contamination <= 0.5:
+            raise ValueError(f"{type(self).__name__}(contamination={self.contamination!r}): the share to call outliers is between 0 and 0.5.")
+        X, _, weights, original = _without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
+        solver = self._solver()
+        self._bind(X, weights)
+        gram = self._gram(X)
+        # solved for a multiple a of α: bounded by the weights themselves (libsvm's scale), but never of a sum below 1
+        bounded = self.nu * float(weights.sum())
+        total = max(bounded, 1.0)
+        upper = weights * (total / bounded)
+        problem = DualQP(self._linear(gram, total), np.zeros(len(weights)), upper, _filled(upper, total))
+        s = solver.solve(problem, gram)
+        self._keep(X, s.coef[:, None] / total, original)
+        self.n_support_ = np.array([len(self.support_)], np.int32)
+        edge, slack = self._edge(problem, s, total)
+        # what is on the edge, within the solver's tolerance and rounding, is inside
+        self.offset_ = edge - max(slack, 1e-9 * max(1.0, abs(edge)))
+        if self.contamination is not None:
+            self.offset_ = _threshold(self.score_samples(X), weights, self.contamination)
+        self._report([s], X)
+        return self
+
+    def score_samples(self, X: Any) -> Array:
+        """The larger, the more inside."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Array:
+        """``score_samples(X) − offset_``: negative outside."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Array:
+        """+1 inside, −1 outside; on the edge is inside."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+
+def _threshold(scores: Array, weights: Array, contamination: float) -> float:
+    """A threshold below which round(c Σw) of the weight lies; scores equal to it are inside."""
+    order = np.argsort(scores, kind="stable")
+    reject = round(contamination * float(weights.sum()))
+    place = int(np.searchsorted(np.cumsum(weights[order]), reject, side="right"))
+    return float(scores[order[min(place, len(order) - 1)]])
+
+
+class OneClassSVM(NoveltyMachine):
+    """min ½ α^T K α, 0 ≤ α_i ≤ w_i/(ν Σw), Σα = 1: half a space away from the origin of feature space that holds most of the data.
+
+    nu
+        An upper bound of the share of outliers in training, a lower bound of that of support vectors.
+    contamination
+        If given, the threshold is set so that this share of the training data, to the nearest sample, is called outlier.
+    """
+
+    def _linear(self, gram: Gram, total: float) -> Array:
+        return np.zeros(gram.shape[0])
+
+    def _edge(self, problem: DualQP, s: Solution, total: float) -> tuple[float, float]:
+        self.intercept_ = np.zeros(1)
+        return -float(s.levels[0]) / total, s.gap / total
+
+    def score_samples(self, X: Any) -> Array:
+        check_is_fitted(self)
+        return self._values(X)[:, 0]
+
+
+class SVDD(NoveltyMachine):
+    """min α^T K α − Σ α_i k_ii, 0 ≤ α_i ≤ C w_i, Σα = 1, C = 1/(ν Σw): the smallest ball in feature space around most of the data.
+
+    ``score_samples`` is −‖φ(x) − centre‖², ``offset_`` minus the squared radius. For k(x, x) constant it is the one-class SVM.
+    """
+
+    def _linear(self, gram: Gram, total: float) -> Array:
+        return -0.5 * total * np.asarray(gram.diag(), np.float64)
+
+    def _edge(self, problem: DualQP, s: Solution, total: float) -> tuple[float, float]:
+        norm = float(s.coef @ (s.gradient - problem.linear)) / total**2  # ‖centre‖²
+        self.intercept_ = np.array([-norm])
+        return -2 * float(s.levels[0]) / total - norm, 2 * s.gap / total
+
+    def score_samples(self, X: Any) -> Array:
+        check_is_fitted(self)
+        accepted = self._accept_new(X)
+        if self.kernel_ is None:
+            raise ValueError("SVDD of a precomputed matrix scores new items only with their own k(x, x); give the kernel instead.")
+        inner = np.asarray(self._cross(accepted) @ self.dual_coef_[0])
+        return 2 * inner - np.asarray(self.kernel_.diag(accepted), np.float64) + self.intercept_[0]

@@ -1,0 +1,463 @@
+"""Support vector machines: each a dual quadratic programme of a few lines over any kernel."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.backend import Array, Compute, run_tasks
+from mercer.data import size, take
+from mercer.estimators.base import KernelEstimator
+from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
+from mercer.estimators.probability import Sigmoid, leave_one_out
+from mercer.functions import RKHSFunction
+from mercer.gram import Gram
+from mercer.kernels.base import Kernel
+from mercer.problems import DualQP, Solution
+from mercer.solvers.dual import ActiveSet, kept
+
+_STOPS = {
+    "max_iter": "stopped after max_iter={n_iter} steps",
+    "max_time": "stopped after max_time={max_time} s",
+    "stalled": "stopped because the gap no longer shrinks",
+    "callback": "was stopped by the callback",
+    "interrupted": "was interrupted",
+}
+
+
+class SupportVectorMachine(KernelEstimator):
+    """What the machines share: the solver, its report, and the support vectors."""
+
+    tol: float
+    max_iter: int | None
+    max_time: float | None
+    progress: Any
+    on_interrupt: str
+
+    def _solver(self) -> ActiveSet:
+        if not self.tol > 0:
+            raise ValueError(f"tol={self.tol}: the gap to reach must be positive.")
+        if self.on_interrupt not in ("raise", "keep"):
+            raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the model found so far.")
+        keep = self.on_interrupt == "keep"
+        return ActiveSet(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time, progress=self.progress, keep_on_interrupt=keep)
+
+    def _positive(self, name: str) -> float:
+        value = getattr(self, name)
+        if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
+            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a positive number.")
+        return float(value)
+
+    def _report(self, solutions: Sequence[Solution], X: Any) -> None:
+        """The fitted attributes about convergence, and a warning that names the measured cause where there was none."""
+        worst = max(solutions, key=lambda s: (not s.converged, s.gap))
+        self.n_iter_ = int(sum(s.n_iter for s in solutions))
+        self.gap_, self.objective_ = worst.gap, float(sum(s.objective for s in solutions))
+        self.converged_, self.stop_reason_ = all(s.converged for s in solutions), worst.stop_reason
+        if not self.converged_ and worst.stop_reason not in ("callback", "interrupted"):
+            stop = _STOPS[worst.stop_reason].format(n_iter=self.n_iter_, max_time=self.max_time)
+            cause = "; ".join(part for part in (worst.note, _uneven(X)) if part)
+            said = f"{type(self).__name__} {stop}: the gap is {worst.gap:.3g}, tol {self.tol:g}. Measured cause: {cause}."
+            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+
+    def _keep(self, X: Any, coef: Array, original: Array) -> None:
+        """Only the items with weight: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients."""
+        used = np.flatnonzero(np.any(coef != 0, axis=1))
+        self.support_ = original[used].astype(np.int32)
+        self.support_vectors_ = self._items(X, used)
+        self.dual_coef_ = coef[used].T.copy()
+
+    def _values(self, X: Any) -> Array:
+        """Σ_i coef_i k(x, x_i) + b for new items."""
+        check_is_fitted(self)
+        X = self._accept_new(X)
+        if not len(self.support_):
+            return np.zeros((size(X), len(self.intercept_))) + self.intercept_
+        coef = self.dual_coef_.T
+        return np.asarray(self._cross(X) @ (coef[:, 0] if coef.shape[1] == 1 else coef)).reshape(size(X), -1) + self.intercept_
+
+    @property
+    def function_(self) -> RKHSFunction:
+        """f = Σ coef_i k(·, x_i) + b as a function in the space of the kernel."""
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            raise AttributeError("A precomputed matrix has no function on data; give the kernel itself.")
+        bias = self.intercept_ if len(self.intercept_) > 1 else float(self.intercept_[0])
+        return RKHSFunction(self.kernel_, self.support_vectors_, self.dual_coef_.T if len(self.dual_coef_) > 1 else self.dual_coef_[0], bias)
+
+
+def _uneven(X: Any) -> str:
+    """Whether the columns of a table differ in scale so much that distances are those of a few of them."""
+    if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and len(X)):
+        return ""
+    spread = X[:10_000].std(axis=0)
+    spread = spread[spread > 0]
+    if len(spread) < 2 or spread.max() < 100 * spread.min():
+        return ""
+    return f"the columns differ in scale by a factor of {spread.max() / spread.min():.1g}: standardise them"
+
+
+def _without_zeros(X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
+    """Samples of weight 0 are not there; (X, y, weights, the numbers of those that are)."""
+    n = size(X)
+    if weights is None:
+        return X, y, np.ones(n), np.arange(n)
+    used = np.flatnonzero(weights > 0)
+    return (X, y, weights, used) if len(used) == n else (take(X, used), y[used], weights[used], used)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Classification
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
+    """One-vs-one over a binary machine; ``_pair`` is that machine."""
+
+    class_weight: Any = None
+    probability: bool
+
+    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> tuple[Array, float, Solution]:
+        """(coefficients, bias, solution) for labels ±1."""
+        raise NotImplementedError
+
+    def _feasible(self, counts: dict[Any, float]) -> None:
+        """Raise if the parameters do not fit the weights of the classes."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on samples X with labels y; a weight counts as that many repetitions of its sample."""
+        X, y = self._accept(X, y, reset=True)
+        check_classification_targets(y)
+        X, y, weights, original = _without_zeros(X, y, self._weights(X, sample_weight))
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
+        solver = self._solver()
+        counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
+        self._feasible(counts)
+        bounds = weights * self._class_weights(counts)[codes]
+        self._bind(X, weights)
+        self._fit_pairs(X, self._gram(X), codes, bounds, original, solver)
+        return self
+
+    def _class_weights(self, counts: dict[Any, float]) -> Array:
+        if self.class_weight is None:
+            return np.ones(len(counts))
+        if isinstance(self.class_weight, str):
+            if self.class_weight != "balanced":
+                raise ValueError(f"class_weight={self.class_weight!r}: give a dictionary {{class: weight}}, 'balanced' or None.")
+            total = sum(counts.values())
+            return np.array([total / (len(counts) * c) for c in counts.values()])
+        unknown = set(self.class_weight) - set(counts)
+        if unknown:
+            raise ValueError(f"class_weight has classes that are not in y: {sorted(unknown, key=str)}.")
+        return np.array([float(self.class_weight.get(label, 1.0)) for label in counts])
+
+    def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
+        k, pairs = len(self.classes_), pairs_of(len(self.classes_))
+        members = [np.flatnonzero(codes == c) for c in range(k)]
+        gram = kept(gram) if k > 2 else gram  # what is dear is computed once for all pairs
+        found: list[Any] = [None] * len(pairs)
+
+        def task(t: int) -> None:
+            a, b = pairs[t]
+            chosen = np.sort(np.concatenate([members[a], members[b]])) if k > 2 else slice(None)
+            y = np.where(codes[chosen] == b, 1.0, -1.0)
+            part = gram if k == 2 else gram.sub(chosen, chosen)
+            coef, bias, solution = self._pair(part, y, bounds[chosen], solver)
+            loo = leave_one_out(part, y, coef, bias, solution) if self.probability else None
+            found[t] = (chosen, coef, bias, solution, None if loo is None else Sigmoid.fit(loo, y, bounds[chosen]))
+
+        run_tasks(task, range(len(pairs)), 1 if len(pairs) < 3 else gram.compute.workers)
+        # libsvm's layout: row r of a support vector's coefficients is that against the r-th other class
+        coef = np.zeros((len(codes), k - 1))
+        for (a, b), (chosen, values, *_) in zip(pairs, found, strict=True):
+            index = np.arange(len(codes))[chosen]
+            coef[index[codes[chosen] == a], b - 1] = values[codes[chosen] == a]
+            coef[index[codes[chosen] == b], a] = values[codes[chosen] == b]
+        order = np.concatenate(members)
+        self._keep(take(X, order) if k > 2 else X, coef[order] if k > 2 else coef, original[order] if k > 2 else original)
+        self.n_support_ = np.array([np.count_nonzero(np.any(coef[m] != 0, axis=1)) for m in members], np.int32)
+        self.intercept_ = np.array([bias for _, _, bias, *_ in found])
+        self._sigmoids = [found[t][4] for t in range(len(pairs))]
+        self._report([solution for *_, solution, _ in found], X)
+
+    # -- prediction --------------------------------------------------------------------------------------------------
+
+    def _pair_values(self, X: Any) -> Array:
+        """The decision of each pair (a, b): positive for b."""
+        if len(self.classes_) == 2:
+            return self._values(X)
+        check_is_fitted(self)
+        X = self._accept_new(X)
+        cross, n = self._cross(X), size(X)
+        stops = np.cumsum(self.n_support_)
+        parts = []
+        for start, stop in zip(stops - self.n_support_, stops, strict=True):
+            block = slice(int(start), int(stop))
+            coef = self.dual_coef_[:, block].T
+            parts.append(np.asarray(cross.sub(slice(None), block) @ coef) if stop > start else np.zeros((n, coef.shape[1])))
+        values = [parts[a][:, b - 1] + parts[b][:, a] for a, b in pairs_of(len(self.classes_))]
+        return np.column_stack(values) + self.intercept_
+
+    def decision_function(self, X: Any) -> Array:
+        """f(x) for two classes, positive for ``classes_[1]``; for more, one score per class whose largest is the prediction."""
+        check_is_fitted(self)
+        values = self._pair_values(X)
+        return values[:, 0] if len(self.classes_) == 2 else scores_of_pairs(values, len(self.classes_))
+
+    def predict(self, X: Any) -> Array:
+        """The class of each sample."""
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
+
+    @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """P(class | x), columns in the order of ``classes_``; the likeliest class is always the predicted one."""
+        check_is_fitted(self)
+        values = self._pair_values(X)
+        p = np.column_stack([s(values[:, t]) for t, s in enumerate(self._sigmoids)])
+        if len(self.classes_) == 2:
+            return np.column_stack([1 - p[:, 0], p[:, 0]])
+        return couple(p, np.argmax(scores_of_pairs(values, len(self.classes_)), axis=1), len(self.classes_))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
+
+
+class SVC(Classifier):
+    """min ½‖w‖² + Σ_i C w_i max(0, 1 − y_i f(x_i)), f = ⟨w, φ(x)⟩ + b: soft-margin classification.
+
+    Trained by its dual in float32 blocks with a float64 check, to a gap of ``tol``; stops at the limits and says why. Several classes: one
+    against one, in parallel.
+
+    C
+        The price of an error; ``class_weight`` and ``sample_weight`` multiply it.
+    kernel
+        Any kernel; None: ``Gaussian()``; "precomputed": X is the matrix.
+    fit_intercept
+        False: b = 0.
+    probability
+        Whether to provide ``predict_proba``: sigmoids on leave-one-out values (span estimate), no refitting.
+    max_iter, max_time
+        Limits in steps and seconds; None: 10⁶ + 1000 n steps, no limit of time.
+    progress
+        Called several times a second with a dictionary (gap, tol, n_iter, seconds, active); returns True to stop.
+    on_interrupt
+        "raise", or "keep" the model found so far on Ctrl-C.
+    """
+
+    def __init__(
+        self, C: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, class_weight: Any = None, probability: bool = False,
+        tol: float = 1e-3, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.C, self.kernel, self.fit_intercept, self.class_weight, self.probability = C, kernel, fit_intercept, class_weight, probability
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> tuple[Array, float, Solution]:
+        s = solver.solve(hinge(y, self._positive("C") * weights, self.fit_intercept), gram, start)
+        return s.coef, float(s.levels[0]) if self.fit_intercept else 0.0, s
+
+    def _feasible(self, counts: dict[Any, float]) -> None:
+        self._positive("C")
+
+    def path(self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None) -> list[SVC]:
+        """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two classes."""
+        machines = []
+        X, y = self._accept(X, y, reset=True)
+        X, y, weights, original = _without_zeros(X, y, self._weights(X, sample_weight))
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) != 2:
+            raise ValueError(f"A path is of two classes; y has {len(classes)}.")
+        self._bind(X, weights)
+        gram, signs = kept(self._gram(X)), np.where(codes == 1, 1.0, -1.0)
+        before: tuple[float, Array] | None = None
+        for C in sorted(float(c) for c in Cs):
+            one = clone(self).set_params(C=C)
+            one.classes_, one.kernel_, one.n_features_in_ = classes, self.kernel_, getattr(self, "n_features_in_", None)
+            bounds = weights * one._class_weights({label: float(weights[codes == k].sum()) for k, label in enumerate(classes)})[codes]
+            # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
+            start = None if before is None else before[1] * (C / before[0] if C <= 10 else 1.0)
+            coef, bias, solution = one._pair(gram, signs, bounds, one._solver(), start)
+            one._keep(X, coef[:, None], original)
+            one.n_support_ = np.array([np.count_nonzero(coef[codes == k]) for k in (0, 1)], np.int32)
+            one.intercept_, one._sigmoids = np.array([bias]), [None]
+            one._report([solution], X)
+            before = (C, coef)
+            machines.append(one)
+        return machines
+
+
+class NuSVC(Classifier):
+    """SVC where ν, not C, is chosen: at most a share ν of the samples are on the wrong side of their margin, at least ν are support vectors.
+
+    Feasible for ν ≤ 2 min(n₊, n₋)/n in each pair of classes. Classes have no prices here: weigh the samples.
+    """
+
+    def __init__(
+        self, nu: float = 0.2, kernel: Kernel | str | None = None, *, probability: bool = False, tol: float = 1e-3, max_iter: int | None = None,
+        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.nu, self.kernel, self.probability = nu, kernel, probability
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _feasible(self, counts: dict[Any, float]) -> None:
+        nu = check_nu(self)
+        labels = list(counts)
+        for k, a in enumerate(labels):
+            for b in labels[k + 1 :]:
+                most = 2 * min(counts[a], counts[b]) / (counts[a] + counts[b])
+                if nu > most * (1 + 1e-12):
+                    raise ValueError(f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!r} and {b!r} of this y.")
+
+    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> tuple[Array, float, Solution]:
+        half = self.nu * weights.sum() / 2
+        b = np.where(y > 0, _filled(np.where(y > 0, weights, 0.0), half), -_filled(np.where(y < 0, weights, 0.0), half))
+        problem = DualQP(np.zeros(len(y)), np.minimum(0.0, y * weights), np.maximum(0.0, y * weights), b, group=(y > 0).astype(np.int8))
+        s = solver.solve(problem, gram, start)
+        negative, positive = s.levels
+        margin = (negative - positive) / 2  # where f = ±margin are the edges; in the units of SVC it is 1
+        if not margin > 0:
+            margin = 1.0
+        return s.coef / margin, float((negative + positive) / (2 * margin)), s
+
+
+def hinge(y: Array, C: Array, coupled: bool = True) -> DualQP:
+    """The dual of Σ C_i max(0, 1 − y_i f_i) + ½‖w‖²."""
+    return DualQP(-y, np.minimum(0.0, y * C), np.maximum(0.0, y * C), np.zeros(len(y)), coupled=coupled)
+
+
+def check_nu(machine: Any) -> float:
+    if not (isinstance(machine.nu, int | float | np.number) and 0 < machine.nu <= 1):
+        raise ValueError(f"{type(machine).__name__}(nu={machine.nu!r}): nu is a share, above 0 and at most 1.")
+    return float(machine.nu)
+
+
+def _filled(room: Array, total: float) -> Array:
+    """``total`` given out in order, each up to its room."""
+    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
+    return np.clip(total - before, 0.0, room)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Regression
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Regressor(RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
+    """Regression machines: one problem for each output, over one matrix."""
+
+    C: float
+
+    def _dual(self, y: Array, C: Array) -> DualQP:
+        raise NotImplementedError
+
+    def _bias(self, solution: Solution) -> float:
+        raise NotImplementedError
+
+    def _feasible(self) -> None:
+        self._positive("C")
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on samples X with targets y, (n,) or (n, outputs); a weight counts as that many repetitions."""
+        X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
+        y = np.asarray(y, np.float64)
+        X, y, weights, original = _without_zeros(X, y, self._weights(X, sample_weight))
+        self._feasible()
+        solver = self._solver()
+        self._bind(X, weights)
+        targets = y.reshape(len(y), -1)
+        gram = self._gram(X)
+        gram = kept(gram) if targets.shape[1] > 1 else gram
+        solutions = []
+        coef = np.zeros(targets.shape)
+        for t in range(targets.shape[1]):
+            problem = self._dual(targets[:, t], self._positive("C") * weights)
+            s = solver.solve(problem, gram)
+            coef[:, t] = problem.items(s.coef, len(y))
+            solutions.append(s)
+        self._keep(X, coef, original)
+        self.n_support_ = np.array([len(self.support_)], np.int32)
+        self.intercept_ = np.array([self._bias(s) for s in solutions])
+        self._single = y.ndim == 1
+        self._report(solutions, X)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """f(x) for each sample."""
+        values = self._values(X)
+        return values[:, 0] if self._single else values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+
+class SVR(Regressor):
+    """min ½‖w‖² + Σ_i C w_i max(0, |y_i − f(x_i)| − ε): errors up to ε are free. Several outputs share the matrix."""
+
+    def __init__(
+        self, C: float = 1.0, epsilon: float = 0.1, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, tol: float = 1e-3,
+        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.C, self.epsilon, self.kernel, self.fit_intercept = C, epsilon, kernel, fit_intercept
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _feasible(self) -> None:
+        super()._feasible()
+        if not (isinstance(self.epsilon, int | float | np.number) and np.isfinite(self.epsilon) and self.epsilon >= 0):
+            raise ValueError(f"SVR(epsilon={self.epsilon!r}): the width that is free must be a number of at least 0.")
+
+    def _dual(self, y: Array, C: Array) -> DualQP:
+        zero, n = np.zeros(len(y)), len(y)
+        linear = np.concatenate([self.epsilon - y, -self.epsilon - y])
+        item = np.concatenate([np.arange(n), np.arange(n)])
+        return DualQP(linear, np.concatenate([zero, -C]), np.concatenate([C, zero]), np.zeros(2 * n), item, coupled=self.fit_intercept)
+
+    def _bias(self, solution: Solution) -> float:
+        return float(solution.levels[0]) if self.fit_intercept else 0.0
+
+
+class NuSVR(Regressor):
+    """SVR where ν, not ε, is chosen: at most a share ν of the samples lie outside the tube, whose width ``epsilon_`` follows."""
+
+    def __init__(
+        self, nu: float = 0.5, C: float = 1.0, kernel: Kernel | str | None = None, *, tol: float = 1e-3, max_iter: int | None = None,
+        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.nu, self.C, self.kernel = nu, C, kernel
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _feasible(self) -> None:
+        super()._feasible()
+        check_nu(self)
+
+    def _dual(self, y: Array, C: Array) -> DualQP:
+        n, zero = len(y), np.zeros(len(y))
+        half = _filled(C, self.nu * C.sum() / 2)
+        item, group = np.concatenate([np.arange(n), np.arange(n)]), np.repeat(np.array([0, 1], np.int8), n)
+        start = np.concatenate([half, -half])
+        return DualQP(np.concatenate([-y, -y]), np.concatenate([zero, -C]), np.concatenate([C, zero]), start, item, group)
+
+    def _bias(self, solution: Solution) -> float:
+        above, below = solution.levels
+        self.epsilon_ = float(above - below) / 2
+        return float(above + below) / 2

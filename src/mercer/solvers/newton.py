@@ -14,6 +14,7 @@ from mercer.gram import Gram
 from mercer.problems import DualQP
 
 _ROUNDS = 30
+_SMALL = 128  # free variables whose system is solved by its eigenvalues
 
 
 def free_step(problem: DualQP, gram: Gram, b: Array, g: Array, largest: int) -> Array | None:
@@ -53,25 +54,41 @@ def free_step(problem: DualQP, gram: Gram, b: Array, g: Array, largest: int) -> 
 
 
 def _direction(K: Array, g: Array, group: Array, coupled: bool) -> Array | None:
-    """−K⁻¹(g + Σ_k ρ_k 1_k) with the ρ that keep the sums; K is made definite by as little as is needed."""
+    """−K⁻¹(g + Σ_k ρ_k 1_k) with the ρ that keep the sums; None where that is no descent.
+
+    Equal items make K singular. A small system is solved with least norm, so that what K does not see stays where it is; a large one is made
+    definite by as little as is needed.
+    """
+    kinds = np.unique(group)
+    ones = (group[:, None] == kinds[None, :]).astype(np.float64) if coupled else np.zeros((len(g), 0))
+    direction = _least_norm(K, g, ones) if len(g) <= _SMALL else _regularised(K, g, ones)
+    if direction is None or not np.isfinite(direction).all():
+        return None
+    for k in range(ones.shape[1]):  # the sums to the last bit: rounding must not drift
+        mine = ones[:, k] > 0
+        direction[mine] -= direction[mine].mean()
+    return direction if float(direction @ g) < 0 else None
+
+
+def _least_norm(K: Array, g: Array, ones: Array) -> Array:
+    """The least-norm solution of the bordered system, from its eigenvalues; the border is scaled to the size of K."""
+    size = float(np.max(np.abs(np.diagonal(K)), initial=0.0)) or 1.0
+    corner = np.zeros((ones.shape[1], ones.shape[1]))
+    values, vectors = np.linalg.eigh(np.block([[K, size * ones], [size * ones.T, corner]]))
+    kept = np.abs(values) > 1e-12 * np.max(np.abs(values))
+    solved = vectors[:, kept] @ ((vectors[: len(g), kept].T @ -g) / values[kept])
+    return solved[: len(g)]
+
+
+def _regularised(K: Array, g: Array, ones: Array) -> Array | None:
     size = float(np.mean(np.abs(np.diagonal(K)))) or 1.0
-    for ridge in (1e-13, 1e-10, 1e-7):
+    for ridge in (1e-11, 1e-8):
         try:
             factor = linalg.cho_factor(K + ridge * size * np.eye(len(K)), lower=True, check_finite=False)
         except linalg.LinAlgError:
             continue
-        if not coupled:
-            return -linalg.cho_solve(factor, g, check_finite=False)
-        kinds = np.unique(group)
-        ones = (group[:, None] == kinds[None, :]).astype(np.float64)
         solved = linalg.cho_solve(factor, np.column_stack([g, ones]), check_finite=False)
         small = ones.T @ solved[:, 1:]
-        if not np.isfinite(solved).all() or np.linalg.matrix_rank(small) < len(small):
-            continue
-        rho = np.linalg.solve(small, -ones.T @ solved[:, 0])
-        direction = -(solved[:, 0] + solved[:, 1:] @ rho)
-        for k in range(len(kinds)):  # the sums to the last bit: rounding must not drift
-            mine = ones[:, k] > 0
-            direction[mine] -= direction[mine].mean()
-        return direction if float(direction @ g) < 0 else None
+        if np.isfinite(solved).all() and np.linalg.matrix_rank(small) == len(small):
+            return -(solved[:, 0] - solved[:, 1:] @ np.linalg.solve(small, ones.T @ solved[:, 0]))
     return None

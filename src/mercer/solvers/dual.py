@@ -21,6 +21,7 @@ import numpy as np
 from mercer.backend import Array, stopping, workspace
 from mercer.gram import CachedGram, DenseGram, Gram
 from mercer.problems import DualQP, Solution
+from mercer.solvers.interior import interior_point
 from mercer.solvers.newton import free_step
 from mercer.solvers.smo import Block, row_length
 
@@ -28,8 +29,10 @@ _ALL = 4096  # up to so many variables, all of them are active at once
 _FIRST = 2048  # random variables of the first round
 _LARGEST = 8192  # active variables
 _MARGIN = 0.2  # of the gap: how far inside its bound a variable may be and still be active
+_INTERIOR = 1500  # variables; up to here some twenty factorisations take a second
 _INNER = 0.1  # of the gap: how far a round goes
 _EPS32 = 3e-7  # relative error of a float32 kernel value, a few units in the last place
+_LARGEST_SINGLE = 1e15  # of kernel values; beyond, sums of float32 could overflow
 _SLICE = 0.1  # seconds between two looks at the clock
 
 Progress = Callable[[dict[str, Any]], Any]
@@ -84,9 +87,11 @@ class _Run:
         self.b = np.array(np.clip(start, problem.lower, problem.upper), np.float64)
         self.g = problem.linear.astype(np.float64)
         self.single = gram.astype(np.float32)
-        self.working = self.single
         self.scale = float(np.max(np.abs(gram.diag()), initial=0.0))
+        self.working = self.single if self.scale < _LARGEST_SINGLE else gram.astype(np.float64)
+        self.patience = 60  # sweeps of SMO after which the free variables are solved at once
         self.n_iter = self.negative = 0
+        self.tried = False  # whether interior points have had their turn
         self.limit = 10**6 + 1000 * n if solver.max_iter is None else solver.max_iter
         self.random = np.random.default_rng(solver.seed)
         self.active = np.empty(0, np.int64)
@@ -175,25 +180,28 @@ class _Run:
         before = self.b[active].copy()
         group = None if p.group is None else p.group[active]
         inner = Block(block, len(active), self.g[active], before, p.lower[active], p.upper[active], group, p.coupled)
-        slow = 60 * len(active) + 20_000  # steps after which the free variables are solved at once
+        slow = self.patience * (len(active) + 100)
         try:
             taken, pace = 0, max(64, int(_SLICE / (1e-9 * len(active) + 3e-7)))
             while True:
-                steps, gap, stuck = inner.run(target, min(pace, self.limit - self.n_iter))
+                steps, left, stuck = inner.run(target, min(pace, slow - taken, self.limit - self.n_iter))
                 self.n_iter += steps
                 taken += steps
                 self.negative += inner.negative
-                if gap <= target or stuck or taken >= slow:
+                if left <= target or stuck or taken >= slow:
                     break
-                self._look(gap, active)
+                self._look(left)
         finally:
             after = inner.b[: len(active)]
             changed = np.flatnonzero(after != before)
             self.b[active] = after
             if len(changed):
-                self._move(active[changed], (after - before)[changed], self.working)
+                delta = (after - before)[changed]
+                self._move(active[changed], delta, self.working)
+                if self.working.dtype == np.float32 and _EPS32 * self.scale * float(np.linalg.norm(delta)) > 0.3 * gap:
+                    self.working = self.gram.astype(np.float64)  # the steps were larger than float32 can follow to such a gap
         if taken >= slow or stuck:
-            self._newton()
+            self._hard()
 
     def _block(self, active: Array) -> Array:
         """K of the active variables, with the zero row and the padding that SMO wants."""
@@ -234,6 +242,23 @@ class _Run:
 
     # -- the free variables at once ----------------------------------------------------------------------------------
 
+    def _hard(self) -> None:
+        """SMO is slow: the whole problem by interior points where it is small, once; else the free variables at once, again and again."""
+        if len(self.b) <= _INTERIOR and not self.tried:
+            self.tried = True
+            items = np.arange(len(self.b)) if self.problem.index is None else self.problem.index
+            K = np.array(self.gram.astype(np.float64).sub(items, items).dense(), np.float64)
+            found = interior_point(self.problem, K)
+            if found is not None and np.isfinite(found).all():
+                before = self.problem.objective(self.b, self.g), self.b, self.g
+                self.b = found
+                self.working = self.gram.astype(np.float64)
+                self._gradient(self.working)
+                if self.problem.objective(self.b, self.g) > before[0] + 1e-9 * abs(before[0]):
+                    _, self.b, self.g = before
+                return
+        self.patience = 5 if self._newton() else 60
+
     def _newton(self, largest: int = 3000) -> bool:
         exact = self.gram.astype(np.float64)
         moved = free_step(self.problem, exact, self.b, self.g, largest)
@@ -267,7 +292,7 @@ class _Run:
 
     # -- limits and their causes -------------------------------------------------------------------------------------
 
-    def _look(self, gap: float, active: Array | None = None) -> None:
+    def _look(self, gap: float) -> None:
         """The clock, the count and the callback."""
         if stopping():
             raise KeyboardInterrupt

@@ -13,7 +13,7 @@ from mercer.backend import Array
 from mercer.gram import Gram
 from mercer.problems import DualQP
 
-_ROUNDS = 30
+_FLOPS = 1e10  # of factorisations in one call
 _SMALL = 128  # free variables whose system is solved by its eigenvalues
 
 
@@ -30,7 +30,7 @@ def free_step(problem: DualQP, gram: Gram, b: Array, g: Array, largest: int) -> 
     group = np.zeros(len(free), np.int64) if problem.group is None else problem.group[free]
     out, gradient = b.copy(), g[free].copy()
     inside = np.ones(len(free), bool)
-    for _ in range(_ROUNDS):
+    for _ in range(int(np.clip(3 * _FLOPS / (len(free) ** 3 + 1e6), 4, 2 * len(free)))):
         direction = _direction(K[np.ix_(inside, inside)], gradient[inside], group[inside], problem.coupled)
         if direction is None:
             return out if not inside.all() else None

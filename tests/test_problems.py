@@ -16,10 +16,7 @@ def test_the_gap_is_that_of_all_pairs() -> None:
     for groups in (None, group):
         qp = DualQP(g, lower, upper, b, group=groups)
         pairs = [
-            g[j] - g[i]
-            for i in range(12)
-            for j in range(12)
-            if b[i] < upper[i] and b[j] > lower[j] and (groups is None or groups[i] == groups[j])
+            g[j] - g[i] for i in range(12) for j in range(12) if b[i] < upper[i] and b[j] > lower[j] and (groups is None or groups[i] == groups[j])
         ]
         gap, levels, key = qp.violation(b, g)
         assert np.isclose(gap, max(0.0, *pairs))
@@ -37,7 +34,8 @@ def test_without_a_sum_the_gap_is_the_projected_gradient() -> None:
 def test_nothing_can_move() -> None:
     qp = DualQP(np.array([1.0, -1.0]), np.zeros(2), np.zeros(2), np.zeros(2))
     gap, levels, _ = qp.violation(np.zeros(2), qp.linear)
-    assert gap == 0 and np.isfinite(levels).all()
+    assert gap == 0
+    assert np.isfinite(levels).all()
 
 
 def test_variables_and_items() -> None:

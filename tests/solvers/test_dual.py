@@ -50,7 +50,8 @@ def test_the_objective_is_libsvms(n: int, C: float) -> None:
     b[peer.support_] = peer.dual_coef_[0]
     best = qp.objective(b, K @ b - y)
     assert abs(s.objective - best) <= 1e-8 * abs(best)
-    assert s.converged and _true_gap(qp, K, s.coef) <= 1e-6
+    assert s.converged
+    assert _true_gap(qp, K, s.coef) <= 1e-6
     np.testing.assert_allclose(s.levels[0], peer.intercept_[0], atol=1e-5)
     assert abs(s.coef.sum()) < 1e-9 * C * n
 
@@ -66,7 +67,8 @@ def test_large_problems_choose_an_active_set(monkeypatch: pytest.MonkeyPatch) ->
     K = kernel(X)
     for gram in (kernel.gram(X), DenseGram(K), CachedGram(kernel.gram(X)), DenseGram(K.astype(np.float32))):
         s = ActiveSet(tol=1e-3).solve(qp, gram)
-        assert s.converged and _true_gap(qp, np.asarray(gram.dense(), float), s.coef) <= 1.1e-3
+        assert s.converged
+        assert _true_gap(qp, np.asarray(gram.dense(), float), s.coef) <= 1.1e-3
         assert abs(s.objective - best) < 1e-4 * abs(best)
 
 
@@ -87,7 +89,8 @@ def test_interior_points_find_the_same_optimum(coupled: bool) -> None:
     assert _true_gap(qp, K, b) < 1e-6
     s = ActiveSet(tol=1e-9).solve(qp, DenseGram(K))
     assert np.isclose(qp.objective(b, K @ b - y), s.objective, rtol=1e-9)
-    assert (b >= qp.lower).all() and (b <= qp.upper).all()
+    assert (b >= qp.lower).all()
+    assert (b <= qp.upper).all()
     assert not coupled or abs(b.sum()) < 1e-9
 
 
@@ -100,7 +103,8 @@ def test_interior_points_keep_two_sums() -> None:
     K = mc.Gaussian(0.3)(X)
     b = interior_point(qp, K)
     assert b is not None
-    assert np.isclose(b[y > 0].sum(), half) and np.isclose(b[y < 0].sum(), -half)
+    assert np.isclose(b[y > 0].sum(), half)
+    assert np.isclose(b[y < 0].sum(), -half)
     assert _true_gap(qp, K, b) < 1e-7
 
 
@@ -136,7 +140,9 @@ def test_smo_on_a_block(n: int, C: float, dtype: str) -> None:
     for _ in range(200):
         _, gap, stuck = block.run(1e-3, 5)
         b = block.b[:n]
-        assert (b >= qp.lower).all() and (b <= qp.upper).all() and abs(b.sum()) < 1e-9 * max(1, C)
+        assert (b >= qp.lower).all()
+        assert (b <= qp.upper).all()
+        assert abs(b.sum()) < 1e-9 * max(1, C)
         objective = qp.objective(b, K[:n, :n].astype(float) @ b - y)
         assert objective <= last + 1e-6 * max(1.0, abs(last))
         last = objective
@@ -150,12 +156,16 @@ def test_limits() -> None:
     X, y = _data(3000)
     gram = mc.Gaussian(0.3).gram(X)
     s = ActiveSet(tol=1e-9, max_iter=50).solve(_hinge(y, 100.0), gram)
-    assert s.stop_reason == "max_iter" and 50 <= s.n_iter <= 60 and s.gap > 1e-9
+    assert s.stop_reason == "max_iter"
+    assert 50 <= s.n_iter <= 60
+    assert s.gap > 1e-9
     s = ActiveSet(tol=1e-9, max_time=0.0).solve(_hinge(y, 100.0), gram)
     assert s.stop_reason == "max_time"
     seen: list[dict[str, Any]] = []
     s = ActiveSet(progress=lambda state: seen.append(state) or len(seen) == 2).solve(_hinge(y, 100.0), gram)  # type: ignore[func-returns-value]
-    assert s.stop_reason == "callback" and len(seen) == 2 and {"gap", "tol", "n_iter", "seconds", "active"} <= set(seen[0])
+    assert s.stop_reason == "callback"
+    assert len(seen) == 2
+    assert {"gap", "tol", "n_iter", "seconds", "active"} <= set(seen[0])
 
 
 def test_a_point_to_start_from() -> None:
@@ -163,7 +173,8 @@ def test_a_point_to_start_from() -> None:
     gram = mc.Gaussian(0.3).gram(X)
     first = ActiveSet(polish=False).solve(_hinge(y, 1.0), gram)
     again = ActiveSet(polish=False).solve(_hinge(y, 1.0), gram, start=first.coef)
-    assert again.n_iter == 0 and again.converged
+    assert again.n_iter == 0
+    assert again.converged
 
 
 def test_interrupted_work_is_kept_when_asked() -> None:
@@ -176,7 +187,8 @@ def test_interrupted_work_is_kept_when_asked() -> None:
 
     solver = ActiveSet(tol=1e-9, progress=interrupt, keep_on_interrupt=True)
     s = solver.solve(_hinge(y, 100.0), mc.Gaussian(0.3).gram(X))
-    assert s.stop_reason == "interrupted" and s.coef.any()
+    assert s.stop_reason == "interrupted"
+    assert s.coef.any()
     with pytest.raises(KeyboardInterrupt):
         ActiveSet(tol=1e-9, progress=interrupt).solve(_hinge(y, 100.0), mc.Gaussian(0.3).gram(X))
 

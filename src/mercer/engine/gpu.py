@@ -14,7 +14,7 @@ differences in the tiles that need them. Data of few columns is subtracted in th
 
 from __future__ import annotations
 
-import importlib.util
+import importlib.metadata
 from collections import Counter
 from functools import cache
 from typing import Any
@@ -32,7 +32,8 @@ _WIDEST = 256  # columns of data held in registers; beyond, torch's GEMM is as f
 _NARROW = 8  # columns of data up to which differences cost less than products that half the tiles would have to repeat
 _BLOCK = 128  # items are padded to a multiple of the largest tile, so that no load has a mask
 _CHUNK = 2048  # columns of K between two looks at the smallest distance
-_PANEL = 64  # columns of V whose sums fit in registers
+_PANEL = 8  # columns of V whose sums fit in registers; a product on the tensor cores would cost a value more than 8 multiply-adds
+_BESIDE = {16: 64, 32: 64, 64: 64, 128: 32, 256: 16}  # columns of a tile in the second pass, by columns of data
 _TRIAL = 2**15  # rows and columns on which tile shapes are compared: every multiprocessor busy, in milliseconds
 _LOG2E, _LN2 = "1.4426950408889634", "0.6931471805599453"
 _STEPS = {
@@ -49,8 +50,8 @@ import triton.language as tl
 from triton.language.extra import libdevice
 
 CONFIGS = [
-    triton.Config({{"BM": bm, "BN": bn, "STAGES": stages}}, num_warps=warps, num_stages=stages, maxnreg=registers)
-    for bm, bn, warps, stages, registers in {configs}
+    triton.Config({{"BM": bm, "BN": bn, "STAGES": 2}}, num_warps=warps, num_stages=2, maxnreg=registers)
+    for bm, bn, warps, registers in {configs}
 ]
 
 
@@ -74,48 +75,36 @@ def ratio(x, y):
     return tl.inline_asm_elementwise("div.full.ftz.f32 $0, $1, $2;", "=f,f,f", [x, y], dtype=tl.float32, is_pure=True, pack=1)
 
 
-@triton.autotune(configs=CONFIGS, key=["D", "W", "STORE"])
+@triton.autotune(configs=CONFIGS, key=["D"])
 @triton.jit
-def kernel(A, B, LOW_A, LOW_B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, NEAR, n, m, N, M, d, width, stop, D: tl.constexpr,
-           W: tl.constexpr, STORE: tl.constexpr, EXACT: tl.constexpr, CHUNK: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, STAGES: tl.constexpr):
-    LANES: tl.constexpr = 8 if W == 1 else W  # sums of W = 1 stay apart by columns modulo 8: no thread asks another before the end
+def kernel(A, B, LOW_A, LOW_B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, NEAR, n, m, N, M, d, stop,
+           D: tl.constexpr, EXACT: tl.constexpr, CHUNK: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, STAGES: tl.constexpr):
     top = tl.program_id(0).to(tl.int64) * BM
     i = tl.arange(0, BM)
     j = tl.arange(0, BN)
     k = tl.arange(0, D)
-    c = tl.arange(0, W)
+    row = top + i
 {load_rows}
-    total = tl.zeros((BM, LANES), tl.float64)
-    start = tl.program_id(1) * BN if STORE else 0
-    stop = start + BN if STORE else stop
     for chunk in range(start, stop, CHUNK):
         last = tl.minimum(chunk + CHUNK, stop)
-        part = tl.zeros((BM, LANES), {type} if W == 1 else tl.float64)
 {open_chunk}
         for first in tl.range(chunk, last, BN, num_stages=STAGES):
 {load_cols}
 {reduce}
 {steps}
             value = {result}
-            if STORE:
-                row, column = (top + i)[:, None], (first + j)[None, :]
-                tl.store(OUT + row * m + column, value, mask=(row < n) & (column < m))
-            elif W == 1:
-                v = tl.load(V + first + j)
-                part += tl.sum(tl.reshape(value * v[None, :], (BM, BN // LANES, LANES)), axis=1)
-            else:
-                v = tl.load(V + first.to(tl.int64) * W + (j[:, None] * W + c[None, :]))
-                part += tl.dot(value, v, input_precision="{sum_precision}", out_dtype={type}).to(tl.float64)
+{sink}
 {close_chunk}
-        total += part.to(tl.float64)
-    if not STORE:
-        if W == 1:
-            total = tl.sum(total, axis=1)[:, None]
-        row = (top + i)[:, None]
-        at, keep = OUT + row * width + c[None, :], (row < n) & (c < width)[None, :]
-        if EXACT:
-            total += tl.load(at, mask=keep, other=0.0)
-        tl.store(at, total, mask=keep)
+{close}
+"""
+_STORE = """
+            column = (first + j)[None, :]
+            tl.store(OUT + row[:, None] * m + column, value, mask=(row[:, None] < n) & (column < m))
+"""
+_CLOSE = """
+    if EXACT:
+        total{c} += tl.load(OUT + {c} * n + row, mask=row < n, other=0.0)
+    tl.store(OUT + {c} * n + row, total{c}, mask=row < n)
 """
 _LOAD_ROWS = """
     at_i = top * D + (i[:, None] * D + k[None, :])
@@ -137,12 +126,12 @@ _DOT = """
 _OPEN_CHUNK = """
         mark = NEAR + tl.program_id(0) * tl.cdiv(M, CHUNK) + chunk // CHUNK
         smallest = tl.full((BM, 8), float("inf"), {type})
-        if EXACT and not STORE:
+        if EXACT and {sums}:
             last = tl.where(tl.load(mark) != 0, last, chunk)  # an empty loop where nothing was left out
 """
 _SQDIST = """
             sqdist = {distance}
-            least = tl.min(tl.reshape(sqdist - {tiny} * nb[None, :], (BM, BN // 8, 8)), axis=1)
+            least = {least}
             if not EXACT:
                 smallest = tl.minimum(smallest, least)
             elif tl.min(least - {tiny} * na[:, None]) < 0.0:  # some pair is close against its norms: this tile again, from differences
@@ -157,7 +146,7 @@ _CLOSE_CHUNK = """
         if not EXACT:
             near = tl.min(smallest - {tiny} * na[:, None]) < 0.0
             tl.store(mark, near.to(tl.int8))
-            part = tl.where(near, 0.0, part)
+{leave_out}
 """
 _FOLD = """
             # a product of nothing: its zeros lie as the tensor cores leave them, in which few loads serve many values and sums stay in a thread
@@ -173,7 +162,11 @@ _FOLD = """
 
 @cache
 def available() -> bool:
-    return importlib.util.find_spec("triton") is not None
+    """Triton for NVIDIA's GPUs; older ones lack what the template is written in."""
+    try:
+        return tuple(int(x) for x in importlib.metadata.version("triton").split(".")[:2]) >= (3, 6)
+    except importlib.metadata.PackageNotFoundError:
+        return False
 
 
 def launchable(operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], like: Array, shape: tuple[int, int]) -> bool:
@@ -236,49 +229,50 @@ class Launch:
         self.items = (*highs, *lows)
         self.rows, self.cols = (_stack([values[n] for n in inputs[kind]], like, dtype) for kind in ("row", "col"))
         self.scalars = backend.to_device(np.array([float(values[n]) for n in inputs["scalar"]] or [0.0], self.dtype), str(like.device))
-        self.kernel = _compiled(spec, fold, self.dtype.name, len(inputs["row"]), len(inputs["col"]), fast, self.D)
+        self.template = (spec, fold, self.dtype.name, len(inputs["row"]), len(inputs["col"]), fast)
 
-    def _run(self, V: Array, out: Array, width: int, store: bool) -> None:
+    def _run(self, V: Array, out: Array, W: int) -> None:
+        """One launch for W columns of V (for the matrix itself, W = 0), and a second for the chunks that the first left out."""
         (n, m), (N, M) = self.shape, self.extent
-        W = 1 if width == 1 else max(16, 1 << (width - 1).bit_length())
+        kernel = _compiled(*self.template, self.D, W)
         near = backend.empty((N // 32 * -(-M // _CHUNK),), np.int8, self.like)
 
-        def run(kernel: Any, rows: int, columns: int, exact: bool, **config: int) -> None:
+        def launch(kernel: Any, rows: int, columns: int, exact: bool, **config: int) -> None:
             def grid(chosen: dict[str, int]) -> tuple[int, int]:
-                return -(-rows // chosen["BM"]), columns // chosen["BN"] if store else 1
+                return -(-rows // chosen["BM"]), 1 if W else columns // chosen["BN"]
 
             kernel[grid](
-                *self.items, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, near, n, m, N, M, self.d, width, columns,
-                D=self.D, W=W, STORE=store, EXACT=exact, CHUNK=_CHUNK, **config,
+                *self.items, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, near, n, m, N, M, self.d, columns,
+                D=self.D, EXACT=exact, CHUNK=_CHUNK, **config,
             )  # fmt: skip
 
-        exact = self.guarded and store
-        if (key := (id(self.kernel), W, store)) not in _tried:
-            _tried.add(key)
-            run(self.kernel, min(N, _TRIAL), min(M, _TRIAL), exact)  # compares the tile shapes, on part of the matrix
-        run(self.kernel, N, M, exact)
-        if self.guarded and not store:
-            BM = self.kernel.best_config.kwargs["BM"]
-            run(self.kernel.fn, N, M, True, BM=BM, BN=_second_width(self.D), STAGES=1, num_warps=max(4, BM // 16), num_stages=1)
+        exact = self.guarded and not W
+        if kernel not in _tried:
+            _tried.add(kernel)
+            launch(kernel, min(N, _TRIAL), min(M, _TRIAL), exact)  # compares the tile shapes, on part of the matrix
+        launch(kernel, N, M, exact)
+        if self.guarded and W:
+            BM = kernel.best_config.kwargs["BM"]
+            launch(kernel.fn, N, M, True, BM=BM, BN=_BESIDE[self.D], STAGES=2, num_warps=max(4, BM // 16), num_stages=2)
 
     def store(self, out: Array) -> Array:
-        self._run(out, out, 1, True)
+        self._run(out, out, 0)
         return out
 
     def product(self, V: Array) -> Array:
         V = backend.astype(backend.like(V, self.like), self.dtype)
-        parts = []
+        out = backend.empty((V.shape[1], self.shape[0]), np.float64, self.like)
         for k in range(0, V.shape[1], _PANEL):
-            v = V[:, k : k + _PANEL]
-            width = v.shape[1]
-            W = 1 if width == 1 else max(16, 1 << (width - 1).bit_length())
-            v = backend.namespace(V).nn.functional.pad(v, (0, W - width, 0, self.extent[1] - len(v))).contiguous()
-            parts.append(backend.empty((self.shape[0], width), np.float64, self.like))
-            self._run(v, parts[-1], width, False)
-        return backend.namespace(V).cat(parts, 1) if len(parts) != 1 else parts[0]
+            v = V[:, k : k + _PANEL].T
+            W = 1 << (len(v) - 1).bit_length()
+            v = backend.namespace(V).nn.functional.pad(v, (0, self.extent[1] - v.shape[1], 0, W - len(v))).contiguous()
+            sums = backend.empty((W, self.shape[0]), np.float64, self.like)
+            self._run(v, sums, W)
+            out[k : k + _PANEL] = sums[: len(out) - k]
+        return out.T.contiguous()
 
 
-_tried: set[tuple[int, int, bool]] = set()
+_tried: set[Any] = set()  # kernels whose tile shapes were compared
 
 
 def _split(x: Array) -> tuple[Array, Array]:
@@ -309,12 +303,12 @@ _SQUARES = Fold((0.0,), (fold_variable("s0") + _DIFFERENCE * _DIFFERENCE,))
 
 
 @cache
-def _compiled(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int) -> Any:
-    return backend.module_from_source("triton", source(spec, fold, dtype, rows, cols, fast, D)).kernel
+def _compiled(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int, W: int) -> Any:
+    return backend.module_from_source("triton", source(spec, fold, dtype, rows, cols, fast, D, W)).kernel
 
 
-def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int) -> str:
-    """The Triton kernel as text; a ``fold`` is how its reduction is computed, whatever its name in the formula."""
+def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int, W: int) -> str:
+    """The Triton kernel as text. A ``fold`` is how the reduction is computed, whatever its name in the formula; W = 0 stores the values."""
     kinds, program, result = spec
     type_ = "tl.float32" if dtype == "float32" else "tl.float64"
     precision = "tf32" if dtype == "float32" else "ieee"
@@ -322,51 +316,58 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
     guarded = "sqdist" in kinds and fold is None
     alone = kinds == ("sqdist",)  # then the left items come multiplied by −2, and the product starts from the norms
     read = [reference for _, references in program for reference in references] + [result]
-    load_rows = [f"    s{k} = tl.load(SCALARS + {k})" for k in sorted({index for kind, index in read if kind == "scalar"})]
-    load_rows += [f"    row{k} = tl.load(ROWS + {k} * N + top + i)" for k in range(rows)]
+    load_rows = ["    start = 0"] if W else ["    start = tl.program_id(1) * BN", "    stop = start + BN"]
+    load_rows += [f"    total{c} = tl.zeros((BM,), tl.float64)" for c in range(W)]
+    load_rows += [f"    s{k} = tl.load(SCALARS + {k})" for k in sorted({index for kind, index in read if kind == "scalar"})]
+    load_rows += [f"    row{k} = tl.load(ROWS + {k} * N + row)" for k in range(rows)]
     load_cols = [f"            col{k} = tl.load(COLS + {k} * M + first + j)" for k in range(cols)]
+    # the sums stay apart by columns modulo 8, as the tensor cores leave them: no thread asks another before the chunk ends
+    open_chunk = [f"        part{c} = tl.zeros((BM, 8), {type_})" for c in range(W)]
+    sink = [f"            part{c} += {_apart('sum', f'value * tl.load(V + {c} * M + first + j)[None, :]')}" for c in range(W)]
+    close_chunk = [f"        total{c} += tl.sum(part{c}, axis=1).to(tl.float64)" for c in range(W)]
+    fill: dict[str, Any] = {"tiny": TINY[dtype], "type": type_, "split": split, "precision": precision, "sums": bool(W)}
     if guarded:
-        load_rows.append("    na = tl.load(NA + top + i)")
+        load_rows.append("    na = tl.load(NA + row)")
         load_cols.append("            nb = tl.load(NB + first + j)")
+        open_chunk.append(_OPEN_CHUNK.format(**fill))
+        leave_out = "\n".join(f"            part{c} = tl.where(near, 0.0, part{c})" for c in range(W))
+        close_chunk.insert(0, _CLOSE_CHUNK.format(leave_out=leave_out, **fill))
     if fold is not None:
         reduce = _fold_source(fold, kinds[0], type_, precision)
     else:
-        load_rows.append(_LOAD_ROWS.format(split=split))
-        load_cols.append(_LOAD_COLS.format(split=split))
-        start = "na[:, None] + nb[None, :]" if alone else f"tl.zeros((BM, BN), {type_})"
-        reduce = _DOT.format(start=start, split=split, precision=precision, type=type_)
-    fill = {"tiny": TINY[dtype], "type": type_}
+        load_rows.append(_LOAD_ROWS.format(**fill))
+        load_cols.append(_LOAD_COLS.format(**fill))
+        reduce = _DOT.format(start="na[:, None] + nb[None, :]" if alone else f"tl.zeros((BM, BN), {type_})", **fill)
     if guarded:
-        reduce += _SQDIST.format(distance="dot" if alone else "na[:, None] + nb[None, :] - 2.0 * dot", **fill)
+        least = _apart("min", f"sqdist - {TINY[dtype]} * nb[None, :]")
+        reduce += _SQDIST.format(distance="dot" if alone else "na[:, None] + nb[None, :] - 2.0 * dot", least=least, **fill)
     return _MODULE.format(
         configs=_configs(dtype, fast, fold is not None, D),
-        type=type_,
         load_rows="\n".join(load_rows),
-        open_chunk=_OPEN_CHUNK.format(**fill) if guarded else "",
+        open_chunk="\n".join(open_chunk),
         load_cols="\n".join(load_cols),
         reduce=reduce,
         steps="\n".join(f"            {line}" for line in _formula(program, result, dtype)),
         result=_operand(result),
-        close_chunk=_CLOSE_CHUNK.format(**fill) if guarded else "",
-        sum_precision="ieee" if dtype == "float64" else "bf16x3" if fast else "bf16x6",
+        sink="\n".join(sink) if W else _STORE,
+        close_chunk="\n".join(close_chunk),
+        close="\n".join(_CLOSE.format(c=c) for c in range(W)),
     )
 
 
-def _configs(dtype: str, fast: bool, fold: bool, D: int) -> list[tuple[int, int, int, int, int | None]]:
-    """Tile shapes worth comparing, as rows, columns, warps, stages of loading ahead, and registers of a thread where the compiler takes too many."""
+def _apart(reduction: str, values: str) -> str:
+    return f"tl.{reduction}(tl.reshape({values}, (BM, BN // 8, 8)), axis=1)"
+
+
+def _configs(dtype: str, fast: bool, fold: bool, D: int) -> list[tuple[int, int, int, int | None]]:
+    """Tile shapes to compare: rows, columns, warps, and registers of a thread where the compiler takes too many; what D columns leave room for."""
+    if fold and dtype == "float32":
+        return [(64, 128, 4, 112), (64, 128, 4, 128), (64, 128, 4, None)]
     if dtype == "float64":
-        return [(64, 64, 4, 2, None), (32, 64, 4, 2, None)] if D <= 64 else [(32, 64, 4, 1, None), (32, 32, 4, 1, None)]
-    if fold:
-        return [(64, 128, 4, 1, None), (64, 128, 4, 1, 128), (128, 64, 4, 1, None)]
+        return [(64, 64, 4, None), (32, 64, 4, None)] if D <= 64 or fold else [(32, 32, 4, None)]
     if D > 64:
-        return [(64, 64, 4, 2, None), (64, 64, 4, 1, None), (64, 32, 4, 1, None)]
-    if fast:
-        return [(64, 128, 4, 2, 128), (64, 128, 4, 3, 128), (64, 64, 4, 3, None)]
-    return [(128, 128, 8, 2, 128), (128, 64, 8, 3, None), (64, 64, 4, 2, None)]
-
-
-def _second_width(D: int) -> int:
-    return 64 if D <= 64 else 32
+        return [(64, 64, 4, None), (64, 32, 4, None)] if D == 128 else [(64, 16, 4, None)]
+    return [(64, 128, 4, 128) if fast else (128, 128, 8, 128), (128, 64, 8, None), (64, 64, 4, None)]
 
 
 def _operand(reference: tuple[str, int]) -> str:

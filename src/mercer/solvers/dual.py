@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ _FIRST = 2048  # random variables of the first round
 _LARGEST = 8192  # active variables
 _MARGIN = 0.2  # of the gap: how far inside its bound a variable may be and still be active
 _INTERIOR = 1500  # variables; up to here some twenty factorisations take a second
+_POLISHING = 6  # times
 _INNER = 0.1  # of the gap: how far a round goes
 _EPS32 = 3e-7  # relative error of a float32 kernel value, a few units in the last place
 _LARGEST_SINGLE = 1e15  # of kernel values; beyond, sums of float32 could overflow
@@ -86,9 +88,9 @@ class _Run:
         n = len(problem)
         self.b = np.array(np.clip(start, problem.lower, problem.upper), np.float64)
         self.g = problem.linear.astype(np.float64)
-        self.single = gram.astype(np.float32)
+        self.exact = True  # whether the gradient is of float64 values
         self.scale = float(np.max(np.abs(gram.diag()), initial=0.0))
-        self.working = self.single if self.scale < _LARGEST_SINGLE else gram.astype(np.float64)
+        self.working = gram.astype(np.float32) if self.scale < _LARGEST_SINGLE else self.double
         self.patience = 60  # sweeps of SMO after which the free variables are solved at once
         self.n_iter = self.negative = 0
         self.tried = False  # whether interior points have had their turn
@@ -113,41 +115,42 @@ class _Run:
         except KeyboardInterrupt:
             if not self.solver.keep_on_interrupt:
                 raise
-            self._gradient(self.single)
+            self._gradient(self.working)
             reason = "interrupted"
         gap, _, _ = self.problem.violation(self.b, self.g)
+        if reason == "gap" and gap > self.solver.tol:
+            reason = "stalled"
         objective, levels = self.problem.objective(self.b, self.g), self.problem.levels(self.b, self.g)
         return Solution(self.b, levels, objective, gap, self.n_iter, reason, self.g, note or self._cause(reason))
 
     def _rounds(self) -> str:
         """Until the gap is reached, or why it cannot be."""
         tol = self.solver.tol
-        best, without, checked, refined = np.inf, 0, False, 0
+        best, without, refined = np.inf, 0, 0
         while True:
             gap, _, key = self.problem.violation(self.b, self.g)
             self._look(gap)
             if not np.isfinite(gap):
                 return "the gradient is no longer finite"
             if gap <= tol:
-                if checked or not self._rounding_matters():
+                if not self._rounding_matters():
                     return ""
-                self._gradient(self.gram.astype(np.float64))  # what the float32 values hid
-                checked, refined = True, refined + 1
+                self._gradient(self.double)  # what the float32 values hid
+                refined += 1
                 if refined > 2:
-                    self.working = self.gram.astype(np.float64)
+                    self.working = self.double
                 continue
             if gap < 0.99 * best:
                 best, without = gap, 0
             else:
                 without += 1
             if without == 6:
-                self.working = self.gram.astype(np.float64)
+                self._only_double()
             if without >= 12:
                 return self._cause("stalled")
             active, final = self._choose(gap, key)
             target = 0.9 * tol if final or gap < 3 * tol else max(0.9 * tol, _INNER * gap)
             self._round(active, target, gap)
-            checked = self.working.dtype == np.float64
 
     def _choose(self, gap: float, key: Array) -> tuple[Array, bool]:
         """The variables of the next round, and whether it should go all the way: no others want to move."""
@@ -174,13 +177,14 @@ class _Run:
         room = self.gram.compute.budget // 4
         return int(max(64, min(_LARGEST, np.sqrt(room / self.working.dtype.itemsize))))
 
-    def _round(self, active: Array, target: float, gap: float) -> None:
+    def _round(self, active: Array, target: float, gap: float, most: int | None = None) -> None:
+        """SMO on the active variables to the gap ``target``; at most so many steps, or until SMO is too slow for them."""
         p = self.problem
         block = self._block(active)
         before = self.b[active].copy()
         group = None if p.group is None else p.group[active]
         inner = Block(block, len(active), self.g[active], before, p.lower[active], p.upper[active], group, p.coupled)
-        slow = self.patience * (len(active) + 100)
+        slow = self.patience * (len(active) + 100) if most is None else most
         try:
             taken, pace = 0, max(64, int(_SLICE / (1e-9 * len(active) + 3e-7)))
             while True:
@@ -199,8 +203,8 @@ class _Run:
                 delta = (after - before)[changed]
                 self._move(active[changed], delta, self.working)
                 if self.working.dtype == np.float32 and _EPS32 * self.scale * float(np.linalg.norm(delta)) > 0.3 * gap:
-                    self.working = self.gram.astype(np.float64)  # the steps were larger than float32 can follow to such a gap
-        if taken >= slow or stuck:
+                    self._only_double()  # the steps were larger than float32 can follow to such a gap
+        if (taken >= slow or stuck) and most is None:
             self._hard()
 
     def _block(self, active: Array) -> Array:
@@ -229,16 +233,26 @@ class _Run:
         """g += K[:, items of the variables] δ."""
         items = variables if self.problem.index is None else self.problem.index[variables]
         self.g += self.problem.of_items(gram.sub(slice(None), items) @ delta)
+        self.exact = self.exact and gram.dtype == np.float64
 
     def _gradient(self, gram: Gram) -> None:
-        self.g = self.problem.linear.astype(np.float64)
+        self.g, self.exact = self.problem.linear.astype(np.float64), True
         moved = np.flatnonzero(self.b)
         if len(moved):
             self._move(moved, self.b[moved], gram)
 
+    @cached_property
+    def double(self) -> Gram:
+        return self.gram.astype(np.float64)
+
+    def _only_double(self) -> None:
+        self.working = self.double
+        if not self.exact:
+            self._gradient(self.double)
+
     def _rounding_matters(self) -> bool:
         """Whether errors of float32 kernel values, summed with the coefficients, could hide a part of the tolerance."""
-        return self.working.dtype == np.float32 and _EPS32 * self.scale * float(np.linalg.norm(self.b)) > 0.05 * self.solver.tol
+        return not self.exact and _EPS32 * self.scale * float(np.linalg.norm(self.b)) > 0.05 * self.solver.tol
 
     # -- the free variables at once ----------------------------------------------------------------------------------
 
@@ -247,48 +261,52 @@ class _Run:
         if len(self.b) <= _INTERIOR and not self.tried:
             self.tried = True
             items = np.arange(len(self.b)) if self.problem.index is None else self.problem.index
-            K = np.array(self.gram.astype(np.float64).sub(items, items).dense(), np.float64)
+            K = np.array(self.double.sub(items, items).dense(), np.float64)
             found = interior_point(self.problem, K)
             if found is not None and np.isfinite(found).all():
                 before = self.problem.objective(self.b, self.g), self.b, self.g
                 self.b = found
-                self.working = self.gram.astype(np.float64)
-                self._gradient(self.working)
+                self.working = self.double
+                self._gradient(self.double)
                 if self.problem.objective(self.b, self.g) > before[0] + 1e-9 * abs(before[0]):
                     _, self.b, self.g = before
                 return
         self.patience = 5 if self._newton() else 60
 
     def _newton(self, largest: int = 3000) -> bool:
-        exact = self.gram.astype(np.float64)
-        moved = free_step(self.problem, exact, self.b, self.g, largest)
+        moved = free_step(self.problem, self.double, self.b, self.g, largest)
         if moved is None:
             return False
         changed = np.flatnonzero(moved != self.b)
         delta = moved[changed] - self.b[changed]
         self.b = moved
         if len(changed):
-            self._move(changed, delta, exact)
+            self._move(changed, delta, self.double)
         return True
 
     def _polish(self) -> None:
+        """The free variables exactly, those that then want to leave a bound by SMO, and again."""
         free = int(np.count_nonzero((self.b > self.problem.lower) & (self.b < self.problem.upper)))
         # a flop of a factorisation costs about a tenth of an element of an SMO step
         if not 0 < free <= max(200, int((0.3 * self.n_iter * min(len(self.b), _ALL)) ** (1 / 3))):
             return
-        kept = self.b, self.g
-        self._gradient(self.gram.astype(np.float64))
+        self._gradient(self.double)
         gap, _, _ = self.problem.violation(self.b, self.g)
-        for _ in range(4):
+        kept = gap, self.b.copy(), self.g.copy()
+        for _ in range(_POLISHING):
             if not self._newton():
                 break
-            better, _, _ = self.problem.violation(self.b, self.g)
-            if better > max(gap, self.solver.tol):
-                self.b, self.g = kept
-                return
-            if better >= 0.5 * gap:
+            gap, _, key = self.problem.violation(self.b, self.g)
+            if gap < 0.5 * kept[0]:
+                kept = gap, self.b.copy(), self.g.copy()
+            if gap <= 1e-12 * max(1.0, float(np.max(np.abs(self.g)))):
                 break
-            gap, kept = better, (self.b.copy(), self.g.copy())
+            chosen = np.flatnonzero(key > -_MARGIN * gap)
+            if not 1 < len(chosen) <= 500:
+                break
+            self.working = self.double
+            self._round(chosen, 1e-3 * gap, gap, most=10 * len(chosen))
+        _, self.b, self.g = kept
 
     # -- limits and their causes -------------------------------------------------------------------------------------
 

@@ -56,17 +56,6 @@ def test_same_bits_for_any_number_of_threads(kernel: mc.Kernel, dtype: Any) -> N
             np.testing.assert_array_equal(a, b)
 
 
-def test_tournament_holds_each_pair_once() -> None:
-    for n in range(9):
-        strips = [slice(i, i + 1) for i in range(n)]
-        seen = []
-        for pairs in tiles._tournament(strips):
-            busy = [s.start for i, j in pairs for s in ({i.start: i, j.start: j}.values())]
-            assert len(busy) == len(set(busy))  # no strip twice in a round
-            seen += [(i.start, j.start) for i, j in pairs]
-        assert sorted(seen) == [(i, j) for i in range(n) for j in range(i, n)]
-
-
 def _exact_sqdist(a: Any, b: Any) -> Fraction:
     return sum(((Fraction(float(x)) - Fraction(float(y))) ** 2 for x, y in zip(a, b, strict=True)), Fraction(0))
 

@@ -362,15 +362,14 @@ try:
 except KeyboardInterrupt:
     print("stopped", flush=True)
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=os.environ)
-    assert process.stdout is not None
-    assert process.stdout.readline().strip() == "ready"
-    time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
-    sent = time.perf_counter()
-    assert process.stdout.readline().strip() == "stopped"
-    assert time.perf_counter() - sent < 1.5  # half a second on an idle machine
-    process.wait(10)
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env=os.environ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == "ready"
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        sent = time.perf_counter()
+        assert process.stdout.readline().strip() == "stopped"
+        assert time.perf_counter() - sent < 1.5  # half a second on an idle machine
 
 
 # -- refused before work ----------------------------------------------------------------------------------------------

@@ -9,7 +9,6 @@ are added, depend on shapes alone, so the result is the same to the bit for any 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from mercer.engine.steps import allocate, elementwise
 
 _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
 _TORCH_EDGE = 4096
-_GROUPS = 16  # independent sums of K^T(KV): many enough to feed the cores, few enough to hold
+_GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
 _STRIP_BYTES = 32 * 2**20
 _SUMMED_WIDTH = 2048  # columns of a tile that is summed in registers and stored nowhere
 
@@ -327,7 +326,9 @@ class Tiles:
             lower = np.tri(n, k=-1, dtype=bool)
             if is_tensor(tile):
                 lower = backend.to_device(lower, self._device)
-            tile[lower] = tile.T[lower]
+                tile[lower] = tile.T[lower]
+            else:
+                np.copyto(tile, tile.T, where=lower)
             return tile
         out = backend.empty((n, n), self.dtype, self._like)
         if n == 1:
@@ -371,27 +372,30 @@ class Tiles:
         run_tasks(task, chunks(self.shape[0], height), self._workers)
 
     def _symmetric_product(self, V: Array, out: Array, summed: bool) -> None:
-        """Rounds of a tournament: in each, every strip of rows meets one other, so no two tasks write to the same rows."""
+        """Each tile of the upper half once, for its rows and for its columns. Tiles are dealt to groups that add up apart, each in its order."""
         _ = self._diagonal  # computed before the threads could each start to
-        weights = [self._fused.padded(V[:, 0], side) for side in (0, 1)] if summed and self._fused is not None else []
+        n, edge = self.shape[0], max(self.edges)
+        fused = self._fused if summed else None
+        weights = [fused.padded(V[:, 0], side) for side in (0, 1)] if fused is not None else []
+        strips = chunks(n, edge)
+        tiles = [(i, j) for a, i in enumerate(strips) for j in strips[a:]]
+        count = max(1, min(_GROUPS, len(tiles), max(2, self.compute.budget // 8 // max(1, 8 * n * V.shape[1]))))
+        sums = [out, *(backend.zeros(out.shape, np.float64, self._like) for _ in range(count - 1))]
 
-        def task(t: tuple[slice, slice]) -> None:
-            i, j = t
-            if weights and self._fused is not None and i != j:
-                self._fused.sum(i, j, weights[1], out[:, 0], weights[0], out[:, 0])
-                return
-            for a in chunks(self.shape[0], edge)[i.start // edge : -(-i.stop // edge)]:
-                for b in chunks(self.shape[0], edge)[j.start // edge : -(-j.stop // edge)]:
-                    tile = self.block(a, b)
-                    out[a] += tile @ V[b]
-                    if i != j:
-                        out[b] += tile.T @ V[a]
+        def task(group: int) -> None:
+            total = sums[group]
+            for i, j in tiles[group::count]:
+                if fused is not None and i != j:
+                    fused.sum(i, j, weights[1], total[:, 0], weights[0], total[:, 0])
+                    continue
+                tile = self.block(i, j)
+                total[i] += tile @ V[j]
+                if i != j:
+                    total[j] += tile.T @ V[i]
 
-        edge = max(self.edges)
-        # a tile that is not stored may be larger, and the rounds fewer; but enough of them to keep the threads busy
-        strip = edge * max(1, min(_SUMMED_WIDTH // edge, self.shape[0] // (16 * edge))) if weights else edge
-        for pairs in _tournament(chunks(self.shape[0], strip)):
-            run_tasks(task, pairs, self._workers)
+        run_tasks(task, range(count), self._workers)
+        for other in sums[1:]:
+            out += other
 
     def normal(self, V: Array) -> Array:
         """K^T (K V): each strip of K is computed once and used twice."""
@@ -473,14 +477,6 @@ def _same_selection(rows: Any, cols: Any, n: int) -> bool:
     if isinstance(rows, slice) and isinstance(cols, slice):
         return range(n)[rows] == range(n)[cols]
     return rows is cols or bool(np.array_equal(np.arange(n)[rows], np.arange(n)[cols]))
-
-
-def _tournament(strips: list[slice]) -> Iterator[list[tuple[slice, slice]]]:
-    """Rounds of disjoint pairs (i ≤ j) that together hold each pair, and each strip with itself, once."""
-    players = len(strips) + (len(strips) + 1) % 2  # an odd number; the one too many, if any, sits out
-    for turn in range(players):
-        pairs = ((i, (turn - i) % players) for i in range(players))
-        yield [(strips[i], strips[j]) for i, j in pairs if i <= j < len(strips)]
 
 
 def _home(found: list[Any], compute: Compute) -> Array:

@@ -216,6 +216,7 @@ class _Run:
         if self.room.dtype != dtype or self.room.size < need:
             self.room = workspace(need, dtype)  # kept from round to round: fresh memory is slower than the kernel
         items = active if self.problem.index is None else self.problem.index[active]
+        items = slice(None) if self.problem.index is None and q == len(self.b) else items
         block = self._view(q)
         self.working.sub(items, items).dense(out=block[:q, :q])
         block[:q, q:] = 0
@@ -232,7 +233,10 @@ class _Run:
     def _move(self, variables: Array, delta: Array, gram: Gram) -> None:
         """g += K[:, items of the variables] δ."""
         items = variables if self.problem.index is None else self.problem.index[variables]
-        self.g += self.problem.of_items(gram.sub(slice(None), items) @ delta)
+        n = gram.shape[0]
+        # of a symmetric matrix one half is computed, which from half the columns on is less than the columns
+        moved = gram @ np.bincount(items, weights=delta, minlength=n) if 2 * len(items) >= n else gram.sub(slice(None), items) @ delta
+        self.g += self.problem.of_items(moved)
         self.exact = self.exact and gram.dtype == np.float64
 
     def _gradient(self, gram: Gram) -> None:

@@ -5,8 +5,11 @@ For anyone with a GPU and torch: ``python -m tests.check_gpu`` in the project's 
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
@@ -93,34 +96,63 @@ def fused_errors(kernel: mc.Kernel, d: int, dtype: str, precision: str | None = 
     }
 
 
+def check_one(job: tuple[str, str | None, float, int, float, int]) -> tuple[bool, str]:
+    dtype, precision, tolerance, d, far, which = job
+    kernel = fused(d)[which]
+    start = time.perf_counter()
+    found = fused_errors(kernel, d, dtype, precision, far)
+    worst = max(found, key=lambda k: found[k])
+    good = found[worst] <= tolerance
+    where = f"{precision or dtype} {kernel}, {d} columns{', with a far cluster' if far else ''}"
+    return good, f"  {'' if good else 'FAILED '}{where}: largest difference {found[worst]:.1e} ({worst}), {time.perf_counter() - start:.1f} s"
+
+
 def check_fused() -> int:
-    """Every formula of ``fused`` in every precision, subtracted (7 columns) and multiplied out (40); the number of differences beyond tolerance."""
+    """Every formula of ``fused`` in every precision, subtracted (7 columns) and multiplied out (40, 100); the number of failures.
+
+    Compiling is the work, so each formula has a process of its own.
+    """
+    jobs = [
+        (dtype, precision, tolerance, d, far, which)
+        for dtype, precision, tolerance in (("float64", None, 1e-12), ("float32", None, 1e-5), ("float32", "tf32", 3e-2))
+        for d, far, some in ((7, 0.0, range(9)), (40, 0.0, range(9)), (40, 50.0, range(5)), (100, 0.0, (0, 4, 5)))
+        for which in some
+    ]
     failures = 0
-    for dtype, precision, tolerance in (("float64", None, 1e-12), ("float32", None, 1e-5), ("float32", "tf32", 3e-2)):
-        for d, far in ((7, 0.0), (40, 0.0), (40, 50.0)):
-            for kernel in fused(d)[: 5 if far else None]:
-                start = time.perf_counter()
-                found = fused_errors(kernel, d, dtype, precision, far)
-                worst = max(found, key=lambda k: found[k])
-                good = found[worst] <= tolerance
-                failures += not good
-                print(f"  {'' if good else 'FAILED '}{precision or dtype} {kernel}, {d} columns{' with a far cluster' if far else ''}: "
-                      f"largest difference {found[worst]:.1e} ({worst}), {time.perf_counter() - start:.1f} s", flush=True)  # fmt: skip
+    with pool() as workers:
+        for good, line in workers.map(check_one, jobs):
+            failures += not good
+            print(line, flush=True)
     return failures
+
+
+def check_case(job: tuple[str, int]) -> tuple[str, dict[str, float]]:
+    dtype, which = job
+    return str(CASES[which]), errors(CASES[which], dtype)
+
+
+def check_cases(dtype: str, tolerance: float) -> int:
+    """Every kernel of the case table, small matrices mostly; the number of failures."""
+    failures, worst = 0, ("", "", 0.0)
+    with pool() as workers:
+        for case, found in workers.map(check_case, [(dtype, k) for k in range(len(CASES))], chunksize=4):
+            for what, value in found.items():
+                worst = max(worst, (case, what, value), key=lambda w: w[2])
+                if not value <= tolerance:
+                    failures += 1
+                    print(f"  FAILED {dtype} {case}: {what} differs by {value:.1e}")
+    print(f"{dtype}: {len(CASES)} kernels, largest difference {worst[2]:.1e} ({worst[1]} of {worst[0]}), allowed {tolerance:.0e}", flush=True)
+    return failures
+
+
+def pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(min(12, os.cpu_count() or 1), mp_context=get_context("spawn"))
 
 
 def main() -> int:
     print(torch.cuda.get_device_name(0), "torch", torch.__version__)
     failures = check_fused() if available() else 0
-    for dtype, tolerance in TOLERANCE.items():
-        worst = ("", "", 0.0)
-        for case in CASES:
-            for what, value in errors(case, dtype).items():
-                worst = max(worst, (str(case), what, value), key=lambda w: w[2])
-                if not value <= tolerance:
-                    failures += 1
-                    print(f"  FAILED {dtype} {case}: {what} differs by {value:.1e}")
-        print(f"{dtype}: {len(CASES)} kernels, largest difference {worst[2]:.1e} ({worst[1]} of {worst[0]}), allowed {tolerance:.0e}")
+    failures += sum(check_cases(dtype, tolerance) for dtype, tolerance in TOLERANCE.items())
     print("all within tolerance" if not failures else f"{failures} differences beyond tolerance")
     return min(failures, 1)
 

@@ -11,6 +11,8 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache, cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -40,6 +42,11 @@ def _precision(dtype: Any) -> np.dtype[Any]:
     return wanted
 
 
+_WORTH_COMPILING = 2**20  # values
+_FEW = 64  # blocks that are copied one by one
+_STORED_WHOLE = 10_240  # rows
+
+
 class Gram(ABC):
     """A matrix of kernel values that need not exist as numbers. Abstract; the methods without underscore are the contract."""
 
@@ -47,6 +54,7 @@ class Gram(ABC):
     dtype: np.dtype[Any]
     compute: Compute
     dear = False  # whether a value costs more to compute than to read back from memory
+    opaque = False  # whether it is the work of a kernel of its own, which may cost anything
 
     @abstractmethod
     def rows(self, idx: Any) -> Array:
@@ -188,8 +196,12 @@ class KernelGram(Gram):
         return self if self._tiles.symmetric else self._view(self._tiles.T)
 
     @property
+    def opaque(self) -> bool:  # type: ignore[override]
+        return self._tiles.opaque
+
+    @property
     def dear(self) -> bool:  # type: ignore[override]
-        return not self._tiles.fits and not backend.is_tensor(self._tiles._like)
+        return (not self._tiles.fits or self._tiles.wide) and not backend.is_tensor(self._tiles._like)
 
     def _dense(self, out: Array | None = None) -> Array:
         with self._naming():
@@ -264,9 +276,11 @@ class DenseGram(Gram):
     def rows(self, idx: Any) -> Array:
         return take(self.K, as_index(idx, self.shape[0]))
 
-    def sub(self, rows: Any, cols: Any) -> DenseGram:
+    def sub(self, rows: Any, cols: Any) -> Gram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
-        return DenseGram(take(take(self.K, rows).T, cols).T, self.compute)
+        if backend.is_tensor(self.K) or not (isinstance(rows, np.ndarray) and isinstance(cols, np.ndarray)):
+            return DenseGram(take(take(self.K, rows).T, cols).T, self.compute)
+        return DensePart(self, rows, cols)
 
     def astype(self, dtype: Any) -> DenseGram:
         return DenseGram(backend.astype(self.K, _precision(dtype)), self.compute)
@@ -290,6 +304,73 @@ class DenseGram(Gram):
 
     def _product(self, V: Array) -> Array:
         return backend.astype(self.K @ backend.astype(backend.like(V, self.K), self.dtype), np.float64)
+
+
+def _gather_loop(K, rows, cols, out):  # type: ignore[no-untyped-def]
+    for i in range(len(rows)):
+        row, place = K[rows[i]], out[i]
+        for j in range(len(cols)):
+            place[j] = row[cols[j]]
+
+
+def _runs(index: Array) -> list[tuple[slice, slice]]:
+    """Places and values of an index that count up by one: a few blocks where whole classes are chosen."""
+    cuts = np.concatenate([[0], np.flatnonzero(np.diff(index) != 1) + 1, [len(index)]]) if len(index) else np.zeros(1, np.int64)
+    return [(slice(a, b), slice(int(index[a]), int(index[a]) + b - a)) for a, b in pairwise(cuts.tolist())]
+
+
+@cache
+def _gather() -> Any:
+    return backend.jit(_gather_loop)
+
+
+class DensePart(Gram):
+    """Some rows and columns of a matrix that is there, gathered when they are asked for."""
+
+    def __init__(self, whole: DenseGram, rows: Array, cols: Array) -> None:
+        self.whole, self.index, self.compute = whole, (rows, cols), whole.compute
+        self.shape, self.dtype = (len(rows), len(cols)), whole.dtype
+
+    @cached_property
+    def _gathered(self) -> DenseGram:
+        return DenseGram(self._dense(), self.compute)
+
+    def rows(self, idx: Any) -> Array:
+        return self._gathered.rows(idx)
+
+    def sub(self, rows: Any, cols: Any) -> Gram:
+        chosen = (as_index(rows, self.shape[0]), as_index(cols, self.shape[1]))
+        return self.whole.sub(*(of[part] for of, part in zip(self.index, chosen, strict=True)))
+
+    def astype(self, dtype: Any) -> Gram:
+        return self if _precision(dtype) == self.dtype else self._gathered.astype(dtype)
+
+    def diag(self) -> Array:
+        n = min(self.shape)
+        return self.whole.K[self.index[0][:n], self.index[1][:n]]
+
+    @property
+    def T(self) -> Gram:
+        return self.whole.T.sub(*self.index[::-1])
+
+    def dense(self, out: Array | None = None) -> Array:
+        return self._dense(out)
+
+    def _dense(self, out: Array | None = None) -> Array:
+        out = np.empty(self.shape, self.dtype) if out is None else out
+        runs = [_runs(index) for index in self.index]
+        if len(runs[0]) * len(runs[1]) <= _FEW:
+            for r, i in runs[0]:
+                for c, j in runs[1]:
+                    out[r, c] = self.whole.K[i, j]
+        elif self.shape[0] * self.shape[1] < _WORTH_COMPILING:
+            out[...] = self.whole.K[np.ix_(*self.index)]
+        else:
+            _gather()(self.whole.K, *self.index, out)
+        return out
+
+    def _product(self, V: Array) -> Array:
+        return self._gathered._product(V)
 
 
 class LowRankGram(Gram):
@@ -416,8 +497,65 @@ class WeightedGram(Gram):
         return self.u[:, None] * self.base._product(self.v[:, None] * V)
 
 
+class MixedGram(Gram):
+    """float32 values from one Gram, all others from another that is the same matrix: stored or kept, and computed anew where digits matter.
+
+    A part of it takes its part of the second only when that is asked for.
+    """
+
+    def __init__(self, base: Gram, single: Gram, part: tuple[Any, Any] | None = None) -> None:
+        """``part``: rows and columns of ``base`` that ``single`` is of; None: all."""
+        self._base, self.single, self.part = base, single, part
+        self.compute, self.shape, self.dtype = base.compute, single.shape, base.dtype
+
+    @classmethod
+    def stored(cls, base: Gram) -> MixedGram:
+        """The float32 values in memory: all at once for a matrix of moderate size. Beyond, a solver needs a part of it: rows as they are asked
+        for, or, where fresh memory would cost more than the inner products, nothing."""
+        lazy = base.astype(np.float32)
+        if base.shape[0] <= _STORED_WHOLE and 4 * 4 * base.shape[0] * base.shape[1] <= base.compute.budget:
+            return cls(base, DenseGram(lazy.dense(), base.compute))
+        return cls(base, lazy if isinstance(lazy, KernelGram) and lazy._tiles.wide else CachedGram(lazy))
+
+    @property
+    def base(self) -> Gram:
+        return self._base if self.part is None else self._base.sub(*self.part)
+
+    def astype(self, dtype: Any) -> Gram:
+        return self.single if _precision(dtype) == np.float32 else self.base.astype(dtype)
+
+    def sub(self, rows: Any, cols: Any) -> MixedGram:
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
+        inner = self.part or (slice(None), slice(None))
+        chosen = zip(inner, (rows, cols), self._base.shape, strict=True)
+        first, second = (new if _all(of) else take(np.arange(n)[of], new) for of, new, n in chosen)
+        return MixedGram(self._base, self.single.sub(rows, cols), (first, second))
+
+    def rows(self, idx: Any) -> Array:
+        return self.astype(self.dtype).rows(idx)
+
+    def diag(self) -> Array:
+        if self.part is not None and self.shape[0] == self.shape[1] and np.array_equal(*(np.arange(self._base.shape[0])[p] for p in self.part)):
+            return take(self._base.diag(), self.part[0])
+        return self.base.diag()
+
+    @property
+    def T(self) -> Gram:
+        return MixedGram(self._base.T, self.single.T, None if self.part is None else self.part[::-1])
+
+    def _dense(self, out: Array | None = None) -> Array:
+        return self.astype(self.dtype).dense(out)
+
+    def _product(self, V: Array) -> Array:
+        return self.astype(self.dtype)._product(V)
+
+
+def _all(chosen: Any) -> bool:
+    return isinstance(chosen, slice) and chosen == slice(None)
+
+
 class CachedGram(Gram):
-    """Another Gram whose most recently used rows are kept: ``hits`` and ``misses`` count them.
+    """Another Gram whose most recently used rows are kept: ``hits`` and ``misses`` count them. A square one is taken to be symmetric.
 
     capacity
         How many rows to keep; None: as many as a quarter of the memory budget holds.
@@ -451,6 +589,13 @@ class CachedGram(Gram):
         return out
 
     def sub(self, rows: Any, cols: Any) -> Gram:
+        """From rows that are kept, where the matrix is square and so many can be; all rows of some columns are the rows of those, transposed."""
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
+        square = self.shape[0] == self.shape[1]
+        if square and isinstance(rows, np.ndarray) and len(rows) <= self.capacity:
+            return DenseGram(take(self.rows(rows).T, cols).T, self.compute)
+        if square and isinstance(rows, slice) and rows == slice(None) and isinstance(cols, np.ndarray) and len(cols) <= self.capacity:
+            return DenseGram(self.rows(cols).T, self.compute)
         return self.base.sub(rows, cols)
 
     def astype(self, dtype: Any) -> CachedGram:

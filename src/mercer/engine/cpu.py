@@ -25,7 +25,7 @@ from mercer.engine.expression import Node
 from mercer.engine.reductions import TINY, DotBlock, SqDistBlock
 
 ROWS = 4  # rows of a micro-tile; times VECTORS registers of columns
-_WIDEST = 128  # columns of data; beyond, a BLAS product followed by the element-wise steps is as fast
+_WIDEST = 128  # columns of data; beyond, the inner products are a BLAS product, and the rest of the formula follows in registers
 _WORTH_COMPILING = 2**20  # values; fewer are there before a compiler has started
 _LOWERED = {
     "add",
@@ -72,9 +72,12 @@ def fusible(operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any
         and len(set(kinds)) == len(kinds)  # at most one of each: a second metric would need a second sum
         and all(isinstance(o, DotBlock | SqDistBlock) and o.dense and o.whole for o in operands.values())
         and ("dot" not in kinds or len(kinds) == 1 or all(o.inverse is None for o in operands.values() if isinstance(o, SqDistBlock)))
-        and first.A.shape[1] <= _WIDEST
         and 2 * sum(shape) * first.A.shape[1] * first.dtype.itemsize <= budget
     )
+
+
+def is_wide(operands: dict[Node, Any]) -> bool:
+    return bool(next(iter(operands.values())).A.shape[1] > _WIDEST)
 
 
 class FusedTile:
@@ -100,6 +103,7 @@ class FusedTile:
                 self.scale = np.asarray(metric.inverse, dtype)
         rows, cols = ([np.asarray(values[n], dtype) for n in inputs[kind]] for kind in ("row", "col"))
         norms = [np.zeros(len(x), dtype) if metric is None else np.einsum("ij,ij->i", x, x) for x in (A, B)]
+        self.wide = is_wide(operands)
         self.left = _Rows(A, raw[0], norms[0], rows)
         self.right = _Panels(B, raw[1], norms[1], cols, self.width)
         self.scalars = np.array([values[n] for n in inputs["scalar"]] or [0.0], dtype)
@@ -109,6 +113,8 @@ class FusedTile:
         r, c = rows.stop - rows.start, cols.stop - cols.start
         height, width = _up(r, ROWS), _up(c, self.width)
         out = buffer[: height * width].reshape(height, width)
+        if self.wide:
+            self._inner_products(rows, cols, out)
         none, nothing = self.scalars[:1], np.zeros(0)
         self._run("store", rows, cols, out.reshape(-1), width, (none, none, none, none, nothing, nothing))
         return out[:r, :c]
@@ -128,10 +134,21 @@ class FusedTile:
         height, width = _up(rows.stop - rows.start, ROWS), _up(cols.stop - cols.start, self.width)
         u, found = (of_rows, col_sums) if both else (of_cols, np.zeros(0))
         sums = (of_cols, u, np.zeros(height * self.lanes, self.dtype), np.zeros(width if both else 1, self.dtype), row_sums, found)
-        self._run("both" if both else "rows", rows, cols, self.scalars, width, sums)
+        tile = self.scalars
+        if self.wide:
+            tile = np.empty((height, width), self.dtype)
+            self._inner_products(rows, cols, tile)
+        self._run("both" if both else "rows", rows, cols, tile.reshape(-1), width, sums)
+
+    def _inner_products(self, rows: slice, cols: slice, out: Array) -> None:
+        """⟨a, b⟩ of a tile of wide items by BLAS; the micro-kernel reads them instead of adding them up."""
+        first = cols.start // self.width
+        panels = self.right.items[first : first + out.shape[1] // self.width]
+        for k, panel in enumerate(panels):
+            np.matmul(self.left.items[rows.start : rows.start + len(out)], panel, out=out[:, k * self.width : (k + 1) * self.width])
 
     def _run(self, sink: str, rows: slice, cols: slice, out: Array, width: int, sums: tuple[Any, ...]) -> None:
-        loop = _compiled(self.spec, self.dtype.name, vectors(), sink)
+        loop = _compiled(self.spec, self.dtype.name, vectors(), sink, self.wide)
         last = rows.start + _up(rows.stop - rows.start, ROWS)
         loop(*self.left.arrays, *self.right.arrays, self.scale, self.scalars, out, width, *sums, rows.start, last, cols.start // self.width)
 
@@ -271,7 +288,7 @@ SPEC = {spec!r}
 
 @intrinsic
 def micro(context, {arguments}):
-    return micro_kernel(SPEC, {dtype!r}, {vectors}, {sink!r}, ({arguments}))
+    return micro_kernel(SPEC, {dtype!r}, {vectors}, {sink!r}, {loaded}, ({arguments}))
 
 
 def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, out, ldo, v, u, row_sums, col_sums, total_rows, total_cols,
@@ -309,7 +326,7 @@ def _writer() -> str:
 
 
 @cache
-def _compiled(spec: Spec, dtype: str, count: int, sink: str) -> Any:
+def _compiled(spec: Spec, dtype: str, count: int, sink: str, loaded: bool = False) -> Any:
     lanes = _lanes(np.dtype(dtype))
     width = count * lanes
     one, many, total = np.ones(64, dtype), np.ones((1, width), dtype), np.ones(1)
@@ -324,13 +341,14 @@ def _compiled(spec: Spec, dtype: str, count: int, sink: str) -> Any:
         lanes=lanes,
         sink=sink,
         summing=sink != "store",
+        loaded=loaded,
         arguments=_ARGUMENTS,
         writer=_writer(),
     )
     return backend.jit_source("loop", text, *example)
 
 
-def micro_kernel(spec: Spec, dtype: str, count: int, sink: str, arguments: tuple[Any, ...]) -> Any:
+def micro_kernel(spec: Spec, dtype: str, count: int, sink: str, loaded: bool, arguments: tuple[Any, ...]) -> Any:
     """Signature and code of the micro-kernel for ``numba.extending.intrinsic``."""
     from numba import types
 
@@ -342,7 +360,7 @@ def micro_kernel(spec: Spec, dtype: str, count: int, sink: str, arguments: tuple
             name: context.make_array(t)(context, builder, value).data if name in _ARRAYS else value
             for name, t, value in zip(names, sig.args, values, strict=True)
         }
-        _Emitter(spec, np.dtype(dtype), count, builder, given).emit(sink)
+        _Emitter(spec, np.dtype(dtype), count, builder, given).emit(sink, loaded)
         return context.get_dummy_value()
 
     return signature, code
@@ -372,9 +390,13 @@ class _Emitter:
             total = self.b.add(total, o)
         return self.b.gep(self.g[pointer], [total])
 
-    def emit(self, sink: str) -> None:
+    def emit(self, sink: str, loaded: bool) -> None:
+        """``loaded``: the inner products stand in ``out`` already."""
         grid = [(r, q) for r in range(ROWS) for q in range(self.count)]
-        dots = self._accumulate("A", "a", "B", "b", lambda x, y, total: self.v.fma(x, y, total))
+        if loaded:
+            dots = {cell: self.v.load(self._out(*cell)) for cell in grid}
+        else:
+            dots = self._accumulate("A", "a", "B", "b", lambda x, y, total: self.v.fma(x, y, total))
         reduced: dict[str, dict[tuple[int, int], Any]] = {"dot": dots}
         if "sqdist" in self.kinds:
             reduced["sqdist"] = self._distances(grid, dots)
@@ -383,12 +405,14 @@ class _Emitter:
             finished[r, q] = self._finish(r, q, {name: values[r, q] for name, values in reduced.items()})
         if sink == "store":
             for (r, q), value in finished.items():
-                row = self.b.mul(self.g["ldo"], self._int(r))
-                self.v.store(value, self._at("out", self.g["o"], row, self._int(q * self.v.lanes)))
+                self.v.store(value, self._out(r, q))
             return
         self._sum_rows(finished)
         if sink == "both":
             self._sum_cols(finished)
+
+    def _out(self, r: int, q: int) -> Any:
+        return self._at("out", self.g["o"], self.b.mul(self.g["ldo"], self._int(r)), self._int(q * self.v.lanes))
 
     def _sum_rows(self, values: dict[tuple[int, int], Any]) -> None:
         """A register of partial sums for each row: Σ_q K[r, q] v[q]; its lanes are added up once a tile."""

@@ -33,7 +33,7 @@ _NARROW = 8  # columns of data up to which differences cost less than products t
 _BLOCK = 128  # items are padded to a multiple of the largest tile, so that no load has a mask
 _CHUNK = 2048  # columns of K between two looks at the smallest distance
 _PANEL = 8  # columns of V whose sums fit in registers; a product on the tensor cores would cost a value more than 8 multiply-adds
-_BESIDE = {16: 64, 32: 64, 64: 64, 128: 32, 256: 16}  # columns of a tile in the second pass, by columns of data
+_PROGRAMS = 2**12  # launched at once, where the matrix is large enough: many times what a GPU holds
 _TRIAL = 2**15  # rows and columns on which tile shapes are compared: every multiprocessor busy, in milliseconds
 _LOG2E, _LN2 = "1.4426950408889634", "0.6931471805599453"
 _STEPS = {
@@ -42,6 +42,7 @@ _STEPS = {
     "exp": "tl.exp({0})", "log": "tl.log({0})", "tanh": "libdevice.tanh({0})", "arcsin": "libdevice.asin({0})", "power": "libdevice.pow({0}, {1})",
     "greater": "{0} > {1}", "equal": "{0} == {1}", "where": "tl.where({0}, {1}, {2})",
 }  # fmt: skip
+# float32: the GPU's own functions, which take numbers below 2^-126 for zeros; the library's spend instructions on those alone
 _STEPS32 = _STEPS | {"sqrt": "root({0})", "exp": f"ex2({{0}} * {_LOG2E})", "log": f"lg2({{0}}) * {_LN2}", "divide": "ratio({0}, {1})"}
 
 _MODULE = """
@@ -77,13 +78,15 @@ def ratio(x, y):
 
 @triton.autotune(configs=CONFIGS, key=["D"])
 @triton.jit
-def kernel(A, B, LOW_A, LOW_B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, NEAR, n, m, N, M, d, stop,
+def kernel(A, B, LOW_A, LOW_B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, NEAR, n, m, N, M, d, span, stop,
            D: tl.constexpr, EXACT: tl.constexpr, CHUNK: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, STAGES: tl.constexpr):
     top = tl.program_id(0).to(tl.int64) * BM
     i = tl.arange(0, BM)
     j = tl.arange(0, BN)
     k = tl.arange(0, D)
     row = top + i
+    start = tl.program_id(1) * {span}
+    stop = {stop}
 {load_rows}
     for chunk in range(start, stop, CHUNK):
         last = tl.minimum(chunk + CHUNK, stop)
@@ -102,9 +105,10 @@ _STORE = """
             tl.store(OUT + row[:, None] * m + column, value, mask=(row[:, None] < n) & (column < m))
 """
 _CLOSE = """
+    at{c} = OUT + (tl.program_id(1).to(tl.int64) * {W} + {c}) * n + row
     if EXACT:
-        total{c} += tl.load(OUT + {c} * n + row, mask=row < n, other=0.0)
-    tl.store(OUT + {c} * n + row, total{c}, mask=row < n)
+        total{c} += tl.load(at{c}, mask=row < n, other=0.0)
+    tl.store(at{c}, total{c}, mask=row < n)
 """
 _LOAD_ROWS = """
     at_i = top * D + (i[:, None] * D + k[None, :])
@@ -231,18 +235,21 @@ class Launch:
         self.scalars = backend.to_device(np.array([float(values[n]) for n in inputs["scalar"]] or [0.0], self.dtype), str(like.device))
         self.template = (spec, fold, self.dtype.name, len(inputs["row"]), len(inputs["col"]), fast)
 
-    def _run(self, V: Array, out: Array, W: int) -> None:
-        """One launch for W columns of V (for the matrix itself, W = 0), and a second for the chunks that the first left out."""
+    def _run(self, V: Array, out: Array, W: int, span: int = 1) -> None:
+        """One launch for W columns of V (for the matrix itself, W = 0), and a second for the chunks that the first left out.
+
+        A program takes a block of rows and ``span`` columns of K.
+        """
         (n, m), (N, M) = self.shape, self.extent
-        kernel = _compiled(*self.template, self.D, W)
+        kernel = _compiled(*self.template, self.D, W, N * M * 8 >= _TRIAL**2)
         near = backend.empty((N // 32 * -(-M // _CHUNK),), np.int8, self.like)
 
         def launch(kernel: Any, rows: int, columns: int, exact: bool, **config: int) -> None:
             def grid(chosen: dict[str, int]) -> tuple[int, int]:
-                return -(-rows // chosen["BM"]), 1 if W else columns // chosen["BN"]
+                return -(-rows // chosen["BM"]), -(-columns // (span if W else chosen["BN"]))
 
             kernel[grid](
-                *self.items, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, near, n, m, N, M, self.d, columns,
+                *self.items, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, near, n, m, N, M, self.d, span, columns,
                 D=self.D, EXACT=exact, CHUNK=_CHUNK, **config,
             )  # fmt: skip
 
@@ -253,7 +260,7 @@ class Launch:
         launch(kernel, N, M, exact)
         if self.guarded and W:
             BM = kernel.best_config.kwargs["BM"]
-            launch(kernel.fn, N, M, True, BM=BM, BN=_BESIDE[self.D], STAGES=2, num_warps=max(4, BM // 16), num_stages=2)
+            launch(kernel.fn, N, M, True, BM=BM, BN=min(64, 4096 // self.D), STAGES=2, num_warps=max(4, BM // 16), num_stages=2)
 
     def store(self, out: Array) -> Array:
         self._run(out, out, 0)
@@ -262,13 +269,15 @@ class Launch:
     def product(self, V: Array) -> Array:
         V = backend.astype(backend.like(V, self.like), self.dtype)
         out = backend.empty((V.shape[1], self.shape[0]), np.float64, self.like)
+        N, M = self.extent
+        span = _CHUNK * max(1, N * M // (_BLOCK * _CHUNK * _PROGRAMS))  # short enough for the last wave of programs to be a small part
         for k in range(0, V.shape[1], _PANEL):
             v = V[:, k : k + _PANEL].T
             W = 1 << (len(v) - 1).bit_length()
-            v = backend.namespace(V).nn.functional.pad(v, (0, self.extent[1] - v.shape[1], 0, W - len(v))).contiguous()
-            sums = backend.empty((W, self.shape[0]), np.float64, self.like)
-            self._run(v, sums, W)
-            out[k : k + _PANEL] = sums[: len(out) - k]
+            v = backend.namespace(V).nn.functional.pad(v, (0, M - v.shape[1], 0, W - len(v))).contiguous()
+            sums = backend.empty((-(-M // span), W, self.shape[0]), np.float64, self.like)
+            self._run(v, sums, W, span)
+            out[k : k + _PANEL] = sums.sum(0)[: len(out) - k]
         return out.T.contiguous()
 
 
@@ -303,7 +312,8 @@ _SQUARES = Fold((0.0,), (fold_variable("s0") + _DIFFERENCE * _DIFFERENCE,))
 
 
 @cache
-def _compiled(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int, W: int) -> Any:
+def _compiled(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int, W: int, large: bool) -> Any:
+    """The kernel, with tile shapes chosen among the ``large`` matrices or among the small ones."""
     return backend.module_from_source("triton", source(spec, fold, dtype, rows, cols, fast, D, W)).kernel
 
 
@@ -316,12 +326,10 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
     guarded = "sqdist" in kinds and fold is None
     alone = kinds == ("sqdist",)  # then the left items come multiplied by −2, and the product starts from the norms
     read = [reference for _, references in program for reference in references] + [result]
-    load_rows = ["    start = 0"] if W else ["    start = tl.program_id(1) * BN", "    stop = start + BN"]
-    load_rows += [f"    total{c} = tl.zeros((BM,), tl.float64)" for c in range(W)]
+    load_rows = [f"    total{c} = tl.zeros((BM,), tl.float64)" for c in range(W)]
     load_rows += [f"    s{k} = tl.load(SCALARS + {k})" for k in sorted({index for kind, index in read if kind == "scalar"})]
     load_rows += [f"    row{k} = tl.load(ROWS + {k} * N + row)" for k in range(rows)]
     load_cols = [f"            col{k} = tl.load(COLS + {k} * M + first + j)" for k in range(cols)]
-    # the sums stay apart by columns modulo 8, as the tensor cores leave them: no thread asks another before the chunk ends
     open_chunk = [f"        part{c} = tl.zeros((BM, 8), {type_})" for c in range(W)]
     sink = [f"            part{c} += {_apart('sum', f'value * tl.load(V + {c} * M + first + j)[None, :]')}" for c in range(W)]
     close_chunk = [f"        total{c} += tl.sum(part{c}, axis=1).to(tl.float64)" for c in range(W)]
@@ -343,6 +351,8 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
         reduce += _SQDIST.format(distance="dot" if alone else "na[:, None] + nb[None, :] - 2.0 * dot", least=least, **fill)
     return _MODULE.format(
         configs=_configs(dtype, fast, fold is not None, D),
+        span="span" if W else "BN",
+        stop="tl.minimum(start + span, stop)" if W else "start + BN",
         load_rows="\n".join(load_rows),
         open_chunk="\n".join(open_chunk),
         load_cols="\n".join(load_cols),
@@ -351,20 +361,21 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
         result=_operand(result),
         sink="\n".join(sink) if W else _STORE,
         close_chunk="\n".join(close_chunk),
-        close="\n".join(_CLOSE.format(c=c) for c in range(W)),
+        close="\n".join(_CLOSE.format(c=c, W=W) for c in range(W)),
     )
 
 
 def _apart(reduction: str, values: str) -> str:
+    """The values reduced over columns that are equal modulo 8, which the tensor cores leave in one thread: no thread asks another."""
     return f"tl.{reduction}(tl.reshape({values}, (BM, BN // 8, 8)), axis=1)"
 
 
 def _configs(dtype: str, fast: bool, fold: bool, D: int) -> list[tuple[int, int, int, int | None]]:
     """Tile shapes to compare: rows, columns, warps, and registers of a thread where the compiler takes too many; what D columns leave room for."""
-    if fold and dtype == "float32":
-        return [(64, 128, 4, 112), (64, 128, 4, 128), (64, 128, 4, None)]
-    if dtype == "float64":
-        return [(64, 64, 4, None), (32, 64, 4, None)] if D <= 64 or fold else [(32, 32, 4, None)]
+    if fold:
+        return [(64, 128, 4, 112), (64, 128, 4, None), (64, 64, 4, None)] if dtype == "float32" else [(64, 64, 4, None), (32, 64, 4, None)]
+    if dtype == "float64":  # tall tiles, for there the tensor cores' layout splits none of the sums between warps
+        return [(128, 32, 4, None), (64, 16, 4, None), (64, 64, 4, None)] if D <= 64 else [(64, 16, 4, None), (32, 32, 4, None)]
     if D > 64:
         return [(64, 64, 4, None), (64, 32, 4, None)] if D == 128 else [(64, 16, 4, None)]
     return [(64, 128, 4, 128) if fast else (128, 128, 8, 128), (128, 64, 8, None), (64, 64, 4, None)]

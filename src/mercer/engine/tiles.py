@@ -16,7 +16,7 @@ import numpy as np
 from mercer import backend
 from mercer.backend import Array, Compute, is_tensor, run_tasks
 from mercer.data import check_same_width, chunks, take
-from mercer.engine.cpu import FusedTile, fusible
+from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
 from mercer.engine.gpu import Launch, launchable
 from mercer.engine.reductions import DotBlock, FoldBlock, OpaqueBlock, SqDistBlock, fold_self, rebuild, sqnorm
@@ -25,6 +25,7 @@ from mercer.engine.steps import allocate, elementwise
 _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
 _TORCH_EDGE = 4096
 _GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
+_WORTH_COMPILING = 2**20  # values
 _STRIP_BYTES = 32 * 2**20
 _SUMMED_WIDTH = 2048  # columns of a tile that is summed in registers and stored nowhere
 
@@ -89,6 +90,7 @@ class Tiles:
         """Let a compiled micro-kernel fill the tiles, where the formula and the size allow it."""
         self.fits = not is_tensor(self._like) and fusible(self._operands, self._steps, self._values, self.shape, self.compute.budget // 4)
         self._packed: FusedTile | None = None
+        self.wide = self.fits and is_wide(self._operands)
         ready = launchable(self._operands, self._steps, self._values, self._like, self.shape)
         fast = self.compute.dtype == "tf32"
         parts = (self._operands, self._steps, self.formula, self._values, self.shape, self.dtype, self._like, fast)
@@ -296,7 +298,8 @@ class Tiles:
         strips = chunks(self.shape[0], max(self.edges))
         _ = self._diagonal  # computed before the threads could each start to
         mirror: Any = None
-        if self._fused is not None and out.strides[1] == out.itemsize:
+        large = self._fused is not None or (not is_tensor(out) and not self.opaque and self.shape[0] ** 2 >= _WORTH_COMPILING)
+        if large and out.strides[1] == out.itemsize:
             from mercer.engine.mirror import mirror
 
         def task(t: tuple[slice, slice]) -> None:

@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _check_sample_weight, validate_data
@@ -22,6 +23,7 @@ from mercer.kernels.vectors import Gaussian
 from mercer.validity import asymmetry
 
 PRECOMPUTED = "precomputed"
+_NARROW = 128  # columns
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -90,7 +92,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _gram(self, X: Any) -> Gram:
         """The square matrix of the training items."""
         if self.kernel_ is not None:
-            return self.kernel_.gram(X, compute=self.compute)
+            return self.kernel_.gram(self._unpacked(X), compute=self.compute)
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
         found = asymmetry(X, 1e-10 if X.dtype == np.float64 else 1e-5)
@@ -104,6 +106,11 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             X = (X + X.T) / 2
         return DenseGram(X, self.compute)
 
+    def _unpacked(self, X: Any) -> Any:
+        """A sparse table of few columns as a dense one, where that is small: the engine's inner products are then in registers."""
+        small = sparse.issparse(X) and X.shape[1] <= _NARROW and 16 * X.shape[0] * X.shape[1] * X.dtype.itemsize <= (self.compute or Compute()).budget
+        return X.toarray() if small else X
+
     def _items(self, X: Any, chosen: Any) -> Any:
         """Some of the training items: what is kept to predict with. Of a precomputed matrix there is nothing to keep."""
         return take(X, chosen) if self.kernel_ is not None else np.empty((len(chosen), 0))
@@ -111,7 +118,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _cross(self, X: Any) -> Gram:
         """The matrix between new items and those that were kept."""
         if self.kernel_ is not None:
-            return self.kernel_.gram(X, self.support_vectors_, compute=self.compute)
+            return self.kernel_.gram(self._unpacked(X), self._unpacked(self.support_vectors_), compute=self.compute)
         return DenseGram(X if X.shape[1] == len(self.support_) else X[:, self.support_], self.compute)
 
     def _accept_new(self, X: Any) -> Any:

@@ -24,6 +24,7 @@ from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import ActiveSet, kept
 
+_SHARED = 16_384  # samples whose matrix the pairs of classes share
 _STOPS = {
     "max_iter": "stopped after max_iter={n_iter} steps",
     "max_time": "stopped after max_time={max_time} s",
@@ -145,6 +146,9 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         self._feasible(counts)
         bounds = weights * self._class_weights(counts)[codes]
         self._bind(X, weights)
+        if len(self.classes_) > 2:  # class by class, so that what a pair needs lies together
+            order = np.argsort(codes, kind="stable")
+            X, codes, bounds, original = take(X, order), codes[order], bounds[order], original[order]
         self._fit_pairs(X, self._gram(X), codes, bounds, original, solver)
         return self
 
@@ -164,12 +168,13 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
         k, pairs = len(self.classes_), pairs_of(len(self.classes_))
         members = [np.flatnonzero(codes == c) for c in range(k)]
-        gram = kept(gram) if k > 2 else gram  # what is dear is computed once for all pairs
+        if k > 2 and (not gram.dear or gram.opaque or len(codes) <= _SHARED):
+            gram = kept(gram)  # packed once for all pairs; what is dear, computed once
         found: list[Any] = [None] * len(pairs)
 
         def task(t: int) -> None:
             a, b = pairs[t]
-            chosen = np.sort(np.concatenate([members[a], members[b]])) if k > 2 else slice(None)
+            chosen = np.concatenate([members[a], members[b]]) if k > 2 else slice(None)
             y = np.where(codes[chosen] == b, 1.0, -1.0)
             part = gram if k == 2 else gram.sub(chosen, chosen)
             coef, bias, solution = self._pair(part, y, bounds[chosen], solver)
@@ -183,8 +188,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
             index = np.arange(len(codes))[chosen]
             coef[index[codes[chosen] == a], b - 1] = values[codes[chosen] == a]
             coef[index[codes[chosen] == b], a] = values[codes[chosen] == b]
-        order = np.concatenate(members)
-        self._keep(take(X, order) if k > 2 else X, coef[order] if k > 2 else coef, original[order] if k > 2 else original)
+        self._keep(X, coef, original)
         self.n_support_ = np.array([np.count_nonzero(np.any(coef[m] != 0, axis=1)) for m in members], np.int32)
         self.intercept_ = np.array([bias for _, _, bias, *_ in found])
         self._sigmoids = [found[t][4] for t in range(len(pairs))]

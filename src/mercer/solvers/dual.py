@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 
 from mercer.backend import Array, stopping, workspace
-from mercer.gram import CachedGram, DenseGram, Gram
+from mercer.gram import CachedGram, DenseGram, DensePart, Gram, KernelGram, MixedGram
 from mercer.problems import DualQP, Solution
 from mercer.solvers.interior import interior_point
 from mercer.solvers.newton import free_step
 from mercer.solvers.smo import Block, row_length
 
+_SMALL = 1024  # items whose matrix is stored as it is
 _ALL = 4096  # up to so many variables, all of them are active at once
 _FIRST = 2048  # random variables of the first round
 _LARGEST = 8192  # active variables
@@ -70,10 +71,12 @@ class ActiveSet:
 
 
 def kept(gram: Gram) -> Gram:
-    """K itself where a value is cheap; stored, or its rows kept, where it is dear."""
+    """K itself where a value is cheap; stored, or its rows kept, where it is dear: never computed twice if it may cost anything."""
     if not gram.dear:
-        return gram
+        return MixedGram(gram, gram.astype(np.float32)) if isinstance(gram, KernelGram) else gram
     need = gram.shape[0] * gram.shape[1] * gram.dtype.itemsize
+    if not gram.opaque and gram.shape[0] > _SMALL:
+        return MixedGram.stored(gram)  # float64 values can be computed anew, where they are needed
     return DenseGram(gram.dense(), gram.compute) if 4 * need <= gram.compute.budget else CachedGram(gram)
 
 
@@ -93,6 +96,7 @@ class _Run:
         self.working = gram.astype(np.float32) if self.scale < _LARGEST_SINGLE else self.double
         self.patience = 60  # sweeps of SMO after which the free variables are solved at once
         self.n_iter = self.negative = 0
+        self.stored = isinstance(gram.astype(np.float32), DenseGram | DensePart)
         self.tried = False  # whether interior points have had their turn
         self.limit = 10**6 + 1000 * n if solver.max_iter is None else solver.max_iter
         self.random = np.random.default_rng(solver.seed)
@@ -126,7 +130,7 @@ class _Run:
     def _rounds(self) -> str:
         """Until the gap is reached, or why it cannot be."""
         tol = self.solver.tol
-        best, without, refined = np.inf, 0, 0
+        best, without, refined = (np.inf, np.inf), 0, 0
         while True:
             gap, _, key = self.problem.violation(self.b, self.g)
             self._look(gap)
@@ -140,10 +144,10 @@ class _Run:
                 if refined > 2:
                     self.working = self.double
                 continue
-            if gap < 0.99 * best:
-                best, without = gap, 0
-            else:
-                without += 1
+            # the gap goes up and down, the objective only down: progress is either of them
+            objective = self.problem.objective(self.b, self.g)
+            progress = gap < 0.99 * best[0] or objective < best[1] - 1e-7 * abs(best[1])
+            best, without = (min(gap, best[0]), min(objective, best[1])), 0 if progress else without + 1
             if without == 6:
                 self._only_double()
             if without >= 12:
@@ -234,8 +238,15 @@ class _Run:
         """g += K[:, items of the variables] δ."""
         items = variables if self.problem.index is None else self.problem.index[variables]
         n = gram.shape[0]
+        if self.stored and gram is self.working and self.problem.index is None and len(self.active) == n:
+            self.g += self._view(n)[:n, :n] @ np.bincount(items, weights=delta, minlength=n).astype(gram.dtype)
+            self.exact = self.exact and gram.dtype == np.float64
+            return
         # of a symmetric matrix one half is computed, which from half the columns on is less than the columns
-        moved = gram @ np.bincount(items, weights=delta, minlength=n) if 2 * len(items) >= n else gram.sub(slice(None), items) @ delta
+        if 2 * len(items) >= n:
+            moved = gram @ np.bincount(items, weights=delta, minlength=n)
+        else:  # rows lie together in a matrix that is stored
+            moved = gram.sub(items, slice(None)).T @ delta if self.stored else gram.sub(slice(None), items) @ delta
         self.g += self.problem.of_items(moved)
         self.exact = self.exact and gram.dtype == np.float64
 
@@ -290,6 +301,8 @@ class _Run:
 
     def _polish(self) -> None:
         """The free variables exactly, those that then want to leave a bound by SMO, and again."""
+        if self.stored and isinstance(self.gram, MixedGram):
+            return  # values in float64 would have to be computed anew
         free = int(np.count_nonzero((self.b > self.problem.lower) & (self.b < self.problem.upper)))
         # a flop of a factorisation costs about a tenth of an element of an SMO step
         if not 0 < free <= max(200, int((0.3 * self.n_iter * min(len(self.b), _ALL)) ** (1 / 3))):

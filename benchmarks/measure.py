@@ -12,10 +12,14 @@ from typing import Any
 
 
 def interleaved(tasks: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[str, list[float]]:
-    """Seconds of each task in each round; the tasks take turns. One round before the clock starts."""
+    """Seconds of each task in each round; the tasks take turns. One round before the clock starts.
+
+    A pause before each: the threads of some peers spin for a while after their work.
+    """
     times: dict[str, list[float]] = {name: [] for name in tasks}
     for turn in range(rounds + 1):
         for name, task in tasks.items():
+            time.sleep(0.2)
             start = time.perf_counter()
             result = task()
             elapsed = time.perf_counter() - start

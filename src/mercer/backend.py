@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -197,14 +197,17 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
             for t in queue:
                 task(t)
             return
-        futures = [_pool(workers).submit(work) for _ in range(workers)]
+        # this thread works too: it is awake, the others may take as long to wake up as a small task takes
+        helpers = [_pool(workers).submit(work) for _ in range(workers - 1)]
         try:
-            wait(futures, return_when=FIRST_EXCEPTION)
-        finally:
+            work()
+        except BaseException:
             stop.set()
-            wait(futures)
-        for future in futures:
-            future.result()
+            raise
+        finally:
+            wait(helpers)
+        for helper in helpers:
+            helper.result()
 
 
 def stopping() -> bool:

@@ -475,8 +475,12 @@ class _Emitter:
                 return self.v.fma(difference, difference, total)
 
             exact = self._accumulate("raw_A", "raw_a", "raw_B", "raw_b", step, scaled=True)
-            for cell, value in exact.items():
-                self.b.store(value, cells[cell])
+            tiny = self.v.constant(TINY[self.dtype.name])
+            for (r, q), value in exact.items():
+                # each pair by its own norms, so that a value does not depend on what else is in the micro-tile
+                expanded = self.b.load(cells[r, q])
+                close = self.b.fcmp_ordered("<", expanded, self.b.fmul(tiny, self.b.fadd(left[r], right[q])))
+                self.b.store(self.b.select(close, value, expanded), cells[r, q])
         return {cell: self.b.load(pointer) for cell, pointer in cells.items()}
 
     def _finish(self, r: int, q: int, reduced: dict[str, Any]) -> Any:

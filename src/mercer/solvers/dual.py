@@ -36,7 +36,6 @@ _POLISHING = 6  # times
 _INNER = 0.1  # of the gap: how far a round goes
 _EPS32 = 3e-7  # relative error of a float32 kernel value, a few units in the last place
 _LARGEST_SINGLE = 1e15  # of kernel values; beyond, sums of float32 could overflow
-_NARROWED = 2560  # active variables whose block is beyond the cache
 _SLICE = 0.1  # seconds between two looks at the clock
 
 Progress = Callable[[dict[str, Any]], Any]
@@ -103,8 +102,6 @@ class _Run:
         self.random = np.random.default_rng(solver.seed)
         self.active = np.empty(0, np.int64)
         self.room = np.empty(0)
-        self.half = np.empty(0, np.int16)
-        self.coarse = True  # whether 16-bit blocks have served so far
         if self.b.any():
             self._move(np.flatnonzero(self.b), self.b[self.b != 0], gram)
 
@@ -158,8 +155,6 @@ class _Run:
             active, final = self._choose(gap, key)
             target = 0.9 * tol if final or gap < 3 * tol else max(0.9 * tol, _INNER * gap)
             self._round(active, target, gap)
-            if without > 1:
-                self.coarse = False
 
     def _choose(self, gap: float, key: Array) -> tuple[Array, bool]:
         """The variables of the next round, and whether it should go all the way: no others want to move."""
@@ -196,13 +191,8 @@ class _Run:
         slow = self.patience * (len(active) + 100) if most is None else most
         try:
             taken, pace = 0, max(64, int(_SLICE / (1e-9 * len(active) + 3e-7)))
-            large = self.coarse and len(active) >= _NARROWED and block.dtype == np.float32
             while True:
-                # a block beyond the cache: a sweep as it is, and if that is not enough, in half the memory
-                steps, left, stuck = inner.run(target, min(len(active) if large else pace, slow - taken, self.limit - self.n_iter))
-                if large and steps == len(active):
-                    inner.narrow(self._narrow_room(block.size))
-                    large = False
+                steps, left, stuck = inner.run(target, min(pace, slow - taken, self.limit - self.n_iter))
                 self.n_iter += steps
                 taken += steps
                 self.negative += inner.negative
@@ -238,11 +228,6 @@ class _Run:
         self.active = active
         return block
 
-    def _narrow_room(self, size: int) -> Array:
-        if self.half.size < size:
-            self.half = np.empty(size, np.int16)
-        return self.half
-
     def _view(self, q: int) -> Array:
         ld = row_length(q, self.room.dtype)
         return self.room[: (q + 1) * ld].reshape(q + 1, ld)
@@ -253,7 +238,7 @@ class _Run:
         """g += K[:, items of the variables] δ."""
         items = variables if self.problem.index is None else self.problem.index[variables]
         n = gram.shape[0]
-        if self.stored and gram is self.working and self.problem.index is None and len(self.active) == n:
+        if gram is self.working and self.problem.index is None and len(self.active) == n and self.room.dtype == gram.dtype:  # all of it is stored
             self.g += self._view(n)[:n, :n] @ np.bincount(items, weights=delta, minlength=n).astype(gram.dtype)
             self.exact = self.exact and gram.dtype == np.float64
             return

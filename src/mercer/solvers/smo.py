@@ -5,9 +5,6 @@
 i is the variable with the largest −g among those that can grow; j, among those that can shrink, the one whose step with i gains most,
 (g_j − g_i)²/(K_ii + K_jj − 2K_ij). One pass updates the gradient and finds the next i; one pass finds j. Both passes hold several registers
 of running maxima and of where they were found; Numba's own loops take five times as long.
-
-A step reads two rows of K, and a large block does not fit in the cache: then memory, not arithmetic, is the limit. Where many steps are needed the
-block is copied to 16-bit integers (K ≈ unit·k). The steps of a round are as small as its gap, and so is the error that they pick up.
 """
 
 from __future__ import annotations
@@ -91,16 +88,6 @@ def _turns(v: Vector, index: Any) -> Any:
     return v.b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), v.lanes), [0] * v.lanes))
 
 
-def _values(v: Vector, pointer: Any, dtype: Any) -> Any:
-    """A register of K: floats as they are, 16-bit integers widened."""
-    if isinstance(dtype, types.Float):
-        return v.load(pointer)
-    narrow = ir.VectorType(ir.IntType(16), v.lanes)
-    loaded = v.b.load(v.b.bitcast(pointer, narrow.as_pointer()))
-    loaded.align = 2
-    return v.b.sitofp(v.b.sext(loaded, v.int_type), v.type)
-
-
 def _steps(v: Vector, count: Any) -> Any:
     return v.b.udiv(count, ir.Constant(_INT64, v.lanes * _UNROLLED))
 
@@ -113,7 +100,6 @@ def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, count):  #
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         v = Vector(builder, np.dtype(str(sig.args[0].dtype)))
-        kind = sig.args[4].dtype
         g, up, down, K = (target.make_array(sig.args[k])(target, builder, values[k]).data for k in (0, 1, 2, 4))
         up, down = builder.gep(up, [values[3]]), builder.gep(down, [values[3]])
         left, right, t = builder.gep(K, [values[5]]), builder.gep(K, [values[6]]), v.splat(values[7])
@@ -126,7 +112,7 @@ def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, count):  #
                 def at(pointer: Any, o: Any = o) -> Any:
                     return builder.gep(pointer, [o])
 
-                x = v.fma(t, builder.fsub(_values(v, at(left), kind), _values(v, at(right), kind)), v.load(at(g)))
+                x = v.fma(t, builder.fsub(v.load(at(left)), v.load(at(right))), v.load(at(g)))
                 v.store(x, at(g))
                 grow.offer(s, builder.fsub(v.load(at(up)), x), turn)
                 shrink.offer(s, builder.fadd(v.load(at(down)), x), turn)
@@ -136,21 +122,19 @@ def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, count):  #
 
 
 @intrinsic
-def _partner(context, g, can_shrink, at, K, row_i, unit, diagonal, g_i, K_ii, count):  # type: ignore[no-untyped-def]
+def _partner(context, g, can_shrink, at, K, row_i, diagonal, g_i, K_ii, count):  # type: ignore[no-untyped-def]
     """The j with the largest max(g_j − g_i, 0)²/(K_ii + K_jj − 2K_ij): compared by cross-multiplication, without a division."""
     result = types.Tuple((g.dtype, types.int64))
-    signature = result(g, can_shrink, types.intp, K, types.intp, g.dtype, diagonal, g.dtype, g.dtype, types.intp)
+    signature = result(g, can_shrink, types.intp, K, types.intp, diagonal, g.dtype, g.dtype, types.intp)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         v = Vector(builder, np.dtype(str(sig.args[0].dtype)))
-        kind = sig.args[3].dtype
-        g, down, K, diagonal = (target.make_array(sig.args[k])(target, builder, values[k]).data for k in (0, 1, 3, 6))
+        g, down, K, diagonal = (target.make_array(sig.args[k])(target, builder, values[k]).data for k in (0, 1, 3, 5))
         down, row = builder.gep(down, [values[2]]), builder.gep(K, [values[4]])
-        twice = builder.fmul(v.splat(values[5]), v.constant(-2.0))
-        g_i, K_ii = v.splat(values[7]), v.splat(values[8])
+        g_i, K_ii = v.splat(values[6]), v.splat(values[7])
         best = _Best(v, 0.0)  # the numerators; the denominators stand beside them
         below = [cgutils.alloca_once_value(builder, v.constant(1.0)) for _ in range(_UNROLLED)]
-        with cgutils.for_range(builder, _steps(v, values[9])) as loop:
+        with cgutils.for_range(builder, _steps(v, values[8])) as loop:
             turn = _turns(v, loop.index)
             for s in range(_UNROLLED):
                 o = builder.add(builder.mul(loop.index, ir.Constant(_INT64, v.lanes * _UNROLLED)), ir.Constant(_INT64, v.lanes * s))
@@ -160,7 +144,7 @@ def _partner(context, g, can_shrink, at, K, row_i, unit, diagonal, g_i, K_ii, co
 
                 d = builder.fsub(builder.fadd(v.load(at(down)), v.load(at(g))), g_i)
                 d = builder.select(builder.fcmp_ordered(">", d, v.constant(0)), d, v.constant(0))
-                curve = v.fma(_values(v, at(row), kind), twice, builder.fadd(K_ii, v.load(at(diagonal))))
+                curve = v.fma(v.load(at(row)), v.constant(-2.0), builder.fadd(K_ii, v.load(at(diagonal))))
                 curve = builder.select(builder.fcmp_ordered(">", curve, v.constant(TAU)), curve, v.constant(TAU))
                 gain = builder.fmul(d, d)
                 old, old_curve = builder.load(best.value[s]), builder.load(below[s])
@@ -178,7 +162,7 @@ def _partner(context, g, can_shrink, at, K, row_i, unit, diagonal, g_i, K_ii, co
 TAU = 1e-12  # stands for a curvature that rounding, or an indefinite kernel, makes zero or negative
 
 
-def _iterate(K, unit, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupled, tol, steps):  # type: ignore[no-untyped-def]
+def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupled, tol, steps):  # type: ignore[no-untyped-def]
     """At most ``steps`` steps, until the gap is at most ``tol``; (steps taken, gap, steps of negative curvature, stuck).
 
     Flat arrays of a length that is a multiple of the registers'; ``grow`` and ``shrink`` hold, group after group, 0 for a variable of the
@@ -206,12 +190,12 @@ def _iterate(K, unit, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups,
             b[i] += change
             grow[i] = zero if b[i] < upper[i] else -np.inf
             shrink[i] = zero if b[i] > lower[i] else -np.inf
-            row_i, t = i * ld, zero + change * unit
+            row_i, t = i * ld, zero + change
             continue
-        gain, j = _partner(g, shrink, k * size, K, i * ld, zero + unit, diagonal, g[i], diagonal[i], size)
+        gain, j = _partner(g, shrink, k * size, K, i * ld, diagonal, g[i], diagonal[i], size)
         if not gain > 0:
             return step, gap, negative, True
-        curve = float(diagonal[i]) + float(diagonal[j]) - 2.0 * unit * float(K[i * ld + j])
+        curve = float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[i * ld + j])
         if curve < -1e-6 * (abs(float(diagonal[i])) + abs(float(diagonal[j]))):
             negative += 1
         change = (float(g[j]) - float(g[i])) / max(curve, TAU)
@@ -229,23 +213,11 @@ def _iterate(K, unit, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups,
         shrink[at_i] = zero
         grow[at_j] = zero
         shrink[at_j] = zero if b[j] > lower[j] else -np.inf
-        row_i, row_j, t = i * ld, j * ld, zero + change * unit
+        row_i, row_j, t = i * ld, j * ld, zero + change
     return steps, gap, negative, False
 
 
-def _quantise(K, out):  # type: ignore[no-untyped-def]
-    """out = round(K/unit) in 16 bits; the unit."""
-    largest = K[0] * 0
-    for x in K:
-        largest = max(largest, abs(x))
-    unit = largest / 32_766
-    inverse = 1 / unit if unit > 0 else unit
-    for i in range(len(K)):
-        out[i] = np.int16(np.rint(K[i] * inverse))
-    return unit
-
-
-_loop, _narrow = backend.jit(_iterate), backend.jit(_quantise)
+_loop = backend.jit(_iterate)
 
 
 class Block:
@@ -270,18 +242,12 @@ class Block:
             mine = slice(None) if group is None else group == k
             self.grow[k, :q][mine] = np.where(b < upper, 0.0, -np.inf)[mine]
             self.shrink[k, :q][mine] = np.where(b > lower, 0.0, -np.inf)[mine]
-        self.negative, self.unit = 0, 1.0
-
-    def narrow(self, room: Any) -> None:
-        """Go on with 16-bit values, in ``room``."""
-        K = room[: self.K.size]
-        self.unit = float(_narrow(self.K.reshape(-1), K))
-        self.K = K.reshape(self.K.shape)
+        self.negative = 0
 
     def run(self, tol: float, steps: int) -> tuple[int, float, bool]:
         """(steps taken, gap, stuck)."""
         taken, gap, negative, stuck = _loop(
-            self.K.reshape(-1), self.unit, self.ld, self.q, self.g, self.b, self.lower, self.upper, self.diagonal,
+            self.K.reshape(-1), self.ld, self.q, self.g, self.b, self.lower, self.upper, self.diagonal,
             self.grow.reshape(-1), self.shrink.reshape(-1), self.groups, self.coupled, tol, steps,
         )  # fmt: skip
         self.negative += negative

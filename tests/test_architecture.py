@@ -121,7 +121,11 @@ def test_tests_mirror_the_source() -> None:
         "mirror": "test_cpu.py",
         "reductions": "test_tiles.py",
         "steps": "test_tiles.py",
-        "gpu": "check_gpu.py",
+        "smo": "test_dual.py",
+        "newton": "test_dual.py",
+        "interior": "test_dual.py",
+        "multiclass": "test_probability.py",
+        "callbacks": "test_svm.py",
     }
     for path in _modules():
         stem = path.stem

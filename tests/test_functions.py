@@ -8,7 +8,7 @@ import pytest
 from scipy import integrate, sparse
 
 import mercer as mc
-from mercer.functions import FeatureFunction
+from mercer.functions import FeatureFunction, RKHSFunction
 from tests.cases import real
 
 X, Y = real(12), real(7)
@@ -157,3 +157,21 @@ def test_alignment_and_effective_dimension() -> None:
     for bad in (lambda: mc.alignment(K, np.ones((12, 12))), lambda: mc.alignment(K, K[:3, :3]), lambda: mc.effective_dimension(K, 0.0)):
         with pytest.raises(ValueError, match=r"constant|same objects|positive"):
             bad()
+
+
+def test_the_nearest_function_of_fewer_centres() -> None:
+    """A projection: what is left over is orthogonal to the centres that are kept, and shrinks as there are more of them."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 3))
+    f = RKHSFunction(mc.Gaussian(0.3), X, rng.standard_normal(60))
+    errors = []
+    for n in (5, 20, 40):
+        g = f.compressed(n)
+        assert len(g.coef) == n
+        rest = f - g
+        np.testing.assert_allclose(rest(g.centers), 0.0, atol=1e-8)
+        errors.append(rest.norm())
+    assert errors[0] > errors[1] > errors[2]
+    twice = RKHSFunction(mc.Gaussian(0.3), np.vstack([X[:5], X[:5]]), np.ones(10)).compressed(6)
+    assert len(twice.coef) == 5
+    np.testing.assert_allclose(twice(X), 2 * RKHSFunction(mc.Gaussian(0.3), X[:5], np.ones(5))(X), atol=1e-10)

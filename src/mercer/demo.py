@@ -11,10 +11,10 @@ from rich.table import Table
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC
 
 from mercer import backend
 from mercer.backend import human
+from mercer.estimators.svm import SVC
 from mercer.functions import alignment, effective_dimension
 from mercer.kernels.base import Kernel
 from mercer.kernels.notation import parse
@@ -46,7 +46,7 @@ def run(rows: int, expression: str, console: Console | None = None) -> None:
             escape(str(k)), f"{G.mean():.3f}", f"{effective_dimension(G, 1.0):.1f}", f"{alignment(G, target):.3f}", f"{100 * accuracy:.1f} %"
         )
     console.print(table)
-    console.print("\n¹ effective, at α = 1   ² with the classes, centred   ³ of scikit-learn's SVC on this Gram matrix, 5-fold cross-validation")
+    console.print("\n¹ effective, at α = 1   ² with the classes, centred   ³ of a support vector machine with this kernel, 5-fold cross-validation")
 
 
 def _parts(kernel: Kernel) -> list[Kernel]:

@@ -76,6 +76,46 @@ class RKHSFunction:
                 return FeatureFunction(self.kernel, phi.T @ kept.coef, self.bias)
         return kept
 
+    def compressed(self, n: int) -> RKHSFunction:
+        """The nearest function, in the norm of the space, that needs only n of its centres."""
+        kept, weights = self.nearest(n)
+        return RKHSFunction(self.kernel, take(self.centers, kept), weights, self.bias) if len(kept) < len(self.coef) else self
+
+    def nearest(self, n: int) -> tuple[Array, Array]:
+        """n centres chosen one by one, and the weights on them that come nearest to f.
+
+        Each time the centre is taken in whose direction the rest of f points most, |⟨f − g, φ(z)⟩|/‖φ(z) − projection‖, and g is then the
+        projection of f onto all that are chosen (orthogonal matching pursuit). Memory: a matrix of n × centres.
+        """
+        count = len(self.coef)
+        if n < 1:
+            raise ValueError(f"compressed({n}): keep at least one centre.")
+        if n >= count:
+            return np.arange(count), self.coef
+        gram = self.kernel.gram(self.centers).astype(np.float64)
+        coef = np.asarray(backend.to_numpy(self.coef), np.float64).reshape(count, -1)
+        rest = np.asarray(gram @ coef)  # ⟨f − g, φ(z)⟩ for every centre z and output
+        left = np.array(gram.diag(), np.float64)  # ‖φ(z) − projection onto what is chosen‖²
+        floor = 1e-10 * max(float(left.max()), 1e-300)
+        basis, chosen = np.zeros((n, count)), []
+        for k in range(n):
+            gain = np.where(left > floor, np.sum(rest**2, axis=1) / np.maximum(left, floor), -1.0)
+            z = int(np.argmax(gain))
+            if gain[z] < 0:
+                break
+            column = np.asarray(gram.rows([z]), np.float64)[0]
+            e = (column - basis[:k, z] @ basis[:k]) / np.sqrt(left[z])
+            basis[k] = e
+            rest -= np.outer(e, rest[z] / e[z])
+            left = np.maximum(left - e**2, 0.0)
+            left[z] = 0.0
+            chosen.append(z)
+        kept = np.array(chosen)
+        K = np.asarray(gram.sub(kept, kept).dense())
+        right = np.asarray(gram.sub(kept, slice(None)) @ coef)
+        weights = np.linalg.lstsq(K, right, rcond=1e-12)[0]
+        return kept, weights[:, 0] if np.ndim(self.coef) == 1 else weights
+
     def _same_space(self, other: RKHSFunction) -> None:
         if self.kernel != other.kernel:
             raise ValueError(

@@ -222,6 +222,11 @@ def test_precomputed() -> None:
     np.testing.assert_allclose(ours.decision_function(K[100:, :100]), direct.decision_function(X[100:]), atol=1e-8)
     narrow = K[100:][:, ours.support_]
     np.testing.assert_allclose(ours.decision_function(narrow), direct.decision_function(X[100:]), atol=1e-8)
+    w = np.arange(100) % 3
+    weighted = mc.SVC(kernel="precomputed").fit(K[:100, :100], y[:100], sample_weight=w)
+    np.testing.assert_allclose(
+        weighted.decision_function(K[100:, :100]), mc.SVC(kernel=k).fit(X[:100], y[:100], w).decision_function(X[100:]), atol=1e-8
+    )
     objects = mc.SVC(kernel=mc.Precomputed(K)).fit(np.arange(100), y[:100])
     np.testing.assert_allclose(objects.decision_function(np.arange(100, 150)), direct.decision_function(X[100:]), atol=1e-8)
     assert cross_val_score(mc.SVC(kernel="precomputed"), K, y).mean() > 0.6
@@ -340,6 +345,46 @@ def test_a_limit_of_time_leaves_a_model() -> None:
     assert machine.score(X, y) > 0.5
 
 
+class _Recorder:
+    """A callback of scikit-learn's protocol that notes what happens and may ask to stop."""
+
+    def __init__(self, stop: bool) -> None:
+        self.stop, self.events = stop, []  # type: ignore[var-annotated]
+
+    def setup(self, estimator: Any, context: Any) -> None:
+        self.events.append("setup")
+
+    def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
+        self.events.append("begin " + context.task_name)
+
+    def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
+        self.events.append("end " + context.task_name)
+        return self.stop
+
+    def teardown(self, estimator: Any, context: Any) -> None:
+        self.events.append("teardown")
+
+
+@pytest.mark.parametrize("machine", [mc.SVC(10.0), mc.SVR(10.0), mc.OneClassSVM()], ids=lambda m: type(m).__name__)
+def test_scikit_learns_callbacks(machine: Any) -> None:
+    pytest.importorskip("sklearn.callback")
+    X, y = _data(300, 3)
+    for stop in (False, True):
+        recorder = _Recorder(stop)
+        machine.set_callbacks(recorder).fit(X, y)
+        events = recorder.events
+        assert events[0] == "setup"
+        assert events[-1] == "teardown"
+        assert events[1] == "begin fit"
+        assert events.count("begin round") == events.count("end round") > 0
+        assert machine.stop_reason_ == ("callback" if stop else "gap")
+        assert len(machine.predict(X)) == 300
+    recorder = _Recorder(False)
+    with pytest.raises(ValueError, match="weight"):
+        machine.set_callbacks(recorder).fit(X, y, sample_weight=np.zeros(300))
+    assert recorder.events[-1] == "teardown"
+
+
 def test_progress_can_stop() -> None:
     seen: list[Any] = []
     X, y = _data(300)
@@ -425,6 +470,19 @@ def test_the_function_is_the_decision() -> None:
     machine = mc.SVC().fit(X, y)
     np.testing.assert_allclose(machine.function_(X), machine.decision_function(X), atol=1e-12)
     assert machine.function_.norm() > 0
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_tenth_of_the_support_vectors(classes: int) -> None:
+    X, y = make_classification(2500, 8, n_informative=6, n_classes=classes, random_state=0)
+    machine = mc.SVC(1.0, mc.Gaussian(0.05)).fit(X[:1500], y[:1500])
+    small = machine.compress(len(machine.support_) // 10)
+    assert len(small.support_) <= len(machine.support_) // 10 + classes
+    assert small.score(X[1500:], y[1500:]) > machine.score(X[1500:], y[1500:]) - 0.01
+    assert machine.compress(10**6).support_.shape == machine.support_.shape
+    np.testing.assert_allclose(machine.compress(10**6).decision_function(X[:50]), machine.decision_function(X[:50]))
+    with pytest.raises(ValueError, match="at least one"):
+        machine.function_.compressed(0) if classes == 2 else mc.RKHSFunction(mc.Linear(), X[:5], np.ones(5)).compressed(0)
 
 
 def test_blocks_of_rows_do_not_change_a_prediction() -> None:

@@ -96,7 +96,7 @@ class Tiles:
         parts = (self._operands, self._steps, self.formula, self._values, self.shape, self.dtype, self._like, fast)
         self._launch = Launch(*parts) if ready else None
         for operand in self._operands.values():
-            if isinstance(operand, SqDistBlock) and not self.fits:
+            if isinstance(operand, SqDistBlock) and not self.fits and self._launch is None:
                 operand.prepare()
 
     @property

@@ -111,6 +111,10 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         small = sparse.issparse(X) and X.shape[1] <= _NARROW and 16 * X.shape[0] * X.shape[1] * X.dtype.itemsize <= (self.compute or Compute()).budget
         return X.toarray() if small else X
 
+    def _some(self, X: Any, chosen: Array) -> Any:
+        """The problem of some of the samples: of a matrix, their rows and columns."""
+        return X[np.ix_(chosen, chosen)] if self._precomputed else take(X, chosen)
+
     def _items(self, X: Any, chosen: Any) -> Any:
         """Some of the training items: what is kept to predict with. Of a precomputed matrix there is nothing to keep."""
         return take(X, chosen) if self.kernel_ is not None else np.empty((len(chosen), 0))

@@ -10,7 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
 from mercer.data import size
-from mercer.estimators.svm import SupportVectorMachine, _filled, _without_zeros, check_nu
+from mercer.estimators.callbacks import with_callbacks
+from mercer.estimators.svm import SupportVectorMachine, _filled, check_nu
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
@@ -38,13 +39,15 @@ class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         """The score on the edge of the region that ν gives, and the solver's gap in units of scores; also sets ``intercept_``."""
         raise NotImplementedError
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the region of X; y is not used."""
         X = self._accept(X, reset=True)
+        self._open_task(X)
         check_nu(self)
         if self.contamination is not None and not 0 <= self.contamination <= 0.5:
             raise ValueError(f"{type(self).__name__}(contamination={self.contamination!r}): the share to call outliers is between 0 and 0.5.")
-        X, _, weights, original = _without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
+        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
         solver = self._solver()
         self._bind(X, weights)
         gram = self._gram(X)
@@ -62,6 +65,7 @@ class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         if self.contamination is not None:
             self.offset_ = _threshold(self.score_samples(X), weights, self.contamination)
         self._report([s], X)
+        self._close_task()
         return self
 
     def score_samples(self, X: Any) -> Array:

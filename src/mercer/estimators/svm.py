@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.backend import Array, Compute, run_tasks
 from mercer.data import size, take
 from mercer.estimators.base import KernelEstimator
+from mercer.estimators.callbacks import Reporting, with_callbacks
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
 from mercer.functions import RKHSFunction
@@ -34,7 +36,7 @@ _STOPS = {
 }
 
 
-class SupportVectorMachine(KernelEstimator):
+class SupportVectorMachine(Reporting, KernelEstimator):
     """What the machines share: the solver, its report, and the support vectors."""
 
     tol: float
@@ -49,7 +51,7 @@ class SupportVectorMachine(KernelEstimator):
         if self.on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the model found so far.")
         keep = self.on_interrupt == "keep"
-        return ActiveSet(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time, progress=self.progress, keep_on_interrupt=keep)
+        return ActiveSet(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time, progress=self._reporter(), keep_on_interrupt=keep)
 
     def _positive(self, name: str) -> float:
         value = getattr(self, name)
@@ -69,6 +71,14 @@ class SupportVectorMachine(KernelEstimator):
             said = f"{type(self).__name__} {stop}: the gap is {worst.gap:.3g}, tol {self.tol:g}. Measured cause: {cause}."
             warnings.warn(said, ConvergenceWarning, stacklevel=3)
 
+    def _without_zeros(self, X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
+        """Samples of weight 0 are not there; (X, y, weights, the numbers of those that are)."""
+        n = size(X)
+        if weights is None:
+            return X, y, np.ones(n), np.arange(n)
+        used = np.flatnonzero(weights > 0)
+        return (X, y, weights, used) if len(used) == n else (self._some(X, used), y[used], weights[used], used)
+
     def _keep(self, X: Any, coef: Array, original: Array) -> None:
         """Only the items with weight: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients."""
         used = np.flatnonzero(np.any(coef != 0, axis=1))
@@ -84,6 +94,31 @@ class SupportVectorMachine(KernelEstimator):
             return np.zeros((size(X), len(self.intercept_))) + self.intercept_
         coef = self.dual_coef_.T
         return np.asarray(self._cross(X) @ (coef[:, 0] if coef.shape[1] == 1 else coef)).reshape(size(X), -1) + self.intercept_
+
+    def compress(self, n: int) -> Any:
+        """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``).
+
+        Of several classes, each keeps its share.
+        """
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            raise ValueError("A precomputed matrix has no support vectors to compress; give the kernel itself.")
+        blocks = self._blocks()
+        pieces = []
+        for block in blocks:
+            share = max(1, round(n * len(block) / len(self.support_)))
+            kept, weights = RKHSFunction(self.kernel_, take(self.support_vectors_, block), self.dual_coef_[:, block].T).nearest(share)
+            pieces.append((block[kept], weights))
+        chosen = np.concatenate([p[0] for p in pieces])
+        other = copy.copy(self)
+        other.support_, other.support_vectors_ = self.support_[chosen], take(self.support_vectors_, chosen)
+        other.dual_coef_ = np.concatenate([p[1] for p in pieces]).T
+        other.n_support_ = np.array([len(p[0]) for p in pieces], np.int32)
+        return other
+
+    def _blocks(self) -> list[Array]:
+        """The numbers of the support vectors that share a row of coefficients: all of them."""
+        return [np.arange(len(self.support_))]
 
     @property
     def function_(self) -> RKHSFunction:
@@ -106,15 +141,6 @@ def _uneven(X: Any) -> str:
     return f"the columns differ in scale by a factor of {spread.max() / spread.min():.1g}: standardise them"
 
 
-def _without_zeros(X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
-    """Samples of weight 0 are not there; (X, y, weights, the numbers of those that are)."""
-    n = size(X)
-    if weights is None:
-        return X, y, np.ones(n), np.arange(n)
-    used = np.flatnonzero(weights > 0)
-    return (X, y, weights, used) if len(used) == n else (take(X, used), y[used], weights[used], used)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Classification
 # ---------------------------------------------------------------------------------------------------------------------
@@ -133,11 +159,13 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     def _feasible(self, counts: dict[Any, float]) -> None:
         """Raise if the parameters do not fit the weights of the classes."""
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train on samples X with labels y; a weight counts as that many repetitions of its sample."""
         X, y = self._accept(X, y, reset=True)
+        self._open_task(X, y)
         check_classification_targets(y)
-        X, y, weights, original = _without_zeros(X, y, self._weights(X, sample_weight))
+        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
@@ -148,8 +176,9 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         self._bind(X, weights)
         if len(self.classes_) > 2:  # class by class, so that what a pair needs lies together
             order = np.argsort(codes, kind="stable")
-            X, codes, bounds, original = take(X, order), codes[order], bounds[order], original[order]
+            X, codes, bounds, original = self._some(X, order), codes[order], bounds[order], original[order]
         self._fit_pairs(X, self._gram(X), codes, bounds, original, solver)
+        self._close_task()
         return self
 
     def _class_weights(self, counts: dict[Any, float]) -> Array:
@@ -195,6 +224,12 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         self._report([solution for *_, solution, _ in found], X)
 
     # -- prediction --------------------------------------------------------------------------------------------------
+
+    def _blocks(self) -> list[Array]:
+        if len(self.classes_) == 2:
+            return super()._blocks()
+        stop = np.cumsum(self.n_support_)
+        return [np.arange(a, b) for a, b in zip(stop - self.n_support_, stop, strict=True) if b > a]
 
     def _pair_values(self, X: Any) -> Array:
         """The decision of each pair (a, b): positive for b."""
@@ -281,7 +316,7 @@ class SVC(Classifier):
         """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two classes."""
         machines = []
         X, y = self._accept(X, y, reset=True)
-        X, y, weights, original = _without_zeros(X, y, self._weights(X, sample_weight))
+        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) != 2:
             raise ValueError(f"A path is of two classes; y has {len(classes)}.")
@@ -375,11 +410,13 @@ class Regressor(RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
     def _feasible(self) -> None:
         self._positive("C")
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train on samples X with targets y, (n,) or (n, outputs); a weight counts as that many repetitions."""
         X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
+        self._open_task(X, y)
         y = np.asarray(y, np.float64)
-        X, y, weights, original = _without_zeros(X, y, self._weights(X, sample_weight))
+        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
         self._feasible()
         solver = self._solver()
         self._bind(X, weights)
@@ -398,6 +435,7 @@ class Regressor(RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
         self.intercept_ = np.array([self._bias(s) for s in solutions])
         self._single = y.ndim == 1
         self._report(solutions, X)
+        self._close_task()
         return self
 
     def predict(self, X: Any) -> Array:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 
-def interleaved(tasks: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[str, list[float]]:
-    """Seconds of each task in each round; the tasks take turns. One round before the clock starts.
+def interleaved(tasks: dict[str, Callable[[], Any]], rounds: int = 5, *, warm: bool = True) -> dict[str, list[float]]:
+    """Seconds of each task in each round; the tasks take turns. One round before the clock starts, unless not ``warm``.
 
     A pause before each: the threads of some peers spin for a while after their work.
     """
     times: dict[str, list[float]] = {name: [] for name in tasks}
-    for turn in range(rounds + 1):
+    for turn in range(0 if warm else 1, rounds + 1):
         for name, task in tasks.items():
             time.sleep(0.2)
             start = time.perf_counter()

@@ -210,6 +210,19 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
             helper.result()
 
 
+@contextmanager
+def assistant(work: Callable[[], None], workers: int) -> Iterator[None]:
+    """``work`` on another thread while the body runs, where there is one to spare; the body must make it end."""
+    if workers < 2 or getattr(_in_worker, "yes", False):
+        yield
+        return
+    helper = _pool(workers).submit(work)
+    try:
+        yield
+    finally:
+        helper.result()
+
+
 def stopping() -> bool:
     """Whether the pool this thread works for has been told to stop: long tasks ask now and then."""
     stop = getattr(_in_worker, "stop", None)

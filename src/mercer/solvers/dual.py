@@ -29,7 +29,8 @@ from mercer.solvers.smo import Block, row_length
 _SMALL = 1024  # items whose matrix is stored as it is
 _ALL = 4096  # up to so many variables, all of them are active at once
 _FIRST = 2048  # random variables of the first round
-_LARGEST = 8192  # active variables
+_LARGEST = 16_384  # active variables
+_KEPT = 0.75  # of the places for those that are free
 _MARGIN = 0.2  # of the gap: how far inside its bound a variable may be and still be active
 _INTERIOR = 1500  # variables; up to here some twenty factorisations take a second
 _POLISHING = 6  # times
@@ -170,7 +171,10 @@ class _Run:
             # All that are free, and a sample of the others by how much they violate: the worst violators alone are mostly of one region,
             # and end at their bounds together.
             weight = np.log(np.maximum(key[chosen], 0.0) + 1e-3 * gap) + self.random.gumbel(size=len(chosen))
-            weight[free] += 100.0
+            kept = np.flatnonzero(free)
+            if len(kept) > _KEPT * most:  # room for those that want to leave a bound
+                kept = kept[np.argpartition(-weight[kept], int(_KEPT * most))[: int(_KEPT * most)]]
+            weight[kept] += 100.0
             chosen = np.sort(chosen[np.argpartition(-weight, most - 1)[:most]])
         inside = np.isin(chosen, self.active, assume_unique=True).all()
         if inside and len(chosen) > 0.85 * len(self.active):
@@ -187,7 +191,7 @@ class _Run:
         block = self._block(active)
         before = self.b[active].copy()
         group = None if p.group is None else p.group[active]
-        inner = Block(block, len(active), self.g[active], before, p.lower[active], p.upper[active], group, p.coupled)
+        inner = Block(block, len(active), self.g[active], before, p.lower[active], p.upper[active], group, p.coupled, self.gram.compute.workers)
         slow = self.patience * (len(active) + 100) if most is None else most
         try:
             taken, pace = 0, max(64, int(_SLICE / (1e-9 * len(active) + 3e-7)))

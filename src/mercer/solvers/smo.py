@@ -21,6 +21,7 @@ from mercer import backend
 from mercer.vector import Vector, register_bytes
 
 _UNROLLED = 4  # registers in flight
+_SPLIT = 1536  # variables from which a pass is worth two threads
 _INT64 = ir.IntType(64)
 
 
@@ -93,18 +94,21 @@ def _steps(v: Vector, count: Any) -> Any:
 
 
 @intrinsic
-def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, count):  # type: ignore[no-untyped-def]  # Numba reads the signature
-    """g += t (K_i − K_j); the largest of can_grow − g and of can_shrink + g, each with its place."""
+def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, first, count):  # type: ignore[no-untyped-def]  # Numba reads the signature
+    """g += t (K_i − K_j) from ``first`` on; the largest of can_grow − g and of can_shrink + g there, each with its place."""
     result = types.Tuple((g.dtype, types.int64, g.dtype, types.int64))
-    signature = result(g, can_grow, can_shrink, types.intp, K, types.intp, types.intp, g.dtype, types.intp)
+    signature = result(g, can_grow, can_shrink, types.intp, K, types.intp, types.intp, g.dtype, types.intp, types.intp)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         v = Vector(builder, np.dtype(str(sig.args[0].dtype)))
         g, up, down, K = (target.make_array(sig.args[k])(target, builder, values[k]).data for k in (0, 1, 2, 4))
-        up, down = builder.gep(up, [values[3]]), builder.gep(down, [values[3]])
-        left, right, t = builder.gep(K, [values[5]]), builder.gep(K, [values[6]]), v.splat(values[7])
+        first = values[8]
+        g = builder.gep(g, [first])
+        up, down = (builder.gep(x, [builder.add(values[3], first)]) for x in (up, down))
+        left, right = (builder.gep(K, [builder.add(row, first)]) for row in (values[5], values[6]))
+        t = v.splat(values[7])
         grow, shrink = _Best(v, -np.inf), _Best(v, -np.inf)
-        with cgutils.for_range(builder, _steps(v, values[8])) as loop:
+        with cgutils.for_range(builder, _steps(v, values[9])) as loop:
             turn = _turns(v, loop.index)
             for s in range(_UNROLLED):
                 o = builder.add(builder.mul(loop.index, ir.Constant(_INT64, v.lanes * _UNROLLED)), ir.Constant(_INT64, v.lanes * s))
@@ -116,25 +120,28 @@ def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, count):  #
                 v.store(x, at(g))
                 grow.offer(s, builder.fsub(v.load(at(up)), x), turn)
                 shrink.offer(s, builder.fadd(v.load(at(down)), x), turn)
-        return target.make_tuple(builder, sig.return_type, [*grow.found(), *shrink.found()])
+        (up, at_up), (down, at_down) = grow.found(), shrink.found()
+        return target.make_tuple(builder, sig.return_type, [up, builder.add(at_up, first), down, builder.add(at_down, first)])
 
     return signature, code
 
 
 @intrinsic
-def _partner(context, g, can_shrink, at, K, row_i, diagonal, g_i, K_ii, count):  # type: ignore[no-untyped-def]
+def _partner(context, g, can_shrink, at, K, row_i, diagonal, g_i, K_ii, first, count):  # type: ignore[no-untyped-def]
     """The j with the largest max(g_j − g_i, 0)²/(K_ii + K_jj − 2K_ij): compared by cross-multiplication, without a division."""
     result = types.Tuple((g.dtype, types.int64))
-    signature = result(g, can_shrink, types.intp, K, types.intp, diagonal, g.dtype, g.dtype, types.intp)
+    signature = result(g, can_shrink, types.intp, K, types.intp, diagonal, g.dtype, g.dtype, types.intp, types.intp)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         v = Vector(builder, np.dtype(str(sig.args[0].dtype)))
         g, down, K, diagonal = (target.make_array(sig.args[k])(target, builder, values[k]).data for k in (0, 1, 3, 5))
-        down, row = builder.gep(down, [values[2]]), builder.gep(K, [values[4]])
+        first = values[8]
+        g, diagonal = builder.gep(g, [first]), builder.gep(diagonal, [first])
+        down, row = builder.gep(down, [builder.add(values[2], first)]), builder.gep(K, [builder.add(values[4], first)])
         g_i, K_ii = v.splat(values[6]), v.splat(values[7])
         best = _Best(v, 0.0)  # the numerators; the denominators stand beside them
         below = [cgutils.alloca_once_value(builder, v.constant(1.0)) for _ in range(_UNROLLED)]
-        with cgutils.for_range(builder, _steps(v, values[8])) as loop:
+        with cgutils.for_range(builder, _steps(v, values[9])) as loop:
             turn = _turns(v, loop.index)
             for s in range(_UNROLLED):
                 o = builder.add(builder.mul(loop.index, ir.Constant(_INT64, v.lanes * _UNROLLED)), ir.Constant(_INT64, v.lanes * s))
@@ -154,15 +161,98 @@ def _partner(context, g, can_shrink, at, K, row_i, diagonal, g_i, K_ii, count): 
                 builder.store(builder.select(better, turn, builder.load(best.where[s])), best.where[s])
         for s in range(_UNROLLED):
             builder.store(builder.fdiv(builder.load(best.value[s]), builder.load(below[s])), best.value[s])
-        return target.make_tuple(builder, sig.return_type, [*best.found()])
+        gain, place = best.found()
+        return target.make_tuple(builder, sig.return_type, [gain, builder.add(place, first)])
 
     return signature, code
 
 
 TAU = 1e-12  # stands for a curvature that rounding, or an indefinite kernel, makes zero or negative
 
+# ---------------------------------------------------------------------------------------------------------------------
+# Two threads: the second half of a pass is for whoever comes first
+# ---------------------------------------------------------------------------------------------------------------------
 
-def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupled, tol, steps):  # type: ignore[no-untyped-def]
+# A step takes a microsecond or two, so threads meet by watching a number, not by waiting for the system. Each pass is a job; a helper that is
+# awake claims its second half, and if none does, the first thread goes on to it itself. So a busy machine costs nothing but the help. Which thread
+# computes a half does not change a bit of it.
+_POSTED, _CLAIMED, _DONE = 0, 16, 32  # places in ``flags``, two cache lines apart
+_STOP = -1
+
+
+@intrinsic
+def _read(context, flags, place):  # type: ignore[no-untyped-def]
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        pointer = builder.gep(target.make_array(sig.args[0])(target, builder, values[0]).data, [values[1]])
+        return builder.load_atomic(pointer, "acquire", 8)
+
+    return types.int64(flags, types.intp), code
+
+
+@intrinsic
+def _write(context, flags, place, value):  # type: ignore[no-untyped-def]
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        pointer = builder.gep(target.make_array(sig.args[0])(target, builder, values[0]).data, [values[1]])
+        builder.store_atomic(values[2], pointer, "release", 8)
+        return target.get_dummy_value()
+
+    return types.void(flags, types.intp, types.int64), code
+
+
+@intrinsic
+def _claim(context, flags, job):  # type: ignore[no-untyped-def]
+    """Whether this thread is the first to claim a job."""
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        pointer = builder.gep(target.make_array(sig.args[0])(target, builder, values[0]).data, [ir.Constant(_INT64, _CLAIMED)])
+        before = builder.sub(values[1], ir.Constant(_INT64, 1))
+        return builder.extract_value(builder.cmpxchg(pointer, before, values[1], "acq_rel", "acquire"), 1)
+
+    return types.boolean(flags, types.int64), code
+
+
+def _second_half(K, g, grow, shrink, diagonal, middle, number, value, found, place):  # type: ignore[no-untyped-def]
+    """The job that ``number`` and ``value`` describe, on the second half; its results in ``found`` and ``place``."""
+    rest = len(g) - middle
+    if number[0] == 0:
+        up, at_up, down, at_down = _update(g, grow, shrink, number[1], K, number[2], number[3], value[0], middle, rest)
+        found[0], place[0], found[1], place[1] = up, at_up, down, at_down
+    else:
+        gain, j = _partner(g, shrink, number[1], K, number[2], diagonal, value[0], value[1], middle, rest)
+        found[0], place[0] = gain, j
+
+
+_half = backend.jit(_second_half)
+
+
+def _assist(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place):  # type: ignore[no-untyped-def]
+    """A helper: claims jobs until it is told to stop."""
+    seen = 0
+    while True:
+        job = _read(flags, _POSTED)
+        if job == _STOP:
+            return
+        if job != seen:
+            if _claim(flags, job):
+                _half(K, g, grow, shrink, diagonal, middle, number, value, found, place)
+                _write(flags, _DONE, job)
+            seen = job
+
+
+def _share(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place):  # type: ignore[no-untyped-def]
+    """The second half by whoever is free; called when this thread has done the first."""
+    job = _read(flags, _POSTED)
+    if _claim(flags, job):
+        _half(K, g, grow, shrink, diagonal, middle, number, value, found, place)
+        return
+    while _read(flags, _DONE) != job:
+        pass
+
+
+_assisting, _shared = backend.jit(_assist), backend.jit(_share)
+
+
+def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupled, tol, steps, middle, flags, number, value, found, place):  # type: ignore[no-untyped-def]
     """At most ``steps`` steps, until the gap is at most ``tol``; (steps taken, gap, steps of negative curvature, stuck).
 
     Flat arrays of a length that is a multiple of the registers'; ``grow`` and ``shrink`` hold, group after group, 0 for a variable of the
@@ -170,15 +260,25 @@ def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupl
     """
     size, zero = len(g), g[0] * 0
     row_i, row_j, t = q * ld, q * ld, zero
-    negative = 0
+    negative, job = 0, 0
     for step in range(steps + 1):
         gap, i, k = -np.inf, 0, 0
         for group in range(groups):
-            up, at_up, down, at_down = _update(g, grow, shrink, group * size, K, row_i, row_j, t, size)
+            if middle < size:
+                number[0], number[1], number[2], number[3], value[0] = 0, group * size, row_i, row_j, t
+                job += 1
+                _write(flags, _POSTED, job)
+            up, at_up, down, at_down = _update(g, grow, shrink, group * size, K, row_i, row_j, t, 0, middle)
+            if middle < size:
+                _shared(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place)
+                if found[0] > up:
+                    up, at_up = found[0], place[0]
+                if found[1] > down:
+                    down, at_down = found[1], place[1]
             t = zero  # the gradient is updated once
-            found = up + down if coupled else max(up, down)
-            if found > gap:
-                gap, i, k = found, at_down if not coupled and down > up else at_up, group
+            violated = up + down if coupled else max(up, down)
+            if violated > gap:
+                gap, i, k = violated, at_down if not coupled and down > up else at_up, group
         if not gap > tol or step == steps:
             return step, gap, negative, False
         if not coupled:
@@ -192,7 +292,15 @@ def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupl
             shrink[i] = zero if b[i] > lower[i] else -np.inf
             row_i, t = i * ld, zero + change
             continue
-        gain, j = _partner(g, shrink, k * size, K, i * ld, diagonal, g[i], diagonal[i], size)
+        if middle < size:
+            number[0], number[1], number[2], value[0], value[1] = 1, k * size, i * ld, g[i], diagonal[i]
+            job += 1
+            _write(flags, _POSTED, job)
+        gain, j = _partner(g, shrink, k * size, K, i * ld, diagonal, g[i], diagonal[i], 0, middle)
+        if middle < size:
+            _shared(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place)
+            if found[0] > gain:
+                gain, j = found[0], place[0]
         if not gain > 0:
             return step, gap, negative, True
         curve = float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[i * ld + j])
@@ -220,6 +328,18 @@ def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupl
 _loop = backend.jit(_iterate)
 
 
+def _blackboard(dtype: Any) -> tuple[Any, ...]:
+    """flags, and number, value, found, place of a job; what different threads write stands in different cache lines."""
+    raw = np.zeros(128 + 6 * 128, np.uint8)
+    at = -raw.ctypes.data % 128
+
+    def part(line: int, lines: int, kind: Any, count: int) -> Any:
+        start = at + 128 * line
+        return raw[start : start + 128 * lines].view(kind)[:count]
+
+    return part(0, 3, np.int64, 33), part(3, 1, np.int64, 4), part(4, 1, dtype, 2), part(5, 1, dtype, 2), part(5, 1, np.int64, 16)[8:10]
+
+
 class Block:
     """The problem on a stored block of the matrix, solved a number of steps at a time.
 
@@ -227,8 +347,8 @@ class Block:
         (q + 1) × ld values, ld ``row_length(q, dtype)``; the last row, and what stands right of column q, is zero.
     """
 
-    def __init__(self, K: Any, q: int, g: Any, b: Any, lower: Any, upper: Any, group: Any, coupled: bool) -> None:
-        self.K, self.q, self.ld = K, q, K.shape[1]
+    def __init__(self, K: Any, q: int, g: Any, b: Any, lower: Any, upper: Any, group: Any, coupled: bool, workers: int = 1) -> None:
+        self.K, self.q, self.ld, self.workers = K, q, K.shape[1], workers
         padded = self.ld
         self.g, self.b = np.zeros(padded, K.dtype), np.zeros(padded)
         self.lower, self.upper = np.zeros(padded), np.zeros(padded)
@@ -246,9 +366,20 @@ class Block:
 
     def run(self, tol: float, steps: int) -> tuple[int, float, bool]:
         """(steps taken, gap, stuck)."""
-        taken, gap, negative, stuck = _loop(
-            self.K.reshape(-1), self.ld, self.q, self.g, self.b, self.lower, self.upper, self.diagonal,
-            self.grow.reshape(-1), self.shrink.reshape(-1), self.groups, self.coupled, tol, steps,
-        )  # fmt: skip
+        K, grow, shrink = self.K.reshape(-1), self.grow.reshape(-1), self.shrink.reshape(-1)
+        size = self.ld
+        by = row_length(1, K.dtype)
+        middle = size // 2 // by * by if size >= _SPLIT else size
+        flags, *job = _blackboard(K.dtype)
+
+        def help() -> None:
+            _assisting(flags, K, self.g, grow, shrink, self.diagonal, middle, *job)
+
+        with backend.assistant(help, self.workers if middle < size else 1):
+            taken, gap, negative, stuck = _loop(
+                K, self.ld, self.q, self.g, self.b, self.lower, self.upper, self.diagonal, grow, shrink,
+                self.groups, self.coupled, tol, steps, middle, flags, *job,
+            )  # fmt: skip
+            flags[_POSTED] = _STOP
         self.negative += negative
         return taken, float(gap), stuck

@@ -1,0 +1,68 @@
+"""Promise: time of SVC training against n, 10³ … 10⁵, next to scikit-learn and scikit-learn-intelex; ``--plot FILE`` draws it (matplotlib)."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from measure import machine
+from sklearn.svm import SVC
+from svm_data import generated
+
+import mercer as mc
+
+try:
+    from sklearnex.svm import SVC as Intelex
+except ImportError:
+    Intelex = None
+
+SIZES = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+LONGEST = 40.0  # seconds; a peer that took a quarter of it is not asked for the next size
+
+
+def main() -> None:
+    print(machine())
+    makers: dict[str, Any] = {
+        "mercer": lambda: mc.SVC(1.0, mc.Gaussian(1 / 20)),
+        "scikit-learn": lambda: SVC(gamma=1 / 20, cache_size=2000),
+    }
+    if Intelex is not None:
+        makers["intelex"] = lambda: Intelex(gamma=1 / 20, cache_size=2000)
+    found: dict[str, list[tuple[int, float]]] = {name: [] for name in makers}
+    makers["mercer"]().fit(*generated("mc", 5000))
+    for n in SIZES:
+        X, y = generated("mc", n)
+        for name, make in makers.items():
+            if found[name] and found[name][-1][1] > LONGEST / 4:
+                continue
+            times = []
+            for _ in range(3 if n <= 5000 else 1):
+                start = time.perf_counter()
+                make().fit(X, y)
+                times.append(time.perf_counter() - start)
+            found[name].append((n, float(np.median(times))))
+        print(f"  n = {n:>6}: " + "   ".join(f"{name} {points[-1][1]:8.3f} s" for name, points in found.items() if points[-1][0] == n), flush=True)
+    for name, points in found.items():
+        n, t = np.log(np.array(points[-4:])).T
+        print(f"  {name}: time grows as n^{np.polyfit(n, t, 1)[0]:.2f} over its last sizes")
+    if "--plot" in sys.argv:
+        draw(found, sys.argv[sys.argv.index("--plot") + 1])
+
+
+def draw(found: dict[str, list[tuple[int, float]]], path: str) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 4), layout="constrained")
+    axes = figure.subplots()
+    for name, points in found.items():
+        axes.loglog(*zip(*points, strict=True), marker="o", label=name)
+    axes.set(xlabel="samples", ylabel="seconds", title="SVC training, d = 20, C = 1")
+    axes.grid(alpha=0.3, which="both")
+    axes.legend()
+    figure.savefig(path, dpi=150)
+
+
+if __name__ == "__main__":
+    main()

@@ -211,8 +211,8 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
 
 
 @contextmanager
-def assistant(work: Callable[[], None], workers: int) -> Iterator[None]:
-    """``work`` on another thread while the body runs, where there is one to spare; the body must make it end."""
+def assistant(work: Callable[[], None], stop: Callable[[], None], workers: int) -> Iterator[None]:
+    """``work`` on another thread while the body runs, where there is one to spare; ``stop`` makes it end, whatever ends the body."""
     if workers < 2 or getattr(_in_worker, "yes", False):
         yield
         return
@@ -220,7 +220,16 @@ def assistant(work: Callable[[], None], workers: int) -> Iterator[None]:
     try:
         yield
     finally:
-        helper.result()
+        late: KeyboardInterrupt | None = None
+        while True:  # Ctrl-C may come between any two instructions, and a thread that watches must still be told
+            try:
+                stop()
+                helper.result()
+                break
+            except KeyboardInterrupt as signal:
+                late = signal
+        if late is not None:
+            raise late
 
 
 def stopping() -> bool:

@@ -92,21 +92,39 @@ class FusedTile:
         first = next(iter(operands.values()))
         # an inner product beside the distance is that of the data as it is, so only a distance alone can be centred
         centred = metric is not None and len(operands) == 1
-        A, B = (metric.centred(x) if centred and metric is not None else x.astype(dtype, copy=False) for x in (first.A, first.B))
-        self.scale = np.ones(A.shape[1], dtype)
-        raw: tuple[Any, Any] = (None, None)
-        if metric is not None:
+        self.scale = np.ones(first.A.shape[1], dtype)
+        as_given = metric is not None and metric.A.dtype == dtype == metric.B.dtype
+        if metric is not None and metric.inverse is not None and as_given:
+            self.scale = np.asarray(metric.inverse, dtype)
+
+        def prepared(x: Array) -> tuple[Array, Array | None, Array]:
+            """The items of inner products, the items of differences, and the norms of the former."""
+            items = metric.centred(x) if centred and metric is not None else x.astype(dtype, copy=False)
+            if metric is None:
+                return items, None, np.zeros(len(items), dtype)
             # differences are taken on the data as given; in another precision than the data's, on the centred data, which loses less
-            as_given = metric.A.dtype == dtype == metric.B.dtype
-            raw = (metric.A, metric.B) if as_given else (A, B) if centred else (metric.centred(metric.A), metric.centred(metric.B))
-            if metric.inverse is not None and as_given:
-                self.scale = np.asarray(metric.inverse, dtype)
-        rows, cols = ([np.asarray(values[n], dtype) for n in inputs[kind]] for kind in ("row", "col"))
-        norms = [np.zeros(len(x), dtype) if metric is None else np.einsum("ij,ij->i", x, x) for x in (A, B)]
+            raw = x if as_given else items if centred else metric.centred(x)
+            return items, raw, np.einsum("ij,ij->i", items, items)
+
         self.wide = is_wide(operands)
-        self.left = _Rows(A, raw[0], norms[0], rows)
-        self.right = _Panels(B, raw[1], norms[1], cols, self.width)
+        self.rows = [np.asarray(values[n], dtype) for n in inputs["row"]]
+        self.prepare, self.source = prepared, first.A
+        self._left: _Rows | None = None
+        self.right = _Panels(*prepared(first.B), [np.asarray(values[n], dtype) for n in inputs["col"]], self.width)
         self.scalars = np.array([values[n] for n in inputs["scalar"]] or [0.0], dtype)
+
+    @property
+    def left(self) -> _Rows:
+        """All left items, prepared when first needed; sinks that pass over them once ask for a strip at a time."""
+        if self._left is None:
+            self._left = _Rows(*self.prepare(self.source), self.rows)
+        return self._left
+
+    def strip(self, rows: slice) -> FusedTile:
+        """The same for some of the rows, prepared for this once."""
+        other = copy(self)
+        other._left = self._left.part(rows) if self._left is not None else _Rows(*self.prepare(self.source[rows]), [x[rows] for x in self.rows])
+        return other
 
     def fill(self, rows: slice, cols: slice, buffer: Array) -> Array:
         """The tile rows × cols, in ``buffer``, which holds ``room(…)`` values; rows start at a multiple of ROWS, columns of the packed width."""
@@ -155,7 +173,7 @@ class FusedTile:
     def part(self, rows: Any, cols: Any) -> FusedTile:
         """The same for some of the rows and columns; a side that is wanted whole is shared."""
         other = copy(self)
-        other.left, other.right = self.left.part(rows), self.right.part(cols)
+        other._left, other.right = self._left if _whole(rows) else self.left.part(rows), self.right.part(cols)
         return other
 
     def room(self, r: int, c: int) -> int:

@@ -106,6 +106,11 @@ class Tiles:
             self._packed = FusedTile(self._operands, self._steps, self.formula, self._values, self.dtype)
         return self._packed
 
+    def _pack(self) -> None:
+        """All that tiles read, before threads could each start to make it."""
+        if self._fused is not None:
+            _ = self._fused.left
+
     @property
     def _diagonal(self) -> Array:
         if self._diagonal_values is None:
@@ -270,7 +275,7 @@ class Tiles:
         """The whole matrix; a symmetric one is computed by halves."""
         if out is None:
             out = backend.empty(self.shape, self.dtype, self._like)
-        _ = self._fused
+        self._pack()
         if self._launch is not None:
             return self._launched(out)
         if self.symmetric:
@@ -363,20 +368,27 @@ class Tiles:
     def _strips_product(self, V: Array, out: Array, summed: bool) -> None:
         height, width = self.edges
         columns = chunks(self.shape[1], _SUMMED_WIDTH if summed else width)
-        weights = self._fused.padded(V[:, 0], 1) if summed and self._fused is not None else None
+        fused = self._fused if summed else None
+        weights = fused.padded(V[:, 0], 1) if fused is not None else V
+        if fused is None:
+            self._pack()
 
         def task(i: slice) -> None:
             for j in columns:
-                if weights is not None and self._fused is not None:
-                    self._fused.sum(i, j, weights, out[:, 0])
-                else:
-                    out[i] += self.block(i, j) @ V[j]
+                out[i] += self.block(i, j) @ V[j]
 
-        run_tasks(task, chunks(self.shape[0], height), self._workers)
+        def summing(i: slice) -> None:
+            assert fused is not None
+            strip, total = fused.strip(i), out[i, 0]
+            for j in columns:
+                strip.sum(slice(0, i.stop - i.start), j, weights, total)
+
+        run_tasks(task if fused is None else summing, chunks(self.shape[0], height), self._workers)
 
     def _symmetric_product(self, V: Array, out: Array, summed: bool) -> None:
         """Each tile of the upper half once, for its rows and for its columns. Tiles are dealt to groups that add up apart, each in its order."""
         _ = self._diagonal  # computed before the threads could each start to
+        self._pack()
         n, edge = self.shape[0], max(self.edges)
         fused = self._fused if summed else None
         weights = [fused.padded(V[:, 0], side) for side in (0, 1)] if fused is not None else []
@@ -407,7 +419,7 @@ class Tiles:
         if self._launch is not None:
             return self.T.product(self.product(V))
         V = backend.astype(backend.like(V, self._like), np.float64)
-        _ = self._fused
+        self._pack()
         n, m = self.shape
         height = max(1, min(self.edges[0], _STRIP_BYTES // max(1, m * self.dtype.itemsize)))
         strips = chunks(n, height)

@@ -21,7 +21,7 @@ from mercer import backend
 from mercer.vector import Vector, register_bytes
 
 _UNROLLED = 4  # registers in flight
-_SPLIT = 1536  # variables from which a pass is worth two threads
+_SPLIT = 3072  # variables from which a pass is worth two threads
 _INT64 = ir.IntType(64)
 
 
@@ -375,11 +375,13 @@ class Block:
         def help() -> None:
             _assisting(flags, K, self.g, grow, shrink, self.diagonal, middle, *job)
 
-        with backend.assistant(help, self.workers if middle < size else 1):
+        def stop() -> None:
+            flags[_POSTED] = _STOP
+
+        with backend.assistant(help, stop, self.workers if middle < size else 1):
             taken, gap, negative, stuck = _loop(
                 K, self.ld, self.q, self.g, self.b, self.lower, self.upper, self.diagonal, grow, shrink,
                 self.groups, self.coupled, tol, steps, middle, flags, *job,
             )  # fmt: skip
-            flags[_POSTED] = _STOP
         self.negative += negative
         return taken, float(gap), stuck

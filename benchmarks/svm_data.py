@@ -43,7 +43,11 @@ def published(name: str) -> tuple[Any, Any, Any, Any] | None:
         stem, d = {"letter": ("letter.scale", 16), "a9a": ("a9a", 123), "ijcnn1": ("ijcnn1", 22)}[name]
         X, y = load_svmlight_file(str(folder / f"{stem}.bz2"), n_features=d)
         T, t = load_svmlight_file(str(folder / f"{stem}.t.bz2"), n_features=d)
-        return (X, y, T, t) if name == "a9a" else (X.toarray(), y, T.toarray(), t)
+        if name == "a9a":  # sparse; scikit-learn's SVC wants indices of 32 bits
+            for A in (X, T):
+                A.indices, A.indptr = A.indices.astype(np.int32), A.indptr.astype(np.int32)
+            return X, y, T, t
+        return X.toarray(), y, T.toarray(), t
     with np.load(folder / f"{name}.npz") as z:
         X, y, T, t = (z[key] for key in ("X", "y", "X_test", "y_test"))
     if name == "svmguide1":

@@ -30,3 +30,24 @@ def test_a9a_is_never_densified(shared_data: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < X.shape[0] * 123 * 8 / 2
+
+
+def test_svmguide1_is_published(shared_data: Path) -> None:
+    """Scaled to [−1, 1], C = 2, γ = 2: 96.875 % in LIBSVM's guide."""
+    with np.load(shared_data / "svmguide1" / "svmguide1.npz") as z:
+        X, y, T, t = (z[key] for key in ("X", "y", "X_test", "y_test"))
+    low, high = X.min(0), X.max(0)
+    X, T = (2 * (A - low) / (high - low) - 1 for A in (X, T))
+    assert mc.SVC(2.0, mc.Gaussian(2.0)).fit(X, y).score(T, t) == 0.96875
+
+
+@pytest.mark.slow
+def test_letter_usps_and_a9a_are_published(shared_data: Path) -> None:
+    X, y = load_svmlight_file(str(shared_data / "letter" / "letter.scale.bz2"), n_features=16)
+    T, t = load_svmlight_file(str(shared_data / "letter" / "letter.scale.t.bz2"), n_features=16)
+    assert mc.SVC(16.0, mc.Gaussian(4.0)).fit(X, y).score(T, t) >= 0.9796
+    with np.load(shared_data / "usps" / "usps.npz") as z:
+        assert mc.SVC(10.0, mc.Gaussian(1 / 128)).fit(z["X"] / 1000, z["y"]).score(z["X_test"] / 1000, z["y_test"]) >= 0.953
+    X, y = load_svmlight_file(str(shared_data / "a9a" / "a9a.bz2"), n_features=123)
+    T, t = load_svmlight_file(str(shared_data / "a9a" / "a9a.t.bz2"), n_features=123)
+    assert abs(mc.SVC(1.0, mc.Gaussian(0.03)).fit(X, y).score(T, t) - 0.84989) < 5e-4

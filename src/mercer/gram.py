@@ -20,7 +20,7 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Array, Compute, human
-from mercer.data import leaves, size, take
+from mercer.data import chunks, leaves, size, take
 from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
 from mercer.engine.tiles import NonFinite, Tiles
 
@@ -366,7 +366,8 @@ class DensePart(Gram):
         elif self.shape[0] * self.shape[1] < _WORTH_COMPILING:
             out[...] = self.whole.K[np.ix_(*self.index)]
         else:
-            _gather()(self.whole.K, *self.index, out)
+            gather, (rows, cols) = _gather(), self.index
+            backend.run_tasks(lambda i: gather(self.whole.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers)
         return out
 
     def _product(self, V: Array) -> Array:

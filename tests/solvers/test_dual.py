@@ -174,6 +174,9 @@ def test_a_point_to_start_from() -> None:
     first = ActiveSet(polish=False).solve(_hinge(y, 1.0), gram)
     again = ActiveSet(polish=False).solve(_hinge(y, 1.0), gram, start=first.coef)
     assert again.n_iter == 0
+    odd = ActiveSet(tol=1e-6).solve(_hinge(y, 1.0), gram, start=np.random.default_rng(0).uniform(-2, 2, 800))  # neither in bounds nor of sum 0
+    assert abs(odd.coef.sum()) < 1e-9
+    assert np.isclose(odd.objective, ActiveSet(tol=1e-6).solve(_hinge(y, 1.0), gram).objective, rtol=1e-8)
     assert again.converged
 
 

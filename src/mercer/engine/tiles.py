@@ -383,6 +383,8 @@ class Tiles:
             for j in columns:
                 strip.sum(slice(0, i.stop - i.start), j, weights, total)
 
+        if fused is not None:  # nothing is stored: higher strips, but enough of them to keep the threads busy
+            height *= max(1, min(4, self.shape[0] // (16 * height)))
         run_tasks(task if fused is None else summing, chunks(self.shape[0], height), self._workers)
 
     def _symmetric_product(self, V: Array, out: Array, summed: bool) -> None:

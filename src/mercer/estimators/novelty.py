@@ -59,14 +59,17 @@ class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         s = solver.solve(problem, gram)
         self._keep(X, s.coef[:, None] / total, original)
         self.n_support_ = np.array([len(self.support_)], np.int32)
+        self._report([s], X)
         edge, slack = self._edge(problem, s, total)
         # what is on the edge, within the solver's tolerance and rounding, is inside
         self.offset_ = edge - max(slack, 1e-9 * max(1.0, abs(edge)))
         if self.contamination is not None:
             self.offset_ = _threshold(self.score_samples(X), weights, self.contamination)
-        self._report([s], X)
         self._close_task()
         return self
+
+    def _is_coarse(self) -> bool:
+        return False  # support vectors lie on the edge itself, where rounding would decide
 
     def score_samples(self, X: Any) -> Array:
         """The larger, the more inside."""
@@ -129,5 +132,5 @@ class SVDD(NoveltyMachine):
         accepted = self._accept_new(X)
         if self.kernel_ is None:
             raise ValueError("SVDD of a precomputed matrix scores new items only with their own k(x, x); give the kernel instead.")
-        inner = np.asarray(self._cross(accepted) @ self.dual_coef_[0])
+        inner = np.asarray(self._evaluated(accepted) @ self.dual_coef_[0])
         return 2 * inner - np.asarray(self.kernel_.diag(accepted), np.float64) + self.intercept_[0]

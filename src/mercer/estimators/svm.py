@@ -21,10 +21,10 @@ from mercer.estimators.callbacks import Reporting, with_callbacks
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
 from mercer.functions import RKHSFunction
-from mercer.gram import Gram
+from mercer.gram import Gram, KernelGram, MixedGram
 from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
-from mercer.solvers.dual import ActiveSet, kept
+from mercer.solvers.dual import EPS32, ActiveSet, kept
 
 _SHARED = 16_384  # samples whose matrix the pairs of classes share
 _STOPS = {
@@ -65,6 +65,7 @@ class SupportVectorMachine(Reporting, KernelEstimator):
         self.n_iter_ = int(sum(s.n_iter for s in solutions))
         self.gap_, self.objective_ = worst.gap, float(sum(s.objective for s in solutions))
         self.converged_, self.stop_reason_ = all(s.converged for s in solutions), worst.stop_reason
+        self._coarse = self._is_coarse()
         if not self.converged_ and worst.stop_reason not in ("callback", "interrupted"):
             stop = _STOPS[worst.stop_reason].format(n_iter=self.n_iter_, max_time=self.max_time)
             cause = "; ".join(part for part in (worst.note, _uneven(X)) if part)
@@ -93,7 +94,22 @@ class SupportVectorMachine(Reporting, KernelEstimator):
         if not len(self.support_):
             return np.zeros((size(X), len(self.intercept_))) + self.intercept_
         coef = self.dual_coef_.T
-        return np.asarray(self._cross(X) @ (coef[:, 0] if coef.shape[1] == 1 else coef)).reshape(size(X), -1) + self.intercept_
+        return np.asarray(self._evaluated(X) @ (coef[:, 0] if coef.shape[1] == 1 else coef)).reshape(size(X), -1) + self.intercept_
+
+    def _evaluated(self, X: Any) -> Gram:
+        """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""
+        gram = self._cross(X)
+        return gram.astype(np.float32) if self._coarse and isinstance(gram, KernelGram) and not gram.opaque else gram
+
+    def _is_coarse(self) -> bool:
+        """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
+        gap. A solution that was polished is evaluated as exactly as it was found."""
+        if self.kernel_ is None or not len(self.support_):
+            return False
+        diagonal = np.asarray(self.kernel_.diag(self.support_vectors_), np.float64)
+        size_of_values = float(np.max(np.abs(diagonal)))
+        norm = float(np.max(np.linalg.norm(self.dual_coef_, axis=1)))
+        return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
 
     def compress(self, n: int) -> Any:
         """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``).
@@ -197,8 +213,10 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
         k, pairs = len(self.classes_), pairs_of(len(self.classes_))
         members = [np.flatnonzero(codes == c) for c in range(k)]
-        if k > 2 and (not gram.dear or gram.opaque or len(codes) <= _SHARED):
-            gram = kept(gram)  # packed once for all pairs; what is dear, computed once
+        if k > 2 and gram.dear and not gram.opaque and len(codes) <= _SHARED:
+            gram = MixedGram.stored(gram)  # what is dear is computed once for all pairs
+        elif k > 2 and (not gram.dear or gram.opaque):
+            gram = kept(gram)  # packed once
         found: list[Any] = [None] * len(pairs)
 
         def task(t: int) -> None:
@@ -237,7 +255,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
             return self._values(X)
         check_is_fitted(self)
         X = self._accept_new(X)
-        cross, n = self._cross(X), size(X)
+        cross, n = self._evaluated(X), size(X)
         stops = np.cumsum(self.n_support_)
         parts = []
         for start, stop in zip(stops - self.n_support_, stops, strict=True):

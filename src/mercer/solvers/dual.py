@@ -22,12 +22,13 @@ import numpy as np
 from mercer.backend import Array, stopping, workspace
 from mercer.gram import CachedGram, DenseGram, DensePart, Gram, KernelGram, MixedGram
 from mercer.problems import DualQP, Solution
-from mercer.solvers.interior import interior_point
+from mercer.solvers.interior import interior_point, with_sums
 from mercer.solvers.newton import free_step
 from mercer.solvers.smo import Block, row_length
 
 _SMALL = 1024  # items whose matrix is stored as it is
 _ALL = 4096  # up to so many variables, all of them are active at once
+_ALL_DEAR = 12_000  # the same where a value is dear: then the block is the matrix, and each value is computed once
 _FIRST = 2048  # random variables of the first round
 _LARGEST = 16_384  # active variables
 _KEPT = 0.75  # of the places for those that are free
@@ -35,7 +36,7 @@ _MARGIN = 0.2  # of the gap: how far inside its bound a variable may be and stil
 _INTERIOR = 1500  # variables; up to here some twenty factorisations take a second
 _POLISHING = 6  # times
 _INNER = 0.1  # of the gap: how far a round goes
-_EPS32 = 3e-7  # relative error of a float32 kernel value, a few units in the last place
+EPS32 = 3e-7  # relative error of a float32 kernel value, a few units in the last place
 _LARGEST_SINGLE = 1e15  # of kernel values; beyond, sums of float32 could overflow
 _SLICE = 0.1  # seconds between two looks at the clock
 
@@ -68,7 +69,9 @@ class ActiveSet:
     seed: int = 0
 
     def solve(self, problem: DualQP, gram: Gram, start: Array | None = None) -> Solution:
-        return _Run(self, problem, kept(gram), problem.start if start is None else start).solve()
+        """From ``start``, if given, moved into the bounds and to the sums that are to be kept."""
+        first = problem.start if start is None else with_sums(problem, np.clip(np.asarray(start, np.float64), problem.lower, problem.upper))
+        return _Run(self, problem, kept(gram), first).solve()
 
 
 def kept(gram: Gram) -> Gram:
@@ -76,8 +79,9 @@ def kept(gram: Gram) -> Gram:
     if not gram.dear:
         return MixedGram(gram, gram.astype(np.float32)) if isinstance(gram, KernelGram) else gram
     need = gram.shape[0] * gram.shape[1] * gram.dtype.itemsize
-    if not gram.opaque and gram.shape[0] > _SMALL:
-        return MixedGram.stored(gram)  # float64 values can be computed anew, where they are needed
+    if not gram.opaque and gram.shape[0] > _SMALL:  # float64 values can be computed anew, where they are needed
+        single = 4 * 4 * gram.shape[0] ** 2 <= gram.compute.budget and gram.shape[0] <= _ALL_DEAR
+        return MixedGram(gram, gram.astype(np.float32)) if single else MixedGram.stored(gram)
     return DenseGram(gram.dense(), gram.compute) if 4 * need <= gram.compute.budget else CachedGram(gram)
 
 
@@ -90,13 +94,14 @@ class _Run:
         self.solver, self.problem, self.gram = solver, problem, gram
         self.began = time.perf_counter()
         n = len(problem)
-        self.b = np.array(np.clip(start, problem.lower, problem.upper), np.float64)
+        self.b = np.array(start, np.float64)
         self.g = problem.linear.astype(np.float64)
         self.exact = True  # whether the gradient is of float64 values
         self.scale = float(np.max(np.abs(gram.diag()), initial=0.0))
         self.working = gram.astype(np.float32) if self.scale < _LARGEST_SINGLE else self.double
         self.patience = 60  # sweeps of SMO after which the free variables are solved at once
         self.n_iter = self.negative = 0
+        self.whole = _ALL_DEAR if gram.astype(np.float32).dear else _ALL  # variables that are all active at once
         self.stored = isinstance(gram.astype(np.float32), DenseGram | DensePart)
         self.tried = False  # whether interior points have had their turn
         self.limit = 10**6 + 1000 * n if solver.max_iter is None else solver.max_iter
@@ -160,10 +165,12 @@ class _Run:
     def _choose(self, gap: float, key: Array) -> tuple[Array, bool]:
         """The variables of the next round, and whether it should go all the way: no others want to move."""
         n, b, p = len(key), self.b, self.problem
-        if n <= _ALL and not len(self.active):
+        if n <= self.whole and not len(self.active):
             return np.arange(n), True
         if not len(self.active) and not b.any():
             return np.sort(self.random.permutation(n)[: min(_FIRST, n)]), False
+        if n <= self.whole == _ALL_DEAR and 4 * n * n * self.working.dtype.itemsize <= self.gram.compute.budget:
+            return self.active, True  # nothing is gained by leaving some of a stored matrix out
         chosen = np.flatnonzero(key > -_MARGIN * gap)
         free = (b[chosen] < p.upper[chosen]) & (b[chosen] > p.lower[chosen])
         most = min(self._largest(), max(int(1.5 * free.sum()), _ALL))
@@ -179,7 +186,7 @@ class _Run:
         inside = np.isin(chosen, self.active, assume_unique=True).all()
         if inside and len(chosen) > 0.85 * len(self.active):
             chosen = self.active  # the block is there already
-        return chosen, bool(inside) or n <= _ALL
+        return chosen, bool(inside) or n <= self.whole
 
     def _largest(self) -> int:
         room = self.gram.compute.budget // 4
@@ -199,18 +206,18 @@ class _Run:
                 steps, left, stuck = inner.run(target, min(pace, slow - taken, self.limit - self.n_iter))
                 self.n_iter += steps
                 taken += steps
-                self.negative += inner.negative
                 if left <= target or stuck or taken >= slow:
                     break
                 self._look(left)
         finally:
+            self.negative += inner.negative
             after = inner.b[: len(active)]
             changed = np.flatnonzero(after != before)
             self.b[active] = after
             if len(changed):
                 delta = (after - before)[changed]
                 self._move(active[changed], delta, self.working)
-                if self.working.dtype == np.float32 and _EPS32 * self.scale * float(np.linalg.norm(delta)) > 0.3 * gap:
+                if self.working.dtype == np.float32 and EPS32 * self.scale * float(np.linalg.norm(delta)) > 0.3 * gap:
                     self._only_double()  # the steps were larger than float32 can follow to such a gap
         if (taken >= slow or stuck) and most is None:
             self._hard()
@@ -246,8 +253,8 @@ class _Run:
             self.g += self._view(n)[:n, :n] @ np.bincount(items, weights=delta, minlength=n).astype(gram.dtype)
             self.exact = self.exact and gram.dtype == np.float64
             return
-        # of a symmetric matrix one half is computed, which from half the columns on is less than the columns
-        if 2 * len(items) >= n:
+        # of a symmetric matrix one half is computed, which from half the columns on is less than the columns; a stored one is read faster whole
+        if (4 if self.stored else 2) * len(items) >= n:
             moved = gram @ np.bincount(items, weights=delta, minlength=n)
         else:  # rows lie together in a matrix that is stored
             moved = gram.sub(items, slice(None)).T @ delta if self.stored else gram.sub(slice(None), items) @ delta
@@ -271,7 +278,7 @@ class _Run:
 
     def _rounding_matters(self) -> bool:
         """Whether errors of float32 kernel values, summed with the coefficients, could hide a part of the tolerance."""
-        return not self.exact and _EPS32 * self.scale * float(np.linalg.norm(self.b)) > 0.05 * self.solver.tol
+        return not self.exact and EPS32 * self.scale * float(np.linalg.norm(self.b)) > 0.05 * self.solver.tol
 
     # -- the free variables at once ----------------------------------------------------------------------------------
 
@@ -305,7 +312,7 @@ class _Run:
 
     def _polish(self) -> None:
         """The free variables exactly, those that then want to leave a bound by SMO, and again."""
-        if self.stored and isinstance(self.gram, MixedGram):
+        if isinstance(self.gram, MixedGram) and (self.stored or self.whole == _ALL_DEAR):
             return  # values in float64 would have to be computed anew
         free = int(np.count_nonzero((self.b > self.problem.lower) & (self.b < self.problem.upper)))
         # a flop of a factorisation costs about a tenth of an element of an SMO step

@@ -73,7 +73,7 @@ def interior_point(problem: DualQP, K: Array) -> Array | None:
     x = best[1]
     out = fixed
     out[moving] = np.where(x < 1e-9, problem.lower[moving], np.where(x > 1 - 1e-9, problem.upper[moving], low + x * width))
-    return _with_sums(problem, out, groups)
+    return with_sums(problem, out)
 
 
 def _step(factor: Any, A: Array, point: tuple[Array, ...], residual: tuple[Array, Array], to: tuple[Any, Any]) -> tuple[Array, ...]:
@@ -92,9 +92,10 @@ def _room(x: Array, dx: Array) -> float:
         return min(1.0, float(np.min(np.where(dx < 0, -x / dx, np.inf), initial=1.0)))
 
 
-def _with_sums(problem: DualQP, b: Array, groups: list[Array]) -> Array:
+def with_sums(problem: DualQP, b: Array) -> Array:
     """b with the sums of its groups mended, to rounding, by those that have room."""
-    for g in groups:
+    for members in problem.groups if problem.coupled else []:
+        g = np.arange(len(problem))[members]
         for _ in range(50):
             missing = float(problem.start[g].sum() - b[g].sum())
             room = (problem.upper[g] - b[g]) if missing > 0 else (b[g] - problem.lower[g])

@@ -44,7 +44,7 @@ def _precision(dtype: Any) -> np.dtype[Any]:
 
 _WORTH_COMPILING = 2**20  # values
 _FEW = 64  # blocks that are copied one by one
-_STORED_WHOLE = 10_240  # rows
+_STORED_WHOLE = 16_384  # rows
 
 
 class Gram(ABC):

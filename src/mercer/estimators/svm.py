@@ -21,12 +21,12 @@ from mercer.estimators.callbacks import Reporting, with_callbacks
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
 from mercer.functions import RKHSFunction
-from mercer.gram import Gram, KernelGram, MixedGram
+from mercer.gram import Gram, KernelGram
 from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
-from mercer.solvers.dual import EPS32, ActiveSet, kept
+from mercer.solvers.dual import EPS32, ActiveSet, kept, shared
 
-_SHARED = 16_384  # samples whose matrix the pairs of classes share
+_MANY = 512  # support vectors; fewer are quick in any precision
 _STOPS = {
     "max_iter": "stopped after max_iter={n_iter} steps",
     "max_time": "stopped after max_time={max_time} s",
@@ -44,6 +44,7 @@ class SupportVectorMachine(Reporting, KernelEstimator):
     max_time: float | None
     progress: Any
     on_interrupt: str
+    _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
 
     def _solver(self) -> ActiveSet:
         if not self.tol > 0:
@@ -104,7 +105,10 @@ class SupportVectorMachine(Reporting, KernelEstimator):
     def _is_coarse(self) -> bool:
         """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
         gap. A solution that was polished is evaluated as exactly as it was found."""
-        if self.kernel_ is None or not len(self.support_):
+        if self.kernel_ is None or len(self.support_) < _MANY:
+            return False
+        some = self.kernel_.gram(take(self.support_vectors_, slice(0, 2)), take(self.support_vectors_, slice(0, 1)))
+        if not isinstance(some, KernelGram) or some.opaque:
             return False
         diagonal = np.asarray(self.kernel_.diag(self.support_vectors_), np.float64)
         size_of_values = float(np.max(np.abs(diagonal)))
@@ -112,29 +116,23 @@ class SupportVectorMachine(Reporting, KernelEstimator):
         return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
 
     def compress(self, n: int) -> Any:
-        """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``).
-
-        Of several classes, each keeps its share.
-        """
+        """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``)."""
         check_is_fitted(self)
         if self.kernel_ is None:
             raise ValueError("A precomputed matrix has no support vectors to compress; give the kernel itself.")
-        blocks = self._blocks()
-        pieces = []
-        for block in blocks:
-            share = max(1, round(n * len(block) / len(self.support_)))
-            kept, weights = RKHSFunction(self.kernel_, take(self.support_vectors_, block), self.dual_coef_[:, block].T).nearest(share)
-            pieces.append((block[kept], weights))
-        chosen = np.concatenate([p[0] for p in pieces])
+        kept, weights = RKHSFunction(self.kernel_, self.support_vectors_, self._functions()).nearest(n)
         other = copy.copy(self)
-        other.support_, other.support_vectors_ = self.support_[chosen], take(self.support_vectors_, chosen)
-        other.dual_coef_ = np.concatenate([p[1] for p in pieces]).T
-        other.n_support_ = np.array([len(p[0]) for p in pieces], np.int32)
+        other.support_, other.support_vectors_ = self.support_[kept], take(self.support_vectors_, kept)
+        other.dual_coef_, other._compressed = weights.T, True
+        other.n_support_ = self._counts(kept)
         return other
 
-    def _blocks(self) -> list[Array]:
-        """The numbers of the support vectors that share a row of coefficients: all of them."""
-        return [np.arange(len(self.support_))]
+    def _functions(self) -> Array:
+        """The coefficients of each function the machine is made of, one column each."""
+        return self.dual_coef_.T
+
+    def _counts(self, kept: Array) -> Array:
+        return np.array([len(kept)], np.int32)
 
     @property
     def function_(self) -> RKHSFunction:
@@ -213,10 +211,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
         k, pairs = len(self.classes_), pairs_of(len(self.classes_))
         members = [np.flatnonzero(codes == c) for c in range(k)]
-        if k > 2 and gram.dear and not gram.opaque and len(codes) <= _SHARED:
-            gram = MixedGram.stored(gram)  # what is dear is computed once for all pairs
-        elif k > 2 and (not gram.dear or gram.opaque):
-            gram = kept(gram)  # packed once
+        gram = shared(gram) if k > 2 else gram
         found: list[Any] = [None] * len(pairs)
 
         def task(t: int) -> None:
@@ -243,15 +238,25 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
 
     # -- prediction --------------------------------------------------------------------------------------------------
 
-    def _blocks(self) -> list[Array]:
+    def _functions(self) -> Array:
+        """One column for each pair of classes."""
+        k = len(self.classes_)
+        if k == 2 or self._compressed:
+            return self.dual_coef_.T
+        out = np.zeros((len(self.support_), k * (k - 1) // 2))
+        of = np.repeat(np.arange(k), self.n_support_)
+        for t, (a, b) in enumerate(pairs_of(k)):
+            out[of == a, t], out[of == b, t] = self.dual_coef_[b - 1, of == a], self.dual_coef_[a, of == b]
+        return out
+
+    def _counts(self, kept: Array) -> Array:
         if len(self.classes_) == 2:
-            return super()._blocks()
-        stop = np.cumsum(self.n_support_)
-        return [np.arange(a, b) for a, b in zip(stop - self.n_support_, stop, strict=True) if b > a]
+            return np.array([np.count_nonzero(self.dual_coef_[0, kept] < 0), np.count_nonzero(self.dual_coef_[0, kept] > 0)], np.int32)
+        return np.bincount(np.repeat(np.arange(len(self.classes_)), self.n_support_)[kept], minlength=len(self.classes_)).astype(np.int32)
 
     def _pair_values(self, X: Any) -> Array:
         """The decision of each pair (a, b): positive for b."""
-        if len(self.classes_) == 2:
+        if len(self.classes_) == 2 or self._compressed:
             return self._values(X)
         check_is_fitted(self)
         X = self._accept_new(X)

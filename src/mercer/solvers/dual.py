@@ -29,6 +29,7 @@ from mercer.solvers.smo import Block, row_length
 _SMALL = 1024  # items whose matrix is stored as it is
 _ALL = 4096  # up to so many variables, all of them are active at once
 _ALL_DEAR = 12_000  # the same where a value is dear: then the block is the matrix, and each value is computed once
+_SHARED = 16_384  # items of a matrix that is stored for several problems
 _FIRST = 2048  # random variables of the first round
 _LARGEST = 16_384  # active variables
 _KEPT = 0.75  # of the places for those that are free
@@ -83,6 +84,13 @@ def kept(gram: Gram) -> Gram:
         single = 4 * 4 * gram.shape[0] ** 2 <= gram.compute.budget and gram.shape[0] <= _ALL_DEAR
         return MixedGram(gram, gram.astype(np.float32)) if single else MixedGram.stored(gram)
     return DenseGram(gram.dense(), gram.compute) if 4 * need <= gram.compute.budget else CachedGram(gram)
+
+
+def shared(gram: Gram) -> Gram:
+    """K for several problems on parts of it: packed once; what is dear, computed once if it can be stored, else by each problem for itself."""
+    if not gram.dear or gram.opaque or gram.shape[0] <= _SMALL:
+        return kept(gram)
+    return MixedGram.stored(gram) if gram.shape[0] <= _SHARED and 4 * 4 * gram.shape[0] ** 2 <= gram.compute.budget else gram
 
 
 class _Stop(Exception):

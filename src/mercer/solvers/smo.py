@@ -9,6 +9,8 @@ of running maxima and of where they were found; Numba's own loops take five time
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,8 +91,18 @@ def _turns(v: Vector, index: Any) -> Any:
     return v.b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(ir.IntType(32), v.lanes), [0] * v.lanes))
 
 
-def _steps(v: Vector, count: Any) -> Any:
-    return v.b.udiv(count, ir.Constant(_INT64, v.lanes * _UNROLLED))
+def _registers(v: Vector, count: Any) -> Iterator[tuple[int, Callable[[Any], Any], Any]]:
+    """A loop over the registers of a row: which of those in flight it is, its place behind a pointer, and the number of the turn."""
+    by = v.lanes * _UNROLLED
+    with cgutils.for_range(v.b, v.b.udiv(count, ir.Constant(_INT64, by))) as loop:
+        turn = _turns(v, loop.index)
+        for s in range(_UNROLLED):
+            o = v.b.add(v.b.mul(loop.index, ir.Constant(_INT64, by)), ir.Constant(_INT64, v.lanes * s))
+            yield s, partial(_place, v, o), turn
+
+
+def _place(v: Vector, offset: Any, pointer: Any) -> Any:
+    return v.b.gep(pointer, [offset])
 
 
 @intrinsic
@@ -108,18 +120,11 @@ def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, first, cou
         left, right = (builder.gep(K, [builder.add(row, first)]) for row in (values[5], values[6]))
         t = v.splat(values[7])
         grow, shrink = _Best(v, -np.inf), _Best(v, -np.inf)
-        with cgutils.for_range(builder, _steps(v, values[9])) as loop:
-            turn = _turns(v, loop.index)
-            for s in range(_UNROLLED):
-                o = builder.add(builder.mul(loop.index, ir.Constant(_INT64, v.lanes * _UNROLLED)), ir.Constant(_INT64, v.lanes * s))
-
-                def at(pointer: Any, o: Any = o) -> Any:
-                    return builder.gep(pointer, [o])
-
-                x = v.fma(t, builder.fsub(v.load(at(left)), v.load(at(right))), v.load(at(g)))
-                v.store(x, at(g))
-                grow.offer(s, builder.fsub(v.load(at(up)), x), turn)
-                shrink.offer(s, builder.fadd(v.load(at(down)), x), turn)
+        for s, at, turn in _registers(v, values[9]):
+            x = v.fma(t, builder.fsub(v.load(at(left)), v.load(at(right))), v.load(at(g)))
+            v.store(x, at(g))
+            grow.offer(s, builder.fsub(v.load(at(up)), x), turn)
+            shrink.offer(s, builder.fadd(v.load(at(down)), x), turn)
         (up, at_up), (down, at_down) = grow.found(), shrink.found()
         return target.make_tuple(builder, sig.return_type, [up, builder.add(at_up, first), down, builder.add(at_down, first)])
 
@@ -141,24 +146,17 @@ def _partner(context, g, can_shrink, at, K, row_i, diagonal, g_i, K_ii, first, c
         g_i, K_ii = v.splat(values[6]), v.splat(values[7])
         best = _Best(v, 0.0)  # the numerators; the denominators stand beside them
         below = [cgutils.alloca_once_value(builder, v.constant(1.0)) for _ in range(_UNROLLED)]
-        with cgutils.for_range(builder, _steps(v, values[9])) as loop:
-            turn = _turns(v, loop.index)
-            for s in range(_UNROLLED):
-                o = builder.add(builder.mul(loop.index, ir.Constant(_INT64, v.lanes * _UNROLLED)), ir.Constant(_INT64, v.lanes * s))
-
-                def at(pointer: Any, o: Any = o) -> Any:
-                    return builder.gep(pointer, [o])
-
-                d = builder.fsub(builder.fadd(v.load(at(down)), v.load(at(g))), g_i)
-                d = builder.select(builder.fcmp_ordered(">", d, v.constant(0)), d, v.constant(0))
-                curve = v.fma(v.load(at(row)), v.constant(-2.0), builder.fadd(K_ii, v.load(at(diagonal))))
-                curve = builder.select(builder.fcmp_ordered(">", curve, v.constant(TAU)), curve, v.constant(TAU))
-                gain = builder.fmul(d, d)
-                old, old_curve = builder.load(best.value[s]), builder.load(below[s])
-                better = builder.fcmp_ordered(">", builder.fmul(gain, old_curve), builder.fmul(old, curve))
-                builder.store(builder.select(better, gain, old), best.value[s])
-                builder.store(builder.select(better, curve, old_curve), below[s])
-                builder.store(builder.select(better, turn, builder.load(best.where[s])), best.where[s])
+        for s, at, turn in _registers(v, values[9]):
+            d = builder.fsub(builder.fadd(v.load(at(down)), v.load(at(g))), g_i)
+            d = builder.select(builder.fcmp_ordered(">", d, v.constant(0)), d, v.constant(0))
+            curve = v.fma(v.load(at(row)), v.constant(-2.0), builder.fadd(K_ii, v.load(at(diagonal))))
+            curve = builder.select(builder.fcmp_ordered(">", curve, v.constant(TAU)), curve, v.constant(TAU))
+            gain = builder.fmul(d, d)
+            old, old_curve = builder.load(best.value[s]), builder.load(below[s])
+            better = builder.fcmp_ordered(">", builder.fmul(gain, old_curve), builder.fmul(old, curve))
+            builder.store(builder.select(better, gain, old), best.value[s])
+            builder.store(builder.select(better, curve, old_curve), below[s])
+            builder.store(builder.select(better, turn, builder.load(best.where[s])), best.where[s])
         for s in range(_UNROLLED):
             builder.store(builder.fdiv(builder.load(best.value[s]), builder.load(below[s])), best.value[s])
         gain, place = best.found()

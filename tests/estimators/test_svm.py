@@ -470,6 +470,9 @@ def test_the_function_is_the_decision() -> None:
     machine = mc.SVC().fit(X, y)
     np.testing.assert_allclose(machine.function_(X), machine.decision_function(X), atol=1e-12)
     assert machine.function_.norm() > 0
+    X, y = _data(120, 3)
+    several = mc.SVC().fit(X, y)
+    np.testing.assert_allclose(several.function_(X), several._pair_values(X), atol=1e-12)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -86,7 +86,7 @@ class SupportVectorMachine(Reporting, KernelEstimator):
         used = np.flatnonzero(np.any(coef != 0, axis=1))
         self.support_ = original[used].astype(np.int32)
         self.support_vectors_ = self._items(X, used)
-        self.dual_coef_ = coef[used].T.copy()
+        self.dual_coef_, self._compressed = coef[used].T.copy(), False
 
     def _values(self, X: Any) -> Array:
         """Σ_i coef_i k(x, x_i) + b for new items."""
@@ -136,12 +136,13 @@ class SupportVectorMachine(Reporting, KernelEstimator):
 
     @property
     def function_(self) -> RKHSFunction:
-        """f = Σ coef_i k(·, x_i) + b as a function in the space of the kernel."""
+        """f = Σ coef_i k(·, x_i) + b as a function in the space of the kernel; of several classes, one for each pair."""
         check_is_fitted(self)
         if self.kernel_ is None:
             raise AttributeError("A precomputed matrix has no function on data; give the kernel itself.")
-        bias = self.intercept_ if len(self.intercept_) > 1 else float(self.intercept_[0])
-        return RKHSFunction(self.kernel_, self.support_vectors_, self.dual_coef_.T if len(self.dual_coef_) > 1 else self.dual_coef_[0], bias)
+        coef = self._functions()
+        one = coef.shape[1] == 1
+        return RKHSFunction(self.kernel_, self.support_vectors_, coef[:, 0] if one else coef, float(self.intercept_[0]) if one else self.intercept_)
 
 
 def _uneven(X: Any) -> str:

@@ -3,9 +3,9 @@ from .data import DataError as DataError
 from .estimators.novelty import SVDD as SVDD
 from .estimators.novelty import OneClassSVM as OneClassSVM
 from .estimators.svm import SVC as SVC
-from .estimators.svm import SVR as SVR
 from .estimators.svm import NuSVC as NuSVC
-from .estimators.svm import NuSVR as NuSVR
+from .estimators.svr import SVR as SVR
+from .estimators.svr import NuSVR as NuSVR
 from .functions import RKHSFunction as RKHSFunction
 from .functions import alignment as alignment
 from .functions import distance as distance

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.backend import Array, Compute
 from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.svm import SupportVectorMachine, _filled, check_nu
+from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
@@ -55,7 +55,7 @@ class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         bounded = self.nu * float(weights.sum())
         total = max(bounded, 1.0)
         upper = weights * (total / bounded)
-        problem = DualQP(self._linear(gram, total), np.zeros(len(weights)), upper, _filled(upper, total))
+        problem = DualQP(self._linear(gram, total), np.zeros(len(weights)), upper, filled(upper, total))
         s = solver.solve(problem, gram)
         self._keep(X, s.coef[:, None] / total, original)
         self.n_support_ = np.array([len(self.support_)], np.int32)

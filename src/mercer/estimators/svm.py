@@ -1,164 +1,26 @@
-"""Support vector machines: each a dual quadratic programme of a few lines over any kernel."""
+"""Support vector classification: the hinge loss, and ν in its place, one against one over any kernel."""
 
 from __future__ import annotations
 
-import copy
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute, run_tasks
-from mercer.data import size, take
-from mercer.estimators.base import KernelEstimator
-from mercer.estimators.callbacks import Reporting, with_callbacks
+from mercer.data import size
+from mercer.estimators.callbacks import with_callbacks
+from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
-from mercer.functions import RKHSFunction
-from mercer.gram import Gram, KernelGram
+from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
-from mercer.solvers.dual import EPS32, ActiveSet, kept, shared
-
-_MANY = 512  # support vectors; fewer are quick in any precision
-_STOPS = {
-    "max_iter": "stopped after max_iter={n_iter} steps",
-    "max_time": "stopped after max_time={max_time} s",
-    "stalled": "stopped because the gap no longer shrinks",
-    "callback": "was stopped by the callback",
-    "interrupted": "was interrupted",
-}
-
-
-class SupportVectorMachine(Reporting, KernelEstimator):
-    """What the machines share: the solver, its report, and the support vectors."""
-
-    tol: float
-    max_iter: int | None
-    max_time: float | None
-    progress: Any
-    on_interrupt: str
-    _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
-
-    def _solver(self) -> ActiveSet:
-        if not self.tol > 0:
-            raise ValueError(f"tol={self.tol}: the gap to reach must be positive.")
-        if self.on_interrupt not in ("raise", "keep"):
-            raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the model found so far.")
-        keep = self.on_interrupt == "keep"
-        return ActiveSet(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time, progress=self._reporter(), keep_on_interrupt=keep)
-
-    def _positive(self, name: str) -> float:
-        value = getattr(self, name)
-        if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
-            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a positive number.")
-        return float(value)
-
-    def _report(self, solutions: Sequence[Solution], X: Any) -> None:
-        """The fitted attributes about convergence, and a warning that names the measured cause where there was none."""
-        worst = max(solutions, key=lambda s: (not s.converged, s.gap))
-        self.n_iter_ = int(sum(s.n_iter for s in solutions))
-        self.gap_, self.objective_ = worst.gap, float(sum(s.objective for s in solutions))
-        self.converged_, self.stop_reason_ = all(s.converged for s in solutions), worst.stop_reason
-        self._coarse = self._is_coarse()
-        if not self.converged_ and worst.stop_reason not in ("callback", "interrupted"):
-            stop = _STOPS[worst.stop_reason].format(n_iter=self.n_iter_, max_time=self.max_time)
-            cause = "; ".join(part for part in (worst.note, _uneven(X)) if part)
-            said = f"{type(self).__name__} {stop}: the gap is {worst.gap:.3g}, tol {self.tol:g}. Measured cause: {cause}."
-            warnings.warn(said, ConvergenceWarning, stacklevel=3)
-
-    def _without_zeros(self, X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
-        """Samples of weight 0 are not there; (X, y, weights, the numbers of those that are)."""
-        n = size(X)
-        if weights is None:
-            return X, y, np.ones(n), np.arange(n)
-        used = np.flatnonzero(weights > 0)
-        return (X, y, weights, used) if len(used) == n else (self._some(X, used), y[used], weights[used], used)
-
-    def _keep(self, X: Any, coef: Array, original: Array) -> None:
-        """Only the items with weight: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients."""
-        used = np.flatnonzero(np.any(coef != 0, axis=1))
-        self.support_ = original[used].astype(np.int32)
-        self.support_vectors_ = self._items(X, used)
-        self.dual_coef_, self._compressed = coef[used].T.copy(), False
-
-    def _values(self, X: Any) -> Array:
-        """Σ_i coef_i k(x, x_i) + b for new items."""
-        check_is_fitted(self)
-        X = self._accept_new(X)
-        if not len(self.support_):
-            return np.zeros((size(X), len(self.intercept_))) + self.intercept_
-        coef = self.dual_coef_.T
-        return np.asarray(self._evaluated(X) @ (coef[:, 0] if coef.shape[1] == 1 else coef)).reshape(size(X), -1) + self.intercept_
-
-    def _evaluated(self, X: Any) -> Gram:
-        """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""
-        gram = self._cross(X)
-        return gram.astype(np.float32) if self._coarse and isinstance(gram, KernelGram) and not gram.opaque else gram
-
-    def _is_coarse(self) -> bool:
-        """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
-        gap. A solution that was polished is evaluated as exactly as it was found."""
-        if self.kernel_ is None or len(self.support_) < _MANY:
-            return False
-        some = self.kernel_.gram(take(self.support_vectors_, slice(0, 2)), take(self.support_vectors_, slice(0, 1)))
-        if not isinstance(some, KernelGram) or some.opaque:
-            return False
-        diagonal = np.asarray(self.kernel_.diag(self.support_vectors_), np.float64)
-        size_of_values = float(np.max(np.abs(diagonal)))
-        norm = float(np.max(np.linalg.norm(self.dual_coef_, axis=1)))
-        return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
-
-    def compress(self, n: int) -> Any:
-        """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``)."""
-        check_is_fitted(self)
-        if self.kernel_ is None:
-            raise ValueError("A precomputed matrix has no support vectors to compress; give the kernel itself.")
-        kept, weights = RKHSFunction(self.kernel_, self.support_vectors_, self._functions()).nearest(n)
-        other = copy.copy(self)
-        other.support_, other.support_vectors_ = self.support_[kept], take(self.support_vectors_, kept)
-        other.dual_coef_, other._compressed = weights.T, True
-        other.n_support_ = self._counts(kept)
-        return other
-
-    def _functions(self) -> Array:
-        """The coefficients of each function the machine is made of, one column each."""
-        return self.dual_coef_.T
-
-    def _counts(self, kept: Array) -> Array:
-        return np.array([len(kept)], np.int32)
-
-    @property
-    def function_(self) -> RKHSFunction:
-        """f = Σ coef_i k(·, x_i) + b as a function in the space of the kernel; of several classes, one for each pair."""
-        check_is_fitted(self)
-        if self.kernel_ is None:
-            raise AttributeError("A precomputed matrix has no function on data; give the kernel itself.")
-        coef = self._functions()
-        one = coef.shape[1] == 1
-        return RKHSFunction(self.kernel_, self.support_vectors_, coef[:, 0] if one else coef, float(self.intercept_[0]) if one else self.intercept_)
-
-
-def _uneven(X: Any) -> str:
-    """Whether the columns of a table differ in scale so much that distances are those of a few of them."""
-    if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and len(X)):
-        return ""
-    spread = X[:10_000].std(axis=0)
-    spread = spread[spread > 0]
-    if len(spread) < 2 or spread.max() < 100 * spread.min():
-        return ""
-    return f"the columns differ in scale by a factor of {spread.max() / spread.min():.1g}: standardise them"
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Classification
-# ---------------------------------------------------------------------------------------------------------------------
+from mercer.solvers.dual import ActiveSet, kept, shared
 
 
 class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
@@ -388,7 +250,7 @@ class NuSVC(Classifier):
 
     def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> tuple[Array, float, Solution]:
         half = self.nu * weights.sum() / 2
-        b = np.where(y > 0, _filled(np.where(y > 0, weights, 0.0), half), -_filled(np.where(y < 0, weights, 0.0), half))
+        b = np.where(y > 0, filled(np.where(y > 0, weights, 0.0), half), -filled(np.where(y < 0, weights, 0.0), half))
         problem = DualQP(np.zeros(len(y)), np.minimum(0.0, y * weights), np.maximum(0.0, y * weights), b, group=(y > 0).astype(np.int8))
         s = solver.solve(problem, gram, start)
         negative, positive = s.levels
@@ -401,129 +263,3 @@ class NuSVC(Classifier):
 def hinge(y: Array, C: Array, coupled: bool = True) -> DualQP:
     """The dual of Σ C_i max(0, 1 − y_i f_i) + ½‖w‖²."""
     return DualQP(-y, np.minimum(0.0, y * C), np.maximum(0.0, y * C), np.zeros(len(y)), coupled=coupled)
-
-
-def check_nu(machine: Any) -> float:
-    if not (isinstance(machine.nu, int | float | np.number) and 0 < machine.nu <= 1):
-        raise ValueError(f"{type(machine).__name__}(nu={machine.nu!r}): nu is a share, above 0 and at most 1.")
-    return float(machine.nu)
-
-
-def _filled(room: Array, total: float) -> Array:
-    """``total`` given out in order, each up to its room."""
-    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
-    return np.clip(total - before, 0.0, room)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Regression
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-class Regressor(RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
-    """Regression machines: one problem for each output, over one matrix."""
-
-    C: float
-
-    def _dual(self, y: Array, C: Array) -> DualQP:
-        raise NotImplementedError
-
-    def _bias(self, solution: Solution) -> float:
-        raise NotImplementedError
-
-    def _feasible(self) -> None:
-        self._positive("C")
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on samples X with targets y, (n,) or (n, outputs); a weight counts as that many repetitions."""
-        X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
-        self._open_task(X, y)
-        y = np.asarray(y, np.float64)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
-        self._feasible()
-        solver = self._solver()
-        self._bind(X, weights)
-        targets = y.reshape(len(y), -1)
-        gram = self._gram(X)
-        gram = kept(gram) if targets.shape[1] > 1 else gram
-        solutions = []
-        coef = np.zeros(targets.shape)
-        for t in range(targets.shape[1]):
-            problem = self._dual(targets[:, t], self._positive("C") * weights)
-            s = solver.solve(problem, gram)
-            coef[:, t] = problem.items(s.coef, len(y))
-            solutions.append(s)
-        self._keep(X, coef, original)
-        self.n_support_ = np.array([len(self.support_)], np.int32)
-        self.intercept_ = np.array([self._bias(s) for s in solutions])
-        self._single = y.ndim == 1
-        self._report(solutions, X)
-        self._close_task()
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """f(x) for each sample."""
-        values = self._values(X)
-        return values[:, 0] if self._single else values
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        return tags
-
-
-class SVR(Regressor):
-    """min ½‖w‖² + Σ_i C w_i max(0, |y_i − f(x_i)| − ε): errors up to ε are free. Several outputs share the matrix."""
-
-    def __init__(
-        self, C: float = 1.0, epsilon: float = 0.1, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, tol: float = 1e-3,
-        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.C, self.epsilon, self.kernel, self.fit_intercept = C, epsilon, kernel, fit_intercept
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
-
-    def _feasible(self) -> None:
-        super()._feasible()
-        if not (isinstance(self.epsilon, int | float | np.number) and np.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise ValueError(f"SVR(epsilon={self.epsilon!r}): the width that is free must be a number of at least 0.")
-
-    def _dual(self, y: Array, C: Array) -> DualQP:
-        zero, n = np.zeros(len(y)), len(y)
-        linear = np.concatenate([self.epsilon - y, -self.epsilon - y])
-        item = np.concatenate([np.arange(n), np.arange(n)])
-        return DualQP(linear, np.concatenate([zero, -C]), np.concatenate([C, zero]), np.zeros(2 * n), item, coupled=self.fit_intercept)
-
-    def _bias(self, solution: Solution) -> float:
-        return float(solution.levels[0]) if self.fit_intercept else 0.0
-
-
-class NuSVR(Regressor):
-    """SVR where ν, not ε, is chosen: at most a share ν of the samples lie outside the tube, whose width ``epsilon_`` follows."""
-
-    def __init__(
-        self, nu: float = 0.5, C: float = 1.0, kernel: Kernel | str | None = None, *, tol: float = 1e-3, max_iter: int | None = None,
-        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.nu, self.C, self.kernel = nu, C, kernel
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
-
-    def _feasible(self) -> None:
-        super()._feasible()
-        check_nu(self)
-
-    def _dual(self, y: Array, C: Array) -> DualQP:
-        n, zero = len(y), np.zeros(len(y))
-        half = _filled(C, self.nu * C.sum() / 2)
-        item, group = np.concatenate([np.arange(n), np.arange(n)]), np.repeat(np.array([0, 1], np.int8), n)
-        start = np.concatenate([half, -half])
-        return DualQP(np.concatenate([-y, -y]), np.concatenate([zero, -C]), np.concatenate([C, zero]), start, item, group)
-
-    def _bias(self, solution: Solution) -> float:
-        above, below = solution.levels
-        self.epsilon_ = float(above - below) / 2
-        return float(above + below) / 2

@@ -1,0 +1,162 @@
+"""What support vector machines share: the solver and its report, the support vectors, and prediction with them."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.backend import Array
+from mercer.data import size, take
+from mercer.estimators.base import KernelEstimator
+from mercer.estimators.callbacks import Reporting
+from mercer.functions import RKHSFunction
+from mercer.gram import Gram, KernelGram
+from mercer.problems import Solution
+from mercer.solvers.dual import EPS32, ActiveSet
+
+_MANY = 512  # support vectors; fewer are quick in any precision
+_STOPS = {
+    "max_iter": "stopped after max_iter={n_iter} steps",
+    "max_time": "stopped after max_time={max_time} s",
+    "stalled": "stopped because the gap no longer shrinks",
+    "callback": "was stopped by the callback",
+    "interrupted": "was interrupted",
+}
+
+
+class SupportVectorMachine(Reporting, KernelEstimator):
+    """What the machines share: the solver, its report, and the support vectors."""
+
+    tol: float
+    max_iter: int | None
+    max_time: float | None
+    progress: Any
+    on_interrupt: str
+    _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
+
+    def _solver(self) -> ActiveSet:
+        if not self.tol > 0:
+            raise ValueError(f"tol={self.tol}: the gap to reach must be positive.")
+        if self.on_interrupt not in ("raise", "keep"):
+            raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the model found so far.")
+        keep = self.on_interrupt == "keep"
+        return ActiveSet(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time, progress=self._reporter(), keep_on_interrupt=keep)
+
+    def _positive(self, name: str) -> float:
+        value = getattr(self, name)
+        if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
+            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a positive number.")
+        return float(value)
+
+    def _report(self, solutions: Sequence[Solution], X: Any) -> None:
+        """The fitted attributes about convergence, and a warning that names the measured cause where there was none."""
+        worst = max(solutions, key=lambda s: (not s.converged, s.gap))
+        self.n_iter_ = int(sum(s.n_iter for s in solutions))
+        self.gap_, self.objective_ = worst.gap, float(sum(s.objective for s in solutions))
+        self.converged_, self.stop_reason_ = all(s.converged for s in solutions), worst.stop_reason
+        self._coarse = self._is_coarse()
+        if not self.converged_ and worst.stop_reason not in ("callback", "interrupted"):
+            stop = _STOPS[worst.stop_reason].format(n_iter=self.n_iter_, max_time=self.max_time)
+            cause = "; ".join(part for part in (worst.note, _uneven(X)) if part)
+            said = f"{type(self).__name__} {stop}: the gap is {worst.gap:.3g}, tol {self.tol:g}. Measured cause: {cause}."
+            warnings.warn(said, ConvergenceWarning, stacklevel=3)
+
+    def _without_zeros(self, X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
+        """Samples of weight 0 are not there; (X, y, weights, the numbers of those that are)."""
+        n = size(X)
+        if weights is None:
+            return X, y, np.ones(n), np.arange(n)
+        used = np.flatnonzero(weights > 0)
+        return (X, y, weights, used) if len(used) == n else (self._some(X, used), y[used], weights[used], used)
+
+    def _keep(self, X: Any, coef: Array, original: Array) -> None:
+        """Only the items with weight: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients."""
+        used = np.flatnonzero(np.any(coef != 0, axis=1))
+        self.support_ = original[used].astype(np.int32)
+        self.support_vectors_ = self._items(X, used)
+        self.dual_coef_, self._compressed = coef[used].T.copy(), False
+
+    def _values(self, X: Any) -> Array:
+        """Σ_i coef_i k(x, x_i) + b for new items."""
+        check_is_fitted(self)
+        X = self._accept_new(X)
+        if not len(self.support_):
+            return np.zeros((size(X), len(self.intercept_))) + self.intercept_
+        coef = self.dual_coef_.T
+        return np.asarray(self._evaluated(X) @ (coef[:, 0] if coef.shape[1] == 1 else coef)).reshape(size(X), -1) + self.intercept_
+
+    def _evaluated(self, X: Any) -> Gram:
+        """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""
+        gram = self._cross(X)
+        return gram.astype(np.float32) if self._coarse and isinstance(gram, KernelGram) and not gram.opaque else gram
+
+    def _is_coarse(self) -> bool:
+        """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
+        gap. A solution that was polished is evaluated as exactly as it was found."""
+        if self.kernel_ is None or len(self.support_) < _MANY:
+            return False
+        some = self.kernel_.gram(take(self.support_vectors_, slice(0, 2)), take(self.support_vectors_, slice(0, 1)))
+        if not isinstance(some, KernelGram) or some.opaque:
+            return False
+        diagonal = np.asarray(self.kernel_.diag(self.support_vectors_), np.float64)
+        size_of_values = float(np.max(np.abs(diagonal)))
+        norm = float(np.max(np.linalg.norm(self.dual_coef_, axis=1)))
+        return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
+
+    def compress(self, n: int) -> Any:
+        """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``)."""
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            raise ValueError("A precomputed matrix has no support vectors to compress; give the kernel itself.")
+        kept, weights = RKHSFunction(self.kernel_, self.support_vectors_, self._functions()).nearest(n)
+        other = copy.copy(self)
+        other.support_, other.support_vectors_ = self.support_[kept], take(self.support_vectors_, kept)
+        other.dual_coef_, other._compressed = weights.T, True
+        other.n_support_ = self._counts(kept)
+        return other
+
+    def _functions(self) -> Array:
+        """The coefficients of each function the machine is made of, one column each."""
+        return self.dual_coef_.T
+
+    def _counts(self, kept: Array) -> Array:
+        return np.array([len(kept)], np.int32)
+
+    @property
+    def function_(self) -> RKHSFunction:
+        """f = Σ coef_i k(·, x_i) + b as a function in the space of the kernel; of several classes, one for each pair."""
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            raise AttributeError("A precomputed matrix has no function on data; give the kernel itself.")
+        coef = self._functions()
+        one = coef.shape[1] == 1
+        return RKHSFunction(self.kernel_, self.support_vectors_, coef[:, 0] if one else coef, float(self.intercept_[0]) if one else self.intercept_)
+
+
+def _uneven(X: Any) -> str:
+    """Whether the columns of a table differ in scale so much that distances are those of a few of them."""
+    if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and len(X)):
+        return ""
+    spread = X[:10_000].std(axis=0)
+    spread = spread[spread > 0]
+    if len(spread) < 2 or spread.max() < 100 * spread.min():
+        return ""
+    return f"the columns differ in scale by a factor of {spread.max() / spread.min():.1g}: standardise them"
+
+
+def check_nu(machine: Any) -> float:
+    if not (isinstance(machine.nu, int | float | np.number) and 0 < machine.nu <= 1):
+        raise ValueError(f"{type(machine).__name__}(nu={machine.nu!r}): nu is a share, above 0 and at most 1.")
+    return float(machine.nu)
+
+
+def filled(room: Array, total: float) -> Array:
+    """``total`` given out in order, each up to its room."""
+    before = np.concatenate([[0.0], np.cumsum(room)[:-1]])
+    return np.clip(total - before, 0.0, room)

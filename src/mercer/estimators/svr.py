@@ -1,0 +1,124 @@
+"""Support vector regression: the ε-insensitive loss, and ν in ε's place, for any number of outputs over one matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from mercer.backend import Array, Compute
+from mercer.estimators.callbacks import with_callbacks
+from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
+from mercer.kernels.base import Kernel
+from mercer.problems import DualQP, Solution
+from mercer.solvers.dual import kept
+
+
+class Regressor(RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
+    """Regression machines: one problem for each output, over one matrix."""
+
+    C: float
+
+    def _dual(self, y: Array, C: Array) -> DualQP:
+        raise NotImplementedError
+
+    def _bias(self, solution: Solution) -> float:
+        raise NotImplementedError
+
+    def _feasible(self) -> None:
+        self._positive("C")
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on samples X with targets y, (n,) or (n, outputs); a weight counts as that many repetitions."""
+        X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
+        self._open_task(X, y)
+        y = np.asarray(y, np.float64)
+        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
+        self._feasible()
+        solver = self._solver()
+        self._bind(X, weights)
+        targets = y.reshape(len(y), -1)
+        gram = self._gram(X)
+        gram = kept(gram) if targets.shape[1] > 1 else gram
+        solutions = []
+        coef = np.zeros(targets.shape)
+        for t in range(targets.shape[1]):
+            problem = self._dual(targets[:, t], self._positive("C") * weights)
+            s = solver.solve(problem, gram)
+            coef[:, t] = problem.items(s.coef, len(y))
+            solutions.append(s)
+        self._keep(X, coef, original)
+        self.n_support_ = np.array([len(self.support_)], np.int32)
+        self.intercept_ = np.array([self._bias(s) for s in solutions])
+        self._single = y.ndim == 1
+        self._report(solutions, X)
+        self._close_task()
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """f(x) for each sample."""
+        values = self._values(X)
+        return values[:, 0] if self._single else values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+
+class SVR(Regressor):
+    """min ½‖w‖² + Σ_i C w_i max(0, |y_i − f(x_i)| − ε): errors up to ε are free. Several outputs share the matrix."""
+
+    def __init__(
+        self, C: float = 1.0, epsilon: float = 0.1, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, tol: float = 1e-3,
+        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.C, self.epsilon, self.kernel, self.fit_intercept = C, epsilon, kernel, fit_intercept
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _feasible(self) -> None:
+        super()._feasible()
+        if not (isinstance(self.epsilon, int | float | np.number) and np.isfinite(self.epsilon) and self.epsilon >= 0):
+            raise ValueError(f"SVR(epsilon={self.epsilon!r}): the width that is free must be a number of at least 0.")
+
+    def _dual(self, y: Array, C: Array) -> DualQP:
+        zero, n = np.zeros(len(y)), len(y)
+        linear = np.concatenate([self.epsilon - y, -self.epsilon - y])
+        item = np.concatenate([np.arange(n), np.arange(n)])
+        return DualQP(linear, np.concatenate([zero, -C]), np.concatenate([C, zero]), np.zeros(2 * n), item, coupled=self.fit_intercept)
+
+    def _bias(self, solution: Solution) -> float:
+        return float(solution.levels[0]) if self.fit_intercept else 0.0
+
+
+class NuSVR(Regressor):
+    """SVR where ν, not ε, is chosen: at most a share ν of the samples lie outside the tube, whose width ``epsilon_`` follows."""
+
+    def __init__(
+        self, nu: float = 0.5, C: float = 1.0, kernel: Kernel | str | None = None, *, tol: float = 1e-3, max_iter: int | None = None,
+        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.nu, self.C, self.kernel = nu, C, kernel
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _feasible(self) -> None:
+        super()._feasible()
+        check_nu(self)
+
+    def _dual(self, y: Array, C: Array) -> DualQP:
+        n, zero = len(y), np.zeros(len(y))
+        half = filled(C, self.nu * C.sum() / 2)
+        item, group = np.concatenate([np.arange(n), np.arange(n)]), np.repeat(np.array([0, 1], np.int8), n)
+        start = np.concatenate([half, -half])
+        return DualQP(np.concatenate([-y, -y]), np.concatenate([zero, -C]), np.concatenate([C, zero]), start, item, group)
+
+    def _bias(self, solution: Solution) -> float:
+        above, below = solution.levels
+        self.epsilon_ = float(above - below) / 2
+        return float(above + below) / 2

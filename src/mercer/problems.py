@@ -105,6 +105,8 @@ class Solution:
         "gap" (converged), "stalled", "max_iter", "max_time", "callback" or "interrupted".
     gradient
         K b + p.
+    free
+        Which variables are strictly between their bounds.
     note
         What was measured about the cause, where it did not converge.
     """
@@ -116,6 +118,7 @@ class Solution:
     n_iter: int
     stop_reason: str
     gradient: Array
+    free: Array
     note: str = ""
 
     @property

@@ -159,7 +159,7 @@ def test_pairs_of_classes_are_libsvms() -> None:
     ours = mc.SVC(10.0, mc.Gaussian(0.3)).fit(X[train], y[train])
     peer = libsvm.SVC(C=10.0, gamma=0.3, decision_function_shape="ovr", break_ties=True).fit(X[train], y[train])
     assert np.mean(ours.predict(X[test]) == peer.predict(X[test])) > 0.998
-    assert set(ours.support_) ^ set(peer.support_) == set() or len(set(ours.support_) ^ set(peer.support_)) < 10
+    assert len(set(ours.support_) ^ set(peer.support_)) < 10
     assert ours.dual_coef_.shape == (9, len(ours.support_))
     assert len(ours.intercept_) == 45
     assert ours.n_support_.sum() == len(ours.support_) == len(ours.support_vectors_)

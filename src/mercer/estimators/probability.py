@@ -10,21 +10,17 @@ from scipy.special import expit
 
 from mercer.backend import Array
 from mercer.gram import Gram
-from mercer.problems import Solution
 
 _LARGEST = 1500  # free support vectors that the span is taken over
 
 
-def leave_one_out(gram: Gram, y: Array, coef: Array, bias: float, solution: Solution) -> Array:
-    """f(x_i) of the machine trained without i, for each i, by the span estimate: f(x_i) − coef_i S_i².
+def leave_one_out(gram: Gram, values: Array, coef: Array, free: Array) -> Array:
+    """f(x_i) of the machine trained without i, for each i, by the span estimate: values_i − coef_i S_i², values being those of the whole machine.
 
-    S_i² is the squared distance of φ(x_i) from the affine span of the free support vectors: how far f must move at x_i when its weight is taken
+    S_i² is the squared distance of φ(x_i) from the affine span of the ``free`` support vectors: how far f must move at x_i when its weight is taken
     away and the others keep their margins. Samples without weight keep their value. No refitting: one factorisation of the free ones.
     """
-    values = solution.gradient * (1.0 if coef is solution.coef else _ratio(coef, solution.coef)) + (y if coef is solution.coef else 0.0) + bias
-    bound = np.abs(coef).max(initial=0.0)
-    support = np.flatnonzero(coef)
-    free = support[np.abs(coef[support]) < bound * (1 - 1e-9)]
+    support, free = np.flatnonzero(coef), np.flatnonzero(free)
     if len(free) > _LARGEST:
         free = np.sort(np.random.default_rng(0).permutation(free)[:_LARGEST])
     diagonal = np.asarray(gram.diag(), np.float64)
@@ -44,11 +40,6 @@ def leave_one_out(gram: Gram, y: Array, coef: Array, bias: float, solution: Solu
             span[some] = diagonal[some] - np.einsum("ij,ij->j", v, inverse @ v)
     span[support] = np.clip(span[support], 0.0, 4 * diagonal[support])
     return values - coef * span
-
-
-def _ratio(coef: Array, of: Array) -> float:
-    at = int(np.argmax(np.abs(of)))
-    return float(coef[at] / of[at]) if of[at] else 1.0
 
 
 @dataclass(frozen=True)

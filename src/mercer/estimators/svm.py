@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin, clone
@@ -23,14 +23,23 @@ from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import ActiveSet, kept, shared
 
 
+class Pair(NamedTuple):
+    """A machine for two classes: coefficients, bias, values at its samples, and the solution they come from."""
+
+    coef: Array
+    bias: float
+    values: Array
+    solution: Solution
+
+
 class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     """One-vs-one over a binary machine; ``_pair`` is that machine."""
 
     class_weight: Any = None
     probability: bool
 
-    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> tuple[Array, float, Solution]:
-        """(coefficients, bias, solution) for labels ±1."""
+    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> Pair:
+        """The machine for labels ±1."""
         raise NotImplementedError
 
     def _feasible(self, counts: dict[Any, float]) -> None:
@@ -82,22 +91,24 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
             chosen = np.concatenate([members[a], members[b]]) if k > 2 else slice(None)
             y = np.where(codes[chosen] == b, 1.0, -1.0)
             part = gram if k == 2 else gram.sub(chosen, chosen)
-            coef, bias, solution = self._pair(part, y, bounds[chosen], solver)
-            loo = leave_one_out(part, y, coef, bias, solution) if self.probability else None
-            found[t] = (chosen, coef, bias, solution, None if loo is None else Sigmoid.fit(loo, y, bounds[chosen]))
+            pair = self._pair(part, y, bounds[chosen], solver)
+            sigmoid = None
+            if self.probability:
+                sigmoid = Sigmoid.fit(leave_one_out(part, pair.values, pair.coef, pair.solution.free), y, bounds[chosen])
+            found[t] = (chosen, pair, sigmoid)
 
         run_tasks(task, range(len(pairs)), 1 if len(pairs) < 3 else gram.compute.workers)
         # libsvm's layout: row r of a support vector's coefficients is that against the r-th other class
         coef = np.zeros((len(codes), k - 1))
-        for (a, b), (chosen, values, *_) in zip(pairs, found, strict=True):
+        for (a, b), (chosen, pair, _) in zip(pairs, found, strict=True):
             index = np.arange(len(codes))[chosen]
-            coef[index[codes[chosen] == a], b - 1] = values[codes[chosen] == a]
-            coef[index[codes[chosen] == b], a] = values[codes[chosen] == b]
+            coef[index[codes[chosen] == a], b - 1] = pair.coef[codes[chosen] == a]
+            coef[index[codes[chosen] == b], a] = pair.coef[codes[chosen] == b]
         self._keep(X, coef, original)
         self.n_support_ = np.array([np.count_nonzero(np.any(coef[m] != 0, axis=1)) for m in members], np.int32)
-        self.intercept_ = np.array([bias for _, _, bias, *_ in found])
-        self._sigmoids = [found[t][4] for t in range(len(pairs))]
-        self._report([solution for *_, solution, _ in found], X)
+        self.intercept_ = np.array([pair.bias for _, pair, _ in found])
+        self._sigmoids = [sigmoid for _, _, sigmoid in found]
+        self._report([pair.solution for _, pair, _ in found], X)
 
     # -- prediction --------------------------------------------------------------------------------------------------
 
@@ -191,9 +202,10 @@ class SVC(Classifier):
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
         self.on_interrupt, self.compute = on_interrupt, compute
 
-    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> tuple[Array, float, Solution]:
+    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> Pair:
         s = solver.solve(hinge(y, self._positive("C") * weights, self.fit_intercept), gram, start)
-        return s.coef, float(s.levels[0]) if self.fit_intercept else 0.0, s
+        bias = float(s.levels[0]) if self.fit_intercept else 0.0
+        return Pair(s.coef, bias, s.gradient + y + bias, s)
 
     def _feasible(self, counts: dict[Any, float]) -> None:
         self._positive("C")
@@ -215,7 +227,7 @@ class SVC(Classifier):
             bounds = weights * one._class_weights({label: float(weights[codes == k].sum()) for k, label in enumerate(classes)})[codes]
             # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
             start = None if before is None else before[1] * (C / before[0] if C <= 10 else 1.0)
-            coef, bias, solution = one._pair(gram, signs, bounds, one._solver(), start)
+            coef, bias, _, solution = one._pair(gram, signs, bounds, one._solver(), start)
             one._keep(X, coef[:, None], original)
             one.n_support_ = np.array([np.count_nonzero(coef[codes == k]) for k in (0, 1)], np.int32)
             one.intercept_, one._sigmoids = np.array([bias]), [None]
@@ -248,7 +260,7 @@ class NuSVC(Classifier):
                 if nu > most * (1 + 1e-12):
                     raise ValueError(f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!r} and {b!r} of this y.")
 
-    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> tuple[Array, float, Solution]:
+    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> Pair:
         half = self.nu * weights.sum() / 2
         b = np.where(y > 0, filled(np.where(y > 0, weights, 0.0), half), -filled(np.where(y < 0, weights, 0.0), half))
         problem = DualQP(np.zeros(len(y)), np.minimum(0.0, y * weights), np.maximum(0.0, y * weights), b, group=(y > 0).astype(np.int8))
@@ -257,7 +269,8 @@ class NuSVC(Classifier):
         margin = (negative - positive) / 2  # where f = ±margin are the edges; in the units of SVC it is 1
         if not margin > 0:
             margin = 1.0
-        return s.coef / margin, float((negative + positive) / (2 * margin)), s
+        bias = float((negative + positive) / (2 * margin))
+        return Pair(s.coef / margin, bias, s.gradient / margin + bias, s)
 
 
 def hinge(y: Array, C: Array, coupled: bool = True) -> DualQP:

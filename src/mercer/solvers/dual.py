@@ -90,7 +90,7 @@ def shared(gram: Gram) -> Gram:
     """K for several problems on parts of it: packed once; what is dear, computed once if it can be stored, else by each problem for itself."""
     if not gram.dear or gram.opaque or gram.shape[0] <= _SMALL:
         return kept(gram)
-    return MixedGram.stored(gram) if gram.shape[0] <= _SHARED and 4 * 4 * gram.shape[0] ** 2 <= gram.compute.budget else gram
+    return MixedGram.stored(gram) if gram.shape[0] <= _SHARED else gram
 
 
 class _Stop(Exception):
@@ -139,7 +139,8 @@ class _Run:
         if reason == "gap" and gap > self.solver.tol:
             reason = "stalled"
         objective, levels = self.problem.objective(self.b, self.g), self.problem.levels(self.b, self.g)
-        return Solution(self.b, levels, objective, gap, self.n_iter, reason, self.g, note or self._cause(reason))
+        free = (self.b > self.problem.lower) & (self.b < self.problem.upper)
+        return Solution(self.b, levels, objective, gap, self.n_iter, reason, self.g, free, note or self._cause(reason))
 
     def _rounds(self) -> str:
         """Until the gap is reached, or why it cannot be."""

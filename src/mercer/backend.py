@@ -243,17 +243,22 @@ _WORKSPACE_KEPT = 128 * 2**20
 
 
 def workspace(count: int, dtype: Any) -> Array:
-    """An aligned array of ``count`` values that an earlier call of this thread may have used; up to 128 MB are kept for the next call.
+    """An aligned array of ``count`` values, of memory that this thread has used before if some was put aside with ``put_aside``.
 
-    Memory the process has never touched costs more than the kernel values written to it. One user at a time in each thread.
+    Memory the process has never touched costs more than the kernel values written to it. Who takes it has it alone, also where a callback
+    starts the same work again.
     """
     size = count * np.dtype(dtype).itemsize
-    kept = getattr(_kept_workspace, "bytes", None)
+    kept = _kept_workspace.__dict__.pop("bytes", None)
     if kept is None or kept.size < size:
         kept = empty((size,), np.uint8)
-        if size <= _WORKSPACE_KEPT:
-            _kept_workspace.bytes = kept
     return kept[:size].view(dtype)
+
+
+def put_aside(room: Array) -> None:
+    """Keep a workspace of up to 128 MB for this thread's next."""
+    if room.nbytes <= _WORKSPACE_KEPT:
+        _kept_workspace.bytes = room.view(np.uint8)
 
 
 def jit(function: Callable[..., Any], *, cached: bool = True) -> Any:

@@ -180,6 +180,20 @@ def test_a_point_to_start_from() -> None:
     assert again.converged
 
 
+def test_a_callback_may_start_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A solver within a solver has memory of its own."""
+    monkeypatch.setattr(dual, "_SLICE", 0.0)  # a look every 64 steps
+    X, y = _data(1500)
+    gram = mc.Gaussian(0.3).gram(X)
+    alone = ActiveSet(polish=False).solve(_hinge(y, 10.0), gram)
+
+    def again(state: dict[str, Any]) -> bool:
+        ActiveSet().solve(_hinge(-y, 1.0), mc.Gaussian(2.0).gram(X))
+        return False
+
+    np.testing.assert_array_equal(ActiveSet(polish=False, progress=again).solve(_hinge(y, 10.0), gram).coef, alone.coef)
+
+
 def test_interrupted_work_is_kept_when_asked() -> None:
     X, y = _data(3000)
 

@@ -57,6 +57,20 @@ def _intrinsic(stream: bool) -> Any:
 _spread, _stream = _intrinsic(False), _intrinsic(True)
 
 
+def _row_rest(tile, lds, a, start, stop, out, ldo, i, j):  # type: ignore[no-untyped-def]
+    """Columns start:stop of row a of a tile to both places, one by one: what whole registers leave over; 0·x summed."""
+    total = tile[0] * 0
+    for b in range(start, stop):
+        x = tile[a * lds + b]
+        total += x * 0
+        out[(i + a) * ldo + j + b] = x
+        out[(j + b) * ldo + i + a] = x
+    return total
+
+
+_rest = backend.jit(_row_rest)
+
+
 def _mirror(tile, lds, r, c, out, ldo, i, j, lanes, aligned):  # type: ignore[no-untyped-def]
     """out[i:i+r, j:j+c] = tile and out[j:j+c, i:i+r] = tileᵀ, on flat arrays; whether all of it is finite."""
     total = tile[0] * 0
@@ -68,12 +82,7 @@ def _mirror(tile, lds, r, c, out, ldo, i, j, lanes, aligned):  # type: ignore[no
             else:
                 total += _spread(tile, a * lds + b, out, (i + a) * ldo + j + b, lds, out, (j + b) * ldo + i + a, ldo, ldo)
     for a in range(r):
-        start = whole_c if a < whole_r else 0
-        for b in range(start, c):
-            x = tile[a * lds + b]
-            total += x * 0
-            out[(i + a) * ldo + j + b] = x
-            out[(j + b) * ldo + i + a] = x
+        total += _rest(tile, lds, a, whole_c if a < whole_r else 0, c, out, ldo, i, j)
     return total == 0
 
 
@@ -86,12 +95,7 @@ def _mirror_upper(tile, lds, n, out, ldo, i, lanes):  # type: ignore[no-untyped-
             total += _spread(tile, a * lds + b, out, (i + a) * ldo + i + b, lds, out, (i + b) * ldo + i + a, ldo, ldo)
     for a in range(n):
         corner = min(a - a % lanes + lanes, n) if a < whole else n
-        for start, stop in ((a, corner), (max(corner, whole), n)):
-            for b in range(start, stop):
-                x = tile[a * lds + b]
-                total += x * 0
-                out[(i + a) * ldo + i + b] = x
-                out[(i + b) * ldo + i + a] = x
+        total += _rest(tile, lds, a, a, corner, out, ldo, i, i) + _rest(tile, lds, a, max(corner, whole), n, out, ldo, i, i)
     return total == 0
 
 

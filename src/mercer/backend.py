@@ -170,9 +170,9 @@ _in_worker = threading.local()
 def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -> None:
     """Run ``task(t)`` for each t, on ``workers`` threads, BLAS on one thread each.
 
-    The tasks are independent and write to disjoint places, so the result does not depend on ``workers``. An error or Ctrl-C
-    stops every worker after the task it is at. A task that itself calls ``run_tasks`` runs its own tasks in place: waiting for
-    a place in the pool from inside the pool would never end.
+    The tasks are independent and write to disjoint places, so the result does not depend on ``workers``. An error or Ctrl-C stops every worker
+    after the task it is at; long tasks ask ``stopping()`` now and then. A task that itself calls ``run_tasks`` runs its own tasks in place: waiting
+    for a place in the pool from inside the pool would never end.
     """
     queue, lock, stop = iter(tasks), threading.Lock(), threading.Event()
 

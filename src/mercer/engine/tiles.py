@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mercer import backend
-from mercer.backend import Array, Compute, is_tensor, run_tasks
+from mercer.backend import Array, Compute, is_tensor, run_tasks, stopping
 from mercer.data import check_same_width, chunks, take
 from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
@@ -402,6 +402,8 @@ class Tiles:
         def task(group: int) -> None:
             total = sums[group]
             for i, j in tiles[group::count]:
+                if stopping():  # a group is a long task: it ends where another thread was interrupted
+                    return
                 if fused is not None and i != j:
                     fused.sum(i, j, weights[1], total[:, 0], weights[0], total[:, 0])
                     continue
@@ -431,6 +433,8 @@ class Tiles:
 
         def task(group: int) -> None:
             for i in strips[group::count]:
+                if stopping():
+                    return
                 strip = backend.empty((i.stop - i.start, m), self.dtype, self._like)
                 for j in chunks(m, self.edges[1]):
                     strip[:, j] = self.block(i, j)

@@ -12,17 +12,19 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
 # From the top down: a module may import from its own layer only where the table says so, and otherwise from layers below.
 LAYERS = [
     {"cli"},
-    {"demo", "inventory", "versions", "plots", "report", "persistence"},
+    {"demo", "inventory", "versions", "plots", "report", "job"},
+    {"persistence", "readers", "kinds", "candidates"},
     {"selection", "testing"},
     {"estimators"},
     {"solvers"},
-    {"problems", "losses"},
+    {"losses"},
+    {"problems"},
     {"functions"},
     {"kernels"},
     {"gram", "validity"},
     {"engine"},
     {"data"},
-    {"vector"},
+    {"vector", "linalg"},
     {"backend", "distributed"},
 ]
 HOMES = {

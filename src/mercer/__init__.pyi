@@ -1,7 +1,15 @@
 from .backend import Compute as Compute
 from .data import DataError as DataError
+from .estimators.logistic import KernelLogistic as KernelLogistic
 from .estimators.novelty import SVDD as SVDD
 from .estimators.novelty import OneClassSVM as OneClassSVM
+from .estimators.representer import KernelExpectile as KernelExpectile
+from .estimators.representer import KernelHuber as KernelHuber
+from .estimators.representer import KernelPoisson as KernelPoisson
+from .estimators.representer import KernelQuantile as KernelQuantile
+from .estimators.representer import RepresenterMachine as RepresenterMachine
+from .estimators.ridge import KernelRidge as KernelRidge
+from .estimators.ridge import KernelRidgeCV as KernelRidgeCV
 from .estimators.svm import SVC as SVC
 from .estimators.svm import NuSVC as NuSVC
 from .estimators.svr import SVR as SVR
@@ -43,6 +51,8 @@ from .kernels.vectors import Polynomial as Polynomial
 from .kernels.vectors import RationalQuadratic as RationalQuadratic
 from .kernels.vectors import Sigmoid as Sigmoid
 from .kernels.vectors import TaylorGaussian as TaylorGaussian
+from .persistence import load as load
+from .persistence import save as save
 from .testing import check_gram as check_gram
 from .testing import check_kernel as check_kernel
 from .testing import check_mercer as check_mercer

@@ -10,8 +10,9 @@ laziness and devices need to know about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -98,6 +99,28 @@ def stack(a: Rep, b: Rep) -> Rep:
     if first is not None and second is not None:
         return nw.concat([first, second.select(first.columns)]).to_native()
     return backend.namespace(a, b).concatenate([a, b])
+
+
+def distinct(rep: Rep, y: Any) -> tuple[Any, Any]:
+    """(numbers of the first of each kind, the kind of each sample): samples are of one kind if item and target are the same to the last bit.
+
+    Items that cannot be hashed are each of their own kind.
+    """
+    if sparse.issparse(rep):
+        csr = rep.tocsr()
+        items = [csr.indices[a:b].tobytes() + csr.data[a:b].tobytes() for a, b in pairwise(csr.indptr)]
+    elif isinstance(rep, np.ndarray) and rep.dtype != object:
+        items = [row.tobytes() for row in rep]
+    else:
+        items = list(rep) if isinstance(rep, list | np.ndarray) else list(range(size(rep)))
+    first: dict[Any, int] = {}
+    kinds = np.empty(len(items), np.int64)
+    for i, (item, target) in enumerate(zip(items, y, strict=True)):
+        key = (item if isinstance(item, Hashable) else i, np.asarray(target).tobytes())
+        kinds[i] = first.setdefault(key, len(first))
+    numbers = np.empty(len(first), np.int64)
+    numbers[kinds[::-1]] = np.arange(len(items))[::-1]
+    return numbers, kinds
 
 
 def check_weights(n: int, weights: Any) -> Any:

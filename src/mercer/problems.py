@@ -92,8 +92,66 @@ class DualQP:
 
 
 @dataclass(frozen=True, eq=False)
+class LinearSystem:
+    """(K + λW^−1) A + 1 b^T = Y with 1^T A = ``total``: min Σ_i w_i ‖y_i − f(x_i)‖² + λ‖f‖², f = Σ_i a_i k(·, x_i) + b.
+
+    Without ``bias``, b = 0 and the sums are free. One column of Y for each output; a sample of weight 0 has no coefficient.
+    """
+
+    targets: Array
+    weights: Array
+    ridge: float
+    bias: bool = True
+    total: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSolution:
+    """Coefficients (n, m) and biases (m,) of a ``LinearSystem``; ``residual`` is ‖what is left‖/‖right side‖, of the worst output, computed in
+    float64 from the matrix itself; ``solver`` how it was found, in ``n_iter`` steps."""
+
+    coef: Array
+    bias: Array
+    residual: float
+    n_iter: int
+    solver: str
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothERM:
+    """min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖², f = Σ_i α_i k(·, x_i) + b with Σ_i α_i = 0 where there is a bias.
+
+    ``loss`` has ``value``, ``gradient`` and, where it is known, ``curvature`` (``mercer.losses.Loss``).
+    """
+
+    loss: Any
+    targets: Array
+    weights: Array
+    ridge: float
+    bias: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothSolution:
+    """What a smooth problem was solved to. ``values`` are f(x_i); ``gap`` estimates how far the objective is above its minimum, as a share of it."""
+
+    coef: Array
+    bias: Any
+    values: Array
+    objective: float
+    gap: float
+    n_iter: int
+    stop_reason: str
+    solver: str
+
+    @property
+    def converged(self) -> bool:
+        return self.stop_reason == "gap"
+
+
+@dataclass(frozen=True, eq=False)
 class Solution:
-    """What a solver found, and how it ended.
+    """What a solver found for a ``DualQP``, and how it ended.
 
     coef
         One number per variable of the problem.

@@ -1,4 +1,5 @@
-"""What support vector machines share: the solver and its report, the support vectors, and prediction with them."""
+"""What machines of the form f = Σ_i a_i k(·, x_i) + b share: what is kept of the data, and prediction with it; for the support vector family also
+the solver and its report."""
 
 from __future__ import annotations
 
@@ -30,8 +31,8 @@ _STOPS = {
 }
 
 
-class SupportVectorMachine(Reporting, KernelEstimator):
-    """What the machines share: the solver, its report, and the support vectors."""
+class KernelMachine(Reporting, KernelEstimator):
+    """f = Σ_i a_i k(·, x_i) + b over the items that are kept."""
 
     tol: float
     max_iter: int | None
@@ -39,33 +40,28 @@ class SupportVectorMachine(Reporting, KernelEstimator):
     progress: Any
     on_interrupt: str
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
+    _coarse = False  # whether float32 values of the kernel serve to predict
 
-    def _solver(self) -> ActiveSet:
+    def _check_limits(self) -> None:
         if not self.tol > 0:
             raise ValueError(f"tol={self.tol}: the gap to reach must be positive.")
         if self.on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the model found so far.")
-        keep = self.on_interrupt == "keep"
-        return ActiveSet(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time, progress=self._reporter(), keep_on_interrupt=keep)
+
+    def _warn(self, reason: str, gap: float, note: str, X: Any) -> None:
+        """Say that the solver did not converge, how it ended, and what was measured about the cause."""
+        if reason in ("callback", "interrupted"):
+            return
+        stop = _STOPS[reason].format(n_iter=self.n_iter_, max_time=self.max_time)
+        cause = "; ".join(part for part in (note, _uneven(X)) if part) or "none found"
+        said = f"{type(self).__name__} {stop}: the gap is {gap:.3g}, tol {self.tol:g}. Measured cause: {cause}."
+        warnings.warn(said, ConvergenceWarning, stacklevel=4)
 
     def _positive(self, name: str) -> float:
         value = getattr(self, name)
         if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
             raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a positive number.")
         return float(value)
-
-    def _report(self, solutions: Sequence[Solution], X: Any) -> None:
-        """The fitted attributes about convergence, and a warning that names the measured cause where there was none."""
-        worst = max(solutions, key=lambda s: (not s.converged, s.gap))
-        self.n_iter_ = int(sum(s.n_iter for s in solutions))
-        self.gap_, self.objective_ = worst.gap, float(sum(s.objective for s in solutions))
-        self.converged_, self.stop_reason_ = all(s.converged for s in solutions), worst.stop_reason
-        self._coarse = self._is_coarse()
-        if not self.converged_ and worst.stop_reason not in ("callback", "interrupted"):
-            stop = _STOPS[worst.stop_reason].format(n_iter=self.n_iter_, max_time=self.max_time)
-            cause = "; ".join(part for part in (worst.note, _uneven(X)) if part)
-            said = f"{type(self).__name__} {stop}: the gap is {worst.gap:.3g}, tol {self.tol:g}. Measured cause: {cause}."
-            warnings.warn(said, ConvergenceWarning, stacklevel=3)
 
     def _without_zeros(self, X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
         """Samples of weight 0 are not there; (X, y, weights, the numbers of those that are)."""
@@ -75,9 +71,9 @@ class SupportVectorMachine(Reporting, KernelEstimator):
         used = np.flatnonzero(weights > 0)
         return (X, y, weights, used) if len(used) == n else (self._some(X, used), y[used], weights[used], used)
 
-    def _keep(self, X: Any, coef: Array, original: Array) -> None:
-        """Only the items with weight: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients."""
-        used = np.flatnonzero(np.any(coef != 0, axis=1))
+    def _keep(self, X: Any, coef: Array, original: Array, *, every: bool = False) -> None:
+        """Only the items with weight, unless ``every``: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients."""
+        used = np.arange(len(coef)) if every else np.flatnonzero(np.any(coef != 0, axis=1))
         self.support_ = original[used].astype(np.int32)
         self.support_vectors_ = self._items(X, used)
         self.dual_coef_, self._compressed = coef[used].T.copy(), False
@@ -95,19 +91,6 @@ class SupportVectorMachine(Reporting, KernelEstimator):
         """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""
         gram = self._cross(X)
         return gram.astype(np.float32) if self._coarse and isinstance(gram, KernelGram) and not gram.opaque else gram
-
-    def _is_coarse(self) -> bool:
-        """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
-        gap. A solution that was polished is evaluated as exactly as it was found."""
-        if self.kernel_ is None or len(self.support_) < _MANY:
-            return False
-        some = self.kernel_.gram(take(self.support_vectors_, slice(0, 2)), take(self.support_vectors_, slice(0, 1)))
-        if not isinstance(some, KernelGram) or some.opaque:
-            return False
-        diagonal = np.asarray(self.kernel_.diag(self.support_vectors_), np.float64)
-        size_of_values = float(np.max(np.abs(diagonal)))
-        norm = float(np.max(np.linalg.norm(self.dual_coef_, axis=1)))
-        return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
 
     def compress(self, n: int) -> Any:
         """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``)."""
@@ -137,6 +120,38 @@ class SupportVectorMachine(Reporting, KernelEstimator):
         coef = self._functions()
         one = coef.shape[1] == 1
         return RKHSFunction(self.kernel_, self.support_vectors_, coef[:, 0] if one else coef, float(self.intercept_[0]) if one else self.intercept_)
+
+
+class SupportVectorMachine(KernelMachine):
+    """What the machines of a dual quadratic programme share: the solver and its report."""
+
+    def _solver(self) -> ActiveSet:
+        self._check_limits()
+        keep = self.on_interrupt == "keep"
+        return ActiveSet(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time, progress=self._reporter(), keep_on_interrupt=keep)
+
+    def _report(self, solutions: Sequence[Solution], X: Any) -> None:
+        """The fitted attributes about convergence, and a warning that names the measured cause where there was none."""
+        worst = max(solutions, key=lambda s: (not s.converged, s.gap))
+        self.n_iter_ = int(sum(s.n_iter for s in solutions))
+        self.gap_, self.objective_ = worst.gap, float(sum(s.objective for s in solutions))
+        self.converged_, self.stop_reason_ = all(s.converged for s in solutions), worst.stop_reason
+        self._coarse = self._is_coarse()
+        if not self.converged_:
+            self._warn(worst.stop_reason, worst.gap, worst.note, X)
+
+    def _is_coarse(self) -> bool:
+        """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
+        gap. A solution that was polished is evaluated as exactly as it was found."""
+        if self.kernel_ is None or len(self.support_) < _MANY:
+            return False
+        some = self.kernel_.gram(take(self.support_vectors_, slice(0, 2)), take(self.support_vectors_, slice(0, 1)))
+        if not isinstance(some, KernelGram) or some.opaque:
+            return False
+        diagonal = np.asarray(self.kernel_.diag(self.support_vectors_), np.float64)
+        size_of_values = float(np.max(np.abs(diagonal)))
+        norm = float(np.max(np.linalg.norm(self.dual_coef_, axis=1)))
+        return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
 
 
 def _uneven(X: Any) -> str:

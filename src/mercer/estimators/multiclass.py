@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mercer.backend import Array
@@ -45,3 +47,18 @@ def couple(p: Array, predicted: Array, k: int) -> Array:
     rows, top = np.arange(len(p)), np.argmax(out, axis=1)
     out[rows, predicted], out[rows, top] = out[rows, top], out[rows, predicted].copy()
     return out
+
+
+def class_weights(given: Any, counts: dict[Any, float]) -> Array:
+    """One weight for each class of ``counts``: from a dictionary, "balanced" (inversely to the counts), or 1 where nothing is given."""
+    if given is None:
+        return np.ones(len(counts))
+    if isinstance(given, str):
+        if given != "balanced":
+            raise ValueError(f"class_weight={given!r}: give a dictionary {{class: weight}}, 'balanced' or None.")
+        total = sum(counts.values())
+        return np.array([total / (len(counts) * c) for c in counts.values()])
+    unknown = set(given) - set(counts)
+    if unknown:
+        raise ValueError(f"class_weight has classes that are not in y: {sorted(unknown, key=str)}.")
+    return np.array([float(given.get(label, 1.0)) for label in counts])

@@ -15,10 +15,11 @@ from mercer.backend import Array, Compute, run_tasks
 from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
-from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
+from mercer.estimators.multiclass import class_weights, couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
+from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import ActiveSet, kept, shared
 
@@ -58,7 +59,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         solver = self._solver()
         counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
         self._feasible(counts)
-        bounds = weights * self._class_weights(counts)[codes]
+        bounds = weights * class_weights(self.class_weight, counts)[codes]
         self._bind(X, weights)
         if len(self.classes_) > 2:  # class by class, so that what a pair needs lies together
             order = np.argsort(codes, kind="stable")
@@ -66,19 +67,6 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         self._fit_pairs(X, self._gram(X), codes, bounds, original, solver)
         self._close_task()
         return self
-
-    def _class_weights(self, counts: dict[Any, float]) -> Array:
-        if self.class_weight is None:
-            return np.ones(len(counts))
-        if isinstance(self.class_weight, str):
-            if self.class_weight != "balanced":
-                raise ValueError(f"class_weight={self.class_weight!r}: give a dictionary {{class: weight}}, 'balanced' or None.")
-            total = sum(counts.values())
-            return np.array([total / (len(counts) * c) for c in counts.values()])
-        unknown = set(self.class_weight) - set(counts)
-        if unknown:
-            raise ValueError(f"class_weight has classes that are not in y: {sorted(unknown, key=str)}.")
-        return np.array([float(self.class_weight.get(label, 1.0)) for label in counts])
 
     def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
         k, pairs = len(self.classes_), pairs_of(len(self.classes_))
@@ -203,7 +191,7 @@ class SVC(Classifier):
         self.on_interrupt, self.compute = on_interrupt, compute
 
     def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> Pair:
-        s = solver.solve(hinge(y, self._positive("C") * weights, self.fit_intercept), gram, start)
+        s = solver.solve(Hinge().dual(y, self._positive("C") * weights, self.fit_intercept), gram, start)
         bias = float(s.levels[0]) if self.fit_intercept else 0.0
         return Pair(s.coef, bias, s.gradient + y + bias, s)
 
@@ -224,7 +212,7 @@ class SVC(Classifier):
         for C in sorted(float(c) for c in Cs):
             one = clone(self).set_params(C=C)
             one.classes_, one.kernel_, one.n_features_in_ = classes, self.kernel_, getattr(self, "n_features_in_", None)
-            bounds = weights * one._class_weights({label: float(weights[codes == k].sum()) for k, label in enumerate(classes)})[codes]
+            bounds = weights * class_weights(one.class_weight, {label: float(weights[codes == k].sum()) for k, label in enumerate(classes)})[codes]
             # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
             start = None if before is None else before[1] * (C / before[0] if C <= 10 else 1.0)
             coef, bias, _, solution = one._pair(gram, signs, bounds, one._solver(), start)
@@ -271,8 +259,3 @@ class NuSVC(Classifier):
             margin = 1.0
         bias = float((negative + positive) / (2 * margin))
         return Pair(s.coef / margin, bias, s.gradient / margin + bias, s)
-
-
-def hinge(y: Array, C: Array, coupled: bool = True) -> DualQP:
-    """The dual of Σ C_i max(0, 1 − y_i f_i) + ½‖w‖²."""
-    return DualQP(-y, np.minimum(0.0, y * C), np.maximum(0.0, y * C), np.zeros(len(y)), coupled=coupled)

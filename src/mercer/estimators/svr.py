@@ -11,6 +11,7 @@ from mercer.backend import Array, Compute
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
 from mercer.kernels.base import Kernel
+from mercer.losses import EpsilonInsensitive
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import kept
 
@@ -83,14 +84,10 @@ class SVR(Regressor):
 
     def _feasible(self) -> None:
         super()._feasible()
-        if not (isinstance(self.epsilon, int | float | np.number) and np.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise ValueError(f"SVR(epsilon={self.epsilon!r}): the width that is free must be a number of at least 0.")
+        EpsilonInsensitive(self.epsilon)
 
     def _dual(self, y: Array, C: Array) -> DualQP:
-        zero, n = np.zeros(len(y)), len(y)
-        linear = np.concatenate([self.epsilon - y, -self.epsilon - y])
-        item = np.concatenate([np.arange(n), np.arange(n)])
-        return DualQP(linear, np.concatenate([zero, -C]), np.concatenate([C, zero]), np.zeros(2 * n), item, coupled=self.fit_intercept)
+        return EpsilonInsensitive(self.epsilon).dual(y, C, self.fit_intercept)
 
     def _bias(self, solution: Solution) -> float:
         return float(solution.levels[0]) if self.fit_intercept else 0.0

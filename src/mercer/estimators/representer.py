@@ -1,0 +1,199 @@
+"""The representer theorem as an estimator: any convex loss, any kernel.
+
+    min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖²,   f = Σ_i α_i k(·, x_i) + b
+
+Whatever the loss, the minimiser is a sum over the training items; the bias is not penalised.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from mercer.backend import Array, Compute
+from mercer.estimators.callbacks import with_callbacks
+from mercer.estimators.machine import KernelMachine
+from mercer.gram import Gram
+from mercer.kernels.base import Kernel
+from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
+from mercer.solvers.dual import kept
+from mercer.solvers.erm import Fit, Limits, minimise
+
+
+class LossMachine(KernelMachine):
+    """What machines with a loss share: the call of the solver, and its report."""
+
+    alpha: Any
+    fit_intercept: bool
+    solver: str
+
+    def _limits(self) -> Limits:
+        self._check_limits()
+        keep = self.on_interrupt == "keep"
+        return Limits(self.tol, self.max_iter, self.max_time, self.solver, self._reporter(), keep)
+
+    def _report(self, fits: list[Fit], X: Any) -> None:
+        """The fitted attributes about convergence, and a warning where there was none."""
+        worst = max(fits, key=lambda fit: (fit.stop_reason != "gap", fit.gap))
+        self.n_iter_ = int(sum(fit.n_iter for fit in fits))
+        self.gap_, self.objective_ = worst.gap, float(sum(fit.objective for fit in fits))
+        self.converged_, self.stop_reason_ = all(fit.stop_reason == "gap" for fit in fits), worst.stop_reason
+        self.solver_ = fits[0].solver
+        if not self.converged_:
+            self._warn(worst.stop_reason, worst.gap, worst.note, X)
+
+
+class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
+    """Regression with a loss; ``_losses`` says which, one for each function that is sought."""
+
+    _targets_at_least: float | None = None
+
+    def _losses(self) -> list[Loss]:
+        raise NotImplementedError
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on samples X with targets y; a weight counts as that many repetitions."""
+        X, y = self._accept(X, y, reset=True, y_numeric=True)
+        self._open_task(X, y)
+        y = np.asarray(y, np.float64)
+        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
+        ridge, limits, losses = self._positive("alpha"), self._limits(), self._losses()
+        for loss in losses:
+            loss.check(y)
+        self._bind(X, weights)
+        gram: Gram = self._gram(X)
+        gram = kept(gram) if len(losses) > 1 else gram
+        fits = [minimise(loss, y, weights, ridge, self.fit_intercept, gram, limits) for loss in losses]
+        self._keep(X, np.column_stack([fit.coef for fit in fits]), original)
+        self.intercept_ = np.array([fit.bias for fit in fits])
+        self._report(fits, X)
+        self._close_task()
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """What the loss predicts for each sample: E[y] or the like."""
+        values = self._values(X)
+        return self._losses()[0].mean(values[:, 0])
+
+
+class RepresenterMachine(LossRegressor):
+    """min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖² + (no penalty on b), for a loss of ``mercer.losses`` or of your own.
+
+    loss
+        A ``mercer.losses.Loss``; None: ``Squared()``. A loss of ±1 labels is given those.
+    alpha
+        λ.
+    kernel
+        Any kernel; None: ``Gaussian()``; "precomputed": X is the matrix.
+    solver
+        How systems are solved: "auto", "cholesky", "woodbury" (explicit kernels) or "cg". ``solver_`` says what was used.
+    tol
+        The gap to reach, in the units of the solver; None: its own.
+    """
+
+    def __init__(
+        self, loss: Loss | None = None, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto",
+        tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.loss, self.alpha, self.kernel, self.fit_intercept, self.solver = loss, alpha, kernel, fit_intercept, solver
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _losses(self) -> list[Loss]:
+        if self.loss is not None and not isinstance(self.loss, Loss):
+            raise TypeError(f"loss={self.loss!r}: give a loss such as mercer.losses.Huber(1.0), or a subclass of mercer.losses.Loss.")
+        return [self.loss or Squared()]
+
+
+class KernelHuber(LossRegressor):
+    """Regression that outliers do not bend: errors are squared up to ``delta`` and count by their size beyond it."""
+
+    def __init__(
+        self, alpha: float = 1.0, delta: float = 1.35, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto",
+        tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.alpha, self.delta, self.kernel, self.fit_intercept, self.solver = alpha, delta, kernel, fit_intercept, solver
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _losses(self) -> list[Loss]:
+        return [Huber(self.delta)]
+
+
+class KernelExpectile(LossRegressor):
+    """The τ-expectile of y given x: errors above count τ, below 1 − τ, squared. τ = ½ is the mean."""
+
+    def __init__(
+        self, alpha: float = 1.0, tau: float = 0.5, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto",
+        tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.alpha, self.tau, self.kernel, self.fit_intercept, self.solver = alpha, tau, kernel, fit_intercept, solver
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _losses(self) -> list[Loss]:
+        return [Expectile(self.tau)]
+
+
+class KernelPoisson(LossRegressor):
+    """Counts: E[y | x] = e^f(x), by maximum likelihood with a penalty on ‖f‖²."""
+
+    def __init__(
+        self, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto",
+        tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.alpha, self.kernel, self.fit_intercept, self.solver = alpha, kernel, fit_intercept, solver
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _losses(self) -> list[Loss]:
+        return [Poisson()]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
+
+
+class KernelQuantile(LossRegressor):
+    """Quantiles of y given x, one or several at once, that never cross.
+
+    Each minimises the pinball loss by a quadratic programme of its own over one matrix. Predictions are then sorted across the quantiles, which
+    never raises the summed loss.
+
+    quantiles
+        A share between 0 and 1, or a list of them; predictions have one column for each, in their order.
+    """
+
+    def __init__(
+        self, quantiles: Any = 0.5, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, tol: float = 1e-4,
+        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.quantiles, self.alpha, self.kernel, self.fit_intercept = quantiles, alpha, kernel, fit_intercept
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    solver = "auto"
+
+    def _losses(self) -> list[Loss]:
+        wanted = np.atleast_1d(np.asarray(self.quantiles, np.float64))
+        if wanted.ndim != 1 or not len(wanted):
+            raise ValueError(f"KernelQuantile(quantiles={self.quantiles!r}): a share between 0 and 1, or a list of them.")
+        return [Pinball(float(tau)) for tau in wanted]
+
+    def predict(self, X: Any) -> Array:
+        """(n,) for one quantile, (n, quantiles) for a list."""
+        values = self._values(X)
+        if np.ndim(self.quantiles) == 0:
+            return values[:, 0]
+        order = np.argsort(np.asarray(self.quantiles, np.float64), kind="stable")
+        out = np.empty_like(values)
+        out[:, order] = np.sort(values, axis=1)
+        return out

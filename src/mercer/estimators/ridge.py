@@ -1,0 +1,360 @@
+"""Kernel ridge regression: with a bias, many outputs, weights, missing labels, and how sure it is."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.validation import check_is_fitted
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import distinct, size
+from mercer.estimators.callbacks import with_callbacks
+from mercer.estimators.machine import KernelMachine
+from mercer.gram import DenseGram, Gram
+from mercer.kernels.base import Kernel
+from mercer.linalg import NotPositive
+from mercer.problems import LinearSolution, LinearSystem
+from mercer.solvers.inverses import choose
+from mercer.solvers.linear import ConjugateGradients
+from mercer.solvers.posterior import Posterior
+from mercer.solvers.spectral import Spectrum, grid
+
+_SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
+_SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
+
+
+class Ridge(RegressorMixin, KernelMachine):  # type: ignore[misc]
+    """What ridge machines share: targets with gaps, and prediction with its uncertainty."""
+
+    max_time = None
+    on_interrupt = "raise"
+    fit_intercept: bool
+
+    def _accept_targets(self, X: Any, y: Any) -> tuple[Any, Array]:
+        """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is an error."""
+        found = np.asarray(y)
+        given = found.astype(np.float64) if found.ndim == 2 and found.shape[1] > 1 else None
+        gaps = np.isnan(given) if given is not None else np.zeros((0, 1), bool)
+        if given is None or not gaps.any():
+            X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
+            return X, np.asarray(y, np.float64)
+        empty = gaps.all(axis=0)
+        if empty.any():
+            raise ValueError(f"Output {int(np.argmax(empty))} of y has no label at all.")
+        X, y = self._accept(X, np.where(gaps, 0.0, given), reset=True, y_numeric=True, multi_output=True)
+        return X, np.where(gaps, np.nan, np.asarray(y, np.float64))
+
+    def _placed(self, X: Any) -> Any:
+        """X on the device to compute on: what is computed there then stays there."""
+        device = self.compute.device if self.compute is not None else None
+        return backend.to_device(X, device) if device is not None and isinstance(X, np.ndarray) and not self._precomputed else X
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """f(x) for each sample; with ``return_std`` also the standard deviation of f there, the noise not included.
+
+        It is that of a Gaussian process with covariance k and noise variance λ (λ/w for a sample of weight w): (n,), or one column for each
+        output where these differ in λ or in the labels they have. The first such call factors the matrix, in float64.
+        """
+        values = self._values(X)
+        mean = values[:, 0] if self._single else values
+        return (mean, self._std(X)) if return_std else mean
+
+    def _std(self, X: Any) -> Array:
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            raise ValueError("A precomputed matrix does not hold k(x, x) of new samples, which their uncertainty needs; give the kernel itself.")
+        X = self._accept_new(X)
+        cross, diagonal = self._cross(X), np.asarray(self.kernel_.diag(X), np.float64)
+        columns: list[Array] = []
+        for t, (ridge, used) in enumerate(self._parts):
+            if t and self._parts[t - 1][0] == ridge and self._parts[t - 1][1] is used:
+                columns.append(columns[-1])
+                continue
+            rows = slice(None) if used is None else used
+            columns.append(np.sqrt(self._posterior(ridge, used).variance(cross.sub(slice(None), rows), diagonal)))
+        same = all(column is columns[0] for column in columns)
+        return columns[0] if same else np.column_stack(columns)
+
+    def _posterior(self, ridge: float, used: Array | None) -> Posterior:
+        known = self.__dict__.setdefault("_posteriors", {})
+        key = (ridge, None if used is None else used.tobytes())
+        if key not in known:
+            assert self.kernel_ is not None
+            gram = self.kernel_.gram(self._unpacked(self.support_vectors_), compute=self.compute)
+            weights = self._sample_weight if used is None else self._sample_weight[used]
+            known[key] = Posterior.of(gram if used is None else gram.sub(used, used), weights, ridge, self.fit_intercept)
+        return known[key]  # type: ignore[no-any-return]
+
+    def __getstate__(self) -> Any:
+        return {name: value for name, value in super().__getstate__().items() if name != "_posteriors"}
+
+    def _finish(self, X: Any, y: Array, coef: Array, bias: Array, weights: Array, original: Array) -> None:
+        self._keep(X, coef, original, every=True)
+        self.intercept_, self._sample_weight, self._single = bias, weights, y.ndim == 1
+        self.__dict__.pop("_posteriors", None)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+
+class KernelRidge(Ridge):
+    """min Σ_i w_i (y_i − f(x_i))² + λ‖f‖², f = Σ_i α_i k(·, x_i) + b: (K + λW^−1)α + b1 = y, 1^T α = 0.
+
+    Adding a constant to y adds it to the predictions. The residual of the system is computed in float64 and reported, whatever solved it.
+
+    alpha
+        λ, or one for each output; 0 is least squares of minimum norm.
+    fit_intercept
+        False: b = 0.
+    solver
+        "cholesky" (n³/3; one copy of the matrix, in float32 from n = 2048 with float64 refinement), "woodbury" (explicit kernels: np²),
+        "cg" (conjugate gradients with a rank-1000 preconditioner; the matrix is never stored), "eigen", or "auto": woodbury where there are fewer
+        features than samples, cholesky up to n = 20 000 if it fits in memory, else cg. ``solver_`` says which.
+    tol
+        The residual to reach, as a share of y; ``gap_`` is the one reached.
+    """
+
+    def __init__(
+        self, alpha: Any = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto", tol: float = 1e-8,
+        max_iter: int = 500, progress: Any = None, compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.alpha, self.kernel, self.fit_intercept, self.solver = alpha, kernel, fit_intercept, solver
+        self.tol, self.max_iter, self.progress, self.compute = tol, max_iter, progress, compute
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on samples X with targets y, (n,) or (n, outputs); a weight counts as that many repetitions."""
+        X, y = self._accept_targets(X, y)
+        self._open_task(X, y)
+        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
+        Y = y.reshape(len(y), -1)
+        ridges = self._ridges(Y.shape[1])
+        self._check_limits()
+        if self.solver not in _SOLVERS:
+            raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, _SOLVERS))}.")
+        self._bind(X, weights)
+        gram = self._gram(self._placed(X))
+        gram = DenseGram(gram.dense(), self.compute) if gram.opaque else gram
+        coef, bias = np.zeros(Y.shape), np.zeros(Y.shape[1])
+        self.n_iter_, self.gap_, self.solver_ = 0, 0.0, ""
+        self._parts: list[Any] = [None] * Y.shape[1]
+        for used, outputs in _by_labels(Y):
+            rows = slice(None) if used is None else used
+            part = gram if used is None else gram.sub(used, used)
+            self._solve(part, Y[rows][:, outputs], weights[rows], ridges[outputs], outputs, coef, bias, rows)
+            for t in outputs:
+                self._parts[t] = (float(ridges[t]), used)
+        self._finish(X, y, coef, bias, weights, original)
+        self.converged_ = self.gap_ <= self.tol
+        self.stop_reason_ = "gap" if self.converged_ else "stalled"
+        if not self.converged_:
+            self._explain(weights, gram, float(ridges.min()))
+        self._close_task()
+        return self
+
+    def _ridges(self, outputs: int) -> Array:
+        alpha = np.asarray(self.alpha, np.float64) if np.ndim(self.alpha) <= 1 else np.array([np.nan])
+        if alpha.ndim == 1 and alpha.shape != (outputs,):
+            raise ValueError(f"KernelRidge(alpha={self.alpha!r}): one number, or one for each of the {outputs} outputs.")
+        if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
+            raise ValueError(f"KernelRidge(alpha={self.alpha!r}): alpha must be a number of at least 0.")
+        return np.broadcast_to(alpha, (outputs,))
+
+    def _solve(self, gram: Gram, Y: Array, w: Array, ridges: Array, outputs: Array, coef: Array, bias: Array, rows: Any) -> None:
+        """Fill in the columns ``outputs`` of the coefficients: one factor for each different λ, or one decomposition for many."""
+        different = np.unique(ridges)
+        spectrum = Spectrum.of(gram, w, self.fit_intercept) if self.solver == "eigen" or len(different) >= _SEVERAL else None
+        inverse = choose(gram, self.solver) if spectrum is None and different[-1] > 0 else None
+        for ridge in different:
+            mine = ridges == ridge
+            if ridge > 0 and inverse is not None:
+                solver = ConjugateGradients(self.tol, self.max_iter or 500, self.solver, self._reporter())
+                try:
+                    found = solver.solve(LinearSystem(Y[:, mine], w, float(ridge), self.fit_intercept), gram, inverse)
+                except NotPositive:
+                    self._say_indefinite(gram)
+                    inverse = None
+            if ridge == 0 or inverse is None:
+                spectrum = spectrum or Spectrum.of(gram, w, self.fit_intercept)
+                found = self._by_spectrum(spectrum, gram, Y[:, mine], w, float(ridge))
+            full = np.zeros((len(coef), int(mine.sum())))
+            full[rows] = found.coef
+            coef[:, outputs[mine]], bias[outputs[mine]] = full, found.bias
+            self.n_iter_ += found.n_iter
+            self.gap_ = max(self.gap_, found.residual)
+            self.solver_ = found.solver
+
+    def _by_spectrum(self, spectrum: Spectrum, gram: Gram, Y: Array, w: Array, ridge: float) -> LinearSolution:
+        A = spectrum.coefficients(Y, [ridge])[0]
+        b = spectrum.biases(gram, Y, A)
+        residual = 0.0
+        if ridge > 0:  # at 0 what is left is what no f can reach
+            left = Y - backend.to_numpy(gram.astype(np.float64) @ A) - ridge * A / w[:, None] - b
+            centre = np.average(Y, axis=0, weights=w) if self.fit_intercept else 0.0
+            residual = float(np.max(np.linalg.norm(left, axis=0) / np.maximum(np.linalg.norm(Y - centre, axis=0), 1e-300), initial=0.0))
+        return LinearSolution(A, b, residual, 1, "eigen")
+
+    def _say_indefinite(self, gram: Gram) -> None:
+        smallest = float(np.linalg.eigvalsh(backend.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
+        seen = f"its smallest eigenvalue is {smallest:.3g}" if smallest == smallest else "its Cholesky factorisation fails"
+        warnings.warn(
+            f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not positive semi-definite on "
+            "these data, and the solution is a saddle point, not a minimum: raise alpha above that, or use kernel.repaired('clip').",
+            ConvergenceWarning, stacklevel=5,
+        )  # fmt: skip
+
+    def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
+        largest = float(np.sum(weights * backend.to_numpy(gram.diag())))
+        warnings.warn(
+            f"KernelRidge reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
+            f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
+            "use solver='eigen', or raise tol.",
+            ConvergenceWarning, stacklevel=4,
+        )  # fmt: skip
+
+
+def _by_labels(Y: Array) -> list[tuple[Array | None, Array]]:
+    """Outputs with the same labels missing, together: (samples that have labels, outputs); None for all samples."""
+    gaps = np.isnan(Y)
+    if not gaps.any():
+        return [(None, np.arange(Y.shape[1]))]
+    patterns: dict[bytes, list[int]] = {}
+    for t in range(Y.shape[1]):
+        patterns.setdefault(gaps[:, t].tobytes(), []).append(t)
+    return [(None if not gaps[:, ts[0]].any() else np.flatnonzero(~gaps[:, ts[0]]), np.array(ts)) for ts in patterns.values()]
+
+
+class KernelRidgeCV(Ridge):
+    """Kernel ridge regression with λ, and the kernel, chosen by exact leave-one-out.
+
+    For each kernel one eigendecomposition gives all λ: coefficients, the n leave-one-out residuals (closed form, no refitting; a sample is left out
+    with all its weight and all that are the same in x and y, the kernel stays bound as it is), generalised cross-validation and marginal
+    likelihood. Memory: two matrices.
+
+    alphas
+        The λ to try; None: 20 over the range that matters for the kernel.
+    kernel
+        A kernel, or a list of kernels.
+    kernel_grid
+        Values of the kernel's parameters to try, as for ``ParameterGrid``: {"gamma": [0.1, 1.0]}.
+    criterion
+        "loo" (mean squared leave-one-out residual), "gcv", or "marginal likelihood" (of y ~ N(b, σ²(K + λW^−1)) at its best σ).
+    alpha_per_target
+        Whether each output gets its own λ; the kernel is common.
+
+    Fitted: ``alpha_``, ``kernel_``, ``best_score_`` (larger is better), ``scores_`` (kernels × λ × outputs), ``loo_predictions_`` and
+    ``loo_residuals_``, one for each sample that has weight.
+    """
+
+    _CRITERIA = ("loo", "gcv", "marginal likelihood")
+
+    def __init__(
+        self, alphas: Any = None, kernel: Any = None, *, kernel_grid: Any = None, criterion: str = "loo", alpha_per_target: bool = False,
+        fit_intercept: bool = True, progress: Any = None, compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.alphas, self.kernel, self.kernel_grid, self.criterion, self.alpha_per_target = alphas, kernel, kernel_grid, criterion, alpha_per_target
+        self.fit_intercept, self.progress, self.compute = fit_intercept, progress, compute
+
+    tol, max_iter = 1e-8, None
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Choose and train on samples X with targets y, (n,) or (n, outputs); a weight counts as that many repetitions."""
+        X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
+        self._open_task(X, y)
+        y = np.asarray(y, np.float64)
+        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
+        # equal samples are one of their weights together: the solution is the same, and none is predicted from its own copy
+        first, kinds = distinct(X, y)
+        if len(first) < len(kinds):
+            X, y, original = self._some(X, first), y[first], original[first]
+            weights = np.bincount(kinds, weights=weights)
+        if size(X) < 2:
+            raise ValueError("Leaving one out of one sample leaves nothing: KernelRidgeCV needs n_samples of at least 2.")
+        if self.criterion not in self._CRITERIA:
+            raise ValueError(f"criterion={self.criterion!r}: choose one of {', '.join(map(repr, self._CRITERIA))}.")
+        Y = y.reshape(len(y), -1)
+        best: Any = None
+        scores = []
+        report = self._reporter()
+        candidates = self._candidates()
+        for k, kernel in enumerate(candidates):
+            self._candidate = kernel
+            self._bind(X, weights)
+            gram = self._gram(X)
+            gram = DenseGram(gram.dense(), self.compute) if gram.opaque else gram
+            spectrum = Spectrum.of(gram, weights, self.fit_intercept)
+            alphas = self._alphas(gram)
+            score = self._score(spectrum, Y, weights, alphas)
+            scores.append(score)
+            total = score.max(axis=0).sum() if self.alpha_per_target else score.sum(axis=1).max()
+            if best is None or total > best[0]:
+                best = (total, kernel, self.kernel_, gram, spectrum, alphas, score)
+            if report is not None and report({"kernel": str(kernel), "done": k + 1, "of": len(candidates), "score": float(best[0]) / Y.shape[1]}):
+                break
+        self._choose(X, y, Y, best, weights, original, kinds)
+        self.scores_ = np.array(scores) if len({s.shape for s in scores}) == 1 else scores
+        self._close_task()
+        return self
+
+    @property
+    def _given_kernel(self) -> Kernel:
+        kernel: Kernel = self.__dict__.get("_candidate") or self._candidates()[0]
+        return kernel
+
+    def _candidates(self) -> list[Any]:
+        kernels = list(self.kernel) if isinstance(self.kernel, Sequence) and not isinstance(self.kernel, str) else [self.kernel]
+        if not kernels:
+            raise ValueError("kernel=[]: give at least one kernel.")
+        if self._precomputed:
+            return [None]
+        probe = KernelRidge()
+        out = []
+        for kernel in kernels:
+            probe.kernel = kernel
+            given = probe._given_kernel
+            out += [given._replace().set_params(**values) for values in ParameterGrid(self.kernel_grid)] if self.kernel_grid else [given]
+        return out
+
+    def _alphas(self, gram: Gram) -> Array:
+        if self.alphas is None:
+            return grid(gram)
+        alphas = np.atleast_1d(np.asarray(self.alphas, np.float64))
+        if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas).all() and (alphas > 0).all()):
+            raise ValueError(f"KernelRidgeCV(alphas={self.alphas!r}): give positive numbers.")
+        return alphas
+
+    def _score(self, spectrum: Spectrum, Y: Array, weights: Array, alphas: Array) -> Array:
+        """Larger is better: (λs, outputs)."""
+        if self.criterion == "gcv":
+            return -spectrum.generalised(Y, alphas) / weights.sum() * len(Y)
+        if self.criterion == "marginal likelihood":
+            return spectrum.likelihood(Y, alphas)
+        return -np.einsum("lim,i->lm", spectrum.leave_one_out(Y, alphas) ** 2, weights) / weights.sum()
+
+    def _choose(self, X: Any, y: Array, Y: Array, best: Any, weights: Array, original: Array, kinds: Array) -> None:
+        _, self._candidate, self.kernel_, gram, spectrum, alphas, score = best
+        chosen = score.argmax(axis=0) if self.alpha_per_target else np.full(Y.shape[1], score.sum(axis=1).argmax())
+        coef, loo = np.empty(Y.shape), np.empty(Y.shape)
+        for t in range(Y.shape[1]):
+            mine = slice(t, t + 1)
+            coef[:, mine] = spectrum.coefficients(Y[:, mine], alphas[chosen[t]])[0]
+            loo[:, mine] = spectrum.leave_one_out(Y[:, mine], alphas[chosen[t]])[0]
+        self.alpha_ = alphas[chosen] if self.alpha_per_target and y.ndim > 1 else float(alphas[chosen[0]])
+        self.best_score_ = float(np.mean(score[chosen, np.arange(Y.shape[1])]))
+        self.loo_residuals_ = (loo[:, 0] if y.ndim == 1 else loo)[kinds]
+        self.loo_predictions_ = y[kinds] - self.loo_residuals_
+        self.n_iter_, self.solver_ = 1, "eigen"
+        self._parts = [(float(alphas[c]), None) for c in chosen]
+        self._finish(X, y, coef, spectrum.biases(gram, Y, coef), weights, original)
+        del self._candidate

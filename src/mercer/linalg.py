@@ -1,0 +1,152 @@
+"""Factorisations of large symmetric matrices: in place, on all threads with the same bits for any number of them, stopped by Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from mercer import backend
+from mercer.backend import Array, run_tasks
+
+_BASE = 256  # rows that LAPACK factors in one call
+_TILE = 1024  # rows and columns of one task
+
+
+class NotPositive(Exception):
+    """The matrix is not positive definite in its precision; ``pivot`` is the row where that showed."""
+
+    def __init__(self, pivot: int) -> None:
+        super().__init__(pivot)
+        self.pivot = pivot
+
+
+def cholesky(A: Array, workers: int = 1) -> Array:
+    """L with L L^T = A, written over the lower triangle of A, which it is given alone; what is above the diagonal is of no use afterwards.
+
+    By halves: [L₁, 0; A₂₁L₁^−T, chol(A₂₂ − L₂₁L₂₁^T)], so that nearly all is products of large tiles, dealt to the threads in pieces that depend
+    on n alone: the bits are the same for any number of threads, and Ctrl-C waits for one tile. LAPACK's own is 1.2–1.4 times as fast and neither.
+    Raises NotPositive where there is no L.
+    """
+    if backend.is_tensor(A):
+        factor, info = backend.namespace(A).linalg.cholesky_ex(A)
+        if int(info) != 0:
+            raise NotPositive(int(info) - 1)
+        return factor
+    _Cholesky(A, workers).factor(0, len(A))
+    return A
+
+
+class _Cholesky:
+    def __init__(self, A: Array, workers: int) -> None:
+        self.A, self.workers = A, workers
+        self.potrf, self.trtri = linalg.lapack.get_lapack_funcs(("potrf", "trtri"), (A,))
+        self.inverses: dict[int, Array] = {}  # of the blocks on the diagonal, by their first row
+        self.room = threading.local()
+
+    def factor(self, low: int, high: int) -> None:
+        """The block of rows and columns low…high, from which all before has been subtracted."""
+        if high - low <= _BASE:
+            factor, info = self.potrf(self.A[low:high, low:high], lower=1, clean=1)
+            if info != 0:
+                raise NotPositive(low + int(info) - 1)
+            self.A[low:high, low:high] = factor
+            self.inverses[low] = self.trtri(factor, lower=1)[0]
+            return
+        middle = _middle(low, high)
+        self.factor(low, middle)
+        run_tasks(lambda rows: self.divide(rows, low, middle), _cut(middle, high, 8, 128, _TILE // 2), self.workers)
+        tiles = _cut(middle, high, 4, 256, _TILE)
+        below = [(rows, cols) for k, rows in enumerate(tiles) for cols in tiles[: k + 1]]
+        run_tasks(lambda tile: self.subtract(tile[0], tile[1], slice(low, middle)), below, self.workers)
+        self.factor(middle, high)
+
+    def divide(self, rows: slice, low: int, high: int) -> None:
+        """A[rows, low:high] ← A[rows, low:high] L^−T, L the block low…high."""
+        if high - low <= _BASE:
+            part = self.A[rows, low:high]
+            part[...] = np.matmul(part, self.inverses[low].T, out=self._room(part.shape))
+            return
+        middle = _middle(low, high)
+        self.divide(rows, low, middle)
+        self.subtract(rows, slice(middle, high), slice(low, middle))
+        self.divide(rows, middle, high)
+
+    def subtract(self, rows: slice, cols: slice, inner: slice) -> None:
+        part = self.A[rows, cols]
+        part -= np.matmul(self.A[rows, inner], self.A[cols, inner].T, out=self._room(part.shape))
+
+    def _room(self, shape: tuple[int, ...]) -> Array:
+        """Memory of this thread for a product: fresh memory would cost more than the product saves."""
+        count = shape[0] * shape[1]
+        if getattr(self.room, "values", np.empty(0)).size < count:
+            self.room.values = np.empty(max(count, _TILE * _TILE), self.A.dtype)
+        return self.room.values[:count].reshape(shape)
+
+
+def _middle(low: int, high: int) -> int:
+    """Half way, at a multiple of the base from ``low``."""
+    return low + _BASE * (((high - low) // _BASE + 1) // 2)
+
+
+def _cut(low: int, high: int, parts: int, least: int, most: int) -> list[slice]:
+    step = min(max(-(-(high - low) // parts), least), most)
+    return [slice(i, min(i + step, high)) for i in range(low, high, step)]
+
+
+def cholesky_solve(L: Array, B: Array) -> Array:
+    """(L L^T)^−1 B, L as ``cholesky`` leaves it."""
+    if backend.is_tensor(L):
+        xp = backend.namespace(L)
+        half = xp.linalg.solve_triangular(L, backend.astype(backend.like(B, L), backend.numpy_dtype(L)), upper=False)
+        return xp.linalg.solve_triangular(L.T, half, upper=True)
+    with backend.single_threaded_blas():
+        solve = linalg.lapack.get_lapack_funcs("potrs", (L,))
+        # the transposed of a C-ordered matrix is what LAPACK calls upper, without a copy
+        x, info = solve(L.T, np.asfortranarray(B, L.dtype), lower=0, overwrite_b=0)
+    assert info == 0
+    return np.asarray(x)
+
+
+def triangular_solve(L: Array, B: Array) -> Array:
+    """L^−1 B, L as ``cholesky`` leaves it."""
+    if backend.is_tensor(L):
+        return backend.namespace(L).linalg.solve_triangular(L, backend.astype(backend.like(B, L), backend.numpy_dtype(L)), upper=False)
+    return np.asarray(linalg.solve_triangular(L.T, np.asarray(B, L.dtype), trans="T", lower=False, check_finite=False))
+
+
+def inverse(L: Array) -> Array:
+    """(L L^T)^−1 as a full matrix, in the memory of L; L as ``cholesky`` leaves it."""
+    if backend.is_tensor(L):
+        return backend.namespace(L).cholesky_inverse(L)
+    x, info = linalg.lapack.get_lapack_funcs("potri", (L,))(L.T, lower=0, overwrite_c=1)
+    assert info == 0
+    out = np.asarray(x).T  # the lower triangle is the inverse's
+    upper = np.triu_indices(len(out), 1) if len(out) <= 256 else None
+    if upper is not None:
+        out[upper] = out.T[upper]
+        return out
+    for i in range(0, len(out), _BASE):
+        rows = slice(i, min(i + _BASE, len(out)))
+        out[rows, rows.stop :] = out[rows.stop :, rows].T
+        corner = out[rows, rows]
+        corner[...] = np.where(np.tri(len(corner), dtype=bool), corner, corner.T)
+    return out
+
+
+def eigh(A: Array) -> tuple[Array, Array]:
+    """Eigenvalues, rising, and eigenvectors of a symmetric matrix, which may be overwritten."""
+    if backend.is_tensor(A):
+        values, vectors = backend.namespace(A).linalg.eigh(A)
+        return values, vectors
+    values, vectors = linalg.eigh(A.T, lower=True, overwrite_a=True, driver="evr" if len(A) < 64 else "evd", check_finite=False)
+    return values, vectors
+
+
+def symmetric_svd(Phi: Any) -> tuple[Array, Array]:
+    """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0: from the smaller of Φ^T Φ and Φ Φ^T."""
+    U, singular, _ = linalg.svd(Phi, full_matrices=False, check_finite=False)
+    used = singular > max(Phi.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)
+    return singular[used] ** 2, U[:, used]

@@ -1,0 +1,87 @@
+"""Any convex loss: Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖² over any Gram, by the solver that fits the loss.
+
+squared                      ``LinearSystem``    conjugate gradients on a factor            solvers.linear
+straight pieces (``dual``)   ``DualQP``          active sets, C = 1/(2λ)                    solvers.dual
+anything else                ``SmoothERM``       Newton; without curvature, L-BFGS          solvers.smooth
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer.backend import Array
+from mercer.gram import Gram
+from mercer.losses import Loss, Squared
+from mercer.problems import LinearSystem, SmoothERM
+from mercer.solvers.dual import ActiveSet
+from mercer.solvers.linear import ConjugateGradients
+from mercer.solvers.smooth import Descent
+
+SOLVERS = ("auto", "cholesky", "woodbury", "cg")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop: the gap to reach (None: the solver's own), steps, seconds, a callback, and what Ctrl-C does."""
+
+    tol: float | None = None
+    max_iter: int | None = None
+    max_time: float | None = None
+    solver: str = "auto"
+    progress: Callable[[dict[str, Any]], Any] | None = None
+    keep_on_interrupt: bool = False
+
+    def given(self, *names: str) -> dict[str, Any]:
+        """Those of the named limits that are set."""
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """f = Σ_i coef_i k(·, x_i) + bias, and how it was found; ``gap`` is in the units of its solver."""
+
+    coef: Array
+    bias: Any
+    values: Array
+    objective: float
+    gap: float
+    n_iter: int
+    stop_reason: str
+    solver: str
+    note: str = ""
+
+
+def minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> Fit:
+    """The minimiser, by the table above."""
+    if limits.solver not in SOLVERS:
+        raise ValueError(f"solver={limits.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
+    if isinstance(loss, Squared):
+        return _squared(y, weights, ridge, bias, gram, limits)
+    dual = loss.dual(y, weights / (2 * ridge), bias)
+    if dual is not None:
+        s = ActiveSet(**limits.given("tol", "max_iter", "max_time", "progress", "keep_on_interrupt")).solve(dual, gram)
+        level = float(s.levels[0]) if bias else 0.0
+        values = (s.gradient - dual.linear)[: len(y)] + level
+        coef = dual.items(s.coef, len(y))
+        objective = float(np.sum(weights * loss.value(y, values))) + ridge * float(coef @ (values - level))
+        return Fit(coef, level, values, objective, s.gap, s.n_iter, s.stop_reason, "dual", s.note)
+    problem = SmoothERM(loss, y, weights, ridge, bias)
+    smooth = Descent(**limits.given("tol", "max_iter", "max_time", "solver", "progress", "keep_on_interrupt")).solve(problem, gram)
+    note = "" if smooth.converged else "the objective no longer falls although its slope is not zero"
+    return Fit(smooth.coef, smooth.bias, smooth.values, smooth.objective, smooth.gap, smooth.n_iter, smooth.stop_reason, smooth.solver, note)
+
+
+def _squared(y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> Fit:
+    system = LinearSystem(y, weights, ridge, bias)
+    solver = ConjugateGradients(**limits.given("tol", "max_iter", "solver", "progress"))
+    s = solver.solve(system, gram)
+    values = y - ridge * s.coef.reshape(y.shape) / (weights if y.ndim == 1 else weights[:, None])
+    loss = float(np.sum(weights * (y - values).reshape(len(y), -1).T ** 2))
+    objective = loss + ridge * float(np.vdot(s.coef, values.reshape(s.coef.shape) - s.bias))
+    coef, level = (s.coef[:, 0], float(s.bias[0])) if y.ndim == 1 else (s.coef, s.bias)
+    reason = "gap" if s.residual <= solver.tol else "stalled"
+    return Fit(coef, level, values, objective, s.residual, s.n_iter, reason, s.solver)

@@ -1,0 +1,152 @@
+"""(ρI + S K S)^−1 applied, exactly or nearly, S a diagonal of square roots of weights: what regularised systems are preconditioned with.
+
+    LowRankGram of p < n features     Woodbury     p³ + np²
+    the matrix fits in memory         Factored     n³/3, in float32 where n is large
+    else                              Woodbury of a pivoted Cholesky factor, approximate
+
+The first two are exact but for rounding; the loop in ``solvers.linear`` sees to the rest, and checks the residual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.backend import Array
+from mercer.gram import DenseGram, Gram, LowRankGram
+from mercer.linalg import NotPositive, cholesky, cholesky_solve
+
+Apply = Callable[[Array], Array]
+
+_SINGLE = 2048  # rows from which a factor is in float32: half the time and memory, and as good a preconditioner
+_DIRECT = 20_000  # rows up to which a factorisation on the CPU is quicker than iterations
+_RANK = 1000  # of a pivoted factor
+
+
+class Factored:
+    """By a Cholesky factor of the whole matrix: one copy of it, in float32 where that will do."""
+
+    name, exact = "cholesky", True
+
+    def __init__(self, gram: Gram, single: bool | None = None) -> None:
+        self.gram = gram
+        self.single = gram.shape[0] >= _SINGLE and not on_device(gram) if single is None else single
+
+    def shifted(self, scale: Array, ridge: float) -> Apply:
+        """V ↦ (ρI + S K S)^−1 V. A matrix that is only just not positive gets the least ridge more that makes it so."""
+        size = float(np.max(scale**2 * np.abs(backend.to_numpy(self.gram.diag())), initial=0.0)) or 1.0
+        attempts: list[tuple[Any, float]] = [(np.float32, 0.0)] if self.single else []
+        attempts += [(np.float64, extra * size) for extra in (0.0, 1e-14 * len(scale), 1e-12 * len(scale))]
+        for dtype, extra in attempts:
+            try:
+                L = self._factor(scale, ridge + extra, dtype)
+            except NotPositive as found:
+                failed = found
+                continue
+            return lambda V, L=L: backend.astype(cholesky_solve(L, V), np.float64)  # type: ignore[misc]
+        raise failed
+
+    def _factor(self, scale: Array, ridge: float, dtype: Any) -> Array:
+        K = self.gram.astype(dtype).dense()
+        if isinstance(self.gram, DenseGram) and self.gram.dtype == np.dtype(dtype):
+            K = 1 * K  # it is the user's
+        s = backend.astype(backend.like(scale, K), dtype)
+        if (scale != 1).any():
+            K *= s[:, None]
+            K *= s[None, :]
+        k = np.arange(len(scale))
+        K[k, k] += dtype(ridge)
+        return cholesky(K, self.gram.compute.workers)
+
+
+class Woodbury:
+    """By K ≈ Φ Φ^T of p < n features: (I − SΦ(ρI + Φ^T S² Φ)^−1 Φ^T S)/ρ. The n × n matrix is never formed."""
+
+    def __init__(self, features: Any, workers: int, *, exact: bool) -> None:
+        self.features, self.workers, self.exact = features, workers, exact
+        self.name = "woodbury" if exact else "cg"
+
+    @classmethod
+    def of(cls, gram: LowRankGram) -> Woodbury:
+        return cls(backend.astype(gram.left, np.float64), gram.compute.workers, exact=True)
+
+    @classmethod
+    def pivoted(cls, gram: Gram, rank: int = _RANK) -> Woodbury:
+        """From a pivoted Cholesky factor of at most ``rank`` columns, within an eighth of the memory budget."""
+        most = max(16, gram.compute.budget // 8 // (8 * gram.shape[0]))
+        return cls(pivoted_cholesky(gram, min(rank, most, gram.shape[0])), gram.compute.workers, exact=False)
+
+    def shifted(self, scale: Array, ridge: float) -> Apply:
+        phi = self.features
+        s = backend.like(scale, phi) if not sparse.issparse(phi) else scale
+        weighted = sparse.diags(scale) @ phi if sparse.issparse(phi) else phi * s[:, None]
+        inner = weighted.T @ weighted
+        inner = np.asarray(inner.toarray()) if sparse.issparse(inner) else inner
+        k = np.arange(inner.shape[0])
+        inner[k, k] += ridge
+        L = cholesky(inner, self.workers)
+
+        def apply(V: Array) -> Array:
+            V = backend.like(V, phi) if not sparse.issparse(phi) else V
+            return (V - weighted @ cholesky_solve(L, weighted.T @ V)) / ridge
+
+        return apply
+
+
+Inverse = Factored | Woodbury
+
+
+def choose(gram: Gram, solver: str = "auto") -> Inverse:
+    """The table at the head of this file; ``solver`` overrides it."""
+    n = gram.shape[0]
+    narrow = isinstance(gram, LowRankGram) and gram.left.shape[1] < n and 16 * gram.left.shape[1] ** 2 <= gram.compute.budget
+    if solver == "woodbury" and not isinstance(gram, LowRankGram):
+        raise ValueError("solver='woodbury' is for kernels with fewer features than samples (kernel.explicit); this one has no such features here.")
+    if solver == "woodbury" or (solver == "auto" and narrow):
+        assert isinstance(gram, LowRankGram)
+        return Woodbury.of(gram)
+    if solver == "cholesky" or (solver == "auto" and fits(gram) and (n <= _DIRECT or on_device(gram))):
+        return Factored(gram)
+    return Woodbury.pivoted(gram)
+
+
+def fits(gram: Gram) -> bool:
+    """Whether a factor of the whole matrix is within the budget."""
+    n = gram.shape[0]
+    return n * n * (4 if n >= _SINGLE and not on_device(gram) else 8) <= 0.8 * gram.compute.budget
+
+
+def on_device(gram: Gram) -> bool:
+    return backend.is_tensor(gram.diag())
+
+
+def pivoted_cholesky(gram: Gram, rank: int, seed: int = 0, block: int = 64) -> Array:
+    """F (n × k), k ≤ rank, with F F^T ≈ K: columns at random pivots, drawn by what is left of the diagonal (RPCholesky, Chen et al. 2023).
+
+    Sixty-four pivots at a time, so that it is products of matrices; stops where nothing is left of the diagonal but rounding.
+    """
+    random = np.random.default_rng(seed)
+    n = gram.shape[0]
+    left = np.array(backend.to_numpy(gram.diag()), np.float64)
+    enough = 1e-12 * float(left.sum())
+    F = np.empty((n, rank))
+    k = 0
+    while k < rank and left.sum() > enough:
+        drawn = random.choice(n, min(block, rank - k), p=left / left.sum())
+        pivots = np.unique(drawn)
+        columns = np.array(backend.to_numpy(gram.rows(pivots)), np.float64).T - F[:, :k] @ F[pivots, :k].T
+        core = (columns[pivots] + columns[pivots].T) / 2
+        values, vectors = np.linalg.eigh(core)
+        used = values > 1e-10 * max(values[-1], 0.0)
+        if not used.any() or values[-1] <= 0:
+            break
+        new = columns @ (vectors[:, used] / np.sqrt(values[used]))
+        F[:, k : k + new.shape[1]] = new
+        k += new.shape[1]
+        left = np.maximum(left - np.einsum("ij,ij->i", new, new), 0.0)
+        left[pivots] = 0.0
+    return F[:, : max(k, 1)] if k else np.zeros((n, 1))

@@ -1,0 +1,70 @@
+"""How sure a ridge is of f: the posterior of a Gaussian process with covariance k and noise λ/w.
+
+Var f(x) = k(x, x) − c^T (K + λW^−1)^−1 c,  c = k(X, x);  + (1 − 1^T (K + λW^−1)^−1 c)²/(1^T (K + λW^−1)^−1 1) where the bias is free
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.backend import Array
+from mercer.data import chunks
+from mercer.gram import Gram, LowRankGram
+from mercer.linalg import cholesky, triangular_solve
+from mercer.solvers.inverses import Factored
+
+_BLOCK = 1024  # new items at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """``factor`` L with L L^T = λI + S K S, or, of p < n features, λI + Φ^T W Φ; then ``features`` is S Φ."""
+
+    factor: Array
+    scale: Array
+    ridge: float
+    bias: bool
+    features: Any = None
+
+    @classmethod
+    def of(cls, gram: Gram, weights: Array, ridge: float, bias: bool) -> Posterior:
+        scale = np.sqrt(weights)
+        if isinstance(gram, LowRankGram):
+            phi = gram.left.toarray() if sparse.issparse(gram.left) else backend.to_numpy(gram.left)
+            phi = scale[:, None] * np.asarray(phi, np.float64)
+            inner = phi.T @ phi
+            inner[np.diag_indices_from(inner)] += ridge
+            return cls(cholesky(inner, gram.compute.workers), scale, ridge, bias, phi)
+        return cls(Factored(gram)._factor(scale, ridge, np.float64), scale, ridge, bias)
+
+    def variance(self, cross: Gram, diagonal: Array) -> Array:
+        """Of f at new items; ``cross`` is K(new, training), ``diagonal`` k(x, x)."""
+        parts = [self._variance(cross.sub(rows, slice(None)), diagonal[rows]) for rows in chunks(cross.shape[0], _BLOCK)]
+        return np.maximum(np.concatenate(parts), 0.0) if parts else np.zeros(0)
+
+    def _variance(self, cross: Gram, diagonal: Array) -> Array:
+        if self.features is not None and isinstance(cross, LowRankGram):
+            return self._of_features(cross.left)
+        c = self.scale[:, None] * np.asarray(backend.to_numpy(cross.astype(np.float64).dense()), np.float64).T
+        half = backend.to_numpy(triangular_solve(self.factor, c))
+        out = diagonal - np.einsum("ij,ij->j", half, half)
+        if self.bias:
+            ones = backend.to_numpy(triangular_solve(self.factor, self.scale[:, None]))[:, 0]
+            out = out + (1 - ones @ half) ** 2 / float(ones @ ones)
+        return np.asarray(out)
+
+    def _of_features(self, new: Any) -> Array:
+        """λ φ^T M^−1 φ, M = λI + Φ^T W Φ; the bias as one more feature without a penalty."""
+        phi = np.asarray(new.toarray() if sparse.issparse(new) else backend.to_numpy(new), np.float64)
+        half = triangular_solve(self.factor, phi.T)
+        out = self.ridge * np.einsum("ij,ij->j", half, half)
+        if self.bias:
+            sums = triangular_solve(self.factor, (self.features.T @ self.scale)[:, None])[:, 0]
+            free = float(self.scale @ self.scale) - float(sums @ sums)
+            out = out + self.ridge * (1 - sums @ half) ** 2 / free
+        return np.asarray(out)

@@ -1,0 +1,284 @@
+"""Smooth convex losses: min F(α, b) = Σ_i w_i ℓ(y_i, f_i) + λ α^T K α, f = K α + b.
+
+With g = w ℓ′ and H = w ℓ″, Newton's step (Δ, β) solves 2λΔ + H(KΔ + 1β) = −(g + 2λα), 1^T Δ = 0. K has been divided out, so nothing is
+squared; the operator is self-adjoint in the inner product of K, and conjugate gradients run in that, preconditioned by the same system with the
+diagonal of H (``solvers.inverses``). For a loss of one output that is the system itself and one step is enough; for coupled outputs a few are.
+A loss without curvature is solved by L-BFGS in the same inner product. Along a direction f changes linearly: line searches cost O(n).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer import backend
+from mercer.backend import Array
+from mercer.gram import DenseGram, Gram, LowRankGram
+from mercer.problems import SmoothERM, SmoothSolution
+from mercer.solvers.inverses import Inverse, choose
+
+_FLOOR = 1e-8  # of the largest curvature: a straight piece gets as much, so that the step is defined
+_INNER = 60  # steps of conjugate gradients for one of Newton's
+_TIRED = 12  # steps after which the preconditioner is made anew
+_MEMORY = 20  # pairs of L-BFGS
+_STORED = 4096  # rows of a matrix that is kept, since it is multiplied with often
+
+Progress = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Solver of ``SmoothERM``: Newton's method where the loss has a curvature, else L-BFGS.
+
+    tol
+        How far the objective may be above its minimum, as a share of it (estimated by what the next step would gain).
+    """
+
+    tol: float = 1e-9
+    max_iter: int = 200
+    max_time: float | None = None
+    solver: str = "auto"
+    progress: Progress | None = None
+    keep_on_interrupt: bool = False
+
+    def solve(self, problem: SmoothERM, gram: Gram, start: SmoothSolution | None = None) -> SmoothSolution:
+        run = _Run(self, problem, held(gram))
+        if start is not None:
+            run.begin(start)
+        known = problem.loss.curvature(problem.targets, run.shaped(run.f)) is not None
+        step = run.newton if known else run.lbfgs
+        if not known:
+            run.max_iter *= 10  # of cheap steps
+        return run.until_done(step)
+
+
+def held(gram: Gram) -> Gram:
+    """The matrix stored, where it is small or dear, for many products."""
+    small = gram.shape[0] <= _STORED or gram.opaque
+    if isinstance(gram, DenseGram | LowRankGram) or not small or 32 * gram.shape[0] ** 2 > gram.compute.budget:
+        return gram
+    return DenseGram(gram.astype(np.float64).dense(), gram.compute)
+
+
+class _Run:
+    def __init__(self, settings: Descent, problem: SmoothERM, gram: Gram) -> None:
+        self.settings, self.problem, self.gram = settings, problem, gram.astype(np.float64)
+        self.inverse: Inverse | None = None
+        self.max_iter = settings.max_iter
+        self.outputs = problem.loss.outputs(problem.targets)
+        n, m = gram.shape[0], max(1, self.outputs)
+        self.w = problem.weights[:, None]
+        self.alpha, self.Ka = np.zeros((n, m)), np.zeros((n, m))
+        first = problem.loss.start(problem.targets, problem.weights) if problem.bias else 0.0
+        self.b = np.zeros(m) + first
+        self.precondition: Callable[[Array], tuple[Array, Array]] | None = None
+        self.pairs: deque[tuple[Any, ...]] = deque(maxlen=_MEMORY)
+        self.before: tuple[Any, ...] | None = None
+
+    def begin(self, start: SmoothSolution) -> None:
+        self.alpha = np.asarray(start.coef, np.float64).reshape(self.alpha.shape).copy()
+        self.b = np.zeros(len(self.b)) + start.bias
+        self.Ka = self._times(self.alpha)
+
+    # -- the objective -----------------------------------------------------------------------------------------------
+
+    @property
+    def f(self) -> Array:
+        return self.Ka + self.b
+
+    def shaped(self, f: Array) -> Array:
+        """f as the loss wants it."""
+        return f if self.outputs else f[:, 0]
+
+    def _times(self, V: Array) -> Array:
+        return np.asarray(backend.to_numpy(self.gram @ V))
+
+    def data_term(self, f: Array) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.sum(self.problem.weights * self.problem.loss.value(self.problem.targets, self.shaped(f))))
+
+    def objective(self) -> float:
+        return self.data_term(self.f) + self.problem.ridge * float(np.vdot(self.alpha, self.Ka))
+
+    def gradient(self, f: Array) -> Array:
+        return self.w * np.asarray(self.problem.loss.gradient(self.problem.targets, self.shaped(f)), np.float64).reshape(f.shape)
+
+    # -- the loop ----------------------------------------------------------------------------------------------------
+
+    def until_done(self, step: Callable[[], tuple[Array, Array, Array]]) -> SmoothSolution:
+        """``step`` returns a direction (Δ, KΔ, β); the loop goes along it as far as it is good."""
+        began, reason, gap, n_iter = time.perf_counter(), "max_iter", np.inf, 0
+        value = self.objective()
+        try:
+            while n_iter < self.max_iter:
+                delta, Kd, beta = step()
+                slope = self._slope(delta, Kd, beta, self.f)
+                gap = max(-slope, 0.0) / 2 / max(abs(value), 1e-300)
+                t = self._search(delta, Kd, beta, value, slope)
+                if gap <= self.settings.tol or t == 0.0:
+                    reason = "gap" if gap <= self.settings.tol or (t == 0.0 and gap <= 1e3 * self.settings.tol) else "stalled"
+                    break
+                self._move(t, delta, Kd, beta)
+                value, n_iter = self.objective(), n_iter + 1
+                seconds = time.perf_counter() - began
+                state = {"gap": gap, "tol": self.settings.tol, "n_iter": n_iter, "seconds": seconds, "objective": value}
+                if self.settings.progress is not None and self.settings.progress(state):
+                    reason = "callback"
+                    break
+                if self.settings.max_time is not None and seconds > self.settings.max_time:
+                    reason = "max_time"
+                    break
+            if reason == "gap":  # the last step is there already, and squares what is left
+                self._move(t, delta, Kd, beta)
+                value = self.objective()
+        except KeyboardInterrupt:
+            if not self.settings.keep_on_interrupt:
+                raise
+            reason = "interrupted"
+        coef, bias = (self.alpha, self.b) if self.outputs else (self.alpha[:, 0], float(self.b[0]))
+        solver = "lbfgs" if self.inverse is None and n_iter else f"newton-{self.inverse.name}" if self.inverse is not None else "newton"
+        return SmoothSolution(coef, bias, self.shaped(self.f), value, float(gap), n_iter, reason, solver)
+
+    def _move(self, t: float, delta: Array, Kd: Array, beta: Array) -> None:
+        self.alpha, self.Ka, self.b = self.alpha + t * delta, self.Ka + t * Kd, self.b + t * beta
+
+    def _slope(self, delta: Array, Kd: Array, beta: Array, f: Array) -> float:
+        """∂F along the direction."""
+        return float(np.vdot(self.gradient(f), Kd + beta)) + 2 * self.problem.ridge * float(np.vdot(self.alpha, Kd))
+
+    def _search(self, delta: Array, Kd: Array, beta: Array, value: float, slope: float) -> float:
+        """A step that lowers F enough (Armijo); where the slope there still falls, on to where it ends. 0 where there is none."""
+        if not slope < 0:
+            return 0.0
+        lam, d = self.problem.ridge, Kd + beta
+        linear, square = 2 * lam * float(np.vdot(self.alpha, Kd)), lam * float(np.vdot(delta, Kd))
+        penalty = lam * float(np.vdot(self.alpha, self.Ka))
+
+        def F(t: float) -> float:
+            total = self.data_term(self.f + t * d) + penalty + t * linear + t * t * square
+            return total if np.isfinite(total) else np.inf
+
+        def derivative(t: float) -> float:
+            with np.errstate(over="ignore", invalid="ignore"):
+                total = float(np.vdot(self.gradient(self.f + t * d), d)) + linear + 2 * t * square
+            return total if np.isfinite(total) else np.inf
+
+        t = 1.0
+        while F(t) > value + 1e-4 * t * slope:
+            t /= 2
+            if t < 1e-12:
+                return 0.0
+        if self.inverse is None:  # a direction without a scale of its own: to the minimum along it
+            low, high = 0.0, t
+            while derivative(high) < 0 and high < 1e6:
+                low, high = high, 2 * high
+            for _ in range(30):
+                middle = (low + high) / 2
+                low, high = (middle, high) if derivative(middle) < 0 else (low, middle)
+                if high - low < 1e-3 * high:
+                    break
+            t = (low + high) / 2 if F((low + high) / 2) <= F(t) else t
+        return t
+
+    # -- Newton ------------------------------------------------------------------------------------------------------
+
+    def newton(self) -> tuple[Array, Array, Array]:
+        loss, y, f, lam = self.problem.loss, self.problem.targets, self.shaped(self.f), self.problem.ridge
+        curvature = self.w * np.asarray(loss.curvature(y, f), np.float64).reshape(self.alpha.shape)
+        curvature = np.maximum(curvature, _FLOOR * max(float(curvature.max(initial=0.0)), 1e-12))
+        coupled = bool(self.outputs)
+
+        def hessian(D: Array) -> Array:
+            return self.w * loss.hessian(y, f, D) if coupled else curvature * D
+
+        if self.inverse is None:
+            self.inverse = choose(self.gram, self.settings.solver)
+        if self.precondition is None or not coupled:
+            self.precondition = bordered(self.inverse, curvature, 2 * lam, self.problem.bias)
+        rho = -(self.gradient(self.f) + 2 * lam * self.alpha)
+        size = float(np.linalg.norm(rho))
+        delta, Kd, beta = np.zeros_like(rho), np.zeros_like(rho), np.zeros(rho.shape[1])
+        z, zeta = self.precondition(rho)
+        p, p_beta, Kp = z, zeta, self._times(z)
+        d = Kp + zeta
+        rz = float(np.vdot(rho, d))
+        steps = 0
+        while steps < _INNER and rz > 0:
+            Hd = hessian(d)
+            curved = 2 * lam * float(np.vdot(p, d)) + float(np.vdot(d, Hd))
+            if not curved > 0:
+                break
+            t = rz / curved
+            delta, Kd, beta = delta + t * p, Kd + t * Kp, beta + t * p_beta
+            before = rho
+            rho = rho - t * (2 * lam * p + Hd)
+            steps += 1
+            if float(np.linalg.norm(rho)) <= 1e-3 * size:
+                break
+            z, zeta = self.precondition(rho)
+            Kz = self._times(z)
+            dz = Kz + zeta
+            new = float(np.vdot(rho, dz))
+            ratio = max((new - float(np.vdot(before, dz))) / rz, 0.0)
+            p, p_beta, Kp, d, rz = z + ratio * p, zeta + ratio * p_beta, Kz + ratio * Kp, dz + ratio * d, new
+        if steps > _TIRED:
+            self.precondition = None
+        return delta, Kd, beta
+
+    # -- L-BFGS ------------------------------------------------------------------------------------------------------
+
+    def lbfgs(self) -> tuple[Array, Array, Array]:
+        """In the inner product ⟨(α, a), (α′, a′)⟩ = α^T K α′ + a a′, b being c a with c² a typical k(x, x)."""
+        c = float(np.sqrt(np.mean(np.abs(backend.to_numpy(self.gram.diag()))))) or 1.0
+        c = c if self.problem.bias else 0.0
+        g = self.gradient(self.f)
+        v, va = g + 2 * self.problem.ridge * self.alpha, c * g.sum(axis=0)
+        Kv = self._times(v)
+        if self.before is not None:
+            alpha, Ka, b, v0, Kv0, va0 = self.before
+            s, Ks, sa = self.alpha - alpha, self.Ka - Ka, (self.b - b) / (c or 1.0)
+            y, Ky, ya = v - v0, Kv - Kv0, va - va0
+            curved = float(np.vdot(s, Ky)) + float(sa @ ya)
+            if curved > 1e-14 * abs(float(np.vdot(y, Ky))):
+                self.pairs.append((s, Ks, sa, y, Ky, ya, curved))
+        self.before = (self.alpha, self.Ka, self.b, v, Kv, va)
+        q, Kq, qa, factors = -v, -Kv, -va, []
+        for _, Ks, sa, y, Ky, ya, curved in reversed(self.pairs):
+            a = (float(np.vdot(Ks, q)) + float(sa @ qa)) / curved
+            q, Kq, qa = q - a * y, Kq - a * Ky, qa - a * ya
+            factors.append(a)
+        if self.pairs:
+            _, _, _, y, Ky, ya, curved = self.pairs[-1]
+            scale = curved / (float(np.vdot(y, Ky)) + float(ya @ ya))
+            q, Kq, qa = scale * q, scale * Kq, scale * qa
+        for (s, Ks, sa, _, Ky, ya, curved), a in zip(self.pairs, reversed(factors), strict=True):
+            e = (float(np.vdot(Ky, q)) + float(ya @ qa)) / curved
+            q, Kq, qa = q + (a - e) * s, Kq + (a - e) * Ks, qa + (a - e) * sa
+        return q, Kq, c * qa
+
+
+def bordered(inverse: Inverse, curvature: Array, ridge: float, bias: bool) -> Callable[[Array], tuple[Array, Array]]:
+    """ρ ↦ (z, ζ) with ridge z + h(Kz + 1ζ) = ρ and 1^T z = 0, for each column with its own h."""
+    columns = []
+    for h in curvature.T:
+        s = np.sqrt(h)
+        apply = inverse.shifted(s, ridge)
+        mu = backend.to_numpy(apply(s[:, None]))[:, 0] if bias else None
+        columns.append((s, apply, mu))
+
+    def solve(rho: Array) -> tuple[Array, Array]:
+        z, zeta = np.empty_like(rho), np.zeros(rho.shape[1])
+        for k, (s, apply, mu) in enumerate(columns):
+            x = backend.to_numpy(apply((rho[:, k] / s)[:, None]))[:, 0]
+            if mu is not None:
+                zeta[k] = float(s @ x) / float(s @ mu)
+                x = x - zeta[k] * mu
+            z[:, k] = s * x
+        return z, zeta
+
+    return solve

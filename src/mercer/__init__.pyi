@@ -53,6 +53,11 @@ from .kernels.vectors import Sigmoid as Sigmoid
 from .kernels.vectors import TaylorGaussian as TaylorGaussian
 from .persistence import load as load
 from .persistence import save as save
+from .selection.bounds import generalisation as generalisation
+from .selection.conformal import ConformalRegressor as ConformalRegressor
+from .selection.search import KernelSearchCV as KernelSearchCV
+from .selection.search import nested_scores as nested_scores
+from .selection.tuning import tune as tune
 from .testing import check_gram as check_gram
 from .testing import check_kernel as check_kernel
 from .testing import check_mercer as check_mercer

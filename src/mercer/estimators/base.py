@@ -6,6 +6,7 @@ check ─▶ bind ─▶ gram ─▶ problem ─▶ solve ─▶ function
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     kernel: Kernel | str | None
     compute: Compute | None
+    _along: str | None = None  # the parameter along which many fits cost little more than one
 
     # -- the door ----------------------------------------------------------------------------------------------------
 
@@ -129,6 +131,17 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         if self._precomputed and getattr(X, "ndim", 0) == 2 and X.shape[1] == len(self.support_) != self.n_features_in_:
             return np.asarray(X)  # columns for the support vectors alone
         return self._accept(X, reset=False)
+
+    def _onto(self, X: Any) -> Any:
+        """This estimator, fitted to the matrix of ``kernel`` on X, as if it had been fitted to X itself."""
+        X = self._accept(X, reset=True)
+        self._bind(X, None)
+        self.support_vectors_ = self._items(X, self.support_)
+        return self
+
+    def _path(self, X: Any, y: Any, machines: Sequence[Any], **given: Any) -> list[Any]:
+        """``machines``, which differ from this one only in the parameter ``_along``, fitted."""
+        return [machine.fit(X, y, **given) for machine in machines]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -140,6 +140,11 @@ class SupportVectorMachine(KernelMachine):
         if not self.converged_:
             self._warn(worst.stop_reason, worst.gap, worst.note, X)
 
+    def _onto(self, X: Any) -> Any:
+        super()._onto(X)
+        self._coarse = self._is_coarse()
+        return self
+
     def _is_coarse(self) -> bool:
         """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
         gap. A solution that was polished is evaluated as exactly as it was found."""

@@ -162,6 +162,32 @@ class KernelRidge(Ridge):
         self._close_task()
         return self
 
+    _along = "alpha"
+
+    def _path(self, X: Any, y: Any, machines: Sequence[Any], **given: Any) -> list[Any]:
+        """One decomposition for all λ, where there are enough of them to pay for it."""
+        scalar = all(np.ndim(machine.alpha) == 0 and machine.alpha > 0 for machine in machines)
+        if len(machines) < _SEVERAL or not scalar or self.solver not in ("auto", "eigen"):
+            return super()._path(X, y, machines, **given)
+        X, y = self._accept_targets(X, y)
+        X, y, weights, original = self._without_zeros(X, y, self._weights(X, given.get("sample_weight")))
+        Y = y.reshape(len(y), -1)
+        if np.isnan(Y).any():
+            return [machine.fit(X, y, sample_weight=weights) for machine in machines]
+        self._bind(X, weights)
+        gram = self._gram(X)
+        spectrum = Spectrum.of(gram, weights, self.fit_intercept)
+        coefs = spectrum.coefficients(Y, [machine.alpha for machine in machines])
+        biases = spectrum.biases(gram, np.tile(Y, len(machines)), np.hstack(list(coefs))).reshape(len(machines), -1)
+        for machine, coef, bias in zip(machines, coefs, biases, strict=True):
+            machine.kernel_, machine._parts = self.kernel_, [(float(machine.alpha), None)] * Y.shape[1]
+            for name in ("n_features_in_", "feature_names_in_"):
+                if hasattr(self, name):
+                    setattr(machine, name, getattr(self, name))
+            machine._finish(X, y, coef, bias, weights, original)
+            machine.n_iter_, machine.gap_, machine.solver_, machine.converged_, machine.stop_reason_ = 1, 0.0, "eigen", True, "gap"
+        return list(machines)
+
     def _ridges(self, outputs: int) -> Array:
         alpha = np.asarray(self.alpha, np.float64) if np.ndim(self.alpha) <= 1 else np.array([np.nan])
         if alpha.ndim == 1 and alpha.shape != (outputs,):

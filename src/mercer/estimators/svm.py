@@ -198,6 +198,14 @@ class SVC(Classifier):
     def _feasible(self, counts: dict[Any, float]) -> None:
         self._positive("C")
 
+    _along = "C"
+
+    def _path(self, X: Any, y: Any, machines: Sequence[Any], **given: Any) -> list[Any]:
+        if self.probability or len(np.unique(np.asarray(y))) != 2:
+            return super()._path(X, y, machines, **given)
+        by_C = {machine.C: machine for machine in self.path(X, y, [machine.C for machine in machines], given.get("sample_weight"))}
+        return [by_C[float(machine.C)] for machine in machines]
+
     def path(self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None) -> list[SVC]:
         """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two classes."""
         machines = []

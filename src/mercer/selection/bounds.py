@@ -1,0 +1,99 @@
+"""What training data alone says about new data: bounds and estimates of the error of a trained machine, each with its inequality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mercer import backend
+from mercer.backend import Array
+from mercer.estimators.machine import SupportVectorMachine
+from mercer.estimators.probability import leave_one_out
+from mercer.gram import Gram
+from mercer.selection.criteria import radius_margin
+
+
+def rademacher_bound(margins: Array, norm: float, trace: float, delta: float = 0.05, rho: float = 1.0) -> float:
+    """P(y f(x) ≤ 0) ≤ (1/n) Σ_i min(1, max(0, 1 − m_i/ρ)) + 2Λ√(tr K)/(ρn) + 3√(log(2/δ_Λ)/2n), with probability at least 1 − δ over the sample,
+    for all f with any norm at once: Λ is ‖f‖ rounded up to a power of 2, 2^k, and δ_Λ = δ/(j(j + 1)) with j = 2|k| + 1 + [k > 0]
+    (Bartlett & Mendelson 2002; the union over Λ costs a log log). ``margins`` are m_i = y_i f(x_i), without bias.
+    """
+    n = len(margins)
+    k = int(np.ceil(np.log2(max(norm, 1e-300))))
+    j = 2 * abs(k) + 1 + int(k > 0)
+    confidence = delta / (j * (j + 1))
+    empirical = float(np.mean(np.clip(1 - margins / rho, 0.0, 1.0)))
+    return empirical + 2 * 2.0**k * float(np.sqrt(trace)) / (rho * n) + 3 * float(np.sqrt(np.log(2 / confidence) / (2 * n)))
+
+
+def vc_dimension(radius2: float, margin: float, dimensions: float) -> float:
+    """h ≤ min(R²/ρ², d) + 1: the VC dimension of hyperplanes that separate points in a ball of radius R with margin ρ (Vapnik 1998)."""
+    return min(radius2 / margin**2, dimensions) + 1
+
+
+@dataclass(frozen=True)
+class Generalisation:
+    """What is known about the error of a machine for two classes on new data.
+
+    training_error
+        The share of its own samples that it gets wrong: a lower guide, no bound.
+    support_share
+        #SV/n: the leave-one-out error is at most that, and in expectation the error of n − 1 samples too (Luntz & Brailovsky 1969).
+    span_error
+        The share of samples with y_i f_i ≤ α_i S_i²: the leave-one-out error itself if taking one away leaves the set of support vectors
+        (Vapnik & Chapelle 2000).
+    radius_margin
+        R²‖f‖²/n of the machine with squared slacks at the same C: its leave-one-out error is at most that (Vapnik 1998).
+    rademacher
+        ``rademacher_bound`` with the bias as a coefficient of one more, constant, feature: holds with probability 1 − δ.
+    effective_dimension
+        Σ λ_i/(λ_i + 1/(2C)) of the matrix: how many directions are used.
+    """
+
+    training_error: float
+    support_share: float
+    span_error: float
+    radius_margin: float
+    rademacher: float
+    effective_dimension: float
+    delta: float
+
+    def __str__(self) -> str:
+        rows = [
+            ("training error", self.training_error, ""), ("leave-one-out error (span)", self.span_error, "estimate"),
+            ("support vectors/n", self.support_share, "leave-one-out error is at most this"),
+            ("radius–margin", self.radius_margin, "leave-one-out error of squared slacks is at most this"),
+            ("Rademacher", self.rademacher, f"error is at most this with probability {1 - self.delta:g}"),
+        ]  # fmt: skip
+        lines = [f"{name:<28} {value:8.4f}  {note}" for name, value, note in rows]
+        return "\n".join([*lines, f"{'effective dimension':<28} {self.effective_dimension:8.1f}"])
+
+
+def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05) -> Generalisation:
+    """Bounds and estimates for a fitted SVC of two classes and the data it was trained on. Costs n³."""
+    if not isinstance(machine, SupportVectorMachine) or len(getattr(machine, "classes_", ())) != 2 or not hasattr(machine, "C"):
+        raise TypeError("generalisation is for a fitted SVC of two classes.")
+    if not 0 < delta < 1:
+        raise ValueError(f"delta={delta!r}: a probability between 0 and 1.")
+    signs = np.where(np.asarray(y) == machine.classes_[1], 1.0, -1.0)
+    gram: Gram = machine._gram(machine._accept(X, reset=False))
+    K = np.asarray(backend.to_numpy(gram.astype(np.float64).dense()))
+    n = len(signs)
+    coef = np.zeros(n)
+    coef[machine.support_] = machine.dual_coef_[0]
+    bias = float(machine.intercept_[0])
+    values = K @ coef + bias
+    free = (np.abs(coef) > 1e-9 * machine.C) & (np.abs(coef) < machine.C * (1 - 1e-9))
+    left = leave_one_out(gram, values, coef, free)
+    constant = float(np.mean(np.diagonal(K)))
+    norm = float(np.sqrt(max(coef @ K @ coef, 0.0) + bias**2 / constant))
+    eigenvalues = np.maximum(np.linalg.eigvalsh(K), 0.0)
+    ridge = 1 / (2 * machine.C)
+    return Generalisation(
+        training_error=float(np.mean(signs * values <= 0)), support_share=len(machine.support_) / n, span_error=float(np.mean(signs * left <= 0)),
+        radius_margin=float(np.exp(radius_margin(K, signs[:, None], np.ones(n), ridge, machine.fit_intercept)[0])) / n,
+        rademacher=rademacher_bound(signs * values, norm, float(np.trace(K)) + n * constant, delta),
+        effective_dimension=float(np.sum(eigenvalues / (eigenvalues + ridge))), delta=delta,
+    )  # fmt: skip

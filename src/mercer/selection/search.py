@@ -1,0 +1,296 @@
+"""Cross-validation that computes each kernel matrix once.
+
+A grid over kernel parameters and C or λ asks for few matrices and many fits. Candidates are grouped by their kernel, which is a value: its matrix is
+computed once for all folds and all of them; only what a kernel takes from data is bound in each training fold, as it must be. Along C machines start
+from one another, along λ one decomposition gives all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, indexable
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import size, take
+from mercer.estimators.base import PRECOMPUTED, KernelEstimator
+
+Split = tuple[Array, Array]
+Progress = Callable[[dict[str, Any]], Any]
+
+
+class _Enough(Exception):
+    """The time is over, or the callback wants no more; the finished cells stand."""
+
+
+@dataclass(eq=False)
+class Cells:
+    """Scores of candidates (rows) on splits (columns), filled kernel by kernel; NaN is not done."""
+
+    estimator: Any
+    candidates: list[dict[str, Any]]
+    splits: list[Split]
+    scorer: Callable[[Any, Any, Any], float]
+    progress: Progress | None = None
+    max_time: float | None = None
+
+    def __post_init__(self) -> None:
+        self.scores = np.full((len(self.candidates), len(self.splits)), np.nan)
+        self.seconds = np.full(self.scores.shape, np.nan)
+        self.machines = [clone(self.estimator).set_params(**values) for values in self.candidates]
+        self.began = time.perf_counter()
+        self.best, self.kept, self.current = -np.inf, (None, None), (None, None)
+
+    def fit(self, c: int, X: Any, y: Any, weights: Array | None) -> Any:
+        """Candidate c on all samples."""
+        machine, given = clone(self.machines[c]), {} if weights is None else {"sample_weight": weights}
+        kernel, K = self.kept
+        if K is None or machine._given_kernel != kernel:
+            return machine.fit(X, y, **given)
+        asked, machine.kernel = machine.kernel, PRECOMPUTED
+        machine.fit(K, y, **given)
+        machine.kernel = asked
+        return machine._onto(X)
+
+    def fill(self, X: Any, y: Any, weights: Array | None) -> None:
+        """All cells; raises _Enough, or what ended it, with those that are done in place."""
+        for kernel, members in self._by_kernel().items():
+            whole = self._matrix(kernel, X)
+            self.current = (kernel, whole)
+            for s, (train, test) in enumerate(self.splits):
+                blocks = self._blocks(kernel, whole, X, train, test)
+                A, B = blocks or (take(X, train), take(X, test))
+                for path in self._paths(members):
+                    machines = [clone(self.machines[c]) for c in path]
+                    if blocks is not None:
+                        for machine in machines:
+                            machine.kernel = PRECOMPUTED
+                    self._cells(path, s, machines, A, B, take(y, train), take(y, test), None if weights is None else weights[train])
+            self._keep_best(members)
+
+    def _keep_best(self, members: list[int]) -> None:
+        """The matrix of the best kernel so far: the best machine is trained on it without computing it again."""
+        score = float(np.max(self.scores[members].mean(axis=1)))
+        if score > self.best:
+            self.best, self.kept = score, self.current
+
+    def _by_kernel(self) -> dict[Any, list[int]]:
+        """Candidates with the same kernel; under None where X is the matrix or the estimator is not of ours."""
+        groups: dict[Any, list[int]] = {}
+        for c, machine in enumerate(self.machines):
+            ours = isinstance(machine, KernelEstimator) and not machine._precomputed
+            groups.setdefault(machine._given_kernel if ours else None, []).append(c)
+        return groups
+
+    def _matrix(self, kernel: Any, X: Any) -> Array | None:
+        """K of all samples, where it is the same for every fold and fits in memory with that of the best kernel and the part of a fold."""
+        if kernel is None or kernel._data_driven:
+            return None
+        gram = kernel.gram(self._unpacked(X), compute=self._compute)
+        need = 3 * gram.shape[0] ** 2 * gram.dtype.itemsize
+        return np.asarray(backend.to_numpy(gram.dense())) if need <= gram.compute.budget else None
+
+    @property
+    def _compute(self) -> Compute | None:
+        return getattr(self.estimator, "compute", None)
+
+    def _unpacked(self, X: Any) -> Any:
+        return self.estimator._unpacked(X) if isinstance(self.estimator, KernelEstimator) else X
+
+    def _blocks(self, kernel: Any, whole: Array | None, X: Any, train: Array, test: Array) -> tuple[Array, Array] | None:
+        """K(train, train) and K(test, train); None where they would not fit in memory, or there is no kernel to compute."""
+        if kernel is None:
+            whole = X if getattr(self.estimator, "_precomputed", False) else None
+            if whole is None:
+                return None
+        if whole is not None:
+            return whole[np.ix_(train, train)], whole[np.ix_(test, train)]
+        items = take(X, train)
+        bound = kernel.bind(kernel.domain.check(items))
+        gram = bound.gram(self._unpacked(items), compute=self._compute)
+        if 2 * gram.shape[0] ** 2 * gram.dtype.itemsize > gram.compute.budget:
+            return None
+        cross = bound.gram(self._unpacked(take(X, test)), self._unpacked(items), compute=self._compute)
+        return np.asarray(backend.to_numpy(gram.dense())), np.asarray(backend.to_numpy(cross.dense()))
+
+    def _paths(self, members: list[int]) -> list[list[int]]:
+        """Candidates that differ only in the parameter along which the estimator has a path."""
+        along = getattr(self.estimator, "_along", None)
+        if along is None:
+            return [[c] for c in members]
+        groups: dict[str, list[int]] = {}
+        for c in members:
+            rest = {name: value for name, value in self.candidates[c].items() if name != along}
+            groups.setdefault(repr(sorted(rest.items())), []).append(c)
+        return list(groups.values())
+
+    def _cells(self, path: list[int], s: int, machines: list[Any], A: Any, B: Any, y: Any, y_test: Any, weights: Array | None) -> None:
+        start = time.perf_counter()
+        given = {} if weights is None else {"sample_weight": weights}
+        fitted = machines[0]._path(A, y, machines, **given) if len(path) > 1 else [machines[0].fit(A, y, **given)]
+        for c, machine in zip(path, fitted, strict=True):
+            self.scores[c, s] = float(self.scorer(machine, B, y_test))
+        self.seconds[path, s] = (time.perf_counter() - start) / len(path)
+        self._after(path)
+
+    def _after(self, path: list[int]) -> None:
+        elapsed = time.perf_counter() - self.began
+        if self.progress is not None:
+            done = int(np.isfinite(self.scores).sum())
+            state = {"done": done, "of": self.scores.size, "seconds": elapsed, "params": self.candidates[path[-1]], "scores": self.scores}
+            if self.progress(state):
+                raise _Enough
+        if self.max_time is not None and elapsed > self.max_time:
+            raise _Enough
+
+
+class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """The best of a grid of parameters by cross-validation; scores are those of scikit-learn's GridSearchCV on the same splits.
+
+    estimator
+        Any estimator of Mercer (others work, without the savings).
+    param_grid
+        As for GridSearchCV: {"C": [1, 10], "kernel__gamma": [0.1, 1.0]}, or {"kernel": [Gaussian(), Linear()]}, or a list of such.
+    cv
+        A number of folds or a scikit-learn splitter (stratified, grouped, …).
+    scoring
+        As for GridSearchCV, one score.
+    refit
+        Whether to train the best on all data: ``best_estimator_``.
+    max_time
+        Seconds after which the best of what is finished is taken.
+    progress
+        Called after each cell with done, of, seconds, params, scores; returns True to stop.
+    on_interrupt
+        "keep": Ctrl-C ends the search, and the best of the finished candidates stands. "raise": it is an error.
+
+    Fitted: ``best_params_ best_score_ best_index_ best_estimator_ cv_results_``; ``frame()`` is the results as a data frame.
+    """
+
+    def __init__(
+        self, estimator: Any, param_grid: Any, *, cv: Any = None, scoring: Any = None, refit: bool = True, max_time: float | None = None,
+        progress: Progress | None = None, on_interrupt: str = "keep",
+    ) -> None:  # fmt: skip
+        self.estimator, self.param_grid, self.cv, self.scoring, self.refit = estimator, param_grid, cv, scoring, refit
+        self.max_time, self.progress, self.on_interrupt = max_time, progress, on_interrupt
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> KernelSearchCV:
+        """Score every candidate on every fold, then train the best on all."""
+        X, weights, splits = self._prepared(X, y, sample_weight, groups)
+        cells = self._cells(splits)
+        self.stopped_ = ""
+        try:
+            cells.fill(X, y, weights)
+        except _Enough:
+            self.stopped_ = "max_time or callback"
+        except KeyboardInterrupt:
+            if self.on_interrupt == "raise" or not np.isfinite(cells.scores).all(axis=1).any():
+                raise
+            self.stopped_ = "interrupted"
+        self._take(cells, X, y, weights)
+        return self
+
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Array | None, list[Split]]:
+        X, _ = indexable(X, y) if not isinstance(X, tuple) else (X, y)
+        X = X.tocsr() if hasattr(X, "tocsr") else X
+        cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        splits = list(cv.split(np.zeros(size(X)), y, groups))
+        if not splits:
+            raise ValueError("cv gives no split.")
+        return X, None if sample_weight is None else np.asarray(sample_weight, np.float64), splits
+
+    def _cells(self, splits: list[Split]) -> Cells:
+        candidates = list(ParameterGrid(self.param_grid))
+        if self.on_interrupt not in ("raise", "keep"):
+            raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the best found so far.")
+        return Cells(self.estimator, candidates, splits, check_scoring(self.estimator, self.scoring), self.progress, self.max_time)
+
+    def _take(self, cells: Cells, X: Any, y: Any, weights: Array | None) -> None:
+        done = np.isfinite(cells.scores).all(axis=1)
+        if not done.any():
+            raise ValueError(f"No candidate was finished within max_time={self.max_time}: give more time, fewer folds or fewer samples.")
+        mean = np.where(done, cells.scores.mean(axis=1), np.nan)
+        self.best_index_ = int(np.nanargmax(mean))
+        self.best_params_, self.best_score_ = cells.candidates[self.best_index_], float(mean[self.best_index_])
+        self.n_splits_ = len(cells.splits)
+        order = np.where(done, -mean, np.inf)
+        results: dict[str, Any] = {"params": cells.candidates}
+        for name in sorted({name for values in cells.candidates for name in values}):
+            results[f"param_{name}"] = np.array([values.get(name) for values in cells.candidates], dtype=object)
+        results |= {f"split{s}_test_score": cells.scores[:, s] for s in range(self.n_splits_)}
+        results |= {"mean_test_score": mean, "std_test_score": np.where(done, cells.scores.std(axis=1), np.nan)}
+        results |= {"mean_fit_time": cells.seconds.mean(axis=1)}
+        results["rank_test_score"] = np.array([int(np.sum(order < value)) + 1 for value in order], np.int32)
+        self.cv_results_ = results
+        if self.refit:
+            self.best_estimator_ = cells.fit(self.best_index_, X, y, weights)
+            for name in ("classes_", "n_features_in_", "feature_names_in_"):
+                if hasattr(self.best_estimator_, name):
+                    setattr(self, name, getattr(self.best_estimator_, name))
+
+    def frame(self) -> Any:
+        """The results, one row for each candidate, as a polars data frame."""
+        import polars as pl
+
+        check_is_fitted(self, "cv_results_")
+        columns = {name: values for name, values in self.cv_results_.items() if name != "params"}
+        return pl.DataFrame({name: [str(v) if v.dtype == object and not isinstance(x, int | float) else x for x in v] for name, v in columns.items()})
+
+    # -- the best estimator's methods --------------------------------------------------------------------------------
+
+    def predict(self, X: Any, **options: Any) -> Any:
+        """By the best estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict(X, **options)
+
+    @available_if(lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), "decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Any:
+        """By the best estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.decision_function(X)
+
+    @available_if(lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), "predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Any:
+        """By the best estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return self.best_estimator_.predict_proba(X)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The score that was searched by, of the best estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return float(check_scoring(self.estimator, self.scoring)(self.best_estimator_, X, y))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = self.estimator.__sklearn_tags__()
+        tags.estimator_type, tags.classifier_tags, tags.regressor_tags = inner.estimator_type, inner.classifier_tags, inner.regressor_tags
+        tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
+        return tags
+
+
+def nested_scores(search: KernelSearchCV, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None, groups: Any = None) -> Array:
+    """The score on each outer fold of the candidate that the inner cross-validation chooses without it: what choosing is worth, unbiased.
+
+    The same numbers as ``cross_val_score(search, X, y, cv=cv)``, but inner and outer folds share the matrices: each is computed once.
+    """
+    X, weights, outer = KernelSearchCV(search.estimator, search.param_grid, cv=cv)._prepared(X, y, sample_weight, groups)
+    splits: list[Split] = []
+    inside: list[slice] = []
+    for train, _ in outer:
+        kept = None if groups is None else np.asarray(groups)[train]
+        _, _, inner = search._prepared(take(X, train), take(y, train), None, kept)
+        inside.append(slice(len(splits), len(splits) + len(inner)))
+        splits += [(train[a], train[b]) for a, b in inner]
+    cells = search._cells([*splits, *outer])
+    cells.fill(X, y, weights)
+    best = [int(np.argmax(cells.scores[:, part].mean(axis=1))) for part in inside]
+    return np.array([cells.scores[c, len(splits) + k] for k, c in enumerate(best)])

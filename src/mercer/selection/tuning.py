@@ -1,0 +1,185 @@
+"""Hyper-parameters by gradient: all continuous parameters of a kernel, and λ or C, at once (SPEC §10)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.base import clone, is_classifier
+
+from mercer import backend
+from mercer.backend import Array
+from mercer.data import check_weights, size, take
+from mercer.estimators.base import KernelEstimator
+from mercer.kernels.base import Kernel
+from mercer.linalg import NotPositive
+from mercer.selection.criteria import CRITERIA, Criterion
+
+_RANGE = np.log(1e6)  # how far a parameter may go from where it started, in either direction
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """What ``tune`` found: ``estimator`` has the kernel and λ or C in place and is not fitted; ``value`` is the criterion there, ``start`` that at
+    the beginning; ``history`` its values, ``parameters`` by name."""
+
+    estimator: Any
+    value: float
+    start: float
+    parameters: dict[str, float]
+    n_evaluations: int
+    seconds: float
+    history: list[float] = field(repr=False)
+
+    def fit(self, X: Any, y: Any, **given: Any) -> Any:
+        """The estimator, fitted."""
+        return clone(self.estimator).fit(X, y, **given)
+
+
+def tune(
+    estimator: Any, X: Any, y: Any, criterion: str | Criterion = "loo", *, sample_weight: Any = None, max_samples: int | None = 3000,
+    restarts: int = 0, max_iter: int = 100, max_time: float | None = None, seed: int = 0,
+    progress: Callable[[dict[str, Any]], Any] | None = None,
+) -> Tuned:  # fmt: skip
+    """``estimator`` with its kernel's continuous parameters, and its alpha (λ) or C, where ``criterion`` is smallest.
+
+    L-BFGS on the logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter.
+
+    criterion
+        Of the ridge with this kernel and λ: "loo" (leave-one-out error), "gcv", "marginal likelihood"; "alignment" (kernel alone); for two classes
+        "radius-margin" and "span" (of a support vector machine). Or a function as those in ``mercer.selection.criteria``. Classes are coded ±1.
+    max_samples
+        The criterion costs n³: of more samples, so many drawn at random are judged by.
+    restarts
+        Further starts, parameters multiplied by e^N(0, 1); the best end is taken.
+    """
+    if not isinstance(estimator, KernelEstimator) or estimator._precomputed:
+        raise TypeError("tune needs an estimator of Mercer with a kernel; a precomputed matrix has no parameters.")
+    judge = _criterion(criterion)
+    began, random = time.perf_counter(), np.random.default_rng(seed)
+    X, Y, w = _sample(estimator, X, y, sample_weight, max_samples, random)
+    kernel = estimator._given_kernel.bind(estimator._given_kernel.domain.check(X), w)
+    objective = _Objective(judge, kernel, estimator, X, Y, w)
+    first = objective.start()
+    if not len(first):
+        raise ValueError(f"{kernel} has no continuous parameter, and {type(estimator).__name__} neither alpha nor C: there is nothing to tune.")
+    history: list[float] = []
+
+    def value_and_slope(theta: Array) -> tuple[float, Array]:
+        value, slope = objective(theta)
+        history.append(value)
+        if progress is not None and progress({"value": value, "evaluations": len(history), "seconds": time.perf_counter() - began}):
+            raise StopIteration
+        if max_time is not None and time.perf_counter() - began > max_time:
+            raise StopIteration
+        return value, slope
+
+    best: Any = None
+    for turn in range(restarts + 1):
+        theta = first if turn == 0 else first + random.normal(size=len(first))
+        try:
+            bounds = [(t - _RANGE, t + _RANGE) for t in first]
+            minimize(value_and_slope, theta, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter})
+        except StopIteration:
+            break
+        finally:
+            best = objective.best
+    value, theta = best
+    return Tuned(
+        objective.estimator_at(theta), value, history[0], objective.named(theta), len(history), time.perf_counter() - began, history
+    )  # fmt: skip
+
+
+def _criterion(criterion: str | Criterion) -> Criterion:
+    if callable(criterion):
+        return criterion
+    if criterion not in CRITERIA:
+        raise ValueError(f"criterion={criterion!r}: choose one of {', '.join(map(repr, CRITERIA))}, or give a function.")
+    return CRITERIA[criterion]
+
+
+def _sample(estimator: Any, X: Any, y: Any, weights: Any, most: int | None, random: np.random.Generator) -> tuple[Any, Array, Array]:
+    """Samples to judge by, their targets (n, outputs), classes as ±1, and weights; those of weight 0 are not there."""
+    n = size(X)
+    w = check_weights(n, weights)
+    y = np.asarray(y)
+    if is_classifier(estimator):
+        classes, codes = np.unique(y, return_inverse=True)
+        coded = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
+        Y = coded[:, 1:] if len(classes) == 2 else coded
+    else:
+        Y = y.astype(np.float64).reshape(n, -1)
+    chosen = np.flatnonzero(w > 0)
+    if most is not None and len(chosen) > most:
+        chosen = np.sort(random.permutation(chosen)[:most])
+    return (X if len(chosen) == n else take(X, chosen)), Y[chosen], w[chosen]
+
+
+class _Objective:
+    """The criterion as a function of the logarithms of the parameters."""
+
+    def __init__(self, judge: Criterion, kernel: Kernel, estimator: Any, X: Any, Y: Array, w: Array) -> None:
+        self.judge, self.kernel, self.estimator = judge, kernel, estimator
+        self.X, self.Y, self.w = kernel.domain.check(X), Y, w
+        self.bias = bool(getattr(estimator, "fit_intercept", True))
+        params = kernel.get_params(deep=True)
+        self.values = {name: value for name in kernel.gradient(take(self.X, slice(0, 2))) if (value := _get(params, name)) > 0}
+        self.price = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
+        self.best: tuple[float, Array] | None = None
+
+    def start(self) -> Array:
+        values = list(self.values.values())
+        if self.price is not None:
+            values.append(max(float(np.mean(getattr(self.estimator, self.price))), 1e-12))
+        return np.log(np.array(values, np.float64))
+
+    def kernel_at(self, theta: Array) -> Kernel:
+        kernel: Kernel = clone(self.kernel)
+        vectors: dict[str, Array] = {}
+        params = kernel.get_params(deep=True)
+        changes: dict[str, Any] = {}
+        for name, value in zip(self.values, np.exp(theta), strict=False):
+            entry = re.fullmatch(r"(.+)\[(\d+)\]", name)
+            if entry is None:
+                changes[name] = float(value)
+            else:
+                vectors.setdefault(entry[1], np.array(params[entry[1]], np.float64))[int(entry[2])] = value
+        kernel.set_params(**changes, **vectors)
+        return kernel
+
+    def named(self, theta: Array) -> dict[str, float]:
+        names = [*self.values, *([self.price] if self.price is not None else [])]
+        return dict(zip(names, np.exp(theta).tolist(), strict=True))
+
+    def estimator_at(self, theta: Array) -> Any:
+        chosen = {"kernel": self.kernel_at(theta)} | ({self.price: float(np.exp(theta[-1]))} if self.price is not None else {})
+        return clone(self.estimator).set_params(**chosen)
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        kernel = self.kernel_at(theta)
+        price = float(np.exp(theta[-1])) if self.price is not None else 1.0
+        ridge = 1 / (2 * price) if self.price == "C" else price
+        K = np.asarray(backend.to_numpy(kernel.gram(self.X).astype(np.float64).dense()))
+        try:
+            value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
+        except NotPositive:
+            return 1e10, np.zeros(len(theta))
+        if not np.isfinite(value):
+            return 1e10, np.zeros(len(theta))
+        if self.best is None or value < self.best[0]:
+            self.best = (value, theta.copy())
+        grams = kernel.gradient(self.X)
+        out = np.array([float(np.vdot(M, backend.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values])
+        if self.price is not None:
+            out = np.append(out, -slope if self.price == "C" else slope)
+        return value, out
+
+
+def _get(params: dict[str, Any], name: str) -> float:
+    entry = re.fullmatch(r"(.+)\[(\d+)\]", name)
+    return float(params[name] if entry is None else np.asarray(params[entry[1]])[int(entry[2])])

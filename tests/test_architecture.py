@@ -12,8 +12,11 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
 # From the top down: a module may import from its own layer only where the table says so, and otherwise from layers below.
 LAYERS = [
     {"cli"},
-    {"demo", "inventory", "versions", "plots", "report", "job"},
-    {"persistence", "readers", "kinds", "candidates"},
+    {"demo", "inventory", "versions", "plots", "report"},
+    {"console"},
+    {"job"},
+    {"candidates"},
+    {"persistence", "readers", "kinds"},
     {"selection", "testing"},
     {"estimators"},
     {"solvers"},

@@ -1,10 +1,18 @@
-"""The command line: ``mercer demo``, ``mercer kernels``. Heavy modules are imported by the command that needs them."""
+"""The command line: ``mercer fit``, ``mercer predict``, ``mercer demo``, ``mercer kernels``. Heavy modules are imported by the command that needs
+them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
-app = typer.Typer(help="Kernel methods from the command line.", no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+app = typer.Typer(
+    help="Kernel methods from the command line.", no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+)
 
 
 @app.callback()
@@ -12,18 +20,91 @@ def _root() -> None:
     """Kernel methods from the command line."""
 
 
+@contextmanager
+def _said_plainly() -> Iterator[None]:
+    """What is wrong with the input, in one line and exit status 1; not a traceback."""
+    try:
+        yield
+    except (ValueError, MemoryError, OSError) as error:
+        typer.echo(f"mercer: {error}", err=True)
+        raise typer.Exit(1) from None
+
+
 @app.command()
-def demo(
-    rows: int = typer.Option(569, min=50, help="How many rows of the data to use."),
-    kernel: str = typer.Option("2·Gaussian(γ='median') + Linear().normalized()", help="A kernel expression."),
+def fit(
+    data: Annotated[Path, typer.Argument(help="A table: CSV, TSV, Parquet, svmlight or NPZ.")],
+    target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to save the model; the data's name with .mercer if not given.")] = None,
+    seconds: Annotated[float, typer.Option("--time", min=1.0, help="Seconds to search for.")] = 60.0,
+    memory: Annotated[str | None, typer.Option("--memory", help="Memory that matrices may take, as 2GB; half of the machine's if not given.")] = None,
+    seed: Annotated[int, typer.Option(help="Of everything that is drawn.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the summary for machines.")] = False,
 ) -> None:
-    """Build a kernel on real data, check it, and look at what it sees."""
+    """Learn to predict a column of a table: finds kernel and parameters, trains, saves, and says what it learned."""
+    from rich.console import Console
+
+    from mercer.backend import Compute
+    from mercer.console import progress, show_model
+    from mercer.job import learn
+    from mercer.persistence import save
+    from mercer.readers import read_table
+
+    console = Console(stderr=json)
+    with _said_plainly():
+        frame = read_table(data)
+        compute = Compute(memory=memory) if memory is not None else None
+        with progress(console, seconds) as report:
+            model = learn(frame, target, seconds=seconds, compute=compute, seed=seed, report=report)
+        path = out or Path(f"{data.name.split('.')[0]}.mercer")
+        save(model, path)
+    if json:
+        from json import dumps
+
+        typer.echo(dumps(model.summary | {"saved": str(path)}, default=str))
+        return
+    show_model(console, model)
+    console.print(f"Saved as {path}: mercer predict {path} NEW_DATA")
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model saved by mercer fit.")],
+    data: Annotated[Path, typer.Argument(help="A table with the columns the model was trained on.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV or Parquet file; printed as CSV if not given.")] = None,
+) -> None:
+    """Predict the target of every row of a table with a saved model."""
+    from mercer.persistence import load
+    from mercer.readers import read_table, write_table
+
+    with _said_plainly():
+        import polars as pl
+
+        from mercer.job import Model
+
+        trained = load(model)
+        if not isinstance(trained, Model):
+            raise ValueError(f"{model} holds a {type(trained).__name__}, not a model of mercer fit; load it in Python: mercer.load({str(model)!r}).")
+        frame = read_table(data)
+        _, extra = trained.prepared(frame)
+        if extra:
+            shown = ", ".join(extra[:8]) + (", …" if len(extra) > 8 else "")
+            typer.echo(f"mercer: {len(extra)} columns that the model does not know were ignored: {shown}", err=True)
+        values = trained.predict(frame)
+        if trained.task.name == "classification":
+            result = pl.DataFrame({trained.target: pl.Series(list(values), strict=False)})
+        else:
+            result = pl.DataFrame({trained.target: values})
+        text = write_table(result, out)
+    if text is not None:
+        typer.echo(text, nl=False)
+
+
+@app.command()
+def demo(seconds: Annotated[float, typer.Option("--time", min=1.0, help="Seconds to search for.")] = 15.0) -> None:
+    """The main job on bundled data: mercer fit on one part of a table, mercer predict on the rest."""
     from mercer.demo import run
 
-    try:
-        run(rows, kernel)
-    except ValueError as error:
-        raise typer.BadParameter(str(error)) from None
+    run(seconds)
 
 
 @app.command()

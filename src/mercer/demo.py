@@ -1,55 +1,45 @@
-"""The main job in miniature: data, a kernel expression, its check, its Gram matrix, what it sees."""
+"""``mercer fit`` and ``mercer predict`` on bundled data: learn from most rows of a table, predict the rest, and compare."""
 
 from __future__ import annotations
 
-import time
+import tempfile
+from pathlib import Path
 
-import numpy as np
+import polars as pl
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 from sklearn.datasets import load_breast_cancer
-from sklearn.model_selection import cross_val_score
-from sklearn.preprocessing import StandardScaler
 
-from mercer import backend
-from mercer.backend import human
-from mercer.estimators.svm import SVC
-from mercer.functions import alignment, effective_dimension
-from mercer.kernels.base import Kernel
-from mercer.kernels.notation import parse
-from mercer.testing import check_kernel
+from mercer.console import progress, show_model
+from mercer.job import learn
+from mercer.persistence import load, save
+from mercer.readers import read_table, write_table
 
 
-def run(rows: int, expression: str, console: Console | None = None) -> None:
+def bundled() -> pl.DataFrame:
+    """Breast cancer Wisconsin (diagnostic): 569 biopsies, ten measurements of cell nuclei and the diagnosis, some values missing and a category
+    added, as tables are."""
+    data = load_breast_cancer()
+    frame = pl.DataFrame({name.replace(" ", "_"): data.data[:, j] for j, name in enumerate(data.feature_names[:10])})
+    size = pl.Series("size", ["small" if r < 12 else "medium" if r < 16 else "large" for r in data.data[:, 0]])
+    holes = pl.Series("texture", [None if i % 17 == 0 else v for i, v in enumerate(data.data[:, 1])])
+    diagnosis = pl.Series("diagnosis", [str(data.target_names[t]) for t in data.target])
+    return frame.drop("mean_texture").with_columns(holes, size, diagnosis)
+
+
+def run(seconds: float, console: Console | None = None) -> None:
     """Print the demonstration."""
     console = console or Console()
-    data = load_breast_cancer()
-    some = np.random.default_rng(0).permutation(len(data.data))[:rows]
-    X, y = StandardScaler().fit_transform(data.data)[some], data.target[some]
-    kernel = parse(expression)
-    console.print(f"[bold]Data[/bold]      breast cancer, {X.shape[0]} rows × {X.shape[1]} columns, 2 classes")
-    console.print(f"[bold]Kernel[/bold]    {escape(expression)}")
-    console.print(f"[bold]Check[/bold]     {escape(str(check_kernel(kernel, X)))}")
-
-    start = time.perf_counter()
-    K = backend.to_numpy(kernel.gram(X).dense())
-    elapsed = time.perf_counter() - start
-    console.print(f"[bold]Gram[/bold]      {K.shape[0]} × {K.shape[1]} {K.dtype}, {human(K.nbytes)}, computed in {1000 * elapsed:.1f} ms\n")
-
-    table = Table("kernel", "mean value", "dimension¹", "alignment²", "accuracy³", box=None, pad_edge=False)
-    target = np.where(y[:, None] == y[None, :], 1.0, -1.0)
-    for k in _parts(kernel):
-        G = backend.to_numpy(k(X))
-        accuracy = cross_val_score(SVC(kernel="precomputed"), G, y, cv=5).mean()
-        table.add_row(
-            escape(str(k)), f"{G.mean():.3f}", f"{effective_dimension(G, 1.0):.1f}", f"{alignment(G, target):.3f}", f"{100 * accuracy:.1f} %"
-        )
-    console.print(table)
-    console.print("\n¹ effective, at α = 1   ² with the classes, centred   ³ of a support vector machine with this kernel, 5-fold cross-validation")
-
-
-def _parts(kernel: Kernel) -> list[Kernel]:
-    """The terms of a sum, and the sum."""
-    terms = list(getattr(kernel, "terms", ()))
-    return [*terms, kernel] if len(terms) > 1 else [kernel]
+    frame = bundled().sample(fraction=1.0, shuffle=True, seed=0)
+    train, test = frame[:450], frame[450:]
+    with tempfile.TemporaryDirectory() as folder:
+        table, saved = Path(folder) / "biopsies.csv", Path(folder) / "biopsies.mercer"
+        write_table(train, table)
+        console.print("[bold]$ mercer fit biopsies.csv --target diagnosis[/bold]")
+        with progress(console, seconds) as report:
+            model = learn(read_table(table), "diagnosis", seconds=seconds, report=report)
+        show_model(console, model)
+        save(model, saved)
+        console.print("\n[bold]$ mercer predict biopsies.mercer new.csv[/bold]")
+        predicted = load(saved).predict(test.drop("diagnosis"))
+    right = sum(a == b for a, b in zip(predicted, test.get_column("diagnosis"), strict=True))
+    console.print(f"{right} of {len(test)} diagnoses that it had not seen are right ({100 * right / len(test):.1f} %).")

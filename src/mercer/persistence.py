@@ -36,7 +36,7 @@ FORMAT = 1
 _HEADER = "mercer.json"
 _MEMBER = re.compile(r"schema\.json|mercer\.json|[\w-]+\.(npy|npz|bin)")
 # Where Mercer's values live. Not the engine: what its formulas are made of is compiled, and must come from a kernel, not from a file.
-_VALUES = {"backend", "data", "kernels", "functions", "losses", "problems", "solvers", "estimators", "selection", "kinds", "persistence"}
+_VALUES = {"backend", "data", "kernels", "functions", "losses", "problems", "solvers", "estimators", "selection", "kinds", "job", "persistence"}
 _OF_A_RUN = ("progress", "_skl_callbacks", "_callback_fit_ctx")
 _MANY = 32  # texts, from which on a list of them is one buffer
 

@@ -307,6 +307,12 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         return Imputed(self, strategy, indicator)
 
+    def standardized(self) -> Kernel:
+        """k of columns with mean 0 and variance 1, by the means and variances of the data given to ``bind``."""
+        from mercer.kernels.inputs import Standardized
+
+        return Standardized(self)
+
     # -- final: a value ----------------------------------------------------------------------------------------------
 
     def __post_init__(self) -> None:

@@ -163,6 +163,51 @@ class Filled(Redirected):
 
 
 @kernel
+class Standardized(Wrapper):
+    """k of columns brought to mean 0 and variance 1 over the data given to ``bind``; a constant column is only centred."""
+
+    usage: ClassVar[str] = "k.standardized()"
+    domain: ClassVar[Domain] = Vectors()
+    method_name: ClassVar[str] = "standardized"
+    kernel: Kernel
+
+    @property
+    def _data_driven(self) -> bool:
+        return True
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        X = np.asarray(_dense(self.domain.check(X)), np.float64)
+        w = check_weights(len(X), weights)
+        mean = np.average(X, axis=0, weights=w)
+        spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=w))
+        # what is left of a constant column is rounding
+        spread = np.where(spread > 1e-12 * np.maximum(np.abs(mean), np.abs(X).max(axis=0, initial=0.0)), spread, 1.0)
+        return Shifted(self.kernel, mean, spread).bind(X, weights)
+
+
+@kernel
+class Shifted(Redirected):
+    """k((x − mean)/spread, (z − mean)/spread), column by column."""
+
+    domain: ClassVar[Domain] = Vectors()
+    method_name: ClassVar[str] = "shifted"
+    kernel: Kernel
+    mean: Any
+    spread: Any
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return (self.mean, self.spread)
+
+    def _redirect(self, X: Any) -> Any:
+        X = self.domain.check(X)
+        if X.shape[1] != len(self.mean):
+            raise DataError(f"The kernel was bound to {len(self.mean)} columns, the data has {X.shape[1]}.")
+        X = X if backend.is_tensor(X) else _dense(X)
+        dtype = backend.numpy_dtype(X)
+        return (X - backend.like(np.asarray(self.mean, dtype), X)) / backend.like(np.asarray(self.spread, dtype), X)
+
+
+@kernel
 class Outer(Composite):
     """g(x) g(z): one feature, g, a function of a collection of samples that returns a number for each."""
 

@@ -52,7 +52,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         if y.ndim != 1:
             raise ValueError(f"Intervals are of one output; y has shape {y.shape}.")
         n = size(X)
-        self._closed = None
+        self._closed: tuple[Array, Array, Array] | None = None
         if self.method == "split":
             train, rest = self._split(n)
             self.estimator_ = clone(self.estimator).fit(take(X, train), y[train])
@@ -75,9 +75,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     def _check_enough(self, n: int) -> None:
         if np.ceil((n + 1) * self.coverage) > n:
             least = int(np.ceil(self.coverage / (1 - self.coverage)))
-            raise ValueError(
-                f"Coverage {self.coverage:g} needs the errors of at least {least} samples, there are {n}: the interval would be infinite."
-            )
+            raise ValueError(f"Coverage {self.coverage:g} needs errors of at least {least} samples, there are {n}: the interval would be infinite.")
 
     def _fit_closed(self, X: Any, y: Array) -> None:
         machine = self.estimator_

@@ -1,0 +1,290 @@
+"""The main job: from a table and the name of a column to a model that predicts it, inside a time and a memory.
+
+kinds ─▶ candidates ─▶ search on some rows ─▶ the best again on more rows ─▶ train on all ─▶ Model
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from mercer import __version__
+from mercer.backend import Array, Compute
+from mercer.candidates import Candidate, Columns, candidates, relevance
+from mercer.data import DataError
+from mercer.estimators.ridge import KernelRidge
+from mercer.kinds import Kind, Task, clean, conform, infer_kinds, task_of
+from mercer.selection.search import KernelSearchCV
+from mercer.selection.tuning import tune
+
+_ROWS = 2000  # that the whole grid is tried on
+_MORE = 8000  # that the best are tried on again
+_FOLDS = 5
+_AGAIN = 4  # candidates that are tried again
+_TUNED_ROWS = 1000
+_LEAST = 10  # rows
+
+Report = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A candidate and its score by cross-validation: accuracy, or minus the root mean squared error."""
+
+    name: str
+    estimator: Any
+    score: float
+    spread: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(eq=False)
+class Model:
+    """A fitted estimator with all that is needed to read a table for it."""
+
+    estimator: Any
+    kinds: dict[str, Kind]
+    target: str
+    task: Task
+    labels: list[Any]
+    summary: dict[str, Any] = field(default_factory=dict)
+
+    def prepared(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+        """The columns the model was trained on, in the same form, and those that it does not know."""
+        if self.target in frame.columns:
+            frame = frame.drop(self.target)
+        return conform(frame, self.kinds)
+
+    def predict(self, frame: pl.DataFrame) -> Array:
+        X, _ = self.prepared(frame)
+        if not len(X):
+            return np.empty(0)
+        values = self.estimator.predict(X)
+        return np.array([self.labels[int(v)] for v in values], dtype=object) if self.task.name == "classification" else np.asarray(values)
+
+    def score(self, frame: pl.DataFrame) -> float:
+        """Accuracy, or minus the root mean squared error, on a table that has the target."""
+        known = frame.filter(_present(frame.get_column(self.target)))
+        return score(self.task, _targets(known.get_column(self.target), self.task, self.labels)[0], self._codes(known))
+
+    def _codes(self, frame: pl.DataFrame) -> Array:
+        return np.asarray(self.estimator.predict(self.prepared(frame)[0]))
+
+
+def score(task: Task, truth: Array, predicted: Array) -> float:
+    if task.name == "classification":
+        return float(np.mean(truth == predicted))
+    return -float(np.sqrt(np.mean((truth - predicted) ** 2)))
+
+
+def learn(
+    frame: pl.DataFrame, target: str, *, seconds: float = 60.0, compute: Compute | None = None, seed: int = 0, report: Report | None = None
+) -> Model:
+    """The best model of ``target`` that is found in ``seconds``; Ctrl-C ends the search, and the best so far is trained."""
+    run = _Run(frame, target, seconds, compute, seed, report)
+    try:
+        run.search()
+    except KeyboardInterrupt:
+        run.say(stage="interrupted")
+    return run.finish()
+
+
+class _Run:
+    def __init__(self, frame: pl.DataFrame, target: str, seconds: float, compute: Compute | None, seed: int, report: Report | None) -> None:
+        self.began, self.seconds, self.compute, self.report = time.perf_counter(), seconds, compute, report
+        if seconds <= 0:
+            raise ValueError(f"time={seconds:g}: give some seconds.")
+        self.kinds = infer_kinds(frame, target)
+        known = frame.filter(_present(frame.get_column(target)))
+        self.dropped = len(frame) - len(known)
+        if len(known) < _LEAST:
+            raise DataError(f"There are {len(known)} rows with a value of {target!r}; at least {_LEAST} are needed to learn from.")
+        self.target, self.task = target, task_of(known.get_column(target))
+        self.X = clean(known, self.kinds)
+        if not self.X.width:
+            reasons = "; ".join(f"{name!r}: {kind.reason}" for name, kind in self.kinds.items())
+            raise DataError(f"No column is left to learn from ({reasons}).")
+        self.y, self.labels = _targets(known.get_column(target), self.task)
+        missing = [name for name in self.X.columns if self.X.get_column(name).null_count()]
+        self.columns = Columns.of(self.kinds, missing)
+        self.random = np.random.default_rng(seed)
+        self.order = self.random.permutation(len(self.y))
+        self.fold_seed = int(self.random.integers(2**31))  # the same folds for every candidate
+        self.tried: list[Tried] = []
+        self.first_round: list[Tried] = []
+        self.notes: list[str] = []
+
+    @property
+    def left(self) -> float:
+        return self.seconds - (time.perf_counter() - self.began)
+
+    def say(self, **state: Any) -> None:
+        if self.report is not None:
+            best = max(self.tried, key=lambda t: t.score, default=None)
+            self.report({"left": self.left, "best": best, "tried": len(self.tried), **state})
+
+    # -- searching ---------------------------------------------------------------------------------------------------
+
+    def search(self) -> None:
+        n = len(self.y)
+        some = np.sort(self.order[: min(n, _ROWS)])
+        spread = float(np.std(self.y)) if self.task.name == "regression" else 1.0
+        families = candidates(self.columns, self.task.name, spread or 1.0, self.compute)
+        later = 0.45 if n > _ROWS else 0.15  # of the time, for what comes after the grid
+        for k, candidate in enumerate(families):
+            share = (self.left - later * self.seconds) / (len(families) - k)
+            if share > 0 or not self.tried:
+                self._grid(candidate, some, max(share, 0.02 * self.seconds))
+        if self.left > later * self.seconds / 2:
+            self._relevance(some)
+        if n > len(some):
+            self._again()
+
+    def _folds(self, rows: Array) -> list[tuple[Array, Array]]:
+        y = self.y[rows]
+        least = int(np.min(np.unique(y, return_counts=True)[1])) if self.task.name == "classification" else len(y)
+        folds = max(2, min(_FOLDS, least, len(y)))
+        splitter = StratifiedKFold if self.task.name == "classification" and least >= 2 else KFold
+        return list(splitter(folds, shuffle=True, random_state=self.fold_seed).split(np.zeros(len(y)), y))
+
+    @property
+    def _scoring(self) -> str:
+        return "accuracy" if self.task.name == "classification" else "neg_root_mean_squared_error"
+
+    def _grid(self, candidate: Candidate, rows: Array, seconds: float) -> None:
+        self.say(stage="search", name=candidate.name)
+
+        def heard(state: dict[str, Any]) -> None:
+            self.say(stage="search", name=candidate.name, done=state["done"], of=state["of"])
+
+        search = KernelSearchCV(
+            candidate.estimator, candidate.grid, cv=self._folds(rows), scoring=self._scoring, refit=False, max_time=seconds, progress=heard,
+            on_interrupt="raise",
+        )  # fmt: skip
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # a candidate that is hard to train is judged by its score
+                search.fit(self.X[rows], self.y[rows])
+        except ValueError as error:
+            if "No candidate was finished" not in str(error):
+                raise
+            return
+        found = search.cv_results_
+        for c, values in enumerate(found["params"]):
+            if np.isfinite(found["mean_test_score"][c]):
+                estimator = clone(candidate.estimator).set_params(**values)
+                self.tried.append(
+                    Tried(candidate.name, estimator, float(found["mean_test_score"][c]), float(found["std_test_score"][c]), found["mean_fit_time"][c])
+                )
+
+    def _relevance(self, rows: Array) -> None:
+        """Lengths for every column, by the gradient of the leave-one-out error, then the grid of prices for that kernel."""
+        for name, kernel in relevance(self.columns, self.task.name):
+            if self.left < 0.2 * self.seconds:
+                return
+            self.say(stage="tune", name=name)
+            some = rows[: min(len(rows), _TUNED_ROWS)]
+            y = self.y[some] if self.task.name == "regression" else np.where(self.y[some] == self.y[some].max(), 1.0, -1.0)
+            if self.task.name == "classification" and len(self.labels) > 2:
+                y = np.where(self.y[some][:, None] == np.arange(len(self.labels)), 1.0, -1.0)
+            found = tune(KernelRidge(0.1, kernel), self.X[some], y, "loo", max_iter=40, max_time=0.15 * self.seconds)
+            tuned = found.estimator
+            first = candidates(self.columns, self.task.name, float(np.std(self.y)) or 1.0, self.compute)[0]
+            grid = {name: values for name, values in first.grid.items() if name != "kernel"} | {"kernel": [tuned.kernel]}
+            self._grid(Candidate(f"{first.name.split(',')[0]}, {name}", first.estimator, grid), rows, 0.15 * self.seconds)
+
+    def _again(self) -> None:
+        """The best candidates of different kernels, on more rows: narrower kernels pay as there are more."""
+        rows = np.sort(self.order[: min(len(self.y), _MORE)])
+        (train, test), *_ = self._folds(rows)
+        best: dict[str, Tried] = {}
+        for tried in sorted(self.tried, key=lambda t: -t.score):
+            best.setdefault(str(tried.estimator.kernel), tried)
+        again: list[Tried] = []
+        for tried in list(best.values())[:_AGAIN]:
+            if again and self.left < 0.3 * self.seconds:
+                break
+            self.say(stage="more rows", name=tried.name)
+            start = time.perf_counter()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                machine = clone(tried.estimator).fit(self.X[rows[train]], self.y[rows[train]])
+            value = score(self.task, self.y[rows[test]], machine.predict(self.X[rows[test]]))
+            again.append(Tried(tried.name, tried.estimator, value, tried.spread, time.perf_counter() - start))
+        self.first_round = self.tried
+        self.tried = again or self.tried
+
+    # -- the end -----------------------------------------------------------------------------------------------------
+
+    def finish(self) -> Model:
+        if not self.tried:
+            raise DataError("Nothing was finished in the time that was given; give more.")
+        best = max(self.tried, key=lambda t: t.score)
+        rows = self._affordable(best)
+        self.say(stage="train", name=best.name)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ConvergenceWarning)
+            estimator = clone(best.estimator).fit(self.X[rows], self.y[rows])
+        self.notes += [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
+        return Model(estimator, self.kinds, self.target, self.task, self.labels, self._summary(best, estimator, rows))
+
+    def _affordable(self, best: Tried) -> Array:
+        """All rows, or as many as can be trained on in the time that is left, by how long fewer took."""
+        n = len(self.y)
+        seen = min(n, _MORE if self.first_round else _ROWS) * (1 - 1 / _FOLDS)
+        most = int(seen * max(1.0, max(self.left, 0.3 * self.seconds) / max(best.seconds, 1e-3)) ** 0.4)
+        if n <= 1.3 * most or n <= _ROWS:
+            return np.arange(n)
+        self.notes.append(f"Trained on {most} of {n} rows: all would take longer than the time allows (--time).")
+        return np.sort(self.order[:most])
+
+    def _summary(self, best: Tried, estimator: Any, rows: Array) -> dict[str, Any]:
+        classes = self.task.name == "classification"
+        baseline = float(np.max(np.bincount(self.y.astype(int))) / len(self.y)) if classes else -float(np.std(self.y))
+        leaders: dict[str, float] = {}
+        for tried in sorted([*self.tried, *self.first_round], key=lambda t: -t.score):
+            leaders.setdefault(tried.name, tried.score)
+        return {
+            "mercer": __version__, "target": self.target, "task": self.task.name, "reason": self.task.reason, "rows": len(self.y),
+            "trained_on": len(rows), "rows_without_target": self.dropped, "metric": "accuracy" if self.task.name == "classification" else "rmse",
+            "score": abs(best.score), "baseline": abs(baseline), "model": best.name, "kernel": str(best.estimator.kernel),
+            "parameters": {k: v for k, v in best.estimator.get_params(deep=False).items() if k in ("C", "alpha", "epsilon")},
+            "classes": [str(label) for label in self.labels], "columns": {name: [kind.name, kind.reason] for name, kind in self.kinds.items()},
+            "leaders": {name: abs(value) for name, value in list(leaders.items())[:6]}, "importance": self._importance(estimator, rows),
+            "tried": len(self.tried) + len(self.first_round), "seconds": time.perf_counter() - self.began, "notes": self.notes,
+        }  # fmt: skip
+
+    def _importance(self, estimator: Any, rows: Array) -> dict[str, float]:
+        """How much the score on (at most 500 of) its own rows falls when a column is shuffled."""
+        some = rows[:: max(1, len(rows) // 500)]
+        X, y = self.X[some], self.y[some]
+        whole = score(self.task, y, estimator.predict(X))
+        out = {}
+        for name in X.columns[:60]:
+            order = self.random.permutation(len(X))
+            shuffled = X.with_columns(X.get_column(name)[order].alias(name))
+            out[name] = whole - score(self.task, y, estimator.predict(shuffled))
+        return dict(sorted(out.items(), key=lambda item: -item[1]))
+
+
+def _present(column: pl.Series) -> pl.Series:
+    return column.is_not_null() & (column.is_not_nan() if column.dtype.is_float() else True)
+
+
+def _targets(column: pl.Series, task: Task, labels: list[Any] | None = None) -> tuple[Array, list[Any]]:
+    """Numbers, or codes of classes, and the classes."""
+    if task.name == "regression":
+        return column.cast(pl.Float64).to_numpy().astype(np.float64), []
+    values = column.to_list()
+    labels = sorted(set(values), key=lambda v: (str(type(v)), v)) if labels is None else labels
+    codes = {label: k for k, label in enumerate(labels)}
+    return np.array([codes.get(v, -1) for v in values], np.int64), labels

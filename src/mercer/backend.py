@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -164,6 +164,14 @@ class _SingleThreadedBlas:
 
 
 single_threaded_blas = _SingleThreadedBlas()
+_SMALL = 600  # rows of a matrix whose factorisation is over before a second thread is awake, or stuck if that has to wait for a core
+
+
+def calm_blas(n: int) -> Any:
+    """A context with BLAS on one thread for matrices of n rows, where n is small; it is as it was for large ones."""
+    return single_threaded_blas() if n < _SMALL else nullcontext()
+
+
 _in_worker = threading.local()
 
 

@@ -35,7 +35,8 @@ def cholesky(A: Array, workers: int = 1) -> Array:
         if int(info) != 0:
             raise NotPositive(int(info) - 1)
         return factor
-    _Cholesky(A, workers).factor(0, len(A))
+    with backend.single_threaded_blas():
+        _Cholesky(A, workers).factor(0, len(A))
     return A
 
 
@@ -121,7 +122,8 @@ def inverse(L: Array) -> Array:
     """(L L^T)^−1 as a full matrix, in the memory of L; L as ``cholesky`` leaves it."""
     if backend.is_tensor(L):
         return backend.namespace(L).cholesky_inverse(L)
-    x, info = linalg.lapack.get_lapack_funcs("potri", (L,))(L.T, lower=0, overwrite_c=1)
+    with backend.calm_blas(len(L)):
+        x, info = linalg.lapack.get_lapack_funcs("potri", (L,))(L.T, lower=0, overwrite_c=1)
     assert info == 0
     out = np.asarray(x).T  # the lower triangle is the inverse's
     upper = np.triu_indices(len(out), 1) if len(out) <= 256 else None
@@ -141,7 +143,8 @@ def eigh(A: Array) -> tuple[Array, Array]:
     if backend.is_tensor(A):
         values, vectors = backend.namespace(A).linalg.eigh(A)
         return values, vectors
-    values, vectors = linalg.eigh(A.T, lower=True, overwrite_a=True, driver="evr" if len(A) < 64 else "evd", check_finite=False)
+    with backend.calm_blas(len(A)):
+        values, vectors = linalg.eigh(A.T, lower=True, overwrite_a=True, driver="evr" if len(A) < 64 else "evd", check_finite=False)
     return values, vectors
 
 

@@ -108,6 +108,17 @@ def test_the_objective_is_scipys(loss: Loss, bias: bool) -> None:
         assert abs(s.objective - best) <= 1e-8 * abs(best)
 
 
+@pytest.mark.parametrize("solver", ["auto", "cholesky", "cg"])
+@pytest.mark.parametrize("loss", LOSSES, ids=str)
+def test_coefficients_do_not_drift_where_the_matrix_cannot_see_them(loss: Loss, solver: str) -> None:
+    """Of rank 10 among 90: any α + (null vector) is the same f, but α = −wℓ′/(2λ) costs no digits."""
+    X, y = _data(loss)
+    kernel, w = mc.Polynomial(2), _weights(90)
+    s = Descent(solver=solver).solve(SmoothERM(loss, y, w, 0.3), kernel.gram(X))
+    expected = -(w if s.coef.ndim == 1 else w[:, None]) * loss.gradient(y, s.values) / 0.6
+    np.testing.assert_allclose(s.coef, expected, rtol=0, atol=1e-3 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("kernel", [mc.Linear(), mc.Polynomial(2)], ids=str)
 @pytest.mark.parametrize("alpha", [0.01, 1.0])
 @pytest.mark.parametrize("classes", [2, 3])

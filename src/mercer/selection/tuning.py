@@ -161,6 +161,10 @@ class _Objective:
         return clone(self.estimator).set_params(**chosen)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
+        with backend.calm_blas(size(self.X)):
+            return self._judged(theta)
+
+    def _judged(self, theta: Array) -> tuple[float, Array]:
         kernel = self.kernel_at(theta)
         price = float(np.exp(theta[-1])) if self.price is not None else 1.0
         ridge = 1 / (2 * price) if self.price == "C" else price

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array, put_aside, stopping, workspace
+from mercer.backend import Array, put_aside, single_threaded_blas, stopping, workspace
 from mercer.gram import CachedGram, DenseGram, DensePart, Gram, KernelGram, MixedGram
 from mercer.problems import DualQP, Solution
 from mercer.solvers.interior import interior_point, with_sums
@@ -72,11 +72,12 @@ class ActiveSet:
     def solve(self, problem: DualQP, gram: Gram, start: Array | None = None) -> Solution:
         """From ``start``, if given, moved into the bounds and to the sums that are to be kept."""
         first = problem.start if start is None else with_sums(problem, np.clip(np.asarray(start, np.float64), problem.lower, problem.upper))
-        run = _Run(self, problem, kept(gram), first)
-        try:
-            return run.solve()
-        finally:
-            put_aside(run.room)
+        with single_threaded_blas():  # the systems inside are small, and their bits must not depend on threads
+            run = _Run(self, problem, kept(gram), first)
+            try:
+                return run.solve()
+            finally:
+                put_aside(run.room)
 
 
 def kept(gram: Gram) -> Gram:

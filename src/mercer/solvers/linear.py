@@ -45,7 +45,8 @@ class ConjugateGradients:
 
     def solve(self, system: LinearSystem, gram: Gram, inverse: Inverse | None = None) -> LinearSolution:
         inverse = choose(gram, self.solver) if inverse is None else inverse
-        found = self._solve(system, gram, inverse)
+        with backend.calm_blas(gram.shape[0]):
+            found = self._solve(system, gram, inverse)
         if found.residual > self.tol and not inverse.exact and fits(gram) and self.solver == "auto":
             found = self._solve(system, gram, Factored(gram))
         return found

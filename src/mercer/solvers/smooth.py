@@ -47,14 +47,15 @@ class Descent:
     keep_on_interrupt: bool = False
 
     def solve(self, problem: SmoothERM, gram: Gram, start: SmoothSolution | None = None) -> SmoothSolution:
-        run = _Run(self, problem, held(gram))
-        if start is not None:
-            run.begin(start)
-        known = problem.loss.curvature(problem.targets, run.shaped(run.f)) is not None
-        step = run.newton if known else run.lbfgs
-        if not known:
-            run.max_iter *= 10  # of cheap steps
-        return run.until_done(step)
+        with backend.calm_blas(gram.shape[0]):
+            run = _Run(self, problem, held(gram))
+            if start is not None:
+                run.begin(start)
+            known = problem.loss.curvature(problem.targets, run.shaped(run.f)) is not None
+            step = run.newton if known else run.lbfgs
+            if not known:
+                run.max_iter *= 10  # of cheap steps
+            return run.until_done(step)
 
 
 def held(gram: Gram) -> Gram:

@@ -1,0 +1,579 @@
+"""Kernel ridge regression against scikit-learn, against refitting without each sample, and the promises about weights, gaps and errors."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn import kernel_ridge
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, DotProduct
+from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mercer as mc
+from mercer.backend import Compute
+from mercer.data import Anything
+from mercer.kernels.base import Kernel, kernel
+
+
+@parametrize_with_checks([mc.KernelRidge(), mc.KernelRidgeCV()])
+def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+def _data(n: int = 100, outputs: int = 0, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, 3))
+    Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2, X[:, 2] - X[:, 0]]) + 0.1 * rng.standard_normal((n, 3)) + 1.0
+    return X, Y[:, :outputs] if outputs else Y[:, 0]
+
+
+NEW = np.random.default_rng(7).standard_normal((25, 3))
+K = mc.Gaussian(0.5)
+
+
+def _weights(n: int, seed: int = 3) -> Any:
+    return np.random.default_rng(seed).uniform(0.1, 3.0, n)
+
+
+# -- the same as elsewhere ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("outputs", [0, 3])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 50.0])
+def test_without_intercept_it_is_scikit_learns(alpha: float, outputs: int) -> None:
+    X, y = _data(outputs=outputs)
+    w = _weights(100)
+    for weights in (None, w):
+        ours = mc.KernelRidge(alpha, K, fit_intercept=False).fit(X, y, weights)
+        peer = kernel_ridge.KernelRidge(alpha=alpha, kernel="rbf", gamma=0.5).fit(X, y, weights)
+        np.testing.assert_allclose(ours.predict(NEW), peer.predict(NEW), atol=1e-8)
+        assert not np.any(ours.intercept_)
+        assert ours.converged_
+        assert ours.gap_ <= 1e-8
+
+
+def test_the_intercept_is_not_penalised() -> None:
+    """(K + λW^−1)α + b = y with Σα = 0, as one system."""
+    X, y = _data(outputs=2)
+    w = _weights(100)
+    M = np.ones((101, 101))
+    M[:100, :100], M[100, 100] = K(X) + 0.3 * np.diag(1 / w), 0.0
+    exact = np.linalg.solve(M, np.vstack([y, np.zeros(2)]))
+    ours = mc.KernelRidge(0.3, K).fit(X, y, w)
+    np.testing.assert_allclose(ours.predict(NEW), K(NEW, X) @ exact[:100] + exact[100], atol=1e-9)
+    np.testing.assert_allclose(ours.intercept_, exact[100], atol=1e-9)
+    np.testing.assert_allclose(ours.dual_coef_, exact[:100].T, atol=1e-8)
+    np.testing.assert_allclose(ours.function_(NEW), ours.predict(NEW), atol=1e-12)
+
+
+def test_linear_ridge_on_features() -> None:
+    """Polynomial features with an unpenalised intercept: scikit-learn's Ridge."""
+    from sklearn.linear_model import Ridge
+
+    X, y = _data()
+    k = mc.Polynomial(3)
+    peer = Ridge(2.0, solver="cholesky", tol=1e-14).fit(k.features(X), y)
+    for solver in ("auto", "woodbury", "cholesky", "cg", "eigen"):
+        ours = mc.KernelRidge(2.0, k, solver=solver).fit(X, y)
+        np.testing.assert_allclose(ours.predict(NEW), peer.predict(k.features(NEW)), atol=1e-6)
+        assert ours.solver_ == ("woodbury" if solver == "auto" else solver)
+
+
+@pytest.mark.parametrize("solver", ["auto", "cholesky", "cg", "eigen"])
+def test_a_constant_passes_through(solver: str) -> None:
+    """y + 10⁶: the predictions follow to rounding."""
+    X, y = _data()
+    tol = 1e-8 if solver == "eigen" else 1e-12
+    one, far = (mc.KernelRidge(0.1, K, solver=solver, tol=tol).fit(X, t).predict(NEW) for t in (y, y + 1e6))
+    np.testing.assert_allclose(far - 1e6, one, rtol=0, atol=20 * np.finfo(float).eps * 1e6)
+
+
+def test_solvers_agree() -> None:
+    X, Y = _data(outputs=3)
+    w = _weights(100)
+    every = {s: mc.KernelRidge(0.05, K, solver=s, tol=1e-12).fit(X, Y, w) for s in ("auto", "cholesky", "cg", "eigen")}
+    assert [m.solver_ for m in every.values()] == ["cholesky", "cholesky", "cg", "eigen"]
+    for machine in every.values():
+        assert machine.converged_
+        np.testing.assert_allclose(machine.predict(NEW), every["eigen"].predict(NEW), atol=1e-9)
+
+
+# -- weights ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [K, mc.Gaussian(), mc.Polynomial(2)], ids=str)
+@pytest.mark.parametrize("intercept", [True, False])
+def test_weights_are_repetitions_and_zero_is_absence(k: Any, intercept: bool) -> None:
+    X, Y = _data(outputs=2)
+    w = np.random.default_rng(0).integers(0, 4, 100)
+    one, other = (mc.KernelRidge(0.3, k, fit_intercept=intercept, tol=1e-11) for _ in range(2))
+    one.fit(X, Y, w)
+    other.fit(np.repeat(X, w, 0), np.repeat(Y, w, 0))
+    np.testing.assert_allclose(one.predict(NEW), other.predict(NEW), atol=1e-8)
+    np.testing.assert_allclose(one.predict(NEW, return_std=True)[1], other.predict(NEW, return_std=True)[1], atol=1e-7)
+    absent = mc.KernelRidge(0.3, k, fit_intercept=intercept, tol=1e-11).fit(X[w > 0], Y[w > 0], w[w > 0])
+    np.testing.assert_allclose(one.predict(NEW), absent.predict(NEW), atol=1e-12)
+    np.testing.assert_array_equal(one.support_, np.flatnonzero(w))
+
+
+# -- several outputs ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [K, mc.Polynomial(2)], ids=str)
+def test_each_output_its_own_ridge(k: Any) -> None:
+    X, Y = _data(outputs=3)
+    alphas = [0.01, 1.0, 0.0]
+    both = mc.KernelRidge(alphas, k).fit(X, Y)
+    for t, alpha in enumerate(alphas):
+        alone = mc.KernelRidge(alpha, k).fit(X, Y[:, t])
+        np.testing.assert_allclose(both.predict(NEW)[:, t], alone.predict(NEW), atol=1e-5)
+    many = np.column_stack([Y] * 4)
+    ridges = np.geomspace(0.01, 10, 12)  # so many that one decomposition serves all
+    several = mc.KernelRidge(ridges, k).fit(X, many)
+    assert several.solver_ == "eigen"
+    for t in (0, 5, 11):
+        np.testing.assert_allclose(several.predict(NEW)[:, t], mc.KernelRidge(ridges[t], k).fit(X, many[:, t]).predict(NEW), atol=1e-7)
+    std = mc.KernelRidge([0.01, 1.0, 0.01], k).fit(X, Y).predict(NEW, return_std=True)[1]
+    assert std.shape == (25, 3)
+    np.testing.assert_allclose(std[:, 1], mc.KernelRidge(1.0, k).fit(X, Y[:, 1]).predict(NEW, return_std=True)[1], atol=1e-10)
+
+
+@pytest.mark.parametrize("k", [K, mc.Polynomial(2)], ids=str)
+@pytest.mark.parametrize("weighted", [True, False])
+def test_missing_labels_are_separate_fits(k: Any, weighted: bool) -> None:
+    X, Y = _data(outputs=3)
+    rng = np.random.default_rng(0)
+    Y[rng.random((100, 3)) < 0.3] = np.nan
+    Y[:, 2] = np.where(np.isnan(Y[:, 1]), np.nan, 5.0 + X[:, 0])  # the same gaps as another
+    w = _weights(100) if weighted else None
+    machine = mc.KernelRidge([0.3, 0.1, 0.1], k, tol=1e-11).fit(X, Y, w)
+    mean, std = machine.predict(NEW, return_std=True)
+    for t, alpha in enumerate([0.3, 0.1, 0.1]):
+        known = ~np.isnan(Y[:, t])
+        alone = mc.KernelRidge(alpha, k, tol=1e-11).fit(X[known], Y[known, t], None if w is None else w[known])
+        expected, sure = alone.predict(NEW, return_std=True)
+        np.testing.assert_allclose(mean[:, t], expected, atol=1e-8)
+        np.testing.assert_allclose(std[:, t], sure, atol=1e-8)
+
+
+def test_labels_that_only_absent_samples_have() -> None:
+    """An output whose labels are all at weight 0 has none; that is said, as it is of one without any."""
+    X, Y = _data(outputs=2)
+    Y[3:, 1] = np.nan
+    with pytest.raises(ValueError, match="Output 1 of y has no label"):
+        mc.KernelRidge(kernel=K).fit(X, Y, np.where(np.arange(100) < 3, 0.0, 1.0))
+
+
+def test_shapes() -> None:
+    X, y = _data()
+    assert mc.KernelRidge(kernel=K).fit(X, y).predict(NEW).shape == (25,)
+    assert mc.KernelRidge(kernel=K).fit(X, y[:, None]).predict(NEW).shape == (25, 1)
+    assert mc.KernelRidgeCV(kernel=K).fit(X, y[:, None]).predict(NEW).shape == (25, 1)
+    machine = mc.KernelRidgeCV(kernel=K).fit(X, y[:, None])
+    assert machine.loo_residuals_.shape == (100, 1)
+
+
+# -- no ridge -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_no_ridge_is_least_squares_of_minimum_norm(intercept: bool) -> None:
+    """On features: lstsq, of which the bias is not counted in the norm. With copied columns there are many solutions."""
+    X, y = _data()
+    X = np.column_stack([X, X[:, 0], X.sum(axis=1)])
+    machine = mc.KernelRidge(0.0, mc.Linear(), fit_intercept=intercept).fit(X, y)
+    centre, level = (X.mean(axis=0), y.mean()) if intercept else (0.0, 0.0)
+    theta = np.linalg.lstsq(X - centre, y - level, rcond=1e-10)[0]
+    new = np.random.default_rng(1).standard_normal((20, 5))  # outside the plane of the training samples
+    np.testing.assert_allclose(machine.predict(new), (new - centre) @ theta + level, atol=1e-9)
+    assert machine.converged_
+
+
+def test_no_ridge_interpolates() -> None:
+    X, y = _data(40)
+    np.testing.assert_allclose(mc.KernelRidge(0.0, mc.Laplacian(1.0)).fit(X, y).predict(X), y, atol=1e-8)
+
+
+# -- uncertainty --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_the_uncertainty_is_a_gaussian_process(weighted: bool) -> None:
+    X, y = _data()
+    w = _weights(100) if weighted else np.ones(100)
+    pairs = [(K, RBF(1.0)), (mc.Linear() + 4.0 * mc.Constant(), DotProduct(2.0))]
+    for k, theirs in pairs:
+        peer = GaussianProcessRegressor(theirs, alpha=0.2 / w, optimizer=None).fit(X, y)
+        for machine in (mc.KernelRidge(0.2, k, fit_intercept=False, tol=1e-12), mc.KernelRidgeCV([0.2], k, fit_intercept=False)):
+            for new in (NEW, NEW[:1], X[:3]):
+                mean, std = machine.fit(X, y, w).predict(new, return_std=True)
+                expected, sure = peer.predict(new, return_std=True)
+                np.testing.assert_allclose(mean, expected, atol=1e-8)
+                np.testing.assert_allclose(std, sure, atol=1e-8)
+
+
+def test_the_uncertainty_of_an_interpolation_is_told_or_refused() -> None:
+    """alpha = 0 and fewer features than samples: no noise is left, so that f is known everywhere; never an internal error."""
+    X, y = _data()
+    for k in (mc.Linear(), mc.Polynomial(2)):
+        machine = mc.KernelRidge(0.0, k).fit(np.column_stack([X, X[:, 0]]), y)
+        new = np.column_stack([NEW, NEW[:, 0]])
+        try:
+            std = machine.predict(new, return_std=True)[1]
+        except ValueError as refused:
+            assert "alpha" in str(refused)  # noqa: PT017
+        else:
+            np.testing.assert_allclose(std, 0.0, atol=1e-5)
+
+
+def test_uncertainty_survives_a_copy_and_a_second_fit() -> None:
+    X, y = _data()
+    machine = mc.KernelRidge(0.2, K).fit(X, y)
+    std = machine.predict(NEW, return_std=True)[1]
+    again = pickle.loads(pickle.dumps(machine))
+    np.testing.assert_array_equal(again.predict(NEW, return_std=True)[1], std)
+    other = machine.fit(X[:30], y[:30]).predict(NEW, return_std=True)[1]
+    np.testing.assert_allclose(other, mc.KernelRidge(0.2, K).fit(X[:30], y[:30]).predict(NEW, return_std=True)[1], atol=1e-14)
+    assert (other > std - 1e-12).all()  # fewer samples, less is known
+
+
+# -- data of any kind ---------------------------------------------------------------------------------------------------
+
+
+def test_precomputed_is_the_kernel() -> None:
+    X, Y = _data(outputs=2)
+    direct, given = mc.KernelRidge(0.3, K).fit(X, Y), mc.KernelRidge(0.3, "precomputed").fit(K(X), Y)
+    np.testing.assert_allclose(given.predict(K(NEW, X)), direct.predict(NEW), atol=1e-10)
+    w = np.arange(100) % 3
+    direct, given = mc.KernelRidge(0.3, K).fit(X, Y, w), mc.KernelRidge(0.3, "precomputed").fit(K(X), Y, w)
+    np.testing.assert_allclose(given.predict(K(NEW, X)), direct.predict(NEW), atol=1e-10)
+    best, chosen = mc.KernelRidgeCV([0.01, 0.1, 1.0], K).fit(X, Y, w), mc.KernelRidgeCV([0.01, 0.1, 1.0], "precomputed").fit(K(X), Y, w)
+    assert best.alpha_ == chosen.alpha_
+    np.testing.assert_allclose(chosen.predict(K(NEW, X)), best.predict(NEW), atol=1e-9)
+    np.testing.assert_allclose(chosen.loo_residuals_, best.loo_residuals_, atol=1e-9)
+    with pytest.raises(ValueError, match="precomputed matrix does not hold"):
+        given.predict(K(NEW, X), return_std=True)
+
+
+@kernel
+class SharedLetters(Kernel):
+    """How often letters of one word are letters of the other: an inner product of counts."""
+
+    domain = Anything()
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return np.array([[float(sum(a.count(c) for c in b)) for b in B] for a in A]).reshape(len(A), len(B))
+
+    def _diag(self, A: Any) -> Any:
+        return np.array([float(sum(a.count(c) for c in a)) for a in A])
+
+
+def test_lists_of_strings() -> None:
+    line = "the quick brown fox jumps over a lazy dog and some other animals that were there before it came"
+    words = line.split()
+    y = np.array([len(word) + (word[0] < "m") for word in words], float)
+    counts = np.array([[word.count(c) for c in "abcdefghijklmnopqrstuvwxyz"] for word in words], float)
+    ours, peer = mc.KernelRidge(0.5, SharedLetters()).fit(words, y), mc.KernelRidge(0.5, mc.Linear()).fit(counts, y)
+    np.testing.assert_allclose(ours.predict(words[:5]), peer.predict(counts[:5]), atol=1e-9)
+    mean, std = ours.predict(words[:5], return_std=True)
+    np.testing.assert_allclose(std, peer.predict(counts[:5], return_std=True)[1], atol=1e-7)
+    assert mean.shape == std.shape == (5,)
+    chosen = mc.KernelRidgeCV([0.1, 1.0, 10.0], SharedLetters()).fit(words, y)
+    other = mc.KernelRidgeCV([0.1, 1.0, 10.0], mc.Linear()).fit(counts, y)
+    assert chosen.alpha_ == other.alpha_
+    np.testing.assert_allclose(chosen.loo_residuals_, other.loo_residuals_, atol=1e-9)
+
+
+def test_sparse_is_dense() -> None:
+    rng = np.random.default_rng(0)
+    for columns in (20, 200):
+        X = np.where(rng.random((80, columns)) < 0.8, 0.0, rng.standard_normal((80, columns)))
+        y = X[:, 0] + rng.standard_normal(80)
+        for k in (mc.Gaussian(0.1), mc.Linear()):
+            for machine in (mc.KernelRidge(0.3, k), mc.KernelRidgeCV([0.1, 1.0], k)):
+                dense, thin = clone(machine).fit(X, y), clone(machine).fit(sparse.csr_matrix(X), y)
+                np.testing.assert_allclose(thin.predict(sparse.csr_matrix(X[:9])), dense.predict(X[:9]), atol=1e-9)
+                expected = dense.predict(X[:9], return_std=True)[1]
+                np.testing.assert_allclose(thin.predict(sparse.csr_matrix(X[:9]), return_std=True)[1], expected, atol=1e-8)
+
+
+def test_single_precision() -> None:
+    X, y = _data()
+    single, double = mc.KernelRidge(0.3, K).fit(X.astype(np.float32), y), mc.KernelRidge(0.3, K).fit(X, y)
+    assert single.support_vectors_.dtype == np.float32
+    assert single.converged_
+    np.testing.assert_allclose(single.predict(NEW.astype(np.float32)), double.predict(NEW), atol=1e-4)
+    np.testing.assert_allclose(single.predict(NEW.astype(np.float32), return_std=True)[1], double.predict(NEW, return_std=True)[1], atol=1e-4)
+
+
+def test_little_memory() -> None:
+    X, y = _data(400)
+    lean, whole = mc.KernelRidge(0.3, K, compute=Compute(memory="1MB")).fit(X, y), mc.KernelRidge(0.3, K).fit(X, y)
+    assert (lean.solver_, whole.solver_) == ("cg", "cholesky")
+    np.testing.assert_allclose(lean.predict(NEW), whole.predict(NEW), atol=1e-6)
+
+
+def test_in_a_search() -> None:
+    X, y = _data()
+    search = GridSearchCV(mc.KernelRidge(kernel=mc.Gaussian(0.5)), {"alpha": [1e-3, 0.1, 1e3], "kernel__gamma": [0.1, 0.5]}, cv=3).fit(X, y)
+    assert search.best_params_["alpha"] < 1e3
+    assert search.best_score_ > 0.5
+
+
+# -- says what is wrong -------------------------------------------------------------------------------------------------
+
+
+def test_an_indefinite_matrix_is_named_with_its_eigenvalue() -> None:
+    X, y = _data()
+    S = K(X) - 0.7 * np.eye(100)
+    smallest = np.linalg.eigvalsh(S)[0]
+    for intercept in (True, False):
+        with pytest.warns(ConvergenceWarning, match=rf"smallest eigenvalue is {smallest:.3g}.*repaired"):
+            machine = mc.KernelRidge(0.1, "precomputed", fit_intercept=intercept).fit(S, y)
+        M = np.ones((101, 101))
+        M[:100, :100], M[100, 100] = S + 0.1 * np.eye(100), 0.0
+        exact = np.linalg.solve(M, np.append(y, 0.0)) if intercept else np.append(np.linalg.solve(M[:100, :100], y), 0.0)
+        np.testing.assert_allclose(machine.predict(S), S @ exact[:100] + exact[100], atol=1e-7)  # the system is solved nevertheless
+    mc.KernelRidge(0.8, "precomputed").fit(S, y)  # a ridge above it: no warning
+
+
+def test_an_indefinite_kernel_is_named() -> None:
+    X, y = _data()
+    with pytest.warns(ConvergenceWarning, match="not positive semi-definite"):
+        mc.KernelRidge(1e-3, mc.Sigmoid(1.0, -1.0)).fit(X, y)
+
+
+def test_an_ill_conditioned_matrix_is_said_to_be() -> None:
+    """Duplicates with different labels and next to no ridge: no digits are left, and it says so."""
+    X, y = _data(60)
+    X, y = np.repeat(X, 10, axis=0), np.random.default_rng(0).standard_normal(600)
+    with pytest.warns(ConvergenceWarning, match=r"ill-conditioned.*Raise alpha"):
+        machine = mc.KernelRidge(1e-11, K).fit(X, y)
+    assert not machine.converged_
+    assert machine.gap_ > machine.tol
+    assert machine.stop_reason_ == "stalled"
+    assert np.isfinite(machine.predict(NEW)).all()
+
+
+def test_a_limit_of_steps_is_reported() -> None:
+    X, y = _data(300)
+    with pytest.warns(ConvergenceWarning):
+        machine = mc.KernelRidge(1e-6, K, solver="cg", max_iter=1, tol=1e-15).fit(X, y)
+    assert machine.n_iter_ == 1
+    assert not machine.converged_
+
+
+@pytest.mark.parametrize(
+    ("machine", "message"),
+    [
+        (mc.KernelRidge(-1.0), "at least 0"),
+        (mc.KernelRidge(np.nan), "at least 0"),
+        (mc.KernelRidge([1.0, 2.0, 3.0]), "each of the 2 outputs"),
+        (mc.KernelRidge([1.0, -2.0]), "at least 0"),
+        (mc.KernelRidge([[1.0, 2.0]]), "alpha"),
+        (mc.KernelRidge(solver="lu"), "choose one of 'auto', 'cholesky', 'woodbury', 'cg', 'eigen'"),
+        (mc.KernelRidge(solver="woodbury"), "fewer features than samples"),
+        (mc.KernelRidge(tol=0.0), "must be positive"),
+        (mc.KernelRidgeCV([-1.0]), "positive numbers"),
+        (mc.KernelRidgeCV([]), "positive numbers"),
+        (mc.KernelRidgeCV([0.0, 1.0]), "positive numbers"),
+        (mc.KernelRidgeCV(criterion="aic"), "'loo', 'gcv', 'marginal likelihood'"),
+        (mc.KernelRidgeCV(kernel=[]), "at least one kernel"),
+    ],
+)
+def test_errors(machine: Any, message: str) -> None:
+    X, Y = _data(outputs=2)
+    with pytest.raises(ValueError, match=message):
+        machine.fit(X, Y)
+
+
+def test_errors_of_data() -> None:
+    X, Y = _data(outputs=2)
+    gaps = Y.copy()
+    gaps[:, 1] = np.nan
+    with pytest.raises(ValueError, match="Output 1 of y has no label"):
+        mc.KernelRidge().fit(X, gaps)
+    alone = Y[:, 0].copy()
+    alone[3] = np.nan
+    for y in (alone, alone[:, None]):
+        with pytest.raises(ValueError, match="NaN"):
+            mc.KernelRidge().fit(X, y)
+    gaps[:50] = 1.0
+    with pytest.raises(ValueError, match="NaN"):
+        mc.KernelRidgeCV().fit(X, gaps)
+    with pytest.raises(ValueError, match="inconsistent"):
+        mc.KernelRidge().fit(X, Y[:-1])
+    infinite = Y.copy()
+    infinite[0, 0], infinite[1, 1] = np.inf, np.nan
+    with pytest.raises(ValueError, match="infinity"):
+        mc.KernelRidge().fit(X, infinite)
+    with pytest.raises(ValueError, match="square"):
+        mc.KernelRidge(kernel="precomputed").fit(X, Y)
+    with pytest.raises(TypeError, match=r"mercer\.Gaussian"):
+        mc.KernelRidge(kernel="rbf").fit(X, Y)
+    with pytest.raises(ValueError, match="weight"):
+        mc.KernelRidge().fit(X, Y, np.zeros(100))
+    with pytest.raises(ValueError, match="at least 2"):
+        mc.KernelRidgeCV().fit(X[:1], Y[:1])
+
+
+# -- choosing the ridge -------------------------------------------------------------------------------------------------
+
+
+def _brute(X: Any, Y: Any, w: Any, alpha: float, k: Any, intercept: bool) -> Any:
+    """y_i − (prediction for i of a machine trained without it)."""
+    out = np.empty_like(Y)
+    for train, (i,) in LeaveOneOut().split(X):
+        machine = mc.KernelRidge(alpha, k, fit_intercept=intercept, solver="cholesky" if alpha > 0 else "eigen", tol=1e-13)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            out[i] = Y[i] - machine.fit(X[train], Y[train], w[train]).predict(X[[i]])[0]
+    return out
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("k", [K, mc.Polynomial(2)], ids=str)
+def test_leaving_one_out_is_fitting_without_it(k: Any, weighted: bool, intercept: bool) -> None:
+    X, Y = _data(60, 3)
+    w = _weights(60) if weighted else np.ones(60)
+    alphas = [1e-2, 0.3, 20.0]
+    machine = mc.KernelRidgeCV(alphas, k, fit_intercept=intercept).fit(X, Y, w)
+    brute = {alpha: _brute(X, Y, w, alpha, k, intercept) for alpha in alphas}
+    scores = [-(w @ brute[alpha] ** 2) / w.sum() for alpha in alphas]
+    np.testing.assert_allclose(machine.scores_[0], scores, rtol=1e-8)
+    best = alphas[int(np.argmax(np.sum(scores, axis=1)))]
+    assert machine.alpha_ == best
+    assert machine.best_score_ == pytest.approx(np.mean(scores, axis=1).max(), rel=1e-8)
+    np.testing.assert_allclose(machine.loo_residuals_, brute[best], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(machine.loo_predictions_, Y - brute[best], rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(machine.predict(NEW), mc.KernelRidge(best, k, fit_intercept=intercept, tol=1e-12).fit(X, Y, w).predict(NEW), atol=1e-8)
+
+
+def test_two_hundred_samples() -> None:
+    X, y = _data(200)
+    machine = mc.KernelRidgeCV([0.05], K).fit(X, y)
+    brute = cross_val_predict(mc.KernelRidge(0.05, K, tol=1e-12), X, y, cv=LeaveOneOut())
+    np.testing.assert_allclose(machine.loo_predictions_, brute, rtol=1e-8, atol=1e-8)
+
+
+def test_each_target_its_own() -> None:
+    rng = np.random.default_rng(0)
+    X, Y = _data(80, 3)
+    Y[:, 1] = rng.standard_normal(80)  # nothing to learn: a large ridge
+    alphas = np.geomspace(1e-3, 1e2, 12)
+    both = mc.KernelRidgeCV(alphas, K, alpha_per_target=True).fit(X, Y)
+    alone = [mc.KernelRidgeCV(alphas, K).fit(X, Y[:, t]) for t in range(3)]
+    np.testing.assert_allclose(both.alpha_, [m.alpha_ for m in alone])
+    assert len(set(both.alpha_)) > 1
+    np.testing.assert_allclose(both.predict(NEW), np.column_stack([m.predict(NEW) for m in alone]), atol=1e-9)
+    np.testing.assert_allclose(both.loo_residuals_, np.column_stack([m.loo_residuals_ for m in alone]), atol=1e-9)
+    std = both.predict(NEW, return_std=True)[1]
+    np.testing.assert_allclose(std, np.column_stack([m.predict(NEW, return_std=True)[1] for m in alone]), atol=1e-9)
+    common = mc.KernelRidgeCV(alphas, K).fit(X, Y)
+    assert common.alpha_ == alphas[np.argmax(common.scores_[0].sum(axis=1))]
+
+
+def test_the_kernel_is_chosen_too() -> None:
+    X, y = _data(80)
+    kernels = [mc.Linear(), mc.Gaussian(0.5), mc.Gaussian(50.0), mc.Polynomial(2)]
+    machine = mc.KernelRidgeCV([0.01, 0.1, 1.0], kernels).fit(X, y)
+    alone = [mc.KernelRidgeCV([0.01, 0.1, 1.0], k).fit(X, y) for k in kernels]
+    best = max(alone, key=lambda m: m.best_score_)
+    assert machine.kernel_ == best.kernel_
+    assert machine.alpha_ == best.alpha_
+    assert machine.scores_.shape == (4, 3, 1)
+    np.testing.assert_array_equal(machine.scores_, np.concatenate([m.scores_ for m in alone]))
+    np.testing.assert_array_equal(machine.predict(NEW), best.predict(NEW))
+    assert machine.fit(X, y).kernel_ == best.kernel_  # and again
+    assert clone(machine).kernel == kernels
+
+
+def test_a_grid_of_parameters() -> None:
+    X, y = _data(80)
+    machine = mc.KernelRidgeCV([0.01, 0.1, 1.0], mc.Gaussian(), kernel_grid={"gamma": [0.01, 0.5, 50.0]}).fit(X, y)
+    listed = mc.KernelRidgeCV([0.01, 0.1, 1.0], [mc.Gaussian(g) for g in (0.01, 0.5, 50.0)]).fit(X, y)
+    assert machine.kernel_ == listed.kernel_ == mc.Gaussian(0.5)
+    np.testing.assert_array_equal(machine.scores_, listed.scores_)
+    assert machine.kernel == mc.Gaussian()  # what was given is as it was
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_criteria(intercept: bool) -> None:
+    """Each with its hat matrix or density written out."""
+    X, y = _data(60)
+    alphas = np.geomspace(1e-3, 10, 8)
+    n, H = 60, np.eye(60) - np.full((60, 60), 1 / 60)
+    C = np.linalg.eigh(H)[1][:, 1:] if intercept else np.eye(60)
+    gcv, evidence = [], []
+    for alpha in alphas:
+        S = C.T @ (K(X) + alpha * np.eye(n)) @ C
+        G = C @ np.linalg.inv(S) @ C.T
+        r = alpha * G @ y  # what is left of y
+        gcv.append(-n * (r @ r) / np.trace(alpha * G) ** 2)
+        m = C.shape[1]
+        variance = y @ G @ y / m
+        constant = 0.5 * np.log(n) if intercept else 0.0
+        evidence.append(-0.5 * (m * np.log(2 * np.pi * variance) + m + np.linalg.slogdet(S)[1]) - constant)
+    for criterion, scores in (("gcv", gcv), ("marginal likelihood", evidence)):
+        machine = mc.KernelRidgeCV(alphas, K, criterion=criterion, fit_intercept=intercept).fit(X, y)
+        np.testing.assert_allclose(machine.scores_[0, :, 0], scores, rtol=1e-7)
+        assert machine.alpha_ == alphas[np.argmax(scores)]
+
+
+@pytest.mark.parametrize("criterion", ["loo", "gcv", "marginal likelihood"])
+def test_the_usual_range_holds_the_best(criterion: str) -> None:
+    """The ridge that is chosen from the usual 20 predicts as well as any of a fine grid, or nearly."""
+    X, y = _data(150)
+    new, truth = _data(1000, seed=1)
+    machine = mc.KernelRidgeCV(kernel=K, criterion=criterion).fit(X, y)
+    errors = [np.mean((mc.KernelRidge(a, K).fit(X, y).predict(new) - truth) ** 2) for a in np.geomspace(1e-4, 1e2, 13)]
+    assert np.mean((machine.predict(new) - truth) ** 2) < 1.3 * min(errors)
+
+
+def test_duplicates_are_left_out_together() -> None:
+    """A sample is not predicted from its own copy; all copies share the residual of being left out together."""
+    X, y = _data(40)
+    copies = np.concatenate([np.arange(40), np.arange(10), np.arange(5)])
+    machine = mc.KernelRidgeCV([0.05], K).fit(X[copies], y[copies])
+    assert len(machine.loo_residuals_) == 55
+    for i in (0, 7, 30):
+        rest = copies != i
+        alone = mc.KernelRidge(0.05, K, tol=1e-13).fit(X[copies][rest], y[copies][rest])
+        np.testing.assert_allclose(machine.loo_residuals_[copies == i], y[i] - alone.predict(X[[i]])[0], rtol=1e-8)
+    np.testing.assert_allclose(machine.predict(NEW), mc.KernelRidge(0.05, K, tol=1e-13).fit(X[copies], y[copies]).predict(NEW), atol=1e-9)
+
+
+def test_equal_points_with_other_labels_are_samples_of_their_own() -> None:
+    X, y = _data(30)
+    X, y = np.vstack([X, X[:3]]), np.concatenate([y, y[:3] + 1.0])
+    machine = mc.KernelRidgeCV([0.05], K).fit(X, y)
+    np.testing.assert_allclose(machine.loo_residuals_, _brute(X, y[:, None], np.ones(33), 0.05, K, True)[:, 0], rtol=1e-8)
+
+
+def test_samples_without_weight_have_no_residual() -> None:
+    X, y = _data(50)
+    w = np.where(np.arange(50) % 5 == 0, 0.0, 1.0)
+    machine = mc.KernelRidgeCV([0.1], K).fit(X, y, w)
+    np.testing.assert_allclose(machine.loo_residuals_, mc.KernelRidgeCV([0.1], K).fit(X[w > 0], y[w > 0]).loo_residuals_, atol=1e-12)
+
+
+def test_progress_is_told_of_each_kernel_and_may_stop() -> None:
+    X, y = _data(50)
+    seen: list[Any] = []
+    kernels = [mc.Gaussian(g) for g in (0.1, 0.5, 2.0)]
+    mc.KernelRidgeCV([0.1], kernels, progress=seen.append).fit(X, y)
+    assert [state["done"] for state in seen] == [1, 2, 3]
+    machine = mc.KernelRidgeCV([0.1], kernels, progress=lambda state: state["done"] == 1).fit(X, y)
+    assert machine.kernel_ == kernels[0]
+    assert machine.scores_.shape == (1, 1, 1)

@@ -29,7 +29,8 @@ def main(n: int = 50_000, d: int = 20) -> None:
     device = mc.KernelRidge(0.1, mc.Gaussian(0.05), compute=compute).fit(X[:3000], y[:3000])
     apart = np.max(np.abs(small.predict(X[:1000]) - device.predict(X[:1000])))
     print(
-        f"n = 3000: largest difference of predictions from the CPU's {apart:.1e}; n = {n}: training R² {1 - np.var(y[:10_000] - values) / np.var(y):.4f}"
+        f"n = 3000: largest difference of predictions from the CPU's {apart:.1e}; "
+        f"n = {n}: training R² {1 - np.var(y[:10_000] - values) / np.var(y):.4f}"
     )
     import torch
 

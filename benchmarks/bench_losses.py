@@ -36,7 +36,8 @@ def optimum() -> None:
         f = phi @ peer.coef_[0] + peer.intercept_[0]
         theirs = float(np.sum(np.logaddexp(0, -np.where(y == 1, 1, -1) * f)) + alpha * np.sum(peer.coef_**2))
         print(
-            f"  λ = {alpha:<5} {ours.objective_:.10f} and {theirs:.10f}   relative difference {(theirs - ours.objective_) / theirs:+.1e}   {ours.solver_}"
+            f"  λ = {alpha:<5} {ours.objective_:.10f} and {theirs:.10f}   relative difference "
+            f"{(theirs - ours.objective_) / theirs:+.1e}   {ours.solver_}"
         )
 
 
@@ -97,7 +98,9 @@ def quantiles() -> None:
         weights.append(len(y))
         wins, total = wins + (np.mean(ours) < np.mean(peer)), total + 1
         print(
-            f"  {path.stem:<20} {100 * np.mean(ours):8.2f}  {100 * np.mean(peer):8.2f}    {share[0]:.3f} / {share[1]:.3f} / {share[2]:.3f}   {crossings:8d}"
+            f"  {path.stem:<20} {100 * np.mean(ours):8.2f}  {100 * np.mean(peer):8.2f}    "
+            f"{share[0]:.3f} / {share[1]:.3f} / {share[2]:.3f}   {crossings:8d}",
+            flush=True,
         )
     pooled = np.sum(shares, axis=0) / np.sum(weights)
     print(f"  kernel better on {wins} of {total} sets; pooled shares below {pooled[0]:.3f} / {pooled[1]:.3f} / {pooled[2]:.3f}")

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression, PoissonRegressor
+from threadpoolctl import threadpool_limits
 
 import mercer as mc
 from mercer.backend import Compute
@@ -90,7 +91,8 @@ def _peer(problem: SmoothERM, Phi: Any) -> float:
         return value, np.concatenate([(Phi.T @ g + 2 * problem.ridge * theta).ravel(), g.sum(axis=0) * problem.bias])
 
     exact = {"maxiter": 20_000, "maxfun": 100_000, "ftol": 1e-16, "gtol": 1e-10}
-    best = minimize(both, np.zeros((p + 1) * m), jac=True, method="L-BFGS-B", options=exact)
+    with threadpool_limits(1):  # thousands of tiny products
+        best = minimize(both, np.zeros((p + 1) * m), jac=True, method="L-BFGS-B", options=exact)
     return float(best.fun)
 
 
@@ -220,6 +222,7 @@ def test_a_coupled_loss_without_curvature() -> None:
 # -- hard ones ----------------------------------------------------------------------------------------------------------
 
 
+@settings(max_examples=40)
 @given(
     loss=st.sampled_from(LOSSES),
     gamma=st.sampled_from([1e-3, 0.5, 20.0]),
@@ -229,7 +232,7 @@ def test_a_coupled_loss_without_curvature() -> None:
     seed=st.integers(0, 3),
 )
 def test_every_fit_ends_near_the_minimum(loss: Loss, gamma: float, ridge: float, scale: float, bias: bool, seed: int) -> None:
-    """Where it says that it converged, no step along any of 20 directions, nor one of SciPy's, lowers the objective by more than it says."""
+    """Where it says that it converged, SciPy finds nothing that is lower."""
     X, y = _data(loss, 40, seed)
     y = y * scale if isinstance(loss, Squared | Huber | Expectile) else y
     K = mc.Gaussian(gamma)(X)

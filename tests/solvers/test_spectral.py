@@ -134,7 +134,10 @@ def test_generalised_cross_validation_from_the_hat_matrix(kind: str, bias: bool,
 @with_bias
 @weighted
 def test_the_likelihood_is_that_of_contrasts(kind: str, bias: bool, w: Any) -> None:
-    """The density of C^T y at its best σ², C an orthonormal basis of what has sum 0. Integrating b along (1, …, 1) itself, not its direction, takes ½ log n off."""
+    """The density of C^T y at its best σ², C an orthonormal basis of what has sum 0.
+
+    To integrate over b, along (1, …, 1) and not along its direction, takes ½ log n off.
+    """
     gram, K = _grams()[kind]
     Y = _data(N, 2, 1) + 2.0
     C = linalg.null_space(np.ones((1, N))) if bias else np.eye(N)

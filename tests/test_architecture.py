@@ -133,6 +133,7 @@ def test_tests_mirror_the_source() -> None:
         "callbacks": "test_svm.py",
         "machine": "test_svm.py",
         "svr": "test_svm.py",
+        "console": "test_cli.py",
     }
     for path in _modules():
         stem = path.stem

@@ -11,7 +11,7 @@ from sklearn.metrics import brier_score_loss
 import mercer as mc
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
-from mercer.estimators.svm import hinge
+from mercer.losses import Hinge
 from mercer.solvers.dual import ActiveSet
 
 
@@ -21,7 +21,7 @@ def test_the_span_estimate_is_near_leaving_one_out() -> None:
     y = np.where(X[:, 0] + 0.5 * rng.standard_normal(60) > 0, 1.0, -1.0)
     k = mc.Gaussian(0.3)
     C = np.where(np.arange(60) % 2 == 0, 1.0, 0.5)  # bounds of their own: what is free is not to be guessed from the largest
-    s = ActiveSet(tol=1e-8).solve(hinge(y, C), k.gram(X))
+    s = ActiveSet(tol=1e-8).solve(Hinge().dual(y, C, True), k.gram(X))
     estimate = leave_one_out(k.gram(X), s.gradient + y + s.levels[0], s.coef, s.free)
     exact = np.empty(60)
     for i in range(60):

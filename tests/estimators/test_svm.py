@@ -24,9 +24,9 @@ from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
-from mercer.estimators import svm
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Pairwise
+from mercer.losses import Hinge
 
 MACHINES = [mc.SVC(), mc.NuSVC(), mc.SVR(), mc.NuSVR(), mc.OneClassSVM(), mc.SVDD()]
 

@@ -1,0 +1,55 @@
+"""Kernel expressions from kinds of columns: their values against the formulas they stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mercer.candidates import Columns, candidates, kernels, relevance
+from mercer.kinds import Kind
+
+FRAME = pl.DataFrame({"a": [1.0, 2.0, 4.0, 7.0], "b": [0.5, None, 2.5, 3.0], "c": ["u", "v", "u", None], "d": ["p", "p", "q", "q"]})
+KINDS = {"a": Kind("numeric", ""), "b": Kind("numeric", ""), "c": Kind("nominal", ""), "d": Kind("nominal", ""), "e": Kind("constant", "")}
+
+
+def test_columns_by_what_a_kernel_does_with_them() -> None:
+    columns = Columns.of(KINDS, ["b", "c"])
+    assert (columns.numbers, columns.categories, columns.gaps, len(columns)) == (("a", "b"), ("c", "d"), True, 4)
+    assert not Columns.of(KINDS, ["c"]).gaps
+
+
+def test_the_smooth_kernel_is_a_gaussian_over_numbers_and_disagreements() -> None:
+    gamma = 0.25
+    columns = Columns(("a",), ("c", "d"), False)
+    k = next(k for k, g in zip(kernels(columns)["Gaussian"], (0.03, 0.1, 0.3, 1.0, 3.0), strict=True) if g == 1.0)
+    del k
+    from mercer.kernels.vectors import Gaussian
+
+    K = columns.smooth(Gaussian(gamma), gamma)(FRAME)
+    a = FRAME.get_column("a").to_numpy()
+    a = (a - a.mean()) / a.std()
+    disagree = sum(
+        (np.array(FRAME.get_column(name).to_list(), object)[:, None] != np.array(FRAME.get_column(name).to_list(), object)) for name in "cd"
+    )
+    np.testing.assert_allclose(K, np.exp(-gamma * (a[:, None] - a) ** 2 - 2 * gamma * disagree), rtol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [Columns(("a", "b"), ("c", "d"), True), Columns(("a",), (), False), Columns((), ("c", "d"), False)], ids=str)
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_candidate_gives_a_kernel_on_the_table(columns: Columns, task: str) -> None:
+    found = candidates(columns, task, 2.0, None)
+    assert found
+    for candidate in found:
+        for kernel in candidate.grid["kernel"]:
+            assert kernel.psd
+            K = kernel(FRAME)
+            assert K.shape == (4, 4)
+            assert np.linalg.eigvalsh(K)[0] > -1e-10
+    for _, kernel in relevance(columns, task):
+        assert kernel(FRAME).shape == (4, 4)
+        assert any("length_scale" in name for name in kernel.gradient(FRAME))
+
+
+def test_no_gradient_over_too_many_columns() -> None:
+    assert not relevance(Columns(tuple(f"x{j}" for j in range(60)), (), False), "regression")

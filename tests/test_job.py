@@ -1,0 +1,101 @@
+"""The main job: what it chooses, that it keeps to its time, and that what it saves predicts the same."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+
+from mercer.data import DataError
+from mercer.job import Model, learn
+from mercer.persistence import load, save
+
+
+def _diabetes() -> pl.DataFrame:
+    data = load_diabetes()
+    return pl.DataFrame(data.data, schema=list(data.feature_names)).with_columns(pl.Series("progression", data.target))
+
+
+def test_regression_beats_the_mean_and_survives_its_file(tmp_path: Path) -> None:
+    frame = _diabetes()
+    model = learn(frame[:350], "progression", seconds=4.0)
+    assert model.task.name == "regression"
+    test = frame[350:]
+    assert -model.score(test) < 0.8 * np.std(test.get_column("progression").to_numpy())
+    save(model, tmp_path / "m.mercer")
+    again = load(tmp_path / "m.mercer")
+    assert isinstance(again, Model)
+    assert np.array_equal(again.predict(test), model.predict(test))
+    assert again.summary == model.summary
+
+
+def test_labels_come_back_as_they_were_given() -> None:
+    data = load_breast_cancer()
+    X = pl.DataFrame(data.data[:, :5], schema=[f"x{j}" for j in range(5)])
+    for labels in (data.target.astype(bool), np.where(data.target, "good", "bad"), data.target * 3 - 1):
+        model = learn(X.with_columns(pl.Series("y", labels)), "y", seconds=1.5)
+        assert set(model.predict(X[:50])) <= set(labels.tolist())
+        assert model.score(X.with_columns(pl.Series("y", labels))) > 0.9
+
+
+def test_rows_without_a_target_are_left_out_and_counted() -> None:
+    frame = _diabetes().with_columns(pl.when(pl.int_range(pl.len()) < 40).then(None).otherwise(pl.col("progression")).alias("progression"))
+    model = learn(frame, "progression", seconds=1.5)
+    assert (model.summary["rows"], model.summary["rows_without_target"]) == (402, 40)
+
+
+def test_keeps_to_its_time() -> None:
+    """Also where rows are many: the grid sees some of them, and what is trained at the end is what time allows."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((6000, 6))
+    frame = pl.DataFrame(X, schema=[f"x{j}" for j in range(6)]).with_columns(
+        pl.Series("y", np.sin(X[:, 0]) + X[:, 1] + 0.1 * rng.standard_normal(6000))
+    )
+    start = time.perf_counter()
+    model = learn(frame, "y", seconds=8.0)
+    assert time.perf_counter() - start < 24.0  # a machine that others use too
+    assert -model.score(frame) < 0.3
+
+
+def test_interrupt_keeps_the_best_so_far() -> None:
+    seen: list[dict[str, Any]] = []
+
+    def report(state: dict[str, Any]) -> None:
+        seen.append(state)
+        if state["tried"] and state["stage"] == "search":
+            raise KeyboardInterrupt
+
+    model = learn(_diabetes(), "progression", seconds=60.0, report=report)
+    assert any(state["stage"] == "interrupted" for state in seen)
+    assert model.summary["score"] < model.summary["baseline"]
+
+
+def test_same_seed_same_model() -> None:
+    frame = _diabetes()
+    a, b = (learn(frame, "progression", seconds=300.0, seed=3, report=_stop_after(2)) for _ in range(2))
+    assert np.array_equal(a.predict(frame), b.predict(frame))
+
+
+def _stop_after(families: int) -> Any:
+    names: set[str] = set()
+
+    def report(state: dict[str, Any]) -> None:
+        names.add(state.get("name", ""))
+        if len(names) > families and state["stage"] == "search":
+            raise KeyboardInterrupt
+
+    return report
+
+
+def test_refuses_what_cannot_be_learned() -> None:
+    with pytest.raises(DataError, match="at least 10"):
+        learn(_diabetes()[:5], "progression")
+    with pytest.raises(DataError, match="No column is left"):
+        learn(pl.DataFrame({"a": [1] * 20, "y": list(range(10)) * 2}), "y")
+    with pytest.raises(ValueError, match="some seconds"):
+        learn(_diabetes(), "progression", seconds=0.0)

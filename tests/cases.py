@@ -86,14 +86,6 @@ KERNELS = [
     Case(mc.AdditiveChiSquared(), oracles.additive_chi_squared, histograms),
 ]
 
-
-def standardized(x: list[float]) -> list[float]:
-    """x by the means and variances of ``real()``, column by column."""
-    columns = list(zip(*real().tolist(), strict=True))
-    means = [sum(c) / len(c) for c in columns]
-    return [(v - m) / math.sqrt(sum((u - m) ** 2 for u in c) / len(c)) for v, m, c in zip(x, means, columns, strict=True)]
-
-
 COMPOSITES = [
     Case(mc.Gaussian(0.3) + mc.Linear(), oracles.sum_of([gaussian, linear])),
     Case(2 * mc.Gaussian(0.3) + mc.Linear() + 1.5, oracles.sum_of([oracles.scaled(2, gaussian), linear, _with(oracles.constant, c=1.5)])),
@@ -113,7 +105,6 @@ COMPOSITES = [
     Case(mc.Outer(row_norm), oracles.outer(lambda x: math.sqrt(sum(v * v for v in x)))),
     Case(mc.Gaussian(0.3).on([0, 2]) + mc.Linear().on(1), lambda x, z: gaussian([x[0], x[2]], [z[0], z[2]]) + x[1] * z[1]),
     Case(mc.Gaussian(0.3).imputed("zero"), gaussian),
-    Case(mc.Gaussian(0.3).standardized().bind(real()), oracles.mapped(gaussian, standardized)),
     Case(mc.Sigmoid(0.3, -0.1).repaired("clip").bind(real()), None),
     Case(mc.Sigmoid(0.3, -0.1).repaired("flip").bind(real()), None),
     Case(mc.Sigmoid(0.3, -0.1).repaired("shift").bind(real()), None),

@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         iris.target_names.tolist(),
     )
     assert summary["score"] > 0.9 > 0.5 > summary["baseline"]
-    assert summary["columns"]["plot"][0] == "constant" and summary["columns"]["garden"][0] == "nominal"
+    assert [summary["columns"][name][0] for name in ("plot", "garden")] == ["constant", "nominal"]
     assert next(iter(summary["importance"])) in ("petal_length", "petal_width")
     return where
 
@@ -85,7 +85,8 @@ def _refused(folder: Path, name: str, text: str | None, *words: str) -> None:
         (folder / name).write_text(text)
     result = runner.invoke(app, ["predict", str(folder / "m.mercer"), str(folder / name)])
     assert result.exit_code == 1
-    assert result.stderr.startswith("mercer: ") and "Traceback" not in result.stderr
+    assert result.stderr.startswith("mercer: ")
+    assert "Traceback" not in result.stderr
     for word in words:
         assert word in result.stderr, result.stderr
 

@@ -23,7 +23,7 @@ from mercer.candidates import Candidate, Columns, candidates, relevance
 from mercer.data import DataError
 from mercer.estimators.ridge import KernelRidge
 from mercer.kinds import Kind, Task, clean, conform, infer_kinds, task_of
-from mercer.selection.search import KernelSearchCV
+from mercer.selection.search import KernelSearchCV, NothingFinished
 from mercer.selection.tuning import tune
 
 _ROWS = 2000  # that the whole grid is tried on
@@ -174,9 +174,10 @@ class _Run:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # a candidate that is hard to train is judged by its score
                 search.fit(self.X[rows], self.y[rows])
-        except ValueError as error:
-            if "No candidate was finished" not in str(error):
-                raise
+        except NothingFinished:
+            if not self.tried:  # one at least, whatever it takes
+                middle = {name: [values[len(values) // 2]] for name, values in candidate.grid.items()}
+                self._grid(Candidate(candidate.name, candidate.estimator, middle), rows, np.inf)
             return
         found = search.cv_results_
         for c, values in enumerate(found["params"]):

@@ -53,6 +53,8 @@ class _Cholesky:
             factor, info = self.potrf(self.A[low:high, low:high], lower=1, clean=1)
             if info != 0:
                 raise NotPositive(low + int(info) - 1)
+            if not np.isfinite(factor).all():  # LAPACK may pass NaN on
+                raise NotPositive(low + int(np.argmin(np.isfinite(factor).all(axis=1))))
             self.A[low:high, low:high] = factor
             self.inverses[low] = self.trtri(factor, lower=1)[0]
             return
@@ -149,7 +151,7 @@ def eigh(A: Array) -> tuple[Array, Array]:
 
 
 def symmetric_svd(Phi: Any) -> tuple[Array, Array]:
-    """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0: from the smaller of Φ^T Φ and Φ Φ^T."""
+    """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0."""
     U, singular, _ = linalg.svd(Phi, full_matrices=False, check_finite=False)
     used = singular > max(Phi.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)
     return singular[used] ** 2, U[:, used]

@@ -20,6 +20,8 @@ from mercer.problems import DualQP
 class Loss(ABC):
     """ℓ(y, f), convex in f. ``y`` and ``f`` have n rows; f is (n,), or (n, m) for a loss that couples m outputs."""
 
+    relative = False  # whether only differences between the outputs matter
+
     @abstractmethod
     def value(self, y: Array, f: Array) -> Array:
         """ℓ(y_i, f_i) for each sample."""
@@ -101,6 +103,7 @@ class Multinomial(Loss):
     """−log softmax(f)_y for m classes 0…m−1: one function for each, of which only differences matter."""
 
     classes: int
+    relative = True
 
     def value(self, y: Array, f: Array) -> Array:
         return -log_softmax(f, axis=1)[np.arange(len(f)), y]

@@ -108,13 +108,14 @@ class LinearSystem:
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
     """Coefficients (n, m) and biases (m,) of a ``LinearSystem``; ``residual`` is ‖what is left‖/‖right side‖, of the worst output, computed in
-    float64 from the matrix itself; ``solver`` how it was found, in ``n_iter`` steps."""
+    float64 from the matrix itself; ``solver`` how it was found, in ``n_iter`` steps; ``stop_reason`` as of a ``Solution``."""
 
     coef: Array
     bias: Array
     residual: float
     n_iter: int
     solver: str
+    stop_reason: str
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,3 +131,28 @@ def test_imputation_errors() -> None:
         mc.Gaussian().imputed("guess")
     with pytest.raises(DataError, match="bound to 4 columns, the data has 3"):
         mc.Gaussian(1.0).imputed().bind(X)(X[:, :3])
+
+
+def test_standardized_is_the_kernel_of_standardised_columns() -> None:
+    """Means and variances are those of the data given to bind, weights counting as repetitions; a constant column is only centred."""
+    rng = np.random.default_rng(5)
+    Z = np.column_stack([rng.normal(3, 10, 20), rng.normal(-1, 0.01, 20), np.full(20, 7.0)])
+    new = Z[:4] + 0.5
+    mean, spread = Z.mean(0), np.array([Z[:, 0].std(), Z[:, 1].std(), 1.0])
+    k = mc.Gaussian(0.5)
+    np.testing.assert_allclose(k.standardized()(Z), k((Z - mean) / spread), atol=1e-12)
+    bound = k.standardized().bind(Z)
+    np.testing.assert_allclose(bound(new, Z), k((new - mean) / spread, (Z - mean) / spread), atol=1e-12)
+    np.testing.assert_allclose(mc.Gaussian("scale").standardized()(Z), mc.Gaussian("scale")((Z - mean) / spread), atol=1e-12)
+    w = rng.integers(0, 4, 20)
+    a, b = (mc.Linear().standardized().bind(*data) for data in ((Z, w), (np.repeat(Z, w, axis=0),)))
+    np.testing.assert_allclose(a(Z), b(Z), atol=1e-10)
+    holes = Z.copy()
+    holes[3, 0] = np.nan
+    filled = np.where(np.isnan(holes), np.nanmedian(holes, axis=0), holes)
+    np.testing.assert_allclose(k.standardized().imputed("median")(holes), k.standardized()(filled), atol=1e-12)
+    assert mc.parse(str(k.standardized())) == k.standardized()
+    with pytest.raises(DataError, match="bound to 3 columns"):
+        bound(Z[:, :2], Z)
+    gradient = bound.gradient(Z)
+    assert list(gradient) == ["kernel__gamma"]

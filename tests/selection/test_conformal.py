@@ -76,9 +76,14 @@ def _by_folds(machine: Any, X: Any, y: Any, T: Any, coverage: float, folds: int)
 
 @pytest.mark.parametrize(
     "machine",
-    [mc.SVR(kernel=mc.Gaussian(0.5), tol=1e-8), mc.KernelHuber(0.1, kernel=mc.Gaussian(0.5)), Ridge(), make_pipeline(StandardScaler(), mc.KernelRidge(0.2))],
+    [
+        mc.SVR(kernel=mc.Gaussian(0.5), tol=1e-8),
+        mc.KernelHuber(0.1, kernel=mc.Gaussian(0.5)),
+        Ridge(),
+        make_pipeline(StandardScaler(), mc.KernelRidge(0.2)),
+    ],
     ids=["SVR", "Huber", "scikit-learn", "pipeline"],
-)  # fmt: skip
+)
 def test_others_are_refitted_on_folds(machine: Any) -> None:
     X, y = _data()
     T = _data(20, 1)[0]
@@ -105,16 +110,11 @@ def test_a_precomputed_matrix(method: str) -> None:
 def test_least_squares_of_minimum_norm() -> None:
     """alpha = 0 has no factor to take the closed form from where the matrix is singular; the intervals are there all the same."""
     X, y = _data()
+    T = _data(20, 1)[0]
     machine = mc.KernelRidge(0.0, mc.Linear())
-    found = mc.ConformalRegressor(machine, 0.8).fit(X, y)
-    n = len(y)
-    errors = np.empty(n)
-    for i in range(n):
-        rest = np.delete(np.arange(n), i)
-        errors[i] = abs(y[i] - clone(machine).fit(X[rest], y[rest]).predict(X[i : i + 1])[0])
-    share = np.mean(found.errors_ >= 0.5 * errors)
-    assert share > 0.8
-    assert np.isfinite(found.predict_interval(X)).all()
+    found = mc.ConformalRegressor(machine, 0.8).fit(X, y).predict_interval(T)
+    expected = [_by_folds(machine, X, y, T, 0.8, folds) for folds in (10, 40)]  # either is an answer
+    assert min(np.abs(found - ends).max() for ends in expected) < 1e-6
 
 
 # -- split ------------------------------------------------------------------------------------------------------------
@@ -160,11 +160,11 @@ def _coverages(machine: Any, draws: int, n: int, new: int, **options: Any) -> An
 @pytest.mark.parametrize("method", ["loo", "split"])
 def test_coverage(method: str) -> None:
     """90 % ± 1.5 over 200 draws."""
-    found = _coverages(mc.KernelRidge(0.5, mc.Gaussian(1.0)), 200, 80, 100, method=method)
+    found = _coverages(mc.KernelRidge(0.5, mc.Gaussian(1.0)), 200, 97, 60, method=method)  # "split" keeps 29: 27/30 is 90 %
     assert 0.885 <= found.mean() <= 0.915
     # where half is asked, half is given: the level is heeded
-    half = _coverages(mc.KernelRidge(0.5, mc.Gaussian(1.0)), 100, 81, 100, method=method, coverage=0.5)
-    assert half.mean() == pytest.approx(0.5, abs=0.035)
+    half = _coverages(mc.KernelRidge(0.5, mc.Gaussian(1.0)), 60, 97, 60, method=method, coverage=0.5)
+    assert half.mean() == pytest.approx(0.5, abs=0.04)
 
 
 def test_coverage_of_support_vector_regression() -> None:
@@ -177,8 +177,8 @@ def test_coverage_of_support_vector_regression() -> None:
 def test_the_guarantee_of_split_is_exact() -> None:
     """With m errors the coverage is ⌈(m + 1)c⌉/(m + 1) on average, whatever the machine and the noise: 8/10 for m = 9, c = 0.75."""
     for machine in (mc.KernelRidge(0.5, mc.Gaussian(1.0)), mc.KernelRidge(1e-6, mc.Gaussian(50.0)), Ridge()):
-        found = _coverages(machine, 250, 30, 50, method="split", coverage=0.75)
-        error = np.sqrt(0.8 * 0.2 * (1 / 11 + 1 / 50) / 250)  # the coverage given the errors is Beta(8, 2)
+        found = _coverages(machine, 150, 30, 50, method="split", coverage=0.75)
+        error = np.sqrt(0.8 * 0.2 * (1 / 11 + 1 / 50) / 150)  # the coverage given the errors is Beta(8, 2)
         assert found.mean() == pytest.approx(0.8, abs=3.5 * error)
 
 
@@ -269,3 +269,20 @@ def test_errors() -> None:
         mc.ConformalRegressor(machine).predict(X)
     with pytest.raises(ValueError, match="features"):
         mc.ConformalRegressor(machine).fit(X, y).predict_interval(X[:, :1])
+
+
+@pytest.mark.parametrize("method", ["split", "loo"])
+def test_targets_of_another_length(method: str) -> None:
+    """Too few or too many: never taken for what they are not."""
+    X, y = _data(60)
+    for machine in (mc.KernelRidge(0.2, mc.Gaussian(0.5)), mc.SVR()):
+        for a, b in ((60, 50), (50, 60)):
+            with pytest.raises(ValueError, match=r"inconsistent|samples"):
+                mc.ConformalRegressor(machine, method=method).fit(X[:a], y[:b])
+
+
+def test_a_share_for_calibration() -> None:
+    X, y = _data(60)
+    for calibration in (0.0, 1.0, 1.5):
+        with pytest.raises(ValueError, match="calibration"):
+            mc.ConformalRegressor(mc.KernelRidge(0.2), method="split", calibration=calibration).fit(X, y)

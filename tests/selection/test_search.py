@@ -1,8 +1,9 @@
-"""``KernelSearchCV``: the scores of scikit-learn's GridSearchCV on the same splits, each kernel value computed once, and every way of ending early."""
+"""``KernelSearchCV``: the scores of scikit-learn's GridSearchCV on the same splits, each kernel value once, and every way of ending early."""
 
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,9 @@ def _compare(estimator: Any, grid: Any, X: Any, y: Any, cv: Any, atol: float = 1
     """The search beside GridSearchCV of the same Mercer estimator: both fit for themselves."""
     scoring = options.pop("scoring", None)
     ours = mc.KernelSearchCV(estimator, grid, cv=cv, scoring=scoring).fit(X, y, **options)
-    peer = GridSearchCV(clone(estimator), grid, cv=cv, scoring=scoring, error_score="raise").fit(X, y, **options)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*sample_weight")  # of a scorer that takes none
+        peer = GridSearchCV(clone(estimator), grid, cv=cv, scoring=scoring, error_score="raise").fit(X, y, **options)
     _same(ours, peer, atol)
     return ours, peer
 
@@ -430,7 +433,9 @@ def test_nested_scores_with_weights_and_groups() -> None:
     found = mc.nested_scores(search, X, y, cv=GroupKFold(4), sample_weight=w, groups=groups)
     for s, (train, test) in enumerate(GroupKFold(4).split(X, y, groups)):
         inner = GridSearchCV(machine, grid, cv=GroupKFold(3), scoring=by)
-        inner.fit(X[train], y[train], sample_weight=w[train], groups=groups[train])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*sample_weight")
+            inner.fit(X[train], y[train], sample_weight=w[train], groups=groups[train])
         assert found[s] == pytest.approx(inner.score(X[test], y[test]), abs=1e-8)
 
 
@@ -728,3 +733,22 @@ def test_an_empty_list_of_grids() -> None:
     with pytest.raises(ValueError, match=r"param_grid|empty|candidate") as found:
         mc.KernelSearchCV(mc.SVC(), []).fit(X, y)
     assert "max_time" not in str(found.value)
+
+
+def test_weights_of_another_length() -> None:
+    X, y = _values()
+    with pytest.raises(ValueError, match=r"sample_weight|weights"):
+        mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3).fit(X, y, sample_weight=np.ones(89))
+
+
+def test_scores_that_are_no_numbers_are_not_blamed_on_time() -> None:
+    X, y = _values()
+    with pytest.raises(ValueError, match=r"score|NaN|nan") as found:
+        mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3, scoring=lambda machine, X, y: float("nan")).fit(X, y)
+    assert "max_time" not in str(found.value)
+
+
+def test_one_score_at_a_time() -> None:
+    X, y = _values()
+    with pytest.raises(ValueError, match="scor"):
+        mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3, scoring=["r2", "neg_mean_absolute_error"]).fit(X, y)

@@ -151,7 +151,7 @@ def test_relevance_for_classes() -> None:
     X = rng.standard_normal((70, 4))
     y = (np.abs(X[:, 0]) > 0.7).astype(int)
     for criterion in ("radius-margin", "span"):
-        found = mc.tune(mc.SVC(1.0, mc.Matern(np.ones(4), nu=math.inf)), X, y, criterion, max_iter=20)
+        found = mc.tune(mc.SVC(1.0, mc.Matern(np.ones(4), nu=math.inf)), X, y, criterion, max_iter=12)
         scales = np.asarray(found.estimator.kernel.length_scale)
         assert scales[1:].min() > 2 * scales[0], criterion
 
@@ -364,3 +364,23 @@ def test_a_matrix_that_is_not_positive_anywhere_is_said_to_be() -> None:
     X, y = _data(40)
     with pytest.raises(ValueError, match=r"positive|finite"):
         mc.tune(mc.KernelRidge(1e-6, mc.Sigmoid(1.0, -1.0)), X, y, max_iter=3)
+
+
+def test_targets_of_another_length() -> None:
+    X, y = _data(30)
+    with pytest.raises(ValueError, match=r"inconsistent|samples"):
+        mc.tune(mc.KernelRidge(0.2, mc.Gaussian(0.5)), X, y[:-3])
+
+
+def test_one_class_is_refused_in_words() -> None:
+    X, _ = _data(30)
+    for criterion in ("span", "loo"):
+        with pytest.raises(ValueError, match="class"):
+            mc.tune(mc.SVC(1.0, mc.Gaussian(0.5)), X, np.zeros(30), criterion)
+
+
+def test_a_constant_target_is_refused_in_words() -> None:
+    """Every kernel predicts it without error: there is nothing to tune by."""
+    X, _ = _data(30)
+    with pytest.raises(ValueError, match=r"constant|same|finite"):
+        mc.tune(mc.KernelRidge(0.2, mc.Gaussian(0.5)), X, np.ones(30))

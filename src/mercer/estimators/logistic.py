@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import log_softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -78,8 +79,10 @@ class KernelLogistic(ClassifierMixin, LossMachine):  # type: ignore[misc]
 
     def predict_log_proba(self, X: Any) -> Array:
         """log P(class | x)."""
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+        values = self._values(X)
+        if len(self.classes_) > 2:
+            return np.asarray(log_softmax(values, axis=1))
+        return -np.logaddexp(0.0, np.column_stack([values[:, 0], -values[:, 0]]))
 
     def predict(self, X: Any) -> Array:
         """The likeliest class of each sample."""

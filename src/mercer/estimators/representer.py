@@ -63,6 +63,8 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
         ridge, limits, losses = self._positive("alpha"), self._limits(), self._losses()
         for loss in losses:
             loss.check(y)
+            if loss.outputs(y):
+                raise ValueError(f"{loss} is of several functions at once, which this machine does not fit; for classes there is KernelLogistic.")
         self._bind(X, weights)
         gram: Gram = self._gram(X)
         gram = kept(gram) if len(losses) > 1 else gram

@@ -45,11 +45,15 @@ class Ridge(RegressorMixin, KernelMachine):  # type: ignore[misc]
         if given is None or not gaps.any():
             X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
             return X, np.asarray(y, np.float64)
-        empty = gaps.all(axis=0)
-        if empty.any():
-            raise ValueError(f"Output {int(np.argmax(empty))} of y has no label at all.")
+        self._check_labels(given)
         X, y = self._accept(X, np.where(gaps, 0.0, given), reset=True, y_numeric=True, multi_output=True)
         return X, np.where(gaps, np.nan, np.asarray(y, np.float64))
+
+    @staticmethod
+    def _check_labels(Y: Array) -> None:
+        empty = np.isnan(Y).all(axis=0)
+        if empty.any():
+            raise ValueError(f"Output {int(np.argmax(empty))} of y has no label at all.")
 
     def _placed(self, X: Any) -> Any:
         """X on the device to compute on: what is computed there then stays there."""
@@ -70,6 +74,8 @@ class Ridge(RegressorMixin, KernelMachine):  # type: ignore[misc]
         check_is_fitted(self)
         if self.kernel_ is None:
             raise ValueError("A precomputed matrix does not hold k(x, x) of new samples, which their uncertainty needs; give the kernel itself.")
+        if any(ridge == 0 for ridge, _ in self._parts):
+            raise ValueError("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.")
         X = self._accept_new(X)
         cross, diagonal = self._cross(X), np.asarray(self.kernel_.diag(X), np.float64)
         columns: list[Array] = []
@@ -77,8 +83,12 @@ class Ridge(RegressorMixin, KernelMachine):  # type: ignore[misc]
             if t and self._parts[t - 1][0] == ridge and self._parts[t - 1][1] is used:
                 columns.append(columns[-1])
                 continue
-            rows = slice(None) if used is None else used
-            columns.append(np.sqrt(self._posterior(ridge, used).variance(cross.sub(slice(None), rows), diagonal)))
+            posterior, rows = self._posterior(ridge, used), slice(None) if used is None else used
+            if posterior.features is not None:
+                variance = posterior.of_features(self.kernel_.features(X))
+            else:
+                variance = posterior.variance(cross.sub(slice(None), rows), diagonal)
+            columns.append(np.sqrt(variance))
         same = all(column is columns[0] for column in columns)
         return columns[0] if same else np.column_stack(columns)
 
@@ -138,6 +148,7 @@ class KernelRidge(Ridge):
         self._open_task(X, y)
         X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
         Y = y.reshape(len(y), -1)
+        self._check_labels(Y)
         ridges = self._ridges(Y.shape[1])
         self._check_limits()
         if self.solver not in _SOLVERS:
@@ -146,7 +157,7 @@ class KernelRidge(Ridge):
         gram = self._gram(self._placed(X))
         gram = DenseGram(gram.dense(), self.compute) if gram.opaque else gram
         coef, bias = np.zeros(Y.shape), np.zeros(Y.shape[1])
-        self.n_iter_, self.gap_, self.solver_ = 0, 0.0, ""
+        self.n_iter_, self.gap_, self.solver_, self.stop_reason_ = 0, 0.0, "", "gap"
         self._parts: list[Any] = [None] * Y.shape[1]
         for used, outputs in _by_labels(Y):
             rows = slice(None) if used is None else used
@@ -156,8 +167,8 @@ class KernelRidge(Ridge):
                 self._parts[t] = (float(ridges[t]), used)
         self._finish(X, y, coef, bias, weights, original)
         self.converged_ = self.gap_ <= self.tol
-        self.stop_reason_ = "gap" if self.converged_ else "stalled"
-        if not self.converged_:
+        self.stop_reason_ = "gap" if self.converged_ else self.stop_reason_
+        if self.stop_reason_ in ("stalled", "max_iter"):
             self._explain(weights, gram, float(ridges.min()))
         self._close_task()
         return self
@@ -204,7 +215,7 @@ class KernelRidge(Ridge):
         for ridge in different:
             mine = ridges == ridge
             if ridge > 0 and inverse is not None:
-                solver = ConjugateGradients(self.tol, self.max_iter or 500, self.solver, self._reporter())
+                solver = ConjugateGradients(self.tol, self.max_iter or 500, solver=self.solver, progress=self._reporter())
                 try:
                     found = solver.solve(LinearSystem(Y[:, mine], w, float(ridge), self.fit_intercept), gram, inverse)
                 except NotPositive:
@@ -217,7 +228,8 @@ class KernelRidge(Ridge):
             full[rows] = found.coef
             coef[:, outputs[mine]], bias[outputs[mine]] = full, found.bias
             self.n_iter_ += found.n_iter
-            self.gap_ = max(self.gap_, found.residual)
+            if found.residual >= self.gap_:
+                self.gap_, self.stop_reason_ = found.residual, found.stop_reason
             self.solver_ = found.solver
 
     def _by_spectrum(self, spectrum: Spectrum, gram: Gram, Y: Array, w: Array, ridge: float) -> LinearSolution:
@@ -225,10 +237,11 @@ class KernelRidge(Ridge):
         b = spectrum.biases(gram, Y, A)
         residual = 0.0
         if ridge > 0:  # at 0 what is left is what no f can reach
-            left = Y - backend.to_numpy(gram.astype(np.float64) @ A) - ridge * A / w[:, None] - b
-            centre = np.average(Y, axis=0, weights=w) if self.fit_intercept else 0.0
+            centre = np.average(Y, axis=0, weights=w) if self.fit_intercept else np.zeros(Y.shape[1])
+            left = (Y - centre) - backend.to_numpy(gram.astype(np.float64) @ A) - ridge * A / w[:, None]
+            left = left - np.average(left, axis=0, weights=w) if self.fit_intercept else left
             residual = float(np.max(np.linalg.norm(left, axis=0) / np.maximum(np.linalg.norm(Y - centre, axis=0), 1e-300), initial=0.0))
-        return LinearSolution(A, b, residual, 1, "eigen")
+        return LinearSolution(A, b, residual, 1, "eigen", "gap" if residual <= self.tol else "stalled")
 
     def _say_indefinite(self, gram: Gram) -> None:
         smallest = float(np.linalg.eigvalsh(backend.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")

@@ -28,6 +28,10 @@ Split = tuple[Array, Array]
 Progress = Callable[[dict[str, Any]], Any]
 
 
+class NothingFinished(ValueError):
+    """The time was over before any candidate had been through all folds."""
+
+
 class _Enough(Exception):
     """The time is over, or the callback wants no more; the finished cells stand."""
 
@@ -217,7 +221,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _take(self, cells: Cells, X: Any, y: Any, weights: Array | None) -> None:
         done = np.isfinite(cells.scores).all(axis=1)
         if not done.any():
-            raise ValueError(f"No candidate was finished within max_time={self.max_time}: give more time, fewer folds or fewer samples.")
+            raise NothingFinished(f"No candidate was finished within max_time={self.max_time}: give more time, fewer folds or fewer samples.")
         mean = np.where(done, cells.scores.mean(axis=1), np.nan)
         self.best_index_ = int(np.nanargmax(mean))
         self.best_params_, self.best_score_ = cells.candidates[self.best_index_], float(mean[self.best_index_])

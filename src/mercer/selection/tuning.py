@@ -20,6 +20,7 @@ from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive
 from mercer.selection.criteria import CRITERIA, Criterion
 
+_NOWHERE = 1e10
 _RANGE = np.log(1e6)  # how far a parameter may go from where it started, in either direction
 
 
@@ -161,20 +162,20 @@ class _Objective:
         return clone(self.estimator).set_params(**chosen)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
-        with backend.calm_blas(size(self.X)):
-            return self._judged(theta)
+        with backend.calm_blas(size(self.X)), np.errstate(over="ignore", invalid="ignore"):
+            try:
+                return self._judged(theta)
+            except (NotPositive, FloatingPointError):  # parameters out of reach: nowhere to stay
+                return _NOWHERE, np.zeros(len(theta))
 
     def _judged(self, theta: Array) -> tuple[float, Array]:
         kernel = self.kernel_at(theta)
         price = float(np.exp(theta[-1])) if self.price is not None else 1.0
         ridge = 1 / (2 * price) if self.price == "C" else price
         K = np.asarray(backend.to_numpy(kernel.gram(self.X).astype(np.float64).dense()))
-        try:
-            value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
-        except NotPositive:
-            return 1e10, np.zeros(len(theta))
+        value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
         if not np.isfinite(value):
-            return 1e10, np.zeros(len(theta))
+            return _NOWHERE, np.zeros(len(theta))
         if self.best is None or value < self.best[0]:
             self.best = (value, theta.copy())
         grams = kernel.gradient(self.X)

@@ -15,6 +15,7 @@ import numpy as np
 
 from mercer.backend import Array
 from mercer.gram import Gram
+from mercer.linalg import NotPositive
 from mercer.losses import Loss, Squared
 from mercer.problems import LinearSystem, SmoothERM
 from mercer.solvers.dual import ActiveSet
@@ -59,7 +60,17 @@ def minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gra
     """The minimiser, by the table above."""
     if limits.solver not in SOLVERS:
         raise ValueError(f"solver={limits.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
-    if isinstance(loss, Squared):
+    try:
+        return _minimise(loss, y, weights, ridge, bias, gram, limits)
+    except NotPositive:
+        raise ValueError(
+            "The kernel matrix plus the ridge is not positive definite: the kernel is not positive semi-definite on these data, and there is no "
+            "minimum. Raise alpha, or use kernel.repaired('clip')."
+        ) from None
+
+
+def _minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> Fit:
+    if type(loss) is Squared:  # a subclass may be another loss
         return _squared(y, weights, ridge, bias, gram, limits)
     dual = loss.dual(y, weights / (2 * ridge), bias)
     if dual is not None:
@@ -71,17 +82,16 @@ def minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gra
         return Fit(coef, level, values, objective, s.gap, s.n_iter, s.stop_reason, "dual", s.note)
     problem = SmoothERM(loss, y, weights, ridge, bias)
     smooth = Descent(**limits.given("tol", "max_iter", "max_time", "solver", "progress", "keep_on_interrupt")).solve(problem, gram)
-    note = "" if smooth.converged else "the objective no longer falls although its slope is not zero"
+    note = "the objective no longer falls although its slope is not zero" if smooth.stop_reason == "stalled" else ""
     return Fit(smooth.coef, smooth.bias, smooth.values, smooth.objective, smooth.gap, smooth.n_iter, smooth.stop_reason, smooth.solver, note)
 
 
 def _squared(y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> Fit:
     system = LinearSystem(y, weights, ridge, bias)
-    solver = ConjugateGradients(**limits.given("tol", "max_iter", "solver", "progress"))
+    solver = ConjugateGradients(**limits.given("tol", "max_iter", "max_time", "solver", "progress"))
     s = solver.solve(system, gram)
     values = y - ridge * s.coef.reshape(y.shape) / (weights if y.ndim == 1 else weights[:, None])
     loss = float(np.sum(weights * (y - values).reshape(len(y), -1).T ** 2))
     objective = loss + ridge * float(np.vdot(s.coef, values.reshape(s.coef.shape) - s.bias))
     coef, level = (s.coef[:, 0], float(s.bias[0])) if y.ndim == 1 else (s.coef, s.bias)
-    reason = "gap" if s.residual <= solver.tol else "stalled"
-    return Fit(coef, level, values, objective, s.residual, s.n_iter, reason, s.solver)
+    return Fit(coef, level, values, objective, s.residual, s.n_iter, s.stop_reason, s.solver)

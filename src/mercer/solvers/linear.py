@@ -40,6 +40,7 @@ class ConjugateGradients:
 
     tol: float = 1e-8
     max_iter: int = 500
+    max_time: float | None = None
     solver: str = "auto"
     progress: Callable[[dict[str, Any]], Any] | None = None
 
@@ -47,7 +48,7 @@ class ConjugateGradients:
         inverse = choose(gram, self.solver) if inverse is None else inverse
         with backend.calm_blas(gram.shape[0]):
             found = self._solve(system, gram, inverse)
-        if found.residual > self.tol and not inverse.exact and fits(gram) and self.solver == "auto":
+        if found.stop_reason in ("stalled", "max_iter") and not inverse.exact and fits(gram) and self.solver == "auto":
             found = self._solve(system, gram, Factored(gram))
         return found
 
@@ -66,16 +67,16 @@ class ConjugateGradients:
             return system.ridge * X + scale[:, None] * backend.to_numpy(K @ (scale[:, None] * X))
 
         apply = inverse.shifted(scale, system.ridge)
-        X, left, residual, n_iter = self._steps(multiply, apply, scale[:, None] * (Y - shift), start, u)
+        X, left, residual, n_iter, reason = self._steps(multiply, apply, scale[:, None] * (Y - shift), start, u)
         bias = shift + (u @ left / np.linalg.norm(scale) if u is not None else 0.0)
-        return LinearSolution(scale[:, None] * X, bias, residual, n_iter, inverse.name)
+        return LinearSolution(scale[:, None] * X, bias, residual, n_iter, inverse.name, "gap" if residual <= self.tol else reason)
 
-    def _steps(self, multiply: Apply, apply: Apply, B: Array, X: Array, u: Array | None) -> tuple[Array, Array, float, int]:
-        """(X, B − A X, residual, steps) with u^T X as it was."""
+    def _steps(self, multiply: Apply, apply: Apply, B: Array, X: Array, u: Array | None) -> tuple[Array, Array, float, int, str]:
+        """(X, B − A X, residual, steps, what ended them) with u^T X as it was."""
         solve = within_plane(apply, u)
         norms = np.maximum(np.linalg.norm(_outside(B, u), axis=0), 1e-300)
         R = B - multiply(X) if X.any() else 1 * B
-        n_iter, best, began = 0, np.inf, time.perf_counter()
+        n_iter, best, began, reason = 0, np.inf, time.perf_counter(), "stalled"
         for attempt in range(_RESTART + 1):
             Z = solve(R)
             P, rz, since = Z, _columns(R, Z), 0
@@ -92,10 +93,16 @@ class ConjugateGradients:
                 before = R
                 R = R - step * AP
                 n_iter += 1
-                if self.progress is not None:
-                    state = {"residual": residual, "tol": self.tol, "n_iter": n_iter, "seconds": time.perf_counter() - began}
-                    if self.progress(state):
-                        break
+                seconds = time.perf_counter() - began
+                state = {"residual": residual, "tol": self.tol, "n_iter": n_iter, "seconds": seconds}
+                if self.progress is not None and self.progress(state):
+                    reason = "callback"
+                elif self.max_time is not None and seconds > self.max_time:
+                    reason = "max_time"
+                elif n_iter >= self.max_iter:
+                    reason = "max_iter"
+                if reason != "stalled":
+                    break
                 Z = solve(R)
                 new = _columns(R, Z)
                 # Polak and Ribière's: the preconditioner rounds, so that it is not quite the same twice
@@ -103,9 +110,9 @@ class ConjugateGradients:
                 P, rz = Z + np.maximum(ratio, 0.0) * P, new
             R = B - multiply(X)
             residual = float(np.max(np.linalg.norm(_outside(R, u), axis=0) / norms, initial=0.0))
-            if residual <= self.tol or attempt == _RESTART or residual > 0.5 * best:
+            if residual <= self.tol or attempt == _RESTART or residual > 0.5 * best or reason != "stalled":
                 break
-        return X, R, residual, n_iter
+        return X, R, residual, n_iter, reason
 
 
 def within_plane(apply: Apply, u: Array | None) -> Apply:

@@ -48,8 +48,8 @@ class Posterior:
         return np.maximum(np.concatenate(parts), 0.0) if parts else np.zeros(0)
 
     def _variance(self, cross: Gram, diagonal: Array) -> Array:
-        if self.features is not None and isinstance(cross, LowRankGram):
-            return self._of_features(cross.left)
+        if self.features is not None:
+            return self.of_features(self._features_of(cross))
         c = self.scale[:, None] * np.asarray(backend.to_numpy(cross.astype(np.float64).dense()), np.float64).T
         half = backend.to_numpy(triangular_solve(self.factor, c))
         out = diagonal - np.einsum("ij,ij->j", half, half)
@@ -58,13 +58,20 @@ class Posterior:
             out = out + (1 - ones @ half) ** 2 / float(ones @ ones)
         return np.asarray(out)
 
-    def _of_features(self, new: Any) -> Array:
-        """λ φ^T M^−1 φ, M = λI + Φ^T W Φ; the bias as one more feature without a penalty."""
+    def _features_of(self, cross: Gram) -> Any:
+        """φ of the new items: given, or what explains their values with the training items, K(new, X) = φ Φ^T."""
+        if isinstance(cross, LowRankGram):
+            return cross.left
+        values = np.asarray(backend.to_numpy(cross.astype(np.float64).dense()), np.float64)
+        return np.linalg.lstsq(self.features, (values * self.scale).T, rcond=None)[0].T
+
+    def of_features(self, new: Any) -> Array:
+        """The same from features, where the factor is of them: λ φ^T M^−1 φ, M = λI + Φ^T W Φ; the bias is one more without penalty."""
         phi = np.asarray(new.toarray() if sparse.issparse(new) else backend.to_numpy(new), np.float64)
         half = triangular_solve(self.factor, phi.T)
         out = self.ridge * np.einsum("ij,ij->j", half, half)
         if self.bias:
             sums = triangular_solve(self.factor, (self.features.T @ self.scale)[:, None])[:, 0]
             free = float(self.scale @ self.scale) - float(sums @ sums)
-            out = out + self.ridge * (1 - sums @ half) ** 2 / free
+            out = out + self.ridge * (1 - sums @ half) ** 2 / max(free, 1e-300)
         return np.asarray(out)

@@ -26,6 +26,7 @@ _FLOOR = 1e-8  # of the largest curvature: a straight piece gets as much, so tha
 _INNER = 60  # steps of conjugate gradients for one of Newton's
 _TIRED = 12  # steps after which the preconditioner is made anew
 _MEMORY = 20  # pairs of L-BFGS
+_SHORT = 1e-6  # of Newton's step: then it was not worth its name
 _STORED = 4096  # rows of a matrix that is kept, since it is multiplied with often
 
 Progress = Callable[[dict[str, Any]], Any]
@@ -120,7 +121,12 @@ class _Run:
                 delta, Kd, beta = step()
                 slope = self._slope(delta, Kd, beta, self.f)
                 gap = max(-slope, 0.0) / 2 / max(abs(value), 1e-300)
-                t = self._search(delta, Kd, beta, value, slope)
+                t = self._search(delta, Kd, beta, value, slope, exact=self.inverse is None)
+                if t < _SHORT and self.inverse is not None and gap > self.settings.tol:
+                    # there is no curvature that tells how far: down the slope instead
+                    delta, Kd, beta = self.lbfgs()
+                    slope = self._slope(delta, Kd, beta, self.f)
+                    t = self._search(delta, Kd, beta, value, slope, exact=True)
                 if gap <= self.settings.tol or t == 0.0:
                     reason = "gap" if gap <= self.settings.tol or (t == 0.0 and gap <= 1e3 * self.settings.tol) else "stalled"
                     break
@@ -152,8 +158,8 @@ class _Run:
         """∂F along the direction."""
         return float(np.vdot(self.gradient(f), Kd + beta)) + 2 * self.problem.ridge * float(np.vdot(self.alpha, Kd))
 
-    def _search(self, delta: Array, Kd: Array, beta: Array, value: float, slope: float) -> float:
-        """A step that lowers F enough (Armijo); where the slope there still falls, on to where it ends. 0 where there is none."""
+    def _search(self, delta: Array, Kd: Array, beta: Array, value: float, slope: float, *, exact: bool) -> float:
+        """A step that lowers F enough (Armijo); ``exact``: the one that lowers it most. 0 where there is none."""
         if not slope < 0:
             return 0.0
         lam, d = self.problem.ridge, Kd + beta
@@ -174,7 +180,7 @@ class _Run:
             t /= 2
             if t < 1e-12:
                 return 0.0
-        if self.inverse is None:  # a direction without a scale of its own: to the minimum along it
+        if exact:  # a direction without a scale of its own: to the minimum along it
             low, high = 0.0, t
             while derivative(high) < 0 and high < 1e6:
                 low, high = high, 2 * high
@@ -200,11 +206,12 @@ class _Run:
         if self.inverse is None:
             self.inverse = choose(self.gram, self.settings.solver)
         if self.precondition is None or not coupled:
-            self.precondition = bordered(self.inverse, curvature, 2 * lam, self.problem.bias)
+            self.precondition = bordered(self.inverse, curvature, 2 * lam, self.problem.bias, relative=loss.relative)
         rho = -(self.gradient(self.f) + 2 * lam * self.alpha)
         size = float(np.linalg.norm(rho))
         delta, Kd, beta = np.zeros_like(rho), np.zeros_like(rho), np.zeros(rho.shape[1])
-        z, zeta = self.precondition(rho)
+        precondition = self.precondition
+        z, zeta = precondition(rho)
         p, p_beta, Kp = z, zeta, self._times(z)
         d = Kp + zeta
         rz = float(np.vdot(rho, d))
@@ -221,7 +228,7 @@ class _Run:
             steps += 1
             if float(np.linalg.norm(rho)) <= 1e-3 * size:
                 break
-            z, zeta = self.precondition(rho)
+            z, zeta = precondition(rho)
             Kz = self._times(z)
             dz = Kz + zeta
             new = float(np.vdot(rho, dz))
@@ -229,6 +236,10 @@ class _Run:
             p, p_beta, Kp, d, rz = z + ratio * p, zeta + ratio * p_beta, Kz + ratio * Kp, dz + ratio * d, new
         if steps > _TIRED:
             self.precondition = None
+        if steps > 1:
+            # conjugate gradients do not see what K does not; a plain step of the preconditioner, which is exact there, keeps α from drifting
+            z, zeta = precondition(rho)
+            delta, Kd, beta = delta + z, Kd + self._times(z), beta + zeta
         return delta, Kd, beta
 
     # -- L-BFGS ------------------------------------------------------------------------------------------------------
@@ -263,8 +274,12 @@ class _Run:
         return q, Kq, c * qa
 
 
-def bordered(inverse: Inverse, curvature: Array, ridge: float, bias: bool) -> Callable[[Array], tuple[Array, Array]]:
-    """ρ ↦ (z, ζ) with ridge z + h(Kz + 1ζ) = ρ and 1^T z = 0, for each column with its own h."""
+def bordered(inverse: Inverse, curvature: Array, ridge: float, bias: bool, *, relative: bool = False) -> Callable[[Array], tuple[Array, Array]]:
+    """ρ ↦ (z, ζ) with ridge z + h(Kz + 1ζ) = ρ and 1^T z = 0, for each column with its own h.
+
+    ``relative``: the columns then less their mean. What is common to all outputs has no curvature in such a loss but has some here; left in, it would
+    be a direction in which conjugate gradients find no end.
+    """
     columns = []
     for h in curvature.T:
         s = np.sqrt(h)
@@ -280,6 +295,6 @@ def bordered(inverse: Inverse, curvature: Array, ridge: float, bias: bool) -> Ca
                 zeta[k] = float(s @ x) / float(s @ mu)
                 x = x - zeta[k] * mu
             z[:, k] = s * x
-        return z, zeta
+        return (z - z.mean(axis=1, keepdims=True), zeta - zeta.mean()) if relative else (z, zeta)
 
     return solve

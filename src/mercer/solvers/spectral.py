@@ -65,9 +65,12 @@ class Spectrum:
     def _inverse_values(self, ridges: Array) -> Array:
         """1/(s + λ), less 1/λ where the complement is spanned by more than V; at λ = 0, 0 for what is zero but for rounding: least norm."""
         s = self.values[:, None] + ridges
-        size = float(np.max(np.abs(self.values), initial=0.0))
-        out = np.divide(1.0, s, out=np.zeros_like(s), where=np.abs(s) > 1e-13 * len(self.scale) * size)
+        out = np.divide(1.0, s, out=np.zeros_like(s), where=self._seen(s))
         return out if self.whole else out - np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
+
+    def _seen(self, s: Array) -> Array:
+        """What is more than rounding of the largest eigenvalue."""
+        return np.abs(s) > 1e-13 * len(self.scale) * float(np.max(np.abs(self.values), initial=0.0))
 
     def _rest(self, ridges: Array) -> Array:
         """The value of G_λ on the complement of V and u."""
@@ -79,8 +82,9 @@ class Spectrum:
         T = self._centred(Y)
         inner = self.vectors.T @ T
         values, rest = self._inverse_values(ridges), self._rest(ridges)
-        stacked = (values[:, :, None] * inner[:, None, :]).reshape(len(inner), -1)
-        X = (self.vectors @ stacked).reshape(len(T), len(ridges), -1) + rest[:, None] * T[:, None, :]
+        outputs = T.shape[1]
+        stacked = (values[:, :, None] * inner[:, None, :]).reshape(len(inner), len(ridges) * outputs)
+        X = (self.vectors @ stacked).reshape(len(T), len(ridges), outputs) + rest[:, None] * T[:, None, :]
         return np.moveaxis(self.scale[:, None, None] * X, 1, 0)
 
     def _centred(self, Y: Array) -> Array:
@@ -104,7 +108,7 @@ class Spectrum:
         """The trace of the matrix that maps y to its predictions, bias included: the effective number of parameters, for each λ."""
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         s = self.values[:, None]
-        shares = np.divide(s, s + ridges, out=np.zeros((len(s), len(ridges))), where=np.abs(s + ridges) > 0)
+        shares = np.divide(s, s + ridges, out=np.zeros((len(s), len(ridges))), where=self._seen(s + ridges))
         return shares.sum(axis=0) + float(self.bias)
 
     def generalised(self, Y: Array, ridges: Any) -> Array:

@@ -41,9 +41,7 @@ def test_every_kernel_is_in_the_table() -> None:
     named = " ".join(type(k).__name__ for case in CASES for k in _all_parts(case.kernel))
     unbound = ("Centered", "Imputed", "Repaired", "Precomputed", "Standardized")
     missing = [
-        name
-        for name, cls in kernel_classes().items()
-        if cls.__module__.startswith("mercer.") and name not in named.split() and name not in unbound
+        name for name, cls in kernel_classes().items() if cls.__module__.startswith("mercer.") and name not in named.split() and name not in unbound
     ]
     assert sorted(missing) == ["Filled", "Shifted"]  # what Imputed and Standardized become when bound: tested in test_inputs
 

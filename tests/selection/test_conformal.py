@@ -13,6 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
 
@@ -244,7 +245,7 @@ def test_too_few_samples(coverage: float) -> None:
         assert np.isfinite(machine.fit(X[:least], y[:least]).predict_interval(X)).all()
         with pytest.raises(ValueError, match="infinite") as found:
             machine.fit(X[: least - 1], y[: least - 1])
-        assert re.findall(r"at least (\d+) samples, there are (\d+)", str(found.value)) == [(str(least), str(least - 1))]
+        assert re.findall(r"at least (\d+) samples, n_samples = (\d+)", str(found.value)) == [(str(least), str(least - 1))]
     split = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), coverage, "split", calibration=0.5)
     X, y = _data(2 * least + 2)
     assert np.isfinite(split.fit(X, y).predict_interval(X)).all()
@@ -261,7 +262,7 @@ def test_errors() -> None:
             mc.ConformalRegressor(machine, coverage).fit(X, y)
     with pytest.raises(ValueError, match=r"method='jackknife'.*'split', 'loo'"):
         mc.ConformalRegressor(machine, method="jackknife").fit(X, y)
-    with pytest.raises(ValueError, match="one output"):
+    with pytest.raises(ValueError, match="1d array"):
         mc.ConformalRegressor(machine).fit(X, np.column_stack([y, y]))
     with pytest.raises(NotFittedError):
         mc.ConformalRegressor(machine).predict_interval(X)
@@ -286,3 +287,14 @@ def test_a_share_for_calibration() -> None:
     for calibration in (0.0, 1.0, 1.5):
         with pytest.raises(ValueError, match="calibration"):
             mc.ConformalRegressor(mc.KernelRidge(0.2), method="split", calibration=calibration).fit(X, y)
+
+
+@parametrize_with_checks(
+    [
+        mc.ConformalRegressor(mc.KernelRidge(), coverage=0.5),
+        mc.ConformalRegressor(mc.KernelRidge(), coverage=0.5, method="split"),
+        mc.ConformalRegressor(mc.SVR(), coverage=0.5, folds=3),
+    ]
+)
+def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    check(estimator)

@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedKFo
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
 from mercer.estimators.ridge import Spectrum
@@ -699,9 +700,9 @@ def test_ctrl_c_inside_a_kernel() -> None:
 
 
 def test_nothing_finished_in_time() -> None:
-    with pytest.raises(ValueError, match=r"max_time=0.0.*more time"):
+    with pytest.raises(ValueError, match=r"max_time=0 s.*more time"):
         _partly(max_time=0.0)
-    with pytest.raises(ValueError, match="No candidate was finished") as found:
+    with pytest.raises(ValueError, match="stopped by the callback") as found:
         _partly(progress=lambda state: True)
     assert "max_time=None" not in str(found.value)  # there was no limit of time; the callback stopped it
 
@@ -752,3 +753,8 @@ def test_one_score_at_a_time() -> None:
     X, y = _values()
     with pytest.raises(ValueError, match="scor"):
         mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3, scoring=["r2", "neg_mean_absolute_error"]).fit(X, y)
+
+
+@parametrize_with_checks([mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}), mc.KernelSearchCV(mc.SVC(), {"C": [0.1, 1.0]})])
+def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    check(estimator)

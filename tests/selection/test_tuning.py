@@ -196,12 +196,12 @@ def test_names_tell_all_parameters_apart() -> None:
 def test_parameters_by_name() -> None:
     X, y = _data(40)
     found = mc.tune(mc.KernelRidge(0.2, 1.5 * ARD), X, y, "loo", max_iter=5)
-    expected = {"scale": found.estimator.kernel.scale} | {
-        f"kernel__length_scale[{j}]": v for j, v in enumerate(found.estimator.kernel.kernel.length_scale)
+    expected = {"kernel__scale": found.estimator.kernel.scale} | {
+        f"kernel__kernel__length_scale[{j}]": v for j, v in enumerate(found.estimator.kernel.kernel.length_scale)
     }
     assert found.parameters == pytest.approx(expected | {"alpha": found.estimator.alpha})
     machine = mc.tune(mc.SVC(2.0, mc.Gaussian(0.3)), *_labels(40), "loo", max_iter=5)
-    assert machine.parameters == pytest.approx({"gamma": machine.estimator.kernel.gamma, "C": machine.estimator.C})
+    assert machine.parameters == pytest.approx({"kernel__gamma": machine.estimator.kernel.gamma, "C": machine.estimator.C})
 
 
 def test_data_driven_kernels_start_from_what_the_data_gives() -> None:
@@ -213,12 +213,18 @@ def test_data_driven_kernels_start_from_what_the_data_gives() -> None:
     assert found.estimator.kernel.gamma != bound.gamma
 
 
-def test_a_centred_kernel_stays_centred() -> None:
-    """Whatever γ becomes, the features of the sample have mean 0."""
+def test_a_centred_kernel_is_refused() -> None:
+    """Its mean is computed at the parameters that are to change."""
     X, y = _data(40)
-    found = mc.tune(mc.KernelRidge(0.2, mc.Gaussian(2.0).centered(), fit_intercept=False), X, y - y.mean())
-    K = found.estimator.kernel(X)
-    np.testing.assert_allclose(K.mean(axis=0), 0.0, atol=1e-9)
+    with pytest.raises(TypeError, match="Tune the kernel inside first"):
+        mc.tune(mc.KernelRidge(0.2, mc.Gaussian(2.0).centered(), fit_intercept=False), X, y - y.mean())
+
+
+def test_what_is_taken_from_data_is_taken_again_when_it_is_trained() -> None:
+    X, y = _data(60)
+    found = mc.tune(mc.KernelRidge(0.2, mc.Gaussian(0.3).standardized()), 5 * X + 3, y)
+    assert type(found.estimator.kernel).__name__ == "Standardized"
+    assert found.estimator.kernel.kernel.gamma != 0.3
 
 
 def test_cross_validation_agrees_that_it_is_better() -> None:

@@ -125,7 +125,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """The matrix between new items and those that were kept."""
         if self.kernel_ is not None:
             return self.kernel_.gram(self._unpacked(X), self._unpacked(self.support_vectors_), compute=self.compute)
-        return DenseGram(X if X.shape[1] == len(self.support_) else X[:, self.support_], self.compute)
+        alone = X.shape[1] == len(self.support_) != self.n_features_in_  # columns for the kept items alone, in their order
+        return DenseGram(X if alone else X[:, self.support_], self.compute)
 
     def _accept_new(self, X: Any) -> Any:
         if self._precomputed and getattr(X, "ndim", 0) == 2 and X.shape[1] == len(self.support_) != self.n_features_in_:
@@ -134,6 +135,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _onto(self, X: Any) -> Any:
         """This estimator, fitted to the matrix of ``kernel`` on X, as if it had been fitted to X itself."""
+        del self.n_features_in_  # that of the matrix
         X = self._accept(X, reset=True)
         self._bind(X, None)
         self.support_vectors_ = self._items(X, self.support_)

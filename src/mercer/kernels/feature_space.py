@@ -136,6 +136,7 @@ class CenteredAt(Composite):
     The last sum is stored, as ``mean``. New points cost one value per reference item.
     """
 
+    _bound_to_values = True
     kernel: Kernel
     reference: Any
     weights: Any
@@ -232,6 +233,7 @@ class Repaired(Wrapper):
 class Projected(Composite):
     """⟨φ(x), φ(z)⟩ with φ(x) = k(x, R)·basis, R a reference sample: a similarity made Euclidean by its values to R."""
 
+    _bound_to_values = True
     kernel: Kernel
     reference: Any
     basis: Any

@@ -9,7 +9,9 @@ import numpy as np
 
 from mercer import backend
 from mercer.backend import Array
+from mercer.data import size
 from mercer.estimators.machine import SupportVectorMachine
+from mercer.estimators.multiclass import class_weights
 from mercer.estimators.probability import leave_one_out
 from mercer.gram import Gram
 from mercer.selection.criteria import radius_margin
@@ -29,8 +31,8 @@ def rademacher_bound(margins: Array, norm: float, trace: float, delta: float = 0
 
 
 def vc_dimension(radius2: float, margin: float, dimensions: float) -> float:
-    """h ≤ min(R²/ρ², d) + 1: the VC dimension of hyperplanes that separate points in a ball of radius R with margin ρ (Vapnik 1998)."""
-    return min(radius2 / margin**2, dimensions) + 1
+    """h ≤ min(⌈R²/ρ²⌉, d) + 1: the VC dimension of hyperplanes that separate points in a ball of radius R with margin ρ (Vapnik 1998)."""
+    return min(float(np.ceil(radius2 / margin**2)), dimensions) + 1
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class Generalisation:
         The share of samples with y_i f_i ≤ α_i S_i²: the leave-one-out error itself if taking one away leaves the set of support vectors
         (Vapnik & Chapelle 2000).
     radius_margin
-        R²‖f‖²/n of the machine with squared slacks at the same C: its leave-one-out error is at most that (Vapnik 1998).
+        R²‖f‖²/n of the machine with squared slacks at the same C: its leave-one-out error is at most four times that, the span of a support
+        vector being at most the diameter 2R (Vapnik & Chapelle 2000); the estimate is usually taken without the four.
     rademacher
         ``rademacher_bound`` with the bias as a coefficient of one more, constant, feature: holds with probability 1 − δ.
     effective_dimension
@@ -64,20 +67,27 @@ class Generalisation:
         rows = [
             ("training error", self.training_error, ""), ("leave-one-out error (span)", self.span_error, "estimate"),
             ("support vectors/n", self.support_share, "leave-one-out error is at most this"),
-            ("radius–margin", self.radius_margin, "leave-one-out error of squared slacks is at most this"),
+            ("radius–margin", self.radius_margin, "leave-one-out error of squared slacks is at most four times this"),
             ("Rademacher", self.rademacher, f"error is at most this with probability {1 - self.delta:g}"),
         ]  # fmt: skip
         lines = [f"{name:<28} {value:8.4f}  {note}" for name, value, note in rows]
         return "\n".join([*lines, f"{'effective dimension':<28} {self.effective_dimension:8.1f}"])
 
 
-def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05) -> Generalisation:
-    """Bounds and estimates for a fitted SVC of two classes and the data it was trained on. Costs n³."""
+def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05, sample_weight: Any = None) -> Generalisation:
+    """Bounds and estimates for a fitted SVC of two classes and the data (and weights) it was trained on. Costs n³."""
     if not isinstance(machine, SupportVectorMachine) or len(getattr(machine, "classes_", ())) != 2 or not hasattr(machine, "C"):
         raise TypeError("generalisation is for a fitted SVC of two classes.")
     if not 0 < delta < 1:
         raise ValueError(f"delta={delta!r}: a probability between 0 and 1.")
+    if size(X) != len(y):
+        raise ValueError(f"X has {size(X)} samples and y has {len(y)}.")
+    if len(machine.support_) and int(machine.support_.max()) >= len(y):
+        raise ValueError(f"The machine was trained on more than these {len(y)} samples; give the data it was trained on.")
     signs = np.where(np.asarray(y) == machine.classes_[1], 1.0, -1.0)
+    w = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, np.float64)
+    counts = {label: float(w[signs == s].sum()) for label, s in zip(machine.classes_, (-1.0, 1.0), strict=True)}
+    prices = machine.C * w * class_weights(machine.class_weight if hasattr(machine, "class_weight") else None, counts)[(signs > 0).astype(int)]
     gram: Gram = machine._gram(machine._accept(X, reset=False))
     K = np.asarray(backend.to_numpy(gram.astype(np.float64).dense()))
     n = len(signs)
@@ -85,7 +95,7 @@ def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05) -> General
     coef[machine.support_] = machine.dual_coef_[0]
     bias = float(machine.intercept_[0])
     values = K @ coef + bias
-    free = (np.abs(coef) > 1e-9 * machine.C) & (np.abs(coef) < machine.C * (1 - 1e-9))
+    free = (np.abs(coef) > 1e-9 * prices) & (np.abs(coef) < prices * (1 - 1e-9))
     left = leave_one_out(gram, values, coef, free)
     constant = float(np.mean(np.diagonal(K)))
     norm = float(np.sqrt(max(coef @ K @ coef, 0.0) + bias**2 / constant))

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from mercer import backend
 from mercer.backend import Array
 from mercer.data import chunks, size, take
+from mercer.estimators.base import KernelEstimator
 from mercer.estimators.ridge import KernelRidge
 from mercer.selection.criteria import Projected
 
@@ -48,24 +50,45 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             raise ValueError(f"coverage={self.coverage!r}: a share between 0 and 1.")
         if self.method not in _METHODS:
             raise ValueError(f"method={self.method!r}: choose one of {', '.join(map(repr, _METHODS))}.")
-        y = np.asarray(y, np.float64)
-        if y.ndim != 1:
-            raise ValueError(f"Intervals are of one output; y has shape {y.shape}.")
+        if not 0 < self.calibration < 1:
+            raise ValueError(f"calibration={self.calibration!r}: a share between 0 and 1.")
+        X, y = self._accepted(X, y)
         n = size(X)
         self._closed: tuple[Array, Array, Array] | None = None
         if self.method == "split":
+            if n < 2:
+                raise ValueError(f"Splitting needs at least 2 samples, n_samples = {n}.")
             train, rest = self._split(n)
-            self.estimator_ = clone(self.estimator).fit(take(X, train), y[train])
-            self.errors_ = np.abs(y[rest] - self.estimator_.predict(take(X, rest)))
             self._check_enough(len(rest))
+            self._trained_on = train
+            self.estimator_ = clone(self.estimator).fit(self._part(X, train, train), y[train])
+            self.errors_ = np.abs(y[rest] - self.estimator_.predict(self._part(X, rest, train)))
             return self
         self._check_enough(n)
         self.estimator_ = clone(self.estimator).fit(X, y)
-        if isinstance(self.estimator_, KernelRidge) and self.estimator_.kernel_ is not None and np.ndim(self.estimator_.alpha) == 0:
+        ridge = self.estimator_
+        if isinstance(ridge, KernelRidge) and ridge.kernel_ is not None and np.ndim(ridge.alpha) == 0 and ridge.alpha > 0:
             self._fit_closed(X, y)
         else:
             self._fit_folds(X, y)
         return self
+
+    def _accepted(self, X: Any, y: Any) -> tuple[Any, Array]:
+        if y is None:
+            raise ValueError("requires y to be passed, but the target y is None")
+        y = np.asarray(column_or_1d(y, warn=True), np.float64)
+        X = X if hasattr(X, "shape") or isinstance(X, list) or not hasattr(X, "__array__") else np.asarray(X)
+        X = X.tocsr() if hasattr(X, "tocsr") else X
+        if isinstance(self.estimator, KernelEstimator):
+            clone(self.estimator)._accept(X, reset=True)
+        if size(X) != len(y):
+            raise ValueError(f"X and y have inconsistent numbers of samples: {size(X)} and {len(y)}.")
+        return X, y
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns the data had."""
+        return int(self.estimator_.n_features_in_)
 
     def _split(self, n: int) -> tuple[Array, Array]:
         order = np.random.default_rng(self.random_state).permutation(n)
@@ -74,8 +97,8 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     def _check_enough(self, n: int) -> None:
         if np.ceil((n + 1) * self.coverage) > n:
-            least = int(np.ceil(self.coverage / (1 - self.coverage)))
-            raise ValueError(f"Coverage {self.coverage:g} needs errors of at least {least} samples, there are {n}: the interval would be infinite.")
+            least = next(m for m in count(1) if np.ceil((m + 1) * self.coverage) <= m)
+            raise ValueError(f"Coverage {self.coverage:g} needs errors of at least {least} samples, n_samples = {n}: the interval would be infinite.")
 
     def _fit_closed(self, X: Any, y: Array) -> None:
         machine = self.estimator_
@@ -94,14 +117,25 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self._machines, self._fold = [], np.empty(len(y), np.int64)
         self.errors_ = np.empty(len(y))
         for k, (train, test) in enumerate(splits):
-            machine = clone(self.estimator).fit(take(X, train), y[train])
-            self._machines.append(machine)
+            machine = clone(self.estimator).fit(self._part(X, train, train), y[train])
+            self._machines.append((machine, train))
             self._fold[test] = k
-            self.errors_[test] = np.abs(y[test] - machine.predict(take(X, test)))
+            self.errors_[test] = np.abs(y[test] - machine.predict(self._part(X, test, train)))
+
+    def _part(self, X: Any, rows: Any, trained_on: Array) -> Any:
+        """Samples; of a precomputed matrix, also the columns of those that were trained on."""
+        part = X if isinstance(rows, slice) else take(X, rows)
+        return part[:, trained_on] if getattr(self.estimator, "_precomputed", False) else part
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = self.estimator.__sklearn_tags__().input_tags
+        return tags
 
     def predict(self, X: Any) -> Array:
         """By the estimator trained on all (or, for "split", on its part)."""
         check_is_fitted(self, "estimator_")
+        X = self._part(X, slice(None), self._trained_on) if self.method == "split" else X
         return np.asarray(self.estimator_.predict(X))
 
     def predict_interval(self, X: Any) -> Array:
@@ -126,7 +160,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     def _without_each(self, X: Any) -> Array:
         """f without sample i at each x: (new, n). A ridge is linear in y, so leaving i out is putting its own prediction in the place of y_i."""
         if self._closed is None:
-            return np.column_stack([machine.predict(X) for machine in self._machines])[:, self._fold]
+            return np.column_stack([machine.predict(self._part(X, slice(None), train)) for machine, train in self._machines])[:, self._fold]
         P, q, residuals = self._closed
         machine = self.estimator_
         cross = machine._cross(machine._accept_new(X)).astype(np.float64)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, indexable
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute
@@ -49,10 +50,10 @@ class Cells:
 
     def __post_init__(self) -> None:
         self.scores = np.full((len(self.candidates), len(self.splits)), np.nan)
-        self.seconds = np.full(self.scores.shape, np.nan)
+        self.seconds = np.full((2, *self.scores.shape), np.nan)  # of fitting, of scoring
         self.machines = [clone(self.estimator).set_params(**values) for values in self.candidates]
         self.began = time.perf_counter()
-        self.best, self.kept, self.current = -np.inf, (None, None), (None, None)
+        self.kept, self.current = (None, None), (None, None)
 
     def fit(self, c: int, X: Any, y: Any, weights: Array | None) -> Any:
         """Candidate c on all samples."""
@@ -71,21 +72,25 @@ class Cells:
             whole = self._matrix(kernel, X)
             self.current = (kernel, whole)
             for s, (train, test) in enumerate(self.splits):
-                blocks = self._blocks(kernel, whole, X, train, test)
+                blocks = self._blocks(kernel, whole, X, train, test, _some(weights, train))
                 A, B = blocks or (take(X, train), take(X, test))
                 for path in self._paths(members):
                     machines = [clone(self.machines[c]) for c in path]
                     if blocks is not None:
                         for machine in machines:
                             machine.kernel = PRECOMPUTED
-                    self._cells(path, s, machines, A, B, take(y, train), take(y, test), None if weights is None else weights[train])
+                    self._cells(path, s, machines, (A, _some(y, train), _some(weights, train)), (B, _some(y, test), _some(weights, test)))
             self._keep_best(members)
 
     def _keep_best(self, members: list[int]) -> None:
         """The matrix of the best kernel so far: the best machine is trained on it without computing it again."""
-        score = float(np.max(self.scores[members].mean(axis=1)))
-        if score > self.best:
-            self.best, self.kept = score, self.current
+        if self.best_index() in members:
+            self.kept = self.current
+
+    def best_index(self) -> int | None:
+        """The first of the best candidates that are finished."""
+        mean = np.where(np.isfinite(self.scores).all(axis=1), self.scores.mean(axis=1), -np.inf)
+        return int(np.argmax(mean)) if np.isfinite(mean).any() else None
 
     def _by_kernel(self) -> dict[Any, list[int]]:
         """Candidates with the same kernel; under None where X is the matrix or the estimator is not of ours."""
@@ -110,7 +115,7 @@ class Cells:
     def _unpacked(self, X: Any) -> Any:
         return self.estimator._unpacked(X) if isinstance(self.estimator, KernelEstimator) else X
 
-    def _blocks(self, kernel: Any, whole: Array | None, X: Any, train: Array, test: Array) -> tuple[Array, Array] | None:
+    def _blocks(self, kernel: Any, whole: Array | None, X: Any, train: Array, test: Array, weights: Array | None) -> tuple[Array, Array] | None:
         """K(train, train) and K(test, train); None where they would not fit in memory, or there is no kernel to compute."""
         if kernel is None:
             whole = X if getattr(self.estimator, "_precomputed", False) else None
@@ -119,7 +124,7 @@ class Cells:
         if whole is not None:
             return whole[np.ix_(train, train)], whole[np.ix_(test, train)]
         items = take(X, train)
-        bound = kernel.bind(kernel.domain.check(items))
+        bound = kernel.bind(kernel.domain.check(items), weights)
         gram = bound.gram(self._unpacked(items), compute=self._compute)
         if 2 * gram.shape[0] ** 2 * gram.dtype.itemsize > gram.compute.budget:
             return None
@@ -137,14 +142,25 @@ class Cells:
             groups.setdefault(repr(sorted(rest.items())), []).append(c)
         return list(groups.values())
 
-    def _cells(self, path: list[int], s: int, machines: list[Any], A: Any, B: Any, y: Any, y_test: Any, weights: Array | None) -> None:
+    def _cells(self, path: list[int], s: int, machines: list[Any], train: tuple[Any, ...], test: tuple[Any, ...]) -> None:
         start = time.perf_counter()
+        A, y, weights = train
         given = {} if weights is None else {"sample_weight": weights}
         fitted = machines[0]._path(A, y, machines, **given) if len(path) > 1 else [machines[0].fit(A, y, **given)]
+        middle = time.perf_counter()
+        B, y_test, weights = test
+        weighed = {} if weights is None or not self._weighs else {"sample_weight": weights}
         for c, machine in zip(path, fitted, strict=True):
-            self.scores[c, s] = float(self.scorer(machine, B, y_test))
-        self.seconds[path, s] = (time.perf_counter() - start) / len(path)
+            self.scores[c, s] = float(self.scorer(machine, B, y_test, **weighed))
+        self.seconds[0, path, s] = (middle - start) / len(path)
+        self.seconds[1, path, s] = (time.perf_counter() - middle) / len(path)
         self._after(path)
+
+    @property
+    def _weighs(self) -> bool:
+        """Whether the score takes weights: scikit-learn's own do, and functions that name them."""
+        parameters = signature(self.scorer).parameters.values()
+        return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
 
     def _after(self, path: list[int]) -> None:
         elapsed = time.perf_counter() - self.began
@@ -152,9 +168,9 @@ class Cells:
             done = int(np.isfinite(self.scores).sum())
             state = {"done": done, "of": self.scores.size, "seconds": elapsed, "params": self.candidates[path[-1]], "scores": self.scores}
             if self.progress(state):
-                raise _Enough
+                raise _Enough("stopped by the callback")
         if self.max_time is not None and elapsed > self.max_time:
-            raise _Enough
+            raise _Enough(f"stopped after max_time={self.max_time:g} s")
 
 
 class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -173,7 +189,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     max_time
         Seconds after which the best of what is finished is taken.
     progress
-        Called after each cell with done, of, seconds, params, scores; returns True to stop.
+        Called with done, of, seconds, params, scores after each fit, or each path of fits along C or λ; returns True to stop.
     on_interrupt
         "keep": Ctrl-C ends the search, and the best of the finished candidates stands. "raise": it is an error.
 
@@ -189,13 +205,13 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> KernelSearchCV:
         """Score every candidate on every fold, then train the best on all."""
-        X, weights, splits = self._prepared(X, y, sample_weight, groups)
+        X, y, weights, splits = self._prepared(X, y, sample_weight, groups)
         cells = self._cells(splits)
         self.stopped_ = ""
         try:
             cells.fill(X, y, weights)
-        except _Enough:
-            self.stopped_ = "max_time or callback"
+        except _Enough as enough:
+            self.stopped_ = str(enough)
         except KeyboardInterrupt:
             if self.on_interrupt == "raise" or not np.isfinite(cells.scores).all(axis=1).any():
                 raise
@@ -203,36 +219,53 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._take(cells, X, y, weights)
         return self
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Array | None, list[Split]]:
-        X, _ = indexable(X, y) if not isinstance(X, tuple) else (X, y)
-        X = X.tocsr() if hasattr(X, "tocsr") else X
+    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Array | None, list[Split]]:
+        X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") or isinstance(X, list) else _listed(X)
+        if isinstance(self.estimator, KernelEstimator):  # its own door, before any work
+            door = clone(self.estimator)
+            door._accept(X, reset=True)
+            door._weights(X, sample_weight)
+        y = None if y is None else np.asarray(y)
+        n = size(X)
+        weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+        for name, values in (("y", y), ("sample_weight", weights), ("groups", groups)):
+            if values is not None and len(values) != n:
+                raise ValueError(f"X and {name} have inconsistent numbers of samples: {n} and {len(values)}.")
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        splits = list(cv.split(np.zeros(size(X)), y, groups))
+        splits = list(cv.split(np.zeros(n), y, groups))
         if not splits:
             raise ValueError("cv gives no split.")
-        return X, None if sample_weight is None else np.asarray(sample_weight, np.float64), splits
+        return X, y, weights, splits
 
     def _cells(self, splits: list[Split]) -> Cells:
         candidates = list(ParameterGrid(self.param_grid))
+        if not candidates:
+            raise ValueError(f"param_grid={self.param_grid!r} has no candidate.")
         if self.on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the best found so far.")
+        if isinstance(self.scoring, list | tuple | set | dict):
+            raise ValueError(f"scoring={self.scoring!r}: one score to choose by; others can be computed from the best estimator.")
         return Cells(self.estimator, candidates, splits, check_scoring(self.estimator, self.scoring), self.progress, self.max_time)
 
     def _take(self, cells: Cells, X: Any, y: Any, weights: Array | None) -> None:
+        best = cells.best_index()
+        if best is None:
+            why = self.stopped_ or "every score is NaN"
+            raise NothingFinished(f"No candidate has a score on all folds ({why}): give more time, fewer folds or fewer samples.")
         done = np.isfinite(cells.scores).all(axis=1)
-        if not done.any():
-            raise NothingFinished(f"No candidate was finished within max_time={self.max_time}: give more time, fewer folds or fewer samples.")
         mean = np.where(done, cells.scores.mean(axis=1), np.nan)
-        self.best_index_ = int(np.nanargmax(mean))
-        self.best_params_, self.best_score_ = cells.candidates[self.best_index_], float(mean[self.best_index_])
+        self.best_index_ = best
+        self.best_params_, self.best_score_ = cells.candidates[best], float(mean[best])
         self.n_splits_ = len(cells.splits)
         order = np.where(done, -mean, np.inf)
-        results: dict[str, Any] = {"params": cells.candidates}
+        results: dict[str, Any] = {}
+        for name, seconds in zip(("fit_time", "score_time"), cells.seconds, strict=True):
+            results |= {f"mean_{name}": seconds.mean(axis=1), f"std_{name}": seconds.std(axis=1)}
         for name in sorted({name for values in cells.candidates for name in values}):
             results[f"param_{name}"] = np.array([values.get(name) for values in cells.candidates], dtype=object)
+        results["params"] = cells.candidates
         results |= {f"split{s}_test_score": cells.scores[:, s] for s in range(self.n_splits_)}
         results |= {"mean_test_score": mean, "std_test_score": np.where(done, cells.scores.std(axis=1), np.nan)}
-        results |= {"mean_fit_time": cells.seconds.mean(axis=1)}
         results["rank_test_score"] = np.array([int(np.sum(order < value)) + 1 for value in order], np.int32)
         self.cv_results_ = results
         if self.refit:
@@ -246,8 +279,12 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         import polars as pl
 
         check_is_fitted(self, "cv_results_")
-        columns = {name: values for name, values in self.cv_results_.items() if name != "params"}
-        return pl.DataFrame({name: [str(v) if v.dtype == object and not isinstance(x, int | float) else x for x in v] for name, v in columns.items()})
+        columns = {}
+        for name, values in self.cv_results_.items():
+            if name != "params":
+                plain = all(value is None or isinstance(value, int | float | np.number) for value in values)
+                columns[name] = [value if plain or value is None else str(value) for value in values]
+        return pl.DataFrame(columns)
 
     # -- the best estimator's methods --------------------------------------------------------------------------------
 
@@ -281,20 +318,32 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _some(values: Any, chosen: Array) -> Any:
+    return None if values is None else values[chosen]
+
+
+def _listed(X: Any) -> Any:
+    """What has no shape and is no list: an array where it is one in all but name, else its items."""
+    return np.asarray(X) if hasattr(X, "__array__") else X if isinstance(X, tuple) else list(X)
+
+
 def nested_scores(search: KernelSearchCV, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None, groups: Any = None) -> Array:
     """The score on each outer fold of the candidate that the inner cross-validation chooses without it: what choosing is worth, unbiased.
 
     The same numbers as ``cross_val_score(search, X, y, cv=cv)``, but inner and outer folds share the matrices: each is computed once.
     """
-    X, weights, outer = KernelSearchCV(search.estimator, search.param_grid, cv=cv)._prepared(X, y, sample_weight, groups)
+    X, y, weights, outer = KernelSearchCV(search.estimator, search.param_grid, cv=cv)._prepared(X, y, sample_weight, groups)
     splits: list[Split] = []
     inside: list[slice] = []
     for train, _ in outer:
         kept = None if groups is None else np.asarray(groups)[train]
-        _, _, inner = search._prepared(take(X, train), take(y, train), None, kept)
+        *_, inner = search._prepared(np.zeros((len(train), 1)), _some(y, train), None, kept)
         inside.append(slice(len(splits), len(splits) + len(inner)))
         splits += [(train[a], train[b]) for a, b in inner]
     cells = search._cells([*splits, *outer])
-    cells.fill(X, y, weights)
+    try:
+        cells.fill(X, y, weights)
+    except _Enough as enough:
+        raise NothingFinished(f"{enough}, before all folds were done: half a nested cross-validation says nothing.") from None
     best = [int(np.argmax(cells.scores[:, part].mean(axis=1))) for part in inside]
     return np.array([cells.scores[c, len(splits) + k] for k, c in enumerate(best)])

@@ -64,6 +64,8 @@ def tune(
     judge = _criterion(criterion)
     began, random = time.perf_counter(), np.random.default_rng(seed)
     X, Y, w = _sample(estimator, X, y, sample_weight, max_samples, random)
+    if (np.ptp(Y, axis=0) == 0).all():
+        raise ValueError("All targets are the same, one value or one class: there is nothing to judge a kernel by.")
     kernel = estimator._given_kernel.bind(estimator._given_kernel.domain.check(X), w)
     objective = _Objective(judge, kernel, estimator, X, Y, w)
     first = objective.start()
@@ -90,6 +92,11 @@ def tune(
             break
         finally:
             best = objective.best
+    if best is None:
+        raise ValueError(
+            f"The criterion has no finite value at the start: {kernel} is not positive semi-definite on these data, or y is constant. "
+            "Raise alpha, or use kernel.repaired('clip')."
+        )
     value, theta = best
     return Tuned(
         objective.estimator_at(theta), value, history[0], objective.named(theta), len(history), time.perf_counter() - began, history
@@ -109,6 +116,8 @@ def _sample(estimator: Any, X: Any, y: Any, weights: Any, most: int | None, rand
     n = size(X)
     w = check_weights(n, weights)
     y = np.asarray(y)
+    if len(y) != n:
+        raise ValueError(f"X has {n} samples and y has {len(y)}.")
     if is_classifier(estimator):
         classes, codes = np.unique(y, return_inverse=True)
         coded = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
@@ -126,6 +135,8 @@ class _Objective:
 
     def __init__(self, judge: Criterion, kernel: Kernel, estimator: Any, X: Any, Y: Array, w: Array) -> None:
         self.judge, self.kernel, self.estimator = judge, kernel, estimator
+        if any(part._bound_to_values for part in _parts(kernel)):
+            raise TypeError(f"{kernel}: what centring or repairing takes from data follows the parameters to be tuned. Tune the kernel inside first.")
         self.X, self.Y, self.w = kernel.domain.check(X), Y, w
         self.bias = bool(getattr(estimator, "fit_intercept", True))
         params = kernel.get_params(deep=True)
@@ -139,10 +150,11 @@ class _Objective:
             values.append(max(float(np.mean(getattr(self.estimator, self.price))), 1e-12))
         return np.log(np.array(values, np.float64))
 
-    def kernel_at(self, theta: Array) -> Kernel:
-        kernel: Kernel = clone(self.kernel)
+    def kernel_at(self, theta: Array, kernel: Kernel | None = None) -> Kernel:
+        """``kernel`` with these parameters; by default the one that is bound to the data."""
+        kernel = clone(self.kernel if kernel is None else kernel)
         vectors: dict[str, Array] = {}
-        params = kernel.get_params(deep=True)
+        params = self.kernel.get_params(deep=True)
         changes: dict[str, Any] = {}
         for name, value in zip(self.values, np.exp(theta), strict=False):
             entry = re.fullmatch(r"(.+)\[(\d+)\]", name)
@@ -154,11 +166,14 @@ class _Objective:
         return kernel
 
     def named(self, theta: Array) -> dict[str, float]:
-        names = [*self.values, *([self.price] if self.price is not None else [])]
+        names = [*(f"kernel__{name}" for name in self.values), *([self.price] if self.price is not None else [])]
         return dict(zip(names, np.exp(theta).tolist(), strict=True))
 
     def estimator_at(self, theta: Array) -> Any:
-        chosen = {"kernel": self.kernel_at(theta)} | ({self.price: float(np.exp(theta[-1]))} if self.price is not None else {})
+        # not the bound kernel: what else it takes from data (means of columns) it is to take from what it is trained on
+        chosen: dict[str, Any] = {"kernel": self.kernel_at(theta, self.estimator._given_kernel)}
+        if self.price is not None:
+            chosen[self.price] = float(np.exp(theta[-1]))
         return clone(self.estimator).set_params(**chosen)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
@@ -183,6 +198,10 @@ class _Objective:
         if self.price is not None:
             out = np.append(out, -slope if self.price == "C" else slope)
         return value, out
+
+
+def _parts(kernel: Kernel) -> list[Kernel]:
+    return [kernel] + [part for _, child in kernel._children() for part in _parts(child)]
 
 
 def _get(params: dict[str, Any], name: str) -> float:

@@ -250,7 +250,7 @@ def test_too_few_samples(coverage: float) -> None:
     X, y = _data(2 * least + 2)
     assert np.isfinite(split.fit(X, y).predict_interval(X)).all()
     if least > 2:
-        with pytest.raises(ValueError, match=f"there are {least - 1}"):
+        with pytest.raises(ValueError, match=f"n_samples = {least - 1}"):
             split.fit(X[: 2 * least - 2], y[: 2 * least - 2])
 
 

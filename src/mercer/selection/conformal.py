@@ -54,10 +54,10 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             raise ValueError(f"calibration={self.calibration!r}: a share between 0 and 1.")
         X, y = self._accepted(X, y)
         n = size(X)
+        if n < 2:
+            raise ValueError(f"Errors on other samples need at least 2 samples, n_samples = {n}.")
         self._closed: tuple[Array, Array, Array] | None = None
         if self.method == "split":
-            if n < 2:
-                raise ValueError(f"Splitting needs at least 2 samples, n_samples = {n}.")
             train, rest = self._split(n)
             self._check_enough(len(rest))
             self._trained_on = train

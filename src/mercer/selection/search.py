@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
+from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -221,11 +222,13 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Array | None, list[Split]]:
         X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") or isinstance(X, list) else _listed(X)
-        if isinstance(self.estimator, KernelEstimator):  # its own door, before any work
-            door = clone(self.estimator)
+        door = clone(self.estimator)
+        if isinstance(door, KernelEstimator) and not any("kernel" in values for values in ParameterGrid(self.param_grid)):  # before any work
             door._accept(X, reset=True)
             door._weights(X, sample_weight)
         y = None if y is None else np.asarray(y)
+        if y is not None and y.dtype.kind == "f":
+            assert_all_finite(y, allow_nan=y.ndim == 2, input_name="y")  # among several outputs NaN is a missing label
         n = size(X)
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         for name, values in (("y", y), ("sample_weight", weights), ("groups", groups)):

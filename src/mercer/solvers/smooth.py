@@ -210,6 +210,11 @@ class _Run:
         rho = -(self.gradient(self.f) + 2 * lam * self.alpha)
         size = float(np.linalg.norm(rho))
         delta, Kd, beta = np.zeros_like(rho), np.zeros_like(rho), np.zeros(rho.shape[1])
+        sums = self.alpha.sum(axis=0)
+        if self.problem.bias and float(np.max(np.abs(sums))) > 1e-13 * float(np.sum(np.abs(self.alpha))):  # steps below keep sums: put right first
+            delta = delta - sums / len(delta)
+            Kd = self._times(delta)
+            rho = rho - 2 * lam * delta - hessian(Kd)
         precondition = self.precondition
         z, zeta = precondition(rho)
         p, p_beta, Kp = z, zeta, self._times(z)

@@ -150,6 +150,26 @@ def eigh(A: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
+def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Array]:
+    """(main, beside, Q^T) with A = Q T Q^T, T of two diagonals; A, of at least 3 rows, may be overwritten.
+
+    ``before``, a unit vector v of one more entry with v_0 > 0: A is a part of (I − 2vv^T) B (I − 2vv^T) without its first row and column, and Q is
+    returned in the coordinates of B. The reflection is one more of those that Q is made of, so that costs nothing.
+    """
+    n, shift = len(A), 0 if before is None else 1
+    sytrd, size, orgqr = linalg.lapack.get_lapack_funcs(("sytrd", "sytrd_lwork", "orgqr"), (A,))
+    with backend.calm_blas(n):
+        reflectors, main, beside, tau, info = sytrd(A.T, lower=1, lwork=int(size(n, lower=1)[0]), overwrite_a=1)
+        assert info == 0
+        all_of_them, taus = np.zeros((n + shift, n + shift), order="F"), np.zeros(n + shift)
+        all_of_them[1 + shift :, 1 + shift :], taus[1 + shift :] = reflectors[1:, :-1], tau
+        if before is not None:
+            all_of_them[:, 0], taus[0] = before / before[0], 2 * before[0] ** 2
+        q, _, info = orgqr(all_of_them, taus, lwork=64 * n, overwrite_a=1)
+        assert info == 0
+    return main, beside, np.asarray(q).T[shift:]
+
+
 def symmetric_svd(Phi: Any) -> tuple[Array, Array]:
     """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0."""
     U, singular, _ = linalg.svd(Phi, full_matrices=False, check_finite=False)

@@ -21,7 +21,7 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
-from mercer.estimators.ridge import Spectrum
+from mercer.estimators.ridge import Tridiagonal
 from mercer.kernels.base import kernel, positive
 from mercer.kernels.families import Pairwise
 
@@ -183,13 +183,13 @@ def test_scores_are_libsvms() -> None:
 
 def test_one_decomposition_for_many_ridges(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
-    made = Spectrum.of.__func__  # type: ignore[attr-defined]
+    made = Tridiagonal.of.__func__  # type: ignore[attr-defined]
 
     def counted(cls: Any, gram: Any, weights: Any, bias: bool) -> Any:
         calls.append(gram.shape[0])
         return made(cls, gram, weights, bias)
 
-    monkeypatch.setattr(Spectrum, "of", classmethod(counted))
+    monkeypatch.setattr(Tridiagonal, "of", classmethod(counted))
     X, y = _values()
     mc.KernelSearchCV(mc.KernelRidge(kernel=mc.Gaussian(0.2)), {"alpha": np.logspace(-3, 2, 12), "kernel__gamma": [0.1, 1.0]}, cv=FIVE).fit(X, y)
     assert calls == [72] * 10

@@ -12,6 +12,7 @@ from scipy.stats import multivariate_normal
 
 import mercer as mc
 from mercer.gram import DenseGram, LowRankGram
+from mercer.linalg import NotPositive
 from mercer.solvers.spectral import Spectrum, grid
 
 RIDGES = np.array([1e-4, 0.03, 1.0, 20.0])
@@ -245,3 +246,36 @@ def test_the_grid_covers_what_matters() -> None:
         assert degrees[0] > 150
         assert degrees[-1] < 3
     assert len(grid(gram, 7)) == 7
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("n", [8, 33, 300])
+def test_two_diagonals_say_what_eigenvalues_say(n: int, bias: bool) -> None:
+    """Every quantity, for every λ, with weights and several outputs."""
+    rng = np.random.default_rng(n)
+    X, Y, w = rng.standard_normal((n, 4)), rng.standard_normal((n, 3)) + 50, rng.uniform(0.2, 3, n)
+    ridges = np.geomspace(1e-3, 10, 6)
+    for kernel in (mc.Gaussian(0.2), mc.Gaussian(5.0), mc.Laplacian(0.5)):
+        gram = kernel.gram(X)
+        a, b = Spectrum.of(gram, w, bias), Tridiagonal.of(gram, w, bias)
+        for name in ("coefficients", "leave_one_out", "generalised", "likelihood"):
+            expected = getattr(a, name)(Y, ridges)
+            np.testing.assert_allclose(getattr(b, name)(Y, ridges), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
+        np.testing.assert_allclose(b.diagonal(ridges), a.diagonal(ridges), rtol=1e-9)
+        np.testing.assert_allclose(b.degrees(ridges), a.degrees(ridges), rtol=1e-9, atol=1e-9)
+        A = a.coefficients(Y, ridges[:1])[0]
+        np.testing.assert_allclose(b.biases(gram, Y, A), a.biases(gram, Y, A), rtol=1e-12)
+
+
+def test_two_diagonals_refuse_what_is_not_positive() -> None:
+    """Then ``KernelRidgeCV`` goes by eigenvalues."""
+    rng = np.random.default_rng(0)
+    K = rng.standard_normal((30, 30))
+    K = K + K.T
+    with pytest.raises(NotPositive):
+        Tridiagonal.of(DenseGram(K), np.ones(30), True).coefficients(np.ones((30, 1)), [1e-3])
+    y = rng.standard_normal(30)
+    found = mc.KernelRidgeCV([1e-3, 1e3], "precomputed").fit(K, y)
+    left = [y[i] - mc.KernelRidge(found.alpha_, "precomputed", solver="eigen").fit(np.delete(np.delete(K, i, 0), i, 1), np.delete(y, i)).predict(
+        np.delete(K[[i]], i, 1))[0] for i in range(30)]  # fmt: skip
+    np.testing.assert_allclose(found.loo_residuals_, left, rtol=1e-6)

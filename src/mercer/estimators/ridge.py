@@ -24,7 +24,7 @@ from mercer.problems import LinearSolution, LinearSystem
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.posterior import Posterior
-from mercer.solvers.spectral import Spectrum, grid
+from mercer.solvers.spectral import Decomposition, Spectrum, decompose, grid
 
 _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
@@ -187,8 +187,13 @@ class KernelRidge(Ridge):
             return [machine.fit(X, y, sample_weight=weights) for machine in machines]
         self._bind(X, weights)
         gram = self._gram(X)
-        spectrum = Spectrum.of(gram, weights, self.fit_intercept)
-        coefs = spectrum.coefficients(Y, [machine.alpha for machine in machines])
+        alphas = [machine.alpha for machine in machines]
+        try:
+            spectrum = decompose(gram, weights, self.fit_intercept)
+            coefs = spectrum.coefficients(Y, alphas)
+        except NotPositive:
+            spectrum = Spectrum.of(gram, weights, self.fit_intercept)
+            coefs = spectrum.coefficients(Y, alphas)
         biases = spectrum.biases(gram, np.tile(Y, len(machines)), np.hstack(list(coefs))).reshape(len(machines), -1)
         for machine, coef, bias in zip(machines, coefs, biases, strict=True):
             machine.kernel_, machine._parts = self.kernel_, [(float(machine.alpha), None)] * Y.shape[1]
@@ -278,7 +283,7 @@ class KernelRidgeCV(Ridge):
 
     For each kernel one eigendecomposition gives all λ: coefficients, the n leave-one-out residuals (closed form, no refitting; a sample is left out
     with all its weight and all that are the same in x and y, the kernel stays bound as it is), generalised cross-validation and marginal
-    likelihood. Memory: two matrices.
+    likelihood. Memory: three matrices.
 
     alphas
         The λ to try; None: 20 over the range that matters for the kernel.
@@ -332,9 +337,8 @@ class KernelRidgeCV(Ridge):
             self._bind(X, weights)
             gram = self._gram(X)
             gram = DenseGram(gram.dense(), self.compute) if gram.opaque else gram
-            spectrum = Spectrum.of(gram, weights, self.fit_intercept)
             alphas = self._alphas(gram)
-            score = self._score(spectrum, Y, weights, alphas)
+            spectrum, score = self._decomposed(gram, Y, weights, alphas)
             scores.append(score)
             total = score.max(axis=0).sum() if self.alpha_per_target else score.sum(axis=1).max()
             if best is None or total > best[0]:
@@ -373,7 +377,16 @@ class KernelRidgeCV(Ridge):
             raise ValueError(f"KernelRidgeCV(alphas={self.alphas!r}): give positive numbers.")
         return alphas
 
-    def _score(self, spectrum: Spectrum, Y: Array, weights: Array, alphas: Array) -> Array:
+    def _decomposed(self, gram: Gram, Y: Array, weights: Array, alphas: Array) -> tuple[Decomposition, Array]:
+        """The decomposition, and scores; by eigenvalues where the matrix is indefinite, or too nearly singular for the quicker form."""
+        try:
+            found = decompose(gram, weights, self.fit_intercept)
+            return found, self._score(found, Y, weights, alphas)
+        except NotPositive:
+            found = Spectrum.of(gram, weights, self.fit_intercept)
+            return found, self._score(found, Y, weights, alphas)
+
+    def _score(self, spectrum: Decomposition, Y: Array, weights: Array, alphas: Array) -> Array:
         """Larger is better: (λs, outputs)."""
         if self.criterion == "gcv":
             return -spectrum.generalised(Y, alphas) / weights.sum() * len(Y)
@@ -385,10 +398,10 @@ class KernelRidgeCV(Ridge):
         _, self._candidate, self.kernel_, gram, spectrum, alphas, score = best
         chosen = score.argmax(axis=0) if self.alpha_per_target else np.full(Y.shape[1], score.sum(axis=1).argmax())
         coef, loo = np.empty(Y.shape), np.empty(Y.shape)
-        for t in range(Y.shape[1]):
-            mine = slice(t, t + 1)
-            coef[:, mine] = spectrum.coefficients(Y[:, mine], alphas[chosen[t]])[0]
-            loo[:, mine] = spectrum.leave_one_out(Y[:, mine], alphas[chosen[t]])[0]
+        for c in np.unique(chosen):
+            mine = chosen == c
+            coef[:, mine] = spectrum.coefficients(Y[:, mine], alphas[c])[0]
+            loo[:, mine] = coef[:, mine] / spectrum.diagonal(alphas[c])[0][:, None]
         self.alpha_ = alphas[chosen] if self.alpha_per_target and y.ndim > 1 else float(alphas[chosen[0]])
         self.best_score_ = float(np.mean(score[chosen, np.arange(Y.shape[1])]))
         self.loo_residuals_ = (loo[:, 0] if y.ndim == 1 else loo)[kinds]

@@ -1,17 +1,18 @@
 """Ridge systems for every λ at once, from one decomposition.
 
-Let S = W^½, u the direction of S1 (where there is a bias) and P = I − u u^T. With P S K S P = V diag(s) V^T on the complement of u,
+Let S = W^½, u the direction of S1 (where there is a bias) and P = I − u u^T. On the complement of u, P S K S P = U T U^T and
 
-    A = S G_λ S Y,   G_λ = V diag(1/(s + λ)) V^T,   leave-one-out residual_i = A_i/(w_i [G_λ]_ii)
+    A = S G_λ S Y,   G_λ = U (T + λ)^−1 U^T,   leave-one-out residual_i = A_i/(w_i [G_λ]_ii)
 
-(SPEC: α_i/[S^−1]_ii of the bordered matrix). A kernel with few features has few s > 0: then G_λ = V diag(1/(s + λ) − 1/λ) V^T + P/λ.
+(SPEC: α_i/[S^−1]_ii of the bordered matrix). ``Spectrum``: T diagonal, the eigenvalues. ``Tridiagonal``: T with two diagonals; it costs two thirds of
+the eigenvectors, and a λ still costs only n².
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,90 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Array
+from mercer.data import chunks
 from mercer.gram import DenseGram, Gram, LowRankGram
-from mercer.linalg import eigh, symmetric_svd
+from mercer.linalg import NotPositive, eigh, symmetric_svd, tridiagonal
+
+
+class Decomposition(ABC):
+    """What follows from A and the diagonal of G_λ, for any decomposition. ``scale`` is S."""
+
+    scale: Array
+    bias: bool
+
+    @abstractmethod
+    def coefficients(self, Y: Array, ridges: Any) -> Array:
+        """A for each λ: (λs, n, outputs)."""
+
+    @abstractmethod
+    def diagonal(self, ridges: Any) -> Array:
+        """w_i [G_λ]_ii for each λ: (λs, n)."""
+
+    @abstractmethod
+    def degrees(self, ridges: Any) -> Array:
+        """The trace of the matrix that maps y to its predictions, bias included: the effective number of parameters, for each λ."""
+
+    @abstractmethod
+    def _log_determinant(self, ridges: Array) -> Array:
+        """log|T + λ| on all of the complement of u, for each λ."""
+
+    def leave_one_out(self, Y: Array, ridges: Any) -> Array:
+        """y_i − (prediction for i of the model fitted without it), for each λ: (λs, n, outputs). Exact; i is left out with all its weight."""
+        return self.coefficients(Y, ridges) / self.diagonal(ridges)[:, :, None]
+
+    def generalised(self, Y: Array, ridges: Any) -> Array:
+        """Generalised cross-validation, n Σ_i w_i r_i²/(n − degrees)² for each λ and output: (λs, outputs)."""
+        ridges = np.atleast_1d(np.asarray(ridges, np.float64))
+        A, n = self.coefficients(Y, ridges), len(self.scale)
+        squares = np.einsum("lim,i->lm", A**2, 1 / self.scale**2) * (ridges**2)[:, None]  # r = λ W^−1 A
+        return n * squares / np.maximum(n - self.degrees(ridges), 1e-12)[:, None] ** 2
+
+    def likelihood(self, Y: Array, ridges: Any) -> Array:
+        """max over σ² of log N(y; b, σ²(K + λW^−1)), b integrated out, for each λ and output: the evidence for the kernel and λ."""
+        ridges = np.atleast_1d(np.asarray(ridges, np.float64))
+        n = len(self.scale) - int(self.bias)
+        quadratic = np.einsum("lim,im->lm", self.coefficients(Y, ridges), Y)
+        variance = np.maximum(quadratic / n, 1e-300)
+        sizes = -2 * float(np.sum(np.log(self.scale))) + (2 * np.log(np.linalg.norm(self.scale)) if self.bias else 0.0)
+        return -0.5 * (n * np.log(2 * np.pi * variance) + n + self._log_determinant(ridges)[:, None] + sizes)
+
+    def biases(self, gram: Gram, Y: Array, A: Array) -> Array:
+        """b for coefficients A (n, outputs): the weighted mean of y − K A, in which the ridge's part λW^−1A sums to zero."""
+        if not self.bias:
+            return np.zeros(A.shape[1])
+        return np.average(Y - backend.to_numpy(gram.astype(np.float64) @ A), axis=0, weights=self.scale**2)
+
+    @cached_property
+    def _u(self) -> Array:
+        return self.scale / np.linalg.norm(self.scale) if self.bias else np.zeros(len(self.scale))
+
+    def _centred(self, Y: Array) -> Array:
+        """P S Y."""
+        if not self.bias:
+            return self.scale[:, None] * Y
+        T = self.scale[:, None] * (Y - np.average(Y, axis=0, weights=self.scale**2))
+        return T - np.outer(self._u, self._u @ T)
+
+
+def decompose(gram: Gram, weights: Array, bias: bool) -> Decomposition:
+    """For positive λ: by features where these are few, else tridiagonal."""
+    few = isinstance(gram, LowRankGram) and 4 * gram.left.shape[1] < 3 * gram.shape[0]
+    return Spectrum.of(gram, weights, bias) if few or gram.shape[0] < 8 else Tridiagonal.of(gram, weights, bias)
+
+
+def _scaled(gram: Gram, scale: Array) -> Array:
+    """S K S, in memory of its own."""
+    K = np.array(backend.to_numpy(gram.astype(np.float64).dense()), copy=True if isinstance(gram, DenseGram) else None)
+    if (scale != 1).any():
+        K *= scale[:, None]
+        K *= scale[None, :]
+    return K
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum:
-    """``values`` s, ``vectors`` V; ``whole`` says that V spans all of the complement of u. ``scale`` is S."""
+class Spectrum(Decomposition):
+    """T = diag(``values``), U = ``vectors``; ``whole`` says that they span all of the complement of u. If not, as for a kernel with few features,
+    G_λ = V diag(1/(s + λ) − 1/λ) V^T + P/λ."""
 
     values: Array
     vectors: Array
@@ -45,18 +123,11 @@ class Spectrum:
                 u = scale / np.linalg.norm(scale)
                 phi = phi - np.outer(u, u @ phi)
             return cls(*symmetric_svd(phi), scale, bias, whole=False)
-        K = np.array(backend.to_numpy(gram.astype(np.float64).dense()), copy=True if isinstance(gram, DenseGram) else None)
-        if (scale != 1).any():
-            K *= scale[:, None]
-            K *= scale[None, :]
+        K = _scaled(gram, scale)
         if not bias:
             return cls(*eigh(K), scale, bias, whole=True)
         values, vectors = eigh(_reflected(K, scale)[1:, 1:])
         return cls(values, _reflect_back(vectors, scale), scale, bias, whole=True)
-
-    @cached_property
-    def _u(self) -> Array:
-        return self.scale / np.linalg.norm(self.scale) if self.bias else np.zeros(len(self.scale))
 
     @cached_property
     def _squares(self) -> Array:
@@ -77,7 +148,6 @@ class Spectrum:
         return np.zeros_like(ridges) if self.whole else np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
 
     def coefficients(self, Y: Array, ridges: Any) -> Array:
-        """A for each λ: (λs, n, outputs)."""
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         T = self._centred(Y)
         inner = self.vectors.T @ T
@@ -87,54 +157,103 @@ class Spectrum:
         X = (self.vectors @ stacked).reshape(len(T), len(ridges), outputs) + rest[:, None] * T[:, None, :]
         return np.moveaxis(self.scale[:, None, None] * X, 1, 0)
 
-    def _centred(self, Y: Array) -> Array:
-        """P S Y."""
-        if not self.bias:
-            return self.scale[:, None] * Y
-        T = self.scale[:, None] * (Y - np.average(Y, axis=0, weights=self.scale**2))
-        return T - np.outer(self._u, self._u @ T)
-
     def diagonal(self, ridges: Any) -> Array:
-        """w_i [G_λ]_ii for each λ: (λs, n)."""
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         G = self._squares @ self._inverse_values(ridges) + self._rest(ridges) * (1 - self._u**2)[:, None]
         return (self.scale[:, None] ** 2 * G).T
 
-    def leave_one_out(self, Y: Array, ridges: Any) -> Array:
-        """y_i − (prediction for i of the model fitted without it), for each λ: (λs, n, outputs). Exact; i is left out with all its weight."""
-        return self.coefficients(Y, ridges) / self.diagonal(ridges)[:, :, None]
+    def _log_determinant(self, ridges: Array) -> Array:
+        logs = np.sum(np.log(np.maximum(self.values[:, None] + ridges, 1e-300)), axis=0)
+        unseen = len(self.scale) - int(self.bias) - len(self.values)
+        return logs if self.whole else logs + unseen * np.log(np.maximum(ridges, 1e-300))
 
     def degrees(self, ridges: Any) -> Array:
-        """The trace of the matrix that maps y to its predictions, bias included: the effective number of parameters, for each λ."""
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         s = self.values[:, None]
         shares = np.divide(s, s + ridges, out=np.zeros((len(s), len(ridges))), where=self._seen(s + ridges))
         return shares.sum(axis=0) + float(self.bias)
 
-    def generalised(self, Y: Array, ridges: Any) -> Array:
-        """Generalised cross-validation, n Σ_i w_i r_i²/(n − degrees)² for each λ and output: (λs, outputs)."""
-        ridges = np.atleast_1d(np.asarray(ridges, np.float64))
-        A, n = self.coefficients(Y, ridges), len(self.scale)
-        squares = np.einsum("lim,i->lm", A**2, 1 / self.scale**2) * (ridges**2)[:, None]  # r = λ W^−1 A
-        return n * squares / np.maximum(n - self.degrees(ridges), 1e-12)[:, None] ** 2
 
-    def likelihood(self, Y: Array, ridges: Any) -> Array:
-        """max over σ² of log N(y; b, σ²(K + λW^−1)), b integrated out, for each λ and output: the evidence for the kernel and λ."""
-        ridges = np.atleast_1d(np.asarray(ridges, np.float64))
-        n = len(self.scale) - int(self.bias)
-        quadratic = np.einsum("lim,im->lm", self.coefficients(Y, ridges), Y)
-        variance = np.maximum(quadratic / n, 1e-300)
-        logs = np.sum(np.log(np.maximum(self.values[:, None] + ridges, 1e-300)), axis=0)
-        if not self.whole:
-            logs = logs + (n - len(self.values)) * np.log(np.maximum(ridges, 1e-300))
-        sizes = -2 * float(np.sum(np.log(self.scale))) + (2 * np.log(np.linalg.norm(self.scale)) if self.bias else 0.0)
-        return -0.5 * (n * np.log(2 * np.pi * variance) + n + logs[:, None] + sizes)
+@dataclass(frozen=True, eq=False)
+class Tridiagonal(Decomposition):
+    """T has ``main`` on its diagonal and ``beside`` next to it; ``rows`` is U^T. For λ at which T + λ is positive definite.
 
-    def biases(self, gram: Gram, Y: Array, A: Array) -> Array:
-        """b for coefficients A (n, outputs): the weighted mean of y − K A, in which the ridge's part λW^−1A sums to zero."""
-        if not self.bias:
-            return np.zeros(A.shape[1])
-        return np.average(Y - backend.to_numpy(gram.astype(np.float64) @ A), axis=0, weights=self.scale**2)
+    With T + λ = L D L^T, [G_λ]_ii = Σ_j y_ij²/d_j where y_j = u_j − l_j y_{j−1}: one pass over U serves all λ.
+    """
+
+    main: Array
+    beside: Array
+    rows: Array
+    scale: Array
+    bias: bool
+    workers: int
+
+    @classmethod
+    def of(cls, gram: Gram, weights: Array, bias: bool) -> Tridiagonal:
+        """Memory: three matrices for a moment, one to keep."""
+        scale = np.sqrt(weights)
+        K = _scaled(gram, scale)
+        before = _householder(scale) if bias else None
+        part = np.ascontiguousarray(_reflected(K, scale)[1:, 1:]) if bias else K
+        return cls(*tridiagonal(part, before), scale, bias, gram.compute.workers)
+
+    def _factors(self, ridges: Array) -> tuple[Array, Array]:
+        """l and d of each λ: (λs, m)."""
+        d, low = np.empty((len(self.main), len(ridges))), np.zeros((len(self.main), len(ridges)))
+        d[0] = self.main[0] + ridges
+        for j in range(1, len(self.main)):
+            low[j] = self.beside[j - 1] / d[j - 1]
+            d[j] = self.main[j] + ridges - low[j] * self.beside[j - 1]
+        if not (d > 0).all():
+            raise NotPositive(int(np.argmin((d > 0).all(axis=1))))
+        return low.T.copy(), d.T.copy()
+
+    def coefficients(self, Y: Array, ridges: Any) -> Array:
+        ridges = np.atleast_1d(np.asarray(ridges, np.float64))
+        T = self._centred(Y)
+        low, d = self._factors(ridges)
+        x = np.repeat((self.rows @ T)[:, None, :], len(ridges), axis=1)  # (m, λs, outputs)
+        for j in range(1, len(x)):
+            x[j] -= low[:, j, None] * x[j - 1]
+        x /= d.T[:, :, None]
+        for j in range(len(x) - 2, -1, -1):
+            x[j] -= low[:, j + 1, None] * x[j + 1]
+        X = (self.rows.T @ x.reshape(len(x), -1)).reshape(len(T), len(ridges), T.shape[1])
+        return np.moveaxis(self.scale[:, None, None] * X, 1, 0)
+
+    def diagonal(self, ridges: Any) -> Array:
+        return self.scale**2 * self._diagonal(np.atleast_1d(np.asarray(ridges, np.float64)))
+
+    def _diagonal(self, ridges: Array) -> Array:
+        low, d = self._factors(ridges)
+        out = np.zeros((len(ridges), len(self.scale)))
+        sums = _sums()
+        backend.run_tasks(lambda i: sums(self.rows, low, 1 / d, out, i.start, i.stop), chunks(len(self.scale), 128), self.workers)
+        return out
+
+    def degrees(self, ridges: Any) -> Array:
+        ridges = np.atleast_1d(np.asarray(ridges, np.float64))
+        return len(self.main) - ridges * self._diagonal(ridges).sum(axis=1) + float(self.bias)
+
+    def _log_determinant(self, ridges: Array) -> Array:
+        return np.sum(np.log(self._factors(ridges)[1]), axis=1)
+
+
+def _sums_loop(rows, low, inverse, out, start, stop):  # type: ignore[no-untyped-def]
+    """out[λ, i] = Σ_j y_j²/d_j for start ≤ i < stop; y of all λ stays in the cache."""
+    y = np.zeros((low.shape[0], stop - start))
+    for j in range(rows.shape[0]):
+        for k in range(low.shape[0]):
+            factor, weight = low[k, j], inverse[k, j]
+            for i in range(start, stop):
+                t = rows[j, i] - factor * y[k, i - start]
+                y[k, i - start] = t
+                out[k, i] += t * t * weight
+
+
+@cache
+def _sums() -> Any:
+    return backend.jit(_sums_loop)
 
 
 def _householder(scale: Array) -> Array:
@@ -149,10 +268,8 @@ def _reflected(K: Array, scale: Array) -> Array:
     v = _householder(scale)
     p = K @ v
     w = 2 * p - 2 * float(v @ p) * v
-    for rows in np.array_split(np.arange(len(K)), max(1, len(K) // 256)):
-        a = slice(rows[0], rows[-1] + 1)
-        K[a] -= np.outer(v[a], w)
-        K[a] -= np.outer(w[a], v)
+    for some in chunks(len(K), 256):
+        K[some] -= np.column_stack([v[some], w[some]]) @ np.stack([w, v])
     return K
 
 
@@ -169,6 +286,3 @@ def grid(gram: Gram, count: int = 20) -> Array:
     """Ridges over the range in which they matter: from 10^−7 to 10 times the mean of the diagonal times n, evenly in logarithms."""
     size = float(np.mean(backend.to_numpy(gram.diag()))) or 1.0
     return np.geomspace(1e-7, 1e1, count) * size * max(gram.shape[0], 10) / 10
-
-
-Ridges = Sequence[float] | Array

@@ -1,7 +1,8 @@
 """Losses ℓ(y, f): what an error costs. Each is a value with its value, its gradient in f and, where it has one, its curvature.
 
 A loss that is made of straight lines has no curvature to follow; it says instead which quadratic programme its dual is.
-A user's own loss is a subclass with ``value`` and ``gradient``; with ``curvature`` it is solved by Newton's method, without it by L-BFGS.
+A user's own loss is a subclass with ``value`` and ``gradient``; with ``curvature`` it is solved by Newton's method, with ``prox`` (for corners) by
+splitting, and otherwise by L-BFGS.
 """
 
 from __future__ import annotations
@@ -42,6 +43,10 @@ class Loss(ABC):
 
     def dual(self, y: Array, price: Array, coupled: bool) -> DualQP | None:
         """The dual of Σ_i price_i ℓ(y_i, f_i) + ½‖f‖², where that is a quadratic programme with bounds; else None."""
+        return None
+
+    def prox(self, y: Array, z: Array, step: Array) -> Array | None:
+        """argmin_v step_i ℓ(y_i, v) + ½(v − z_i)² for each sample: for a loss with corners; None: unknown."""
         return None
 
     def outputs(self, y: Array) -> int:

@@ -2,6 +2,7 @@
 
 squared                      ``LinearSystem``    conjugate gradients on a factor            solvers.linear
 straight pieces (``dual``)   ``DualQP``          active sets, C = 1/(2λ)                    solvers.dual
+corners, with ``prox``       ``SmoothERM``       splitting                                  solvers.proximal
 anything else                ``SmoothERM``       Newton; without curvature, L-BFGS          solvers.smooth
 """
 
@@ -20,8 +21,10 @@ from mercer.losses import Loss, Squared
 from mercer.problems import LinearSystem, SmoothERM
 from mercer.solvers.dual import ActiveSet
 from mercer.solvers.linear import ConjugateGradients
+from mercer.solvers.proximal import Splitting
 from mercer.solvers.smooth import Descent
 
+_CORNERS = 1e-6  # the gap that splitting is asked for at most: it approaches slowly
 SOLVERS = ("auto", "cholesky", "woodbury", "cg")
 
 
@@ -81,7 +84,12 @@ def _minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gr
         objective = float(np.sum(weights * loss.value(y, values))) + ridge * float(coef @ (values - level))
         return Fit(coef, level, values, objective, s.gap, s.n_iter, s.stop_reason, "dual", s.note)
     problem = SmoothERM(loss, y, weights, ridge, bias)
-    smooth = Descent(**limits.given("tol", "max_iter", "max_time", "solver", "progress", "keep_on_interrupt")).solve(problem, gram)
+    given = limits.given("tol", "max_iter", "max_time", "solver", "progress", "keep_on_interrupt")
+    zero = np.zeros((len(y), loss.outputs(y)) if loss.outputs(y) else len(y))
+    if loss.curvature(y, zero) is None and loss.prox(y, zero, weights) is not None:
+        smooth = Splitting(**given | {"tol": max(limits.tol or 0.0, _CORNERS)}).solve(problem, gram)
+        return Fit(smooth.coef, smooth.bias, smooth.values, smooth.objective, smooth.gap, smooth.n_iter, smooth.stop_reason, smooth.solver)
+    smooth = Descent(**given).solve(problem, gram)
     note = "the objective no longer falls although its slope is not zero" if smooth.stop_reason == "stalled" else ""
     return Fit(smooth.coef, smooth.bias, smooth.values, smooth.objective, smooth.gap, smooth.n_iter, smooth.stop_reason, smooth.solver, note)
 

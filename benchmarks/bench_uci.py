@@ -31,7 +31,8 @@ PEER_ROWS = 1500  # of scikit-learn's Gaussian process, whose cost is the same c
 def ours(X: Any, y: Any, T: Any, t: Any) -> tuple[float, float]:
     d = X.shape[1]
     kernel = 1.0 * mc.Matern(np.full(d, np.sqrt(d)), np.inf) + 0.1 * mc.Linear()
-    tuned = mc.tune(mc.KernelRidge(0.05, kernel), X, y, "marginal likelihood", max_samples=TUNED_ROWS, max_iter=80)
+    restarts = 3 if len(X) < 1000 else 1
+    tuned = mc.tune(mc.KernelRidge(0.05, kernel), X, y, "marginal likelihood", max_samples=TUNED_ROWS, max_iter=200, restarts=restarts)
     ridge = tuned.fit(X, y)
     if len(X) > 15_000:
         predicted = ridge.predict(T)

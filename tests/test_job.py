@@ -99,3 +99,63 @@ def test_refuses_what_cannot_be_learned() -> None:
         learn(pl.DataFrame({"a": [1] * 20, "y": list(range(10)) * 2}), "y")
     with pytest.raises(ValueError, match="some seconds"):
         learn(_diabetes(), "progression", seconds=0.0)
+
+
+def test_a_file_sorted_by_its_target() -> None:
+    """What is drawn is drawn from everywhere."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.standard_normal((1100, 2)), rng.standard_normal((400, 2)) + 1.5])
+    frame = pl.DataFrame(X, schema=["a", "b"]).with_columns(pl.Series("y", ["no"] * 1100 + ["yes"] * 400))
+    model = learn(frame, "y", seconds=6.0)
+    assert model.score(frame) > 0.8
+    assert not model.summary["notes"]
+
+
+def test_gaps_that_come_with_prediction() -> None:
+    frame = _diabetes()
+    model = learn(frame, "progression", seconds=1.5)
+    holes = frame.with_columns(pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise(pl.col("bmi")).alias("bmi"))
+    assert np.isfinite(model.predict(holes)).all()
+    assert np.array_equal(model.predict(holes)[1::3], model.predict(frame)[1::3])
+
+
+def test_columns_with_next_to_nothing_in_them() -> None:
+    """Filled in a few rows, or only where the target is missing: not used, and said so."""
+    frame = _diabetes().with_columns(
+        pl.Series("few", [1.5 * i if i < 6 else None for i in range(442)]),
+        pl.Series("elsewhere", [0.5 * i if i >= 400 else None for i in range(442)]),
+        pl.when(pl.int_range(pl.len()) < 400).then(pl.col("progression")).alias("progression"),
+    )  # fmt: skip
+    model = learn(frame, "progression", seconds=1.5)
+    assert not model.kinds["few"].used
+    assert not model.kinds["elsewhere"].used
+    assert len(model.predict(frame)) == 442
+
+
+def test_rare_classes() -> None:
+    rng = np.random.default_rng(0)
+    X = pl.DataFrame(rng.standard_normal((60, 2)), schema=["a", "b"])
+    labels = ["p"] * 30 + ["q"] * 26 + ["r"] * 3 + ["s"]
+    model = learn(X.with_columns(pl.Series("y", labels)), "y", seconds=1.5)
+    assert any("single row" in note and "s" in note for note in model.summary["notes"])
+    with pytest.raises(DataError, match="more than one row"):
+        learn(X.with_columns(pl.Series("y", ["no"] * 59 + ["yes"])), "y", seconds=1.0)
+    with pytest.raises(DataError, match="too many to be classes"):
+        learn(X.with_columns(pl.Series("y", [f"v{i // 2}" for i in range(60)])), "y", seconds=1.0)
+
+
+def test_interrupt_before_anything_is_finished_is_an_interrupt() -> None:
+    def report(state: dict[str, Any]) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        learn(_diabetes(), "progression", seconds=60.0, report=report)
+
+
+def test_interrupt_keeps_what_its_family_had_finished() -> None:
+    def report(state: dict[str, Any]) -> None:
+        if state.get("done", 0) >= 70:
+            raise KeyboardInterrupt
+
+    model = learn(_diabetes(), "progression", seconds=60.0, report=report)
+    assert model.summary["model"] == "ridge, Gaussian"

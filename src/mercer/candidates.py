@@ -57,8 +57,8 @@ class Columns:
 
     def over_numbers(self, kernel: Kernel) -> Kernel:
         """A kernel on vectors, on the columns of numbers as they must be seen."""
-        kernel = kernel.standardized()
-        return (kernel.imputed("median", indicator=True) if self.gaps else kernel).on(list(self.numbers))
+        # a gap may come at prediction though there was none in training: then it is filled, and only not marked
+        return kernel.standardized().imputed("median", indicator=self.gaps).on(list(self.numbers))
 
     def agreeing(self) -> Kernel:
         """How many categories agree."""

@@ -23,11 +23,19 @@ def _root() -> None:
 @contextmanager
 def _said_plainly() -> Iterator[None]:
     """What is wrong with the input, in one line and exit status 1; not a traceback."""
+    from polars.exceptions import PolarsError
+
     try:
         yield
-    except (ValueError, MemoryError, OSError) as error:
+    except (ValueError, MemoryError, OSError, PolarsError) as error:
         typer.echo(f"mercer: {error}", err=True)
         raise typer.Exit(1) from None
+
+
+def _check_folder(path: Path | None) -> None:
+    """That a file can be put there, before any work is done for it."""
+    if path is not None and not path.resolve().parent.is_dir():
+        raise ValueError(f"There is no folder {path.parent} to put {path.name} in.")
 
 
 @app.command()
@@ -51,6 +59,7 @@ def fit(
 
     console = Console(stderr=json)
     with _said_plainly():
+        _check_folder(out)
         frame = read_table(data)
         compute = Compute(memory=memory) if memory is not None else None
         with progress(console, seconds) as report:
@@ -81,6 +90,7 @@ def predict(
 
         from mercer.job import Model
 
+        _check_folder(out)
         trained = load(model)
         if not isinstance(trained, Model):
             raise ValueError(f"{model} holds a {type(trained).__name__}, not a model of mercer fit; load it in Python: mercer.load({str(model)!r}).")

@@ -111,6 +111,10 @@ def distinct(rep: Rep, y: Any) -> tuple[Any, Any]:
         items = [csr.indices[a:b].tobytes() + csr.data[a:b].tobytes() for a, b in pairwise(csr.indptr)]
     elif isinstance(rep, np.ndarray) and rep.dtype != object:
         items = [row.tobytes() for row in rep]
+    elif backend.is_tensor(rep):
+        items = [row.tobytes() for row in backend.to_numpy(rep)]
+    elif hasattr(rep, "columns") and (frame := as_frame(rep)) is not None:
+        items = frame.rows()
     else:
         items = list(rep) if isinstance(rep, list | np.ndarray) else list(range(size(rep)))
     first: dict[Any, int] = {}

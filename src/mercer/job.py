@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from mercer import __version__
@@ -94,6 +94,8 @@ def learn(
     try:
         run.search()
     except KeyboardInterrupt:
+        if not run.tried:
+            raise
         run.say(stage="interrupted")
     return run.finish()
 
@@ -103,8 +105,10 @@ class _Run:
         self.began, self.seconds, self.compute, self.report = time.perf_counter(), seconds, compute, report
         if seconds <= 0:
             raise ValueError(f"time={seconds:g}: give some seconds.")
-        self.kinds = infer_kinds(frame, target)
+        if target not in frame.columns:
+            infer_kinds(frame, target)  # says so, and what there is
         known = frame.filter(_present(frame.get_column(target)))
+        self.kinds = {name: _enough(kind, known.get_column(name)) for name, kind in infer_kinds(known, target).items()}
         self.dropped = len(frame) - len(known)
         if len(known) < _LEAST:
             raise DataError(f"There are {len(known)} rows with a value of {target!r}; at least {_LEAST} are needed to learn from.")
@@ -114,6 +118,9 @@ class _Run:
             reasons = "; ".join(f"{name!r}: {kind.reason}" for name, kind in self.kinds.items())
             raise DataError(f"No column is left to learn from ({reasons}).")
         self.y, self.labels = _targets(known.get_column(target), self.task)
+        self.notes: list[str] = []
+        if self.task.name == "classification":
+            self._without_singles()
         missing = [name for name in self.X.columns if self.X.get_column(name).null_count()]
         self.columns = Columns.of(self.kinds, missing)
         self.random = np.random.default_rng(seed)
@@ -121,7 +128,19 @@ class _Run:
         self.fold_seed = int(self.random.integers(2**31))  # the same folds for every candidate
         self.tried: list[Tried] = []
         self.first_round: list[Tried] = []
-        self.notes: list[str] = []
+
+    def _without_singles(self) -> None:
+        """Classes of one row can be trained on but not judged by; many classes of few rows are no classes."""
+        if len(self.labels) > max(20, len(self.y) // 5):
+            raise DataError(f"{self.target!r} has {len(self.labels)} different values in {len(self.y)} rows: too many to be classes, and no numbers.")
+        counts = np.bincount(self.y)
+        rare = [str(self.labels[k]) for k in np.flatnonzero(counts == 1)]
+        if rare:
+            kept = counts[self.y] > 1
+            self.X, self.y = self.X.filter(pl.Series(kept)), self.y[kept]
+            self.notes.append(f"Classes of a single row were left out: {', '.join(rare[:5])}{', …' if len(rare) > 5 else ''}.")
+        if len(np.unique(self.y)) < 2:
+            raise DataError(f"The target {self.target!r} has one class with more than one row: there is nothing to tell apart.")
 
     @property
     def left(self) -> float:
@@ -151,10 +170,12 @@ class _Run:
 
     def _folds(self, rows: Array) -> list[tuple[Array, Array]]:
         y = self.y[rows]
-        least = int(np.min(np.unique(y, return_counts=True)[1])) if self.task.name == "classification" else len(y)
-        folds = max(2, min(_FOLDS, least, len(y)))
-        splitter = StratifiedKFold if self.task.name == "classification" and least >= 2 else KFold
-        return list(splitter(folds, shuffle=True, random_state=self.fold_seed).split(np.zeros(len(y)), y))
+        if self.task.name == "regression":
+            return list(KFold(_FOLDS, shuffle=True, random_state=self.fold_seed).split(np.zeros(len(y)), y))
+        folds = min(_FOLDS, int(np.bincount(y).max()))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a class of fewer rows than folds is absent from some tests
+            return list(StratifiedKFold(folds, shuffle=True, random_state=self.fold_seed).split(np.zeros(len(y)), y))
 
     @property
     def _scoring(self) -> str:
@@ -168,11 +189,12 @@ class _Run:
 
         search = KernelSearchCV(
             candidate.estimator, candidate.grid, cv=self._folds(rows), scoring=self._scoring, refit=False, max_time=seconds, progress=heard,
-            on_interrupt="raise",
+            error_score=np.nan,
         )  # fmt: skip
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)  # a candidate that is hard to train is judged by its score
+                warnings.simplefilter("ignore", FitFailedWarning)
                 search.fit(self.X[rows], self.y[rows])
         except NothingFinished:
             if not self.tried:  # one at least, whatever it takes
@@ -182,10 +204,10 @@ class _Run:
         found = search.cv_results_
         for c, values in enumerate(found["params"]):
             if np.isfinite(found["mean_test_score"][c]):
-                estimator = clone(candidate.estimator).set_params(**values)
-                self.tried.append(
-                    Tried(candidate.name, estimator, float(found["mean_test_score"][c]), float(found["std_test_score"][c]), found["mean_fit_time"][c])
-                )
+                estimator, spread = clone(candidate.estimator).set_params(**values), float(found["std_test_score"][c])
+                self.tried.append(Tried(candidate.name, estimator, float(found["mean_test_score"][c]), spread, float(found["mean_fit_time"][c])))
+        if search.stopped_ == "interrupted":
+            raise KeyboardInterrupt
 
     def _relevance(self, rows: Array) -> None:
         """Lengths for every column, by the gradient of the leave-one-out error, then the grid of prices for that kernel."""
@@ -193,11 +215,17 @@ class _Run:
             if self.left < 0.2 * self.seconds:
                 return
             self.say(stage="tune", name=name)
-            some = rows[: min(len(rows), _TUNED_ROWS)]
+            # from rows that no candidate is judged by, where there are such
+            spare = self.order[len(rows) :]
+            some = np.sort((spare if len(spare) >= _TUNED_ROWS else self.order)[:_TUNED_ROWS])
             y = self.y[some] if self.task.name == "regression" else np.where(self.y[some] == self.y[some].max(), 1.0, -1.0)
             if self.task.name == "classification" and len(self.labels) > 2:
                 y = np.where(self.y[some][:, None] == np.arange(len(self.labels)), 1.0, -1.0)
-            found = tune(KernelRidge(0.1, kernel), self.X[some], y, "loo", max_iter=40, max_time=0.15 * self.seconds)
+            try:
+                found = tune(KernelRidge(0.1, kernel, compute=self.compute), self.X[some], y, "loo", max_iter=40, max_time=0.15 * self.seconds)
+            except ValueError as error:
+                self.notes.append(f"Lengths for each column were not tuned: {error}")
+                return
             tuned = found.estimator
             first = candidates(self.columns, self.task.name, float(np.std(self.y)) or 1.0, self.compute)[0]
             grid = {name: values for name, values in first.grid.items() if name != "kernel"} | {"kernel": [tuned.kernel]}
@@ -257,12 +285,20 @@ class _Run:
         return {
             "mercer": __version__, "target": self.target, "task": self.task.name, "reason": self.task.reason, "rows": len(self.y),
             "trained_on": len(rows), "rows_without_target": self.dropped, "metric": "accuracy" if self.task.name == "classification" else "rmse",
-            "score": abs(best.score), "baseline": abs(baseline), "model": best.name, "kernel": str(best.estimator.kernel),
+            "score": abs(best.score), "measured": self._measured(), "baseline": abs(baseline), "model": best.name,
+            "kernel": str(best.estimator.kernel),
             "parameters": {k: v for k, v in best.estimator.get_params(deep=False).items() if k in ("C", "alpha", "epsilon")},
             "classes": [str(label) for label in self.labels], "columns": {name: [kind.name, kind.reason] for name, kind in self.kinds.items()},
             "leaders": {name: abs(value) for name, value in list(leaders.items())[:6]}, "importance": self._importance(estimator, rows),
             "tried": len(self.tried) + len(self.first_round), "seconds": time.perf_counter() - self.began, "notes": self.notes,
         }  # fmt: skip
+
+    def _measured(self) -> str:
+        """What the score is the score of."""
+        if self.first_round:
+            rows = min(len(self.y), _MORE)
+            return f"on {rows // _FOLDS} rows that were held out of {rows}"
+        return f"by {_FOLDS} folds of {min(len(self.y), _ROWS)} rows"
 
     def _importance(self, estimator: Any, rows: Array) -> dict[str, float]:
         """How much the score on (at most 500 of) its own rows falls when a column is shuffled."""
@@ -289,3 +325,11 @@ def _targets(column: pl.Series, task: Task, labels: list[Any] | None = None) -> 
     labels = sorted(set(values), key=lambda v: (str(type(v)), v)) if labels is None else labels
     codes = {label: k for k, label in enumerate(labels)}
     return np.array([codes.get(v, -1) for v in values], np.int64), labels
+
+
+def _enough(kind: Kind, column: pl.Series) -> Kind:
+    """A column of numbers that are nearly all missing has nothing to say, and some folds would see none of them."""
+    present = int(_present(column).sum())
+    if kind.used and kind.name != "nominal" and present < max(_LEAST, 0.05 * len(column)):
+        return Kind("other", f"only {present} of {len(column)} rows have a value")
+    return kind

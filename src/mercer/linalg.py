@@ -15,11 +15,14 @@ _BASE = 256  # rows that LAPACK factors in one call
 _TILE = 1024  # rows and columns of one task
 
 
-class NotPositive(Exception):
+class NotPositive(ValueError):
     """The matrix is not positive definite in its precision; ``pivot`` is the row where that showed."""
 
     def __init__(self, pivot: int) -> None:
-        super().__init__(pivot)
+        super().__init__(
+            f"The kernel matrix plus the ridge is not positive definite, which shows at row {pivot}. Raise alpha; if the kernel is not positive "
+            "semi-definite on these data, use kernel.repaired('clip')."
+        )
         self.pivot = pivot
 
 

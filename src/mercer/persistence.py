@@ -16,6 +16,7 @@ import json
 import os
 import re
 import types
+import uuid
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
@@ -34,7 +35,7 @@ from mercer.kernels.base import Kernel
 
 FORMAT = 1
 _HEADER = "mercer.json"
-_MEMBER = re.compile(r"schema\.json|mercer\.json|[\w-]+\.(npy|npz|bin)")
+_MEMBER = re.compile(r"schema\.json|mercer\.json|[\w-]+\.(npy|bin)")
 # Where Mercer's values live. Not the engine: what its formulas are made of is compiled, and must come from a kernel, not from a file.
 _VALUES = {"backend", "data", "kernels", "functions", "losses", "problems", "solvers", "estimators", "selection", "kinds", "job", "persistence"}
 _OF_A_RUN = ("progress", "_skl_callbacks", "_callback_fit_ctx")
@@ -63,7 +64,7 @@ def save(model: Any, path: str | Path) -> None:
     content = _archive(_packed(model, type(model).__name__, {}))
     with zipfile.ZipFile(content, "a") as archive:
         archive.writestr(_HEADER, json.dumps(header))
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         beside.write_bytes(content.getbuffer())
         os.replace(beside, path)
@@ -93,7 +94,7 @@ def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
             return _restored(loads(content, trusted=sorted(named)))
     except ModelFileError:
         raise
-    except (KeyError, TypeError, ValueError, AttributeError, EOFError, RecursionError, MemoryError, zipfile.BadZipFile) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, EOFError, RecursionError, ImportError, zipfile.BadZipFile) as error:
         raise ModelFileError(f"{path} is damaged or was not written by Mercer: {type(error).__name__}: {error}") from error
     raise ModelFileError(
         f"{path} asks for {', '.join(foreign)}, which is not Mercer's: nothing was loaded. "

@@ -7,6 +7,8 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn import kernel_ridge
@@ -580,3 +582,44 @@ def test_progress_is_told_of_each_kernel_and_may_stop() -> None:
     machine = mc.KernelRidgeCV([0.1], kernels, progress=lambda state: state["done"] == 1).fit(X, y)
     assert machine.kernel_ == kernels[0]
     assert machine.scores_.shape == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "machine", [mc.SVR(), mc.KernelRidge(), mc.KernelRidgeCV(), mc.KernelHuber(), mc.KernelQuantile()], ids=lambda m: type(m).__name__
+)
+def test_targets_are_checked_for_tables_too(machine: Any) -> None:
+    frame = pl.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) ** 2})
+    y = np.arange(20.0)
+    y[3] = np.nan
+    with pytest.raises(ValueError, match="y contains NaN"):
+        machine.set_params(kernel=mc.Gaussian(0.1).on(["a", "b"])).fit(frame, y)
+
+
+def test_constant_targets_are_no_ill_conditioned_system() -> None:
+    X = np.random.default_rng(0).standard_normal((120, 3))
+    machine = mc.KernelRidge().fit(X, np.full(120, 0.1))
+    assert machine.converged_
+    np.testing.assert_allclose(machine.predict(X), 0.1, rtol=1e-12)
+
+
+def test_uncertainty_of_duplicates_and_of_a_compressed_machine() -> None:
+    X = np.repeat(np.random.default_rng(0).standard_normal((20, 2)), 4, axis=0)
+    _, std = mc.KernelRidge(1e-15, mc.Gaussian(0.5), tol=1e-2).fit(X, X[:, 0]).predict(X, return_std=True)
+    assert std.max() < 1e-5
+    with pytest.raises(ValueError, match="compressed"):
+        mc.KernelRidge(0.1, mc.Gaussian(0.5)).fit(X, X[:, 0]).compress(5).predict(X, return_std=True)
+
+
+def test_equal_samples_are_equal_in_any_container() -> None:
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((25, 2)), 3, axis=0)
+    y = np.repeat(rng.standard_normal(25), 3)
+    kernel = mc.Gaussian(1.0)
+    expected = mc.KernelRidgeCV([1e-6, 1.0, 30.0], kernel).fit(X, y).alpha_
+    for table in (pl.DataFrame(X, schema=["a", "b"]), pd.DataFrame(X, columns=["a", "b"])):
+        assert mc.KernelRidgeCV([1e-6, 1.0, 30.0], kernel.on(["a", "b"])).fit(table, y).alpha_ == expected
+
+
+def test_all_ridges_beyond_the_memory_are_refused_before_work() -> None:
+    with pytest.raises(MemoryError, match="KernelSearchCV"):
+        mc.KernelRidgeCV(compute=mc.Compute(memory="1MB")).fit(np.random.default_rng(0).standard_normal((300, 2)), np.arange(300.0))

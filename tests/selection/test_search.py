@@ -11,7 +11,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import make_scorer, mean_pinball_loss
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold, cross_val_score
@@ -758,3 +758,39 @@ def test_one_score_at_a_time() -> None:
 @parametrize_with_checks([mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}), mc.KernelSearchCV(mc.SVC(), {"C": [0.1, 1.0]})])
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+def test_a_list_of_kernels_inside_an_estimator_is_left_to_it() -> None:
+    X, y = _values()
+    machine, grid = mc.KernelRidgeCV([0.1, 1.0], [mc.Gaussian(1e-4), mc.Gaussian(0.3)]), {"criterion": ["loo", "gcv"]}
+    ours, peer = mc.KernelSearchCV(machine, grid, cv=FIVE).fit(X, y), GridSearchCV(machine, grid, cv=FIVE).fit(X, y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], peer.cv_results_["mean_test_score"])
+    assert ours.best_estimator_.kernel_ == peer.best_estimator_.kernel_
+
+
+def test_a_candidate_that_fails_can_be_left_behind() -> None:
+    X, y = _values()
+    with pytest.warns(FitFailedWarning, match="could not be fitted"):
+        found = mc.KernelSearchCV(mc.SVR(), {"C": [1.0, -1.0]}, cv=FIVE, error_score=np.nan).fit(X, y)
+    assert found.best_params_ == {"C": 1.0}
+    assert np.isnan(found.cv_results_["mean_test_score"][1])
+
+
+def test_single_precision_data_is_judged_as_it_is_trained() -> None:
+    X, y = _values()
+    X = X.astype(np.float32)
+    grid = {"alpha": [0.1, 1.0], "kernel__gamma": [0.1]}
+    machine = mc.KernelRidge(kernel=mc.Gaussian(0.1))
+    ours, peer = mc.KernelSearchCV(machine, grid, cv=FIVE).fit(X, y), GridSearchCV(machine, grid, cv=FIVE).fit(X, y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], peer.cv_results_["mean_test_score"], rtol=1e-4)
+    np.testing.assert_allclose(ours.predict(X), mc.KernelRidge(ours.best_params_["alpha"], mc.Gaussian(0.1)).fit(X, y).predict(X), rtol=1e-5)
+
+
+def test_many_ridges_with_missing_labels_and_absent_samples() -> None:
+    X, y = _values()
+    Y, w = np.column_stack([y, y]), np.ones(len(y))
+    Y[3, 1], w[5] = np.nan, 0.0
+    machine = mc.KernelRidge(kernel=mc.Gaussian(0.2))
+    found = machine._path(X, Y, [clone(machine).set_params(alpha=a) for a in np.geomspace(0.1, 10, 9)], sample_weight=w)
+    for one in found:
+        np.testing.assert_allclose(one.predict(X), clone(one).fit(X, Y, w).predict(X), rtol=1e-9)

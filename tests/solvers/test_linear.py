@@ -257,9 +257,18 @@ def test_progress_is_told_and_may_stop() -> None:
 def test_a_factor_is_the_second_attempt() -> None:
     """Where a part of the matrix is too poor a preconditioner and the whole fits, "auto" factors the whole."""
     gram, system, inverse = _slow()
-    s = ConjugateGradients(1e-10, max_iter=5).solve(system, gram, inverse)
+
+    class Useless:
+        name, exact = "cg", False
+
+        def shifted(self, scale: Any, ridge: float) -> Any:
+            return np.zeros_like
+
+    s = ConjugateGradients(1e-10).solve(system, gram, Useless())  # type: ignore[arg-type]
     assert s.solver == "cholesky"
     assert s.residual <= 1e-10
+    limited = ConjugateGradients(1e-10, max_iter=5).solve(system, gram, inverse)  # a limit that was set is kept
+    assert (limited.solver, limited.stop_reason, limited.n_iter) == ("cg", "max_iter", 5)
 
 
 def test_interrupts_are_passed_on() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_feature_names, _check_n_features, _check_sample_weight, validate_data
 
 from mercer import backend
@@ -32,6 +33,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     kernel: Kernel | str | None
     compute: Compute | None
+    _one_kernel = True  # whether ``_given_kernel`` is all there is to know of its matrix
     _along: str | None = None  # the parameter along which many fits cost little more than one
 
     # -- the door ----------------------------------------------------------------------------------------------------
@@ -71,10 +73,14 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             return X
         from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-        y = np.asarray(y) if options.get("multi_output") else column_or_1d(y, warn=True)
+        y = backend.to_numpy(y)
+        y = y if options.get("multi_output") else column_or_1d(y, warn=True)
         if size(X) != len(y):
             check_consistent_length(np.empty(size(X)), y)
-        return X, y.astype(np.float64) if options.get("y_numeric") else y
+        y = y.astype(np.float64) if options.get("y_numeric") else y
+        if y.dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
+        return X, y
 
     def _weights(self, X: Any, sample_weight: Any) -> Array | None:
         if sample_weight is None:

@@ -43,7 +43,7 @@ class KernelMachine(Reporting, KernelEstimator):
     _coarse = False  # whether float32 values of the kernel serve to predict
 
     def _check_limits(self) -> None:
-        if not self.tol > 0:
+        if self.tol is not None and not self.tol > 0:
             raise ValueError(f"tol={self.tol}: the gap to reach must be positive.")
         if self.on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the model found so far.")
@@ -54,7 +54,7 @@ class KernelMachine(Reporting, KernelEstimator):
             return
         stop = _STOPS[reason].format(n_iter=self.n_iter_, max_time=self.max_time)
         cause = "; ".join(part for part in (note, _uneven(X)) if part) or "none found"
-        said = f"{type(self).__name__} {stop}: the gap is {gap:.3g}, tol {self.tol:g}. Measured cause: {cause}."
+        said = f"{type(self).__name__} {stop}: the gap is {gap:.3g}{'' if self.tol is None else f', tol {self.tol:g}'}. Measured cause: {cause}."
         warnings.warn(said, ConvergenceWarning, stacklevel=4)
 
     def _positive(self, name: str) -> float:

@@ -61,4 +61,7 @@ def class_weights(given: Any, counts: dict[Any, float]) -> Array:
     unknown = set(given) - set(counts)
     if unknown:
         raise ValueError(f"class_weight has classes that are not in y: {sorted(unknown, key=str)}.")
-    return np.array([float(given.get(label, 1.0)) for label in counts])
+    weights = np.array([float(given.get(label, 1.0)) for label in counts])
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError(f"class_weight={given!r}: weights are numbers of at least 0.")
+    return weights

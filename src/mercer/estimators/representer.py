@@ -70,7 +70,7 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
         gram = kept(gram) if len(losses) > 1 else gram
         fits = [minimise(loss, y, weights, ridge, self.fit_intercept, gram, limits) for loss in losses]
         self._keep(X, np.column_stack([fit.coef for fit in fits]), original)
-        self.intercept_ = np.array([fit.bias for fit in fits])
+        self.intercept_, self._trained = np.array([fit.bias for fit in fits]), losses
         self._report(fits, X)
         self._close_task()
         return self
@@ -78,7 +78,7 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
     def predict(self, X: Any) -> Array:
         """What the loss predicts for each sample: E[y] or the like."""
         values = self._values(X)
-        return self._losses()[0].mean(values[:, 0])
+        return self._trained[0].mean(values[:, 0])
 
 
 class RepresenterMachine(LossRegressor):
@@ -193,9 +193,9 @@ class KernelQuantile(LossRegressor):
     def predict(self, X: Any) -> Array:
         """(n,) for one quantile, (n, quantiles) for a list."""
         values = self._values(X)
-        if np.ndim(self.quantiles) == 0:
+        if np.ndim(self.quantiles) == 0 and len(self._trained) == 1:
             return values[:, 0]
-        order = np.argsort(np.asarray(self.quantiles, np.float64), kind="stable")
+        order = np.argsort([loss.tau for loss in self._trained], kind="stable")  # type: ignore[attr-defined]
         out = np.empty_like(values)
         out[:, order] = np.sort(values, axis=1)
         return out

@@ -13,11 +13,11 @@ from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
-from mercer.backend import Array, Compute
+from mercer.backend import Array, Compute, human
 from mercer.data import distinct, size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import KernelMachine
-from mercer.gram import DenseGram, Gram
+from mercer.gram import DenseGram, Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive
 from mercer.problems import LinearSolution, LinearSystem
@@ -74,6 +74,8 @@ class Ridge(RegressorMixin, KernelMachine):  # type: ignore[misc]
         check_is_fitted(self)
         if self.kernel_ is None:
             raise ValueError("A precomputed matrix does not hold k(x, x) of new samples, which their uncertainty needs; give the kernel itself.")
+        if self._compressed:
+            raise ValueError("A compressed machine no longer holds the samples that its uncertainty follows from; ask the whole one.")
         if any(ridge == 0 for ridge, _ in self._parts):
             raise ValueError("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.")
         X = self._accept_new(X)
@@ -101,6 +103,16 @@ class Ridge(RegressorMixin, KernelMachine):  # type: ignore[misc]
             weights = self._sample_weight if used is None else self._sample_weight[used]
             known[key] = Posterior.of(gram if used is None else gram.sub(used, used), weights, ridge, self.fit_intercept)
         return known[key]  # type: ignore[no-any-return]
+
+    def _measured(self, Y: Array, A: Array, values: Array, w: Array, ridge: float) -> tuple[Array, float]:
+        """b, and the residual of the system, of coefficients A with K A = ``values``; at λ = 0 what is left is what no f can reach."""
+        centre = np.average(Y, axis=0, weights=w) if self.fit_intercept else np.zeros(Y.shape[1])
+        left = (Y - centre) - values - ridge * A / w[:, None]
+        b = np.average(left, axis=0, weights=w) if self.fit_intercept else np.zeros(Y.shape[1])
+        if ridge == 0:
+            return centre + b, 0.0
+        size = np.maximum(np.linalg.norm(Y - centre, axis=0), 1e-14 * np.linalg.norm(Y, axis=0) + 1e-300)
+        return centre + b, float(np.max(np.linalg.norm(left - b, axis=0) / size, initial=0.0))
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_posteriors"}
@@ -180,11 +192,12 @@ class KernelRidge(Ridge):
         scalar = all(np.ndim(machine.alpha) == 0 and machine.alpha > 0 for machine in machines)
         if len(machines) < _SEVERAL or not scalar or self.solver not in ("auto", "eigen"):
             return super()._path(X, y, machines, **given)
+        asked = (X, y)
         X, y = self._accept_targets(X, y)
+        if np.isnan(y).any():
+            return super()._path(*asked, machines, **given)
         X, y, weights, original = self._without_zeros(X, y, self._weights(X, given.get("sample_weight")))
         Y = y.reshape(len(y), -1)
-        if np.isnan(Y).any():
-            return [machine.fit(X, y, sample_weight=weights) for machine in machines]
         self._bind(X, weights)
         gram = self._gram(X)
         alphas = [machine.alpha for machine in machines]
@@ -192,16 +205,17 @@ class KernelRidge(Ridge):
             spectrum = decompose(gram, weights, self.fit_intercept)
             coefs = spectrum.coefficients(Y, alphas)
         except NotPositive:
-            spectrum = Spectrum.of(gram, weights, self.fit_intercept)
-            coefs = spectrum.coefficients(Y, alphas)
-        biases = spectrum.biases(gram, np.tile(Y, len(machines)), np.hstack(list(coefs))).reshape(len(machines), -1)
-        for machine, coef, bias in zip(machines, coefs, biases, strict=True):
+            return super()._path(*asked, machines, **given)
+        values = np.split(backend.to_numpy(gram.astype(np.float64) @ np.hstack(list(coefs))), len(machines), axis=1)
+        for machine, coef, value in zip(machines, coefs, values, strict=True):
+            bias, residual = self._measured(Y, coef, value, weights, float(machine.alpha))
             machine.kernel_, machine._parts = self.kernel_, [(float(machine.alpha), None)] * Y.shape[1]
             for name in ("n_features_in_", "feature_names_in_"):
                 if hasattr(self, name):
                     setattr(machine, name, getattr(self, name))
             machine._finish(X, y, coef, bias, weights, original)
-            machine.n_iter_, machine.gap_, machine.solver_, machine.converged_, machine.stop_reason_ = 1, 0.0, "eigen", True, "gap"
+            machine.n_iter_, machine.gap_, machine.solver_, machine.converged_ = 1, residual, "eigen", residual <= machine.tol
+            machine.stop_reason_ = "gap" if machine.converged_ else "stalled"
         return list(machines)
 
     def _ridges(self, outputs: int) -> Array:
@@ -239,13 +253,7 @@ class KernelRidge(Ridge):
 
     def _by_spectrum(self, spectrum: Spectrum, gram: Gram, Y: Array, w: Array, ridge: float) -> LinearSolution:
         A = spectrum.coefficients(Y, [ridge])[0]
-        b = spectrum.biases(gram, Y, A)
-        residual = 0.0
-        if ridge > 0:  # at 0 what is left is what no f can reach
-            centre = np.average(Y, axis=0, weights=w) if self.fit_intercept else np.zeros(Y.shape[1])
-            left = (Y - centre) - backend.to_numpy(gram.astype(np.float64) @ A) - ridge * A / w[:, None]
-            left = left - np.average(left, axis=0, weights=w) if self.fit_intercept else left
-            residual = float(np.max(np.linalg.norm(left, axis=0) / np.maximum(np.linalg.norm(Y - centre, axis=0), 1e-300), initial=0.0))
+        b, residual = self._measured(Y, A, backend.to_numpy(gram.astype(np.float64) @ A), w, ridge)
         return LinearSolution(A, b, residual, 1, "eigen", "gap" if residual <= self.tol else "stalled")
 
     def _say_indefinite(self, gram: Gram) -> None:
@@ -310,6 +318,7 @@ class KernelRidgeCV(Ridge):
         self.fit_intercept, self.progress, self.compute = fit_intercept, progress, compute
 
     tol, max_iter = 1e-8, None
+    _one_kernel = False
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -328,27 +337,36 @@ class KernelRidgeCV(Ridge):
         if self.criterion not in self._CRITERIA:
             raise ValueError(f"criterion={self.criterion!r}: choose one of {', '.join(map(repr, self._CRITERIA))}.")
         Y = y.reshape(len(y), -1)
-        best: Any = None
-        scores = []
         report = self._reporter()
         candidates = self._candidates()
+        try:
+            best, scores = self._tried(X, Y, weights, candidates, report)
+        finally:
+            self.__dict__.pop("_candidate", None)
+        self._choose(X, y, Y, best, weights, original, kinds)
+        self.scores_ = np.array(scores) if len({s.shape for s in scores}) == 1 else scores
+        self._close_task()
+        return self
+
+    def _tried(self, X: Any, Y: Array, weights: Array, candidates: list[Any], report: Any) -> tuple[Any, list[Array]]:
+        """(the best of the kernels with all that belongs to it, the scores of each)."""
+        best: Any = None
+        scores = []
         for k, kernel in enumerate(candidates):
             self._candidate = kernel
             self._bind(X, weights)
             gram = self._gram(X)
+            self._check_memory(gram)
             gram = DenseGram(gram.dense(), self.compute) if gram.opaque else gram
             alphas = self._alphas(gram)
             spectrum, score = self._decomposed(gram, Y, weights, alphas)
             scores.append(score)
             total = score.max(axis=0).sum() if self.alpha_per_target else score.sum(axis=1).max()
             if best is None or total > best[0]:
-                best = (total, kernel, self.kernel_, gram, spectrum, alphas, score)
+                best = (total, self.kernel_, gram, spectrum, alphas, score)
             if report is not None and report({"kernel": str(kernel), "done": k + 1, "of": len(candidates), "score": float(best[0]) / Y.shape[1]}):
                 break
-        self._choose(X, y, Y, best, weights, original, kinds)
-        self.scores_ = np.array(scores) if len({s.shape for s in scores}) == 1 else scores
-        self._close_task()
-        return self
+        return best, scores
 
     @property
     def _given_kernel(self) -> Kernel:
@@ -377,6 +395,15 @@ class KernelRidgeCV(Ridge):
             raise ValueError(f"KernelRidgeCV(alphas={self.alphas!r}): give positive numbers.")
         return alphas
 
+    @staticmethod
+    def _check_memory(gram: Gram) -> None:
+        need = 5 * 8 * gram.shape[0] ** 2  # a matrix, its decomposition, room to make it, and the best before
+        if not isinstance(gram, LowRankGram) and need > gram.compute.budget:
+            raise MemoryError(
+                f"Leave-one-out for all λ of {gram.shape[0]} samples takes {human(need)}, the memory budget is {human(gram.compute.budget)}: "
+                f"use KernelSearchCV over KernelRidge, fewer samples, or Compute(memory='{human(1.1 * need).replace(' ', '')}')."
+            )
+
     def _decomposed(self, gram: Gram, Y: Array, weights: Array, alphas: Array) -> tuple[Decomposition, Array]:
         """The decomposition, and scores; by eigenvalues where the matrix is indefinite, or too nearly singular for the quicker form."""
         try:
@@ -395,7 +422,7 @@ class KernelRidgeCV(Ridge):
         return -np.einsum("lim,i->lm", spectrum.leave_one_out(Y, alphas) ** 2, weights) / weights.sum()
 
     def _choose(self, X: Any, y: Array, Y: Array, best: Any, weights: Array, original: Array, kinds: Array) -> None:
-        _, self._candidate, self.kernel_, gram, spectrum, alphas, score = best
+        _, self.kernel_, gram, spectrum, alphas, score = best
         chosen = score.argmax(axis=0) if self.alpha_per_target else np.full(Y.shape[1], score.sum(axis=1).argmax())
         coef, loo = np.empty(Y.shape), np.empty(Y.shape)
         for c in np.unique(chosen):
@@ -408,5 +435,11 @@ class KernelRidgeCV(Ridge):
         self.loo_predictions_ = y[kinds] - self.loo_residuals_
         self.n_iter_, self.solver_ = 1, "eigen"
         self._parts = [(float(alphas[c]), None) for c in chosen]
-        self._finish(X, y, coef, spectrum.biases(gram, Y, coef), weights, original)
-        del self._candidate
+        bias, residual = np.zeros(Y.shape[1]), 0.0
+        values = backend.to_numpy(gram.astype(np.float64) @ coef)
+        for t, c in enumerate(chosen):
+            mine = slice(t, t + 1)
+            bias[mine], left = self._measured(Y[:, mine], coef[:, mine], values[:, mine], weights, float(alphas[c]))
+            residual = max(residual, left)
+        self.gap_, self.converged_ = residual, residual <= self.tol
+        self._finish(X, y, coef, bias, weights, original)

@@ -31,7 +31,8 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     method
         "split": trained on a part, the interval is ± the quantile of its errors on the rest (Papadopoulos 2002): P ≥ coverage exactly.
         "loo": jackknife+ (Barber et al. 2021), trained on all: each sample's leave-one-out machine and error give the ends. P ≥ 2·coverage − 1
-        always, and about ``coverage`` in practice. For ``KernelRidge`` in closed form, from one factorisation; others are refitted on ``folds``.
+        always, and about ``coverage`` in practice. For ``KernelRidge`` in closed form, from one factorisation, the kernel staying bound as it is (a
+        bandwidth "scale" does not follow the sample that is left out); others are refitted on ``folds`` (CV+, whose guarantee is a little weaker).
     calibration
         The share of samples that "split" keeps for the errors.
     folds
@@ -102,15 +103,12 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     def _fit_closed(self, X: Any, y: Array) -> None:
         machine = self.estimator_
-        K = np.asarray(backend.to_numpy(machine.kernel_.gram(machine.support_vectors_).astype(np.float64).dense()))
+        K = np.asarray(backend.to_numpy(machine.kernel_.gram(machine.support_vectors_, compute=machine.compute).astype(np.float64).dense()))
         w, ridge = machine._sample_weight, float(machine.alpha)
         whole = Projected.of(K, y[machine.support_, None], w, ridge, machine.fit_intercept)
         residuals = whole.leave_one_out()[:, 0]
         self.errors_ = np.abs(residuals)
-        C = K
-        C[np.diag_indices_from(C)] += ridge / w
-        sums = np.linalg.solve(C, np.ones(len(C))) if machine.fit_intercept else np.zeros(len(C))
-        self._closed = (whole.P, sums / sums.sum() if machine.fit_intercept else sums, residuals)
+        self._closed = (whole.P, whole.of_bias, residuals)
 
     def _fit_folds(self, X: Any, y: Array) -> None:
         splits = list(KFold(min(self.folds, len(y)), shuffle=True, random_state=self.random_state).split(np.zeros(len(y))))

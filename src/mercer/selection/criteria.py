@@ -27,11 +27,12 @@ Criterion = Callable[[Array, Array, Array, float, bool], tuple[float, Array, flo
 
 @dataclass(frozen=True, eq=False)
 class Projected:
-    """P, α = P Y, and log|C| + log(1^T C^−1 1)."""
+    """P, α = P Y, log|C| + log(1^T C^−1 1), and C^−1 1/(1^T C^−1 1), by which the bias depends on y (0 without one)."""
 
     P: Array
     alpha: Array
     logs: float
+    of_bias: Array
 
     @classmethod
     def of(cls, K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> Projected:
@@ -40,12 +41,14 @@ class Projected:
         L = cholesky(C)
         logs = 2 * float(np.sum(np.log(np.diagonal(L))))
         P = inverse(L)
+        of_bias = np.zeros(len(P))
         if bias:
             sums = P.sum(axis=1)
             total = float(sums.sum())
-            P -= np.outer(sums, sums / total)
+            of_bias = sums / total
+            P -= np.outer(sums, of_bias)
             logs += float(np.log(total))
-        return cls(P, P @ (Y - np.average(Y, axis=0, weights=w) if bias else Y), logs)
+        return cls(P, P @ (Y - np.average(Y, axis=0, weights=w) if bias else Y), logs, of_bias)
 
     def leave_one_out(self) -> Array:
         return self.alpha / np.diagonal(self.P)[:, None]
@@ -111,21 +114,28 @@ def centred_alignment(K: Array, Y: Array, w: Array, ridge: float, bias: bool) ->
     return -value, -M, 0.0
 
 
+def _squared_slacks(K: Array, y: Array, w: Array, C: float, bias: bool) -> tuple[Array, Array]:
+    """(K + I/(C w), signed dual coefficients) of min ½‖f‖² + ½C Σ w_i ξ_i²: a hard margin in that kernel.
+
+    At f = 0 the objective is ½C Σ w, so ξ_i² ≤ Σw/w_i at the optimum and α_i = C w_i ξ_i ≤ C w_i √(Σw/w_i): a bound that is never met, for a solver
+    that wants one.
+    """
+    Kc = np.array(K, np.float64)
+    Kc[np.diag_indices_from(Kc)] += 1 / (C * w)
+    return Kc, ActiveSet(tol=1e-9).solve(Hinge().dual(y, C * w * np.sqrt(w.sum() / w), bias), DenseGram(Kc)).coef
+
+
 def radius_margin(K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> tuple[float, Array, float]:
     """log R²‖f‖² of the machine with squared slacks, C = 1/(2λ): n times a bound on its leave-one-out error (Chapelle et al. 2002).
 
     That machine has a hard margin in the kernel K + I/C (I/(C w) with weights): both problems are quadratic programmes, and by the envelope theorem
     the derivatives are those with the solutions held.
     """
-    y = _signs(Y)
-    C = 1 / (2 * ridge)
-    Kc = np.array(K, np.float64)
-    Kc[np.diag_indices_from(Kc)] += 1 / (C * w)
-    solver, n = ActiveSet(tol=1e-9 * float(np.mean(np.diagonal(Kc)))), len(y)
-    b = ActiveSet(tol=1e-9).solve(Hinge().dual(y, C * w * np.sqrt(w.sum() / w), bias), DenseGram(Kc)).coef
+    y, C, n = _signs(Y), 1 / (2 * ridge), len(Y)
+    Kc, b = _squared_slacks(K, y, w, C, bias)
     margin = 2 * float(y @ b) - float(b @ Kc @ b)  # ‖f‖², as twice the optimum of the dual
     diagonal = np.diagonal(Kc).copy()
-    beta = solver.solve(DualQP(-diagonal / 2, np.zeros(n), np.ones(n), np.full(n, 1 / n)), DenseGram(Kc)).coef
+    beta = ActiveSet(tol=1e-9 * float(np.mean(diagonal))).solve(DualQP(-diagonal / 2, np.zeros(n), np.ones(n), np.full(n, 1 / n)), DenseGram(Kc)).coef
     radius = float(beta @ diagonal) - float(beta @ Kc @ beta)
     M = -np.outer(b, b) / margin + (np.diag(beta) - np.outer(beta, beta)) / radius
     return float(np.log(radius * margin)), M, float(np.sum(np.diagonal(M) / (C * w)))
@@ -140,11 +150,8 @@ def span(K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> tuple[float,
     On its support vectors that machine solves the ridge system K α + α/(C w) + b = y, so α_p S_p² is the leave-one-out residual of that ridge: p is
     an error if y_p e_p > 1. The set is held while the derivative is taken.
     """
-    y = _signs(Y)
-    C = 1 / (2 * ridge)
-    Kc = np.array(K, np.float64)
-    Kc[np.diag_indices_from(Kc)] += 1 / (C * w)
-    b = ActiveSet(tol=1e-9).solve(Hinge().dual(y, C * w * np.sqrt(w.sum() / w), bias), DenseGram(Kc)).coef
+    y, C = _signs(Y), 1 / (2 * ridge)
+    Kc, b = _squared_slacks(K, y, w, C, bias)
     chosen = np.flatnonzero(y * b > 1e-9 * np.max(np.abs(b)))
     part = np.ix_(chosen, chosen)
     solved = Projected.of(K[part], y[chosen, None], w[chosen], 1 / C, bias)

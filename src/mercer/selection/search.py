@@ -8,6 +8,7 @@ from one another, along λ one decomposition gives all.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from inspect import signature
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import assert_all_finite
@@ -48,11 +50,13 @@ class Cells:
     scorer: Callable[[Any, Any, Any], float]
     progress: Progress | None = None
     max_time: float | None = None
+    error_score: Any = "raise"
 
     def __post_init__(self) -> None:
         self.scores = np.full((len(self.candidates), len(self.splits)), np.nan)
         self.seconds = np.full((2, *self.scores.shape), np.nan)  # of fitting, of scoring
         self.machines = [clone(self.estimator).set_params(**values) for values in self.candidates]
+        self.failed = np.zeros(len(self.candidates), bool)
         self.began = time.perf_counter()
         self.kept, self.current = (None, None), (None, None)
 
@@ -97,7 +101,7 @@ class Cells:
         """Candidates with the same kernel; under None where X is the matrix or the estimator is not of ours."""
         groups: dict[Any, list[int]] = {}
         for c, machine in enumerate(self.machines):
-            ours = isinstance(machine, KernelEstimator) and not machine._precomputed
+            ours = isinstance(machine, KernelEstimator) and not machine._precomputed and machine._one_kernel
             groups.setdefault(machine._given_kernel if ours else None, []).append(c)
         return groups
 
@@ -106,8 +110,8 @@ class Cells:
         if kernel is None or kernel._data_driven:
             return None
         gram = kernel.gram(self._unpacked(X), compute=self._compute)
-        need = 3 * gram.shape[0] ** 2 * gram.dtype.itemsize
-        return np.asarray(backend.to_numpy(gram.dense())) if need <= gram.compute.budget else None
+        need = 5 * 8 * gram.shape[0] ** 2
+        return np.asarray(backend.to_numpy(gram.astype(np.float64).dense())) if need <= gram.compute.budget else None
 
     @property
     def _compute(self) -> Compute | None:
@@ -127,10 +131,10 @@ class Cells:
         items = take(X, train)
         bound = kernel.bind(kernel.domain.check(items), weights)
         gram = bound.gram(self._unpacked(items), compute=self._compute)
-        if 2 * gram.shape[0] ** 2 * gram.dtype.itemsize > gram.compute.budget:
+        if 4 * 8 * gram.shape[0] ** 2 > gram.compute.budget:
             return None
         cross = bound.gram(self._unpacked(take(X, test)), self._unpacked(items), compute=self._compute)
-        return np.asarray(backend.to_numpy(gram.dense())), np.asarray(backend.to_numpy(cross.dense()))
+        return tuple(np.asarray(backend.to_numpy(part.astype(np.float64).dense())) for part in (gram, cross))  # type: ignore[return-value]
 
     def _paths(self, members: list[int]) -> list[list[int]]:
         """Candidates that differ only in the parameter along which the estimator has a path."""
@@ -147,7 +151,15 @@ class Cells:
         start = time.perf_counter()
         A, y, weights = train
         given = {} if weights is None else {"sample_weight": weights}
-        fitted = machines[0]._path(A, y, machines, **given) if len(path) > 1 else [machines[0].fit(A, y, **given)]
+        try:
+            fitted = machines[0]._path(A, y, machines, **given) if len(path) > 1 else [machines[0].fit(A, y, **given)]
+        except (ValueError, ArithmeticError, MemoryError) as error:
+            if self.error_score == "raise":
+                raise
+            warnings.warn(f"{self.candidates[path[0]]} could not be fitted on fold {s}: {error}", FitFailedWarning, stacklevel=4)
+            self.failed[path] = True
+            self._after(path)
+            return
         middle = time.perf_counter()
         B, y_test, weights = test
         weighed = {} if weights is None or not self._weighs else {"sample_weight": weights}
@@ -191,6 +203,8 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         Seconds after which the best of what is finished is taken.
     progress
         Called with done, of, seconds, params, scores after each fit, or each path of fits along C or λ; returns True to stop.
+    error_score
+        "raise", or NaN: a candidate that cannot be fitted is then out of the race, with a FitFailedWarning that says why.
     on_interrupt
         "keep": Ctrl-C ends the search, and the best of the finished candidates stands. "raise": it is an error.
 
@@ -199,10 +213,10 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self, estimator: Any, param_grid: Any, *, cv: Any = None, scoring: Any = None, refit: bool = True, max_time: float | None = None,
-        progress: Progress | None = None, on_interrupt: str = "keep",
+        progress: Progress | None = None, error_score: Any = "raise", on_interrupt: str = "keep",
     ) -> None:  # fmt: skip
         self.estimator, self.param_grid, self.cv, self.scoring, self.refit = estimator, param_grid, cv, scoring, refit
-        self.max_time, self.progress, self.on_interrupt = max_time, progress, on_interrupt
+        self.max_time, self.progress, self.error_score, self.on_interrupt = max_time, progress, error_score, on_interrupt
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> KernelSearchCV:
         """Score every candidate on every fold, then train the best on all."""
@@ -248,7 +262,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the best found so far.")
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(f"scoring={self.scoring!r}: one score to choose by; others can be computed from the best estimator.")
-        return Cells(self.estimator, candidates, splits, check_scoring(self.estimator, self.scoring), self.progress, self.max_time)
+        return Cells(self.estimator, candidates, splits, check_scoring(self.estimator, self.scoring), self.progress, self.max_time, self.error_score)
 
     def _take(self, cells: Cells, X: Any, y: Any, weights: Array | None) -> None:
         best = cells.best_index()
@@ -348,5 +362,5 @@ def nested_scores(search: KernelSearchCV, X: Any, y: Any, *, cv: Any = None, sam
         cells.fill(X, y, weights)
     except _Enough as enough:
         raise NothingFinished(f"{enough}, before all folds were done: half a nested cross-validation says nothing.") from None
-    best = [int(np.argmax(cells.scores[:, part].mean(axis=1))) for part in inside]
+    best = [int(np.nanargmax(cells.scores[:, part].mean(axis=1))) for part in inside]
     return np.array([cells.scores[c, len(splits) + k] for k, c in enumerate(best)])

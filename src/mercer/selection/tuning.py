@@ -187,13 +187,13 @@ class _Objective:
         kernel = self.kernel_at(theta)
         price = float(np.exp(theta[-1])) if self.price is not None else 1.0
         ridge = 1 / (2 * price) if self.price == "C" else price
-        K = np.asarray(backend.to_numpy(kernel.gram(self.X).astype(np.float64).dense()))
+        K = np.asarray(backend.to_numpy(kernel.gram(self.X, compute=self.estimator.compute).astype(np.float64).dense()))
         value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
         if not np.isfinite(value):
             return _NOWHERE, np.zeros(len(theta))
         if self.best is None or value < self.best[0]:
             self.best = (value, theta.copy())
-        grams = kernel.gradient(self.X)
+        grams = kernel.gradient(self.X, compute=self.estimator.compute)
         out = np.array([float(np.vdot(M, backend.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values])
         if self.price is not None:
             out = np.append(out, -slope if self.price == "C" else slope)

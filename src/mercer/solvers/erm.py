@@ -16,7 +16,6 @@ import numpy as np
 
 from mercer.backend import Array
 from mercer.gram import Gram
-from mercer.linalg import NotPositive
 from mercer.losses import Loss, Squared
 from mercer.problems import LinearSystem, SmoothERM
 from mercer.solvers.dual import ActiveSet
@@ -63,16 +62,6 @@ def minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gra
     """The minimiser, by the table above."""
     if limits.solver not in SOLVERS:
         raise ValueError(f"solver={limits.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
-    try:
-        return _minimise(loss, y, weights, ridge, bias, gram, limits)
-    except NotPositive:
-        raise ValueError(
-            "The kernel matrix plus the ridge is not positive definite: the kernel is not positive semi-definite on these data, and there is no "
-            "minimum. Raise alpha, or use kernel.repaired('clip')."
-        ) from None
-
-
-def _minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> Fit:
     if type(loss) is Squared:  # a subclass may be another loss
         return _squared(y, weights, ridge, bias, gram, limits)
     dual = loss.dual(y, weights / (2 * ridge), bias)

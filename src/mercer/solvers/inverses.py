@@ -37,18 +37,29 @@ class Factored:
         self.single = gram.shape[0] >= _SINGLE and not on_device(gram) if single is None else single
 
     def shifted(self, scale: Array, ridge: float) -> Apply:
-        """V ↦ (ρI + S K S)^−1 V. A matrix that is only just not positive gets the least ridge more that makes it so."""
+        """V ↦ (ρI + S K S)^−1 V; where only float32 fits in memory and fails, the approximate one."""
+        n = len(scale)
+        if self.single and 8 * n * n > self.gram.compute.budget:
+            try:
+                L = self._factor(scale, ridge, np.float32)
+            except NotPositive:
+                return Woodbury.pivoted(self.gram).shifted(scale, ridge)
+        else:
+            L = self.factor(scale, ridge)
+        return lambda V: backend.astype(cholesky_solve(L, V), np.float64)
+
+    def factor(self, scale: Array, ridge: float) -> Array:
+        """L with L L^T = ρI + S K S. A matrix that is only just not positive gets the least ridge more that makes it so."""
         size = float(np.max(scale**2 * np.abs(backend.to_numpy(self.gram.diag())), initial=0.0)) or 1.0
         attempts: list[tuple[Any, float]] = [(np.float32, 0.0)] if self.single else []
         attempts += [(np.float64, extra * size) for extra in (0.0, 1e-14 * len(scale), 1e-12 * len(scale))]
+        pivot = 0
         for dtype, extra in attempts:
             try:
-                L = self._factor(scale, ridge + extra, dtype)
+                return self._factor(scale, ridge + extra, dtype)
             except NotPositive as found:
-                failed = found
-                continue
-            return lambda V, L=L: backend.astype(cholesky_solve(L, V), np.float64)  # type: ignore[misc]
-        raise failed
+                pivot = found.pivot  # not the error itself, which would keep the matrix alive
+        raise NotPositive(pivot)
 
     def _factor(self, scale: Array, ridge: float, dtype: Any) -> Array:
         K = self.gram.astype(dtype).dense()

@@ -48,7 +48,7 @@ class ConjugateGradients:
         inverse = choose(gram, self.solver) if inverse is None else inverse
         with backend.calm_blas(gram.shape[0]):
             found = self._solve(system, gram, inverse)
-        if found.stop_reason in ("stalled", "max_iter") and not inverse.exact and fits(gram) and self.solver == "auto":
+        if found.stop_reason == "stalled" and not inverse.exact and fits(gram) and self.solver == "auto":
             found = self._solve(system, gram, Factored(gram))
         return found
 
@@ -67,14 +67,16 @@ class ConjugateGradients:
             return system.ridge * X + scale[:, None] * backend.to_numpy(K @ (scale[:, None] * X))
 
         apply = inverse.shifted(scale, system.ridge)
-        X, left, residual, n_iter, reason = self._steps(multiply, apply, scale[:, None] * (Y - shift), start, u)
+        # what is left of constant targets is rounding: no right side to be measured by
+        floor = 1e-14 * np.linalg.norm(scale[:, None] * Y, axis=0)
+        X, left, residual, n_iter, reason = self._steps(multiply, apply, scale[:, None] * (Y - shift), start, u, floor)
         bias = shift + (u @ left / np.linalg.norm(scale) if u is not None else 0.0)
         return LinearSolution(scale[:, None] * X, bias, residual, n_iter, inverse.name, "gap" if residual <= self.tol else reason)
 
-    def _steps(self, multiply: Apply, apply: Apply, B: Array, X: Array, u: Array | None) -> tuple[Array, Array, float, int, str]:
+    def _steps(self, multiply: Apply, apply: Apply, B: Array, X: Array, u: Array | None, floor: Array) -> tuple[Array, Array, float, int, str]:
         """(X, B − A X, residual, steps, what ended them) with u^T X as it was."""
         solve = within_plane(apply, u)
-        norms = np.maximum(np.linalg.norm(_outside(B, u), axis=0), 1e-300)
+        norms = np.maximum(np.linalg.norm(_outside(B, u), axis=0), floor + 1e-300)
         R = B - multiply(X) if X.any() else 1 * B
         n_iter, best, began, reason = 0, np.inf, time.perf_counter(), "stalled"
         for attempt in range(_RESTART + 1):

@@ -40,7 +40,7 @@ class Posterior:
             inner = phi.T @ phi
             inner[np.diag_indices_from(inner)] += ridge
             return cls(cholesky(inner, gram.compute.workers), scale, ridge, bias, phi)
-        return cls(Factored(gram)._factor(scale, ridge, np.float64), scale, ridge, bias)
+        return cls(Factored(gram, single=False).factor(scale, ridge), scale, ridge, bias)
 
     def variance(self, cross: Gram, diagonal: Array) -> Array:
         """Of f at new items; ``cross`` is K(new, training), ``diagonal`` k(x, x)."""

@@ -205,6 +205,8 @@ class _Run:
 
         if self.inverse is None:
             self.inverse = choose(self.gram, self.settings.solver)
+        if coupled and 8 * curvature.size * len(curvature) > 0.5 * self.gram.compute.budget:  # one factor for all outputs: they would not all fit
+            curvature = np.repeat(curvature.mean(axis=1, keepdims=True), curvature.shape[1], axis=1)
         if self.precondition is None or not coupled:
             self.precondition = bordered(self.inverse, curvature, 2 * lam, self.problem.bias, relative=loss.relative)
         rho = -(self.gradient(self.f) + 2 * lam * self.alpha)
@@ -285,8 +287,11 @@ def bordered(inverse: Inverse, curvature: Array, ridge: float, bias: bool, *, re
     ``relative``: the columns then less their mean. What is common to all outputs has no curvature in such a loss but has some here; left in, it would
     be a direction in which conjugate gradients find no end.
     """
-    columns = []
-    for h in curvature.T:
+    columns: list[Any] = []
+    for k, h in enumerate(curvature.T):
+        if k and np.array_equal(h, curvature[:, k - 1]):
+            columns.append(columns[-1])
+            continue
         s = np.sqrt(h)
         apply = inverse.shifted(s, ridge)
         mu = backend.to_numpy(apply(s[:, None]))[:, 0] if bias else None

@@ -40,7 +40,7 @@ class KernelMachine(Reporting, KernelEstimator):
     progress: Any
     on_interrupt: str
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
-    _coarse = False  # whether float32 values of the kernel serve to predict
+    _coarse: bool | None = False  # whether float32 values of the kernel serve to predict; None: not looked at yet
 
     def _check_limits(self) -> None:
         if self.tol is not None and not self.tol > 0:
@@ -90,7 +90,12 @@ class KernelMachine(Reporting, KernelEstimator):
     def _evaluated(self, X: Any) -> Gram:
         """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""
         gram = self._cross(X)
+        if self._coarse is None:  # not when trained: it takes longer than to train on a thousand samples
+            self._coarse = self._is_coarse()
         return gram.astype(np.float32) if self._coarse and isinstance(gram, KernelGram) and not gram.opaque else gram
+
+    def _is_coarse(self) -> bool:
+        return False
 
     def compress(self, n: int) -> Any:
         """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``)."""
@@ -136,13 +141,13 @@ class SupportVectorMachine(KernelMachine):
         self.n_iter_ = int(sum(s.n_iter for s in solutions))
         self.gap_, self.objective_ = worst.gap, float(sum(s.objective for s in solutions))
         self.converged_, self.stop_reason_ = all(s.converged for s in solutions), worst.stop_reason
-        self._coarse = self._is_coarse()
+        self._coarse = None
         if not self.converged_:
             self._warn(worst.stop_reason, worst.gap, worst.note, X)
 
     def _onto(self, X: Any) -> Any:
         super()._onto(X)
-        self._coarse = self._is_coarse()
+        self._coarse = None
         return self
 
     def _is_coarse(self) -> bool:

@@ -87,7 +87,14 @@ def tune(
         theta = first if turn == 0 else first + random.normal(size=len(first))
         try:
             bounds = [(t - _RANGE, t + _RANGE) for t in first]
-            minimize(value_and_slope, theta, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter})
+            minimize(
+                value_and_slope,
+                theta,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+                options={"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-6, "maxcor": 20},
+            )
         except StopIteration:
             break
         finally:

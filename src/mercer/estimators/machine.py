@@ -17,7 +17,7 @@ from mercer.data import size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting
 from mercer.functions import RKHSFunction
-from mercer.gram import Gram, KernelGram
+from mercer.gram import Gram, KernelGram, MixedGram
 from mercer.problems import Solution
 from mercer.solvers.dual import EPS32, ActiveSet
 
@@ -40,7 +40,7 @@ class KernelMachine(Reporting, KernelEstimator):
     progress: Any
     on_interrupt: str
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
-    _coarse: bool | None = False  # whether float32 values of the kernel serve to predict; None: not looked at yet
+    _coarse = False  # whether float32 values of the kernel serve to predict
 
     def _check_limits(self) -> None:
         if self.tol is not None and not self.tol > 0:
@@ -90,12 +90,7 @@ class KernelMachine(Reporting, KernelEstimator):
     def _evaluated(self, X: Any) -> Gram:
         """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""
         gram = self._cross(X)
-        if self._coarse is None:  # not when trained: it takes longer than to train on a thousand samples
-            self._coarse = self._is_coarse()
         return gram.astype(np.float32) if self._coarse and isinstance(gram, KernelGram) and not gram.opaque else gram
-
-    def _is_coarse(self) -> bool:
-        return False
 
     def compress(self, n: int) -> Any:
         """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``)."""
@@ -135,30 +130,28 @@ class SupportVectorMachine(KernelMachine):
         keep = self.on_interrupt == "keep"
         return ActiveSet(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time, progress=self._reporter(), keep_on_interrupt=keep)
 
-    def _report(self, solutions: Sequence[Solution], X: Any) -> None:
+    def _report(self, solutions: Sequence[Solution], X: Any, gram: Gram) -> None:
         """The fitted attributes about convergence, and a warning that names the measured cause where there was none."""
         worst = max(solutions, key=lambda s: (not s.converged, s.gap))
         self.n_iter_ = int(sum(s.n_iter for s in solutions))
         self.gap_, self.objective_ = worst.gap, float(sum(s.objective for s in solutions))
         self.converged_, self.stop_reason_ = all(s.converged for s in solutions), worst.stop_reason
-        self._coarse = None
+        self._coarse = self._is_coarse(gram)
         if not self.converged_:
             self._warn(worst.stop_reason, worst.gap, worst.note, X)
 
     def _onto(self, X: Any) -> Any:
         super()._onto(X)
-        self._coarse = None
+        self._coarse = self._is_coarse(self._gram(X))
         return self
 
-    def _is_coarse(self) -> bool:
+    def _is_coarse(self, gram: Gram) -> bool:
         """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
-        gap. A solution that was polished is evaluated as exactly as it was found."""
-        if self.kernel_ is None or len(self.support_) < _MANY:
+        gap. A solution that was polished is evaluated as exactly as it was found. ``gram`` is the matrix it was trained on."""
+        gram = gram.base if isinstance(gram, MixedGram) else gram
+        if len(self.support_) < _MANY or not isinstance(gram, KernelGram) or gram.opaque:
             return False
-        some = self.kernel_.gram(take(self.support_vectors_, slice(0, 2)), take(self.support_vectors_, slice(0, 1)))
-        if not isinstance(some, KernelGram) or some.opaque:
-            return False
-        diagonal = np.asarray(self.kernel_.diag(self.support_vectors_), np.float64)
+        diagonal = np.asarray(gram.diag(), np.float64)
         size_of_values = float(np.max(np.abs(diagonal)))
         norm = float(np.max(np.linalg.norm(self.dual_coef_, axis=1)))
         return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_

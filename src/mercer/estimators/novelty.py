@@ -59,7 +59,7 @@ class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         s = solver.solve(problem, gram)
         self._keep(X, s.coef[:, None] / total, original)
         self.n_support_ = np.array([len(self.support_)], np.int32)
-        self._report([s], X)
+        self._report([s], X, gram)
         edge, slack = self._edge(problem, s, total)
         # what is on the edge, within the solver's tolerance and rounding, is inside
         self.offset_ = edge - max(slack, 1e-9 * max(1.0, abs(edge)))
@@ -68,7 +68,7 @@ class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         self._close_task()
         return self
 
-    def _is_coarse(self) -> bool:
+    def _is_coarse(self, gram: Gram) -> bool:
         return False  # support vectors lie on the edge itself, where rounding would decide
 
     def score_samples(self, X: Any) -> Array:

@@ -96,7 +96,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         self.n_support_ = np.array([np.count_nonzero(np.any(coef[m] != 0, axis=1)) for m in members], np.int32)
         self.intercept_ = np.array([pair.bias for _, pair, _ in found])
         self._sigmoids = [sigmoid for _, _, sigmoid in found]
-        self._report([pair.solution for _, pair, _ in found], X)
+        self._report([pair.solution for _, pair, _ in found], X, gram)
 
     # -- prediction --------------------------------------------------------------------------------------------------
 
@@ -227,7 +227,7 @@ class SVC(Classifier):
             one._keep(X, coef[:, None], original)
             one.n_support_ = np.array([np.count_nonzero(coef[codes == k]) for k in (0, 1)], np.int32)
             one.intercept_, one._sigmoids = np.array([bias]), [None]
-            one._report([solution], X)
+            one._report([solution], X, gram)
             before = (C, coef)
             machines.append(one)
         return machines

@@ -54,7 +54,7 @@ class Regressor(RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
         self.n_support_ = np.array([len(self.support_)], np.int32)
         self.intercept_ = np.array([self._bias(s) for s in solutions])
         self._single = y.ndim == 1
-        self._report(solutions, X)
+        self._report(solutions, X, gram)
         self._close_task()
         return self
 

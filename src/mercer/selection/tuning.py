@@ -14,14 +14,14 @@ from sklearn.base import clone, is_classifier
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.data import check_weights, size, take
+from mercer.data import check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive
 from mercer.selection.criteria import CRITERIA, Criterion
 
 _NOWHERE = 1e10
-_RANGE = np.log(1e6)  # how far a parameter may go from where it started, in either direction
+_RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,8 @@ def tune(
 ) -> Tuned:  # fmt: skip
     """``estimator`` with its kernel's continuous parameters, and its alpha (λ) or C, where ``criterion`` is smallest.
 
-    L-BFGS on the logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter.
+    L-BFGS on the logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter. Samples that are the same in x
+    and y count as one, with their weights together.
 
     criterion
         Of the ridge with this kernel and λ: "loo" (leave-one-out error), "gcv", "marginal likelihood"; "alignment" (kernel alone); for two classes
@@ -134,7 +135,10 @@ def _sample(estimator: Any, X: Any, y: Any, weights: Any, most: int | None, rand
     chosen = np.flatnonzero(w > 0)
     if most is not None and len(chosen) > most:
         chosen = np.sort(random.permutation(chosen)[:most])
-    return (X if len(chosen) == n else take(X, chosen)), Y[chosen], w[chosen]
+    X, Y, w = (X if len(chosen) == n else take(X, chosen)), Y[chosen], w[chosen]
+    # equal samples are one of their weights together: else a kernel that knows nothing but its own copies would look best
+    first, kinds = distinct(X, Y)
+    return (X, Y, w) if len(first) == len(kinds) else (take(X, first), Y[first], np.bincount(kinds, weights=w))
 
 
 class _Objective:

@@ -134,7 +134,7 @@ class SmoothERM:
 
 @dataclass(frozen=True, eq=False)
 class SmoothSolution:
-    """What a smooth problem was solved to. ``values`` are f(x_i); ``gap`` estimates how far the objective is above its minimum, as a share of it."""
+    """What a problem with a loss was solved to. ``values`` are f(x_i); ``gap``, in the units of its solver, is how far from the optimum it may be."""
 
     coef: Array
     bias: Any
@@ -144,6 +144,7 @@ class SmoothSolution:
     n_iter: int
     stop_reason: str
     solver: str
+    note: str = ""
 
     @property
     def converged(self) -> bool:

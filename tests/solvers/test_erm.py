@@ -10,8 +10,8 @@ import pytest
 import mercer as mc
 from mercer.gram import DenseGram
 from mercer.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Loss, Pinball, Squared
-from mercer.problems import DualQP
-from mercer.solvers.erm import Fit, Limits, minimise
+from mercer.problems import DualQP, SmoothSolution
+from mercer.solvers.erm import Limits, minimise
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((80, 3))
@@ -50,7 +50,7 @@ class TwoPieces(Loss):
         return Pinball(0.4).dual(y, price, coupled)
 
 
-def _objective(loss: Loss, y: Any, ridge: float, fit: Fit, K: Any) -> float:
+def _objective(loss: Loss, y: Any, ridge: float, fit: SmoothSolution, K: Any) -> float:
     return float(np.sum(W * loss.value(y, K @ fit.coef + fit.bias)) + ridge * fit.coef @ K @ fit.coef)
 
 
@@ -82,7 +82,7 @@ def test_the_table(loss: Loss, y: Any, gaussian: str, polynomial: str, bias: boo
         assert fit.objective == pytest.approx(best, rel=1e-6)
         for seed in range(20):  # nothing near is lower
             step = 1e-3 * np.random.default_rng(seed).standard_normal(81)
-            near = Fit(fit.coef + step[:80], fit.bias + bias * step[80], fit.values, 0.0, 0.0, 0, "", "")
+            near = SmoothSolution(fit.coef + step[:80], fit.bias + bias * step[80], fit.values, 0.0, 0.0, 0, "", "")
             assert _objective(loss, y, 0.2, near, K) >= best - 1e-6 * best
 
 

@@ -18,8 +18,9 @@ from mercer.estimators.machine import KernelMachine
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
+from mercer.problems import SmoothSolution
 from mercer.solvers.dual import kept
-from mercer.solvers.erm import Fit, Limits, minimise
+from mercer.solvers.erm import Limits, minimise
 
 
 class LossMachine(KernelMachine):
@@ -34,7 +35,7 @@ class LossMachine(KernelMachine):
         keep = self.on_interrupt == "keep"
         return Limits(self.tol, self.max_iter, self.max_time, self.solver, self._reporter(), keep)
 
-    def _report(self, fits: list[Fit], X: Any) -> None:
+    def _report(self, fits: list[SmoothSolution], X: Any) -> None:
         """The fitted attributes about convergence, and a warning where there was none."""
         worst = max(fits, key=lambda fit: (fit.stop_reason != "gap", fit.gap))
         self.n_iter_ = int(sum(fit.n_iter for fit in fits))

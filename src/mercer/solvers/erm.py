@@ -9,7 +9,7 @@ anything else                ``SmoothERM``       Newton; without curvature, L-BF
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from mercer.backend import Array
 from mercer.gram import Gram
 from mercer.losses import Loss, Squared
-from mercer.problems import LinearSystem, SmoothERM
+from mercer.problems import LinearSystem, SmoothERM, SmoothSolution
 from mercer.solvers.dual import ActiveSet
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.proximal import Splitting
@@ -43,22 +43,7 @@ class Limits:
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """f = Σ_i coef_i k(·, x_i) + bias, and how it was found; ``gap`` is in the units of its solver."""
-
-    coef: Array
-    bias: Any
-    values: Array
-    objective: float
-    gap: float
-    n_iter: int
-    stop_reason: str
-    solver: str
-    note: str = ""
-
-
-def minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> Fit:
+def minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> SmoothSolution:
     """The minimiser, by the table above."""
     if limits.solver not in SOLVERS:
         raise ValueError(f"solver={limits.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
@@ -71,19 +56,18 @@ def minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gra
         values = (s.gradient - dual.linear)[: len(y)] + level
         coef = dual.items(s.coef, len(y))
         objective = float(np.sum(weights * loss.value(y, values))) + ridge * float(coef @ (values - level))
-        return Fit(coef, level, values, objective, s.gap, s.n_iter, s.stop_reason, "dual", s.note)
+        return SmoothSolution(coef, level, values, objective, s.gap, s.n_iter, s.stop_reason, "dual", s.note)
     problem = SmoothERM(loss, y, weights, ridge, bias)
     given = limits.given("tol", "max_iter", "max_time", "solver", "progress", "keep_on_interrupt")
     zero = np.zeros((len(y), loss.outputs(y)) if loss.outputs(y) else len(y))
     if loss.curvature(y, zero) is None and loss.prox(y, zero, weights) is not None:
-        smooth = Splitting(**given | {"tol": max(limits.tol or 0.0, _CORNERS)}).solve(problem, gram)
-        return Fit(smooth.coef, smooth.bias, smooth.values, smooth.objective, smooth.gap, smooth.n_iter, smooth.stop_reason, smooth.solver)
+        return Splitting(**given | {"tol": max(limits.tol or 0.0, _CORNERS)}).solve(problem, gram)
     smooth = Descent(**given).solve(problem, gram)
     note = "the objective no longer falls although its slope is not zero" if smooth.stop_reason == "stalled" else ""
-    return Fit(smooth.coef, smooth.bias, smooth.values, smooth.objective, smooth.gap, smooth.n_iter, smooth.stop_reason, smooth.solver, note)
+    return replace(smooth, note=note)
 
 
-def _squared(y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> Fit:
+def _squared(y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> SmoothSolution:
     system = LinearSystem(y, weights, ridge, bias)
     solver = ConjugateGradients(**limits.given("tol", "max_iter", "max_time", "solver", "progress"))
     s = solver.solve(system, gram)
@@ -91,4 +75,4 @@ def _squared(y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, lim
     loss = float(np.sum(weights * (y - values).reshape(len(y), -1).T ** 2))
     objective = loss + ridge * float(np.vdot(s.coef, values.reshape(s.coef.shape) - s.bias))
     coef, level = (s.coef[:, 0], float(s.bias[0])) if y.ndim == 1 else (s.coef, s.bias)
-    return Fit(coef, level, values, objective, s.residual, s.n_iter, s.stop_reason, s.solver)
+    return SmoothSolution(coef, level, values, objective, s.residual, s.n_iter, s.stop_reason, s.solver)

@@ -280,7 +280,7 @@ class _Run:
         classes = self.task.name == "classification"
         baseline = float(np.max(np.bincount(self.y.astype(int))) / len(self.y)) if classes else -float(np.std(self.y))
         leaders: dict[str, float] = {}
-        for tried in sorted([*self.tried, *self.first_round], key=lambda t: -t.score):
+        for tried in sorted(self.tried, key=lambda t: -t.score):  # of the last round alone: scores on other rows do not compare
             leaders.setdefault(tried.name, tried.score)
         return {
             "mercer": __version__, "target": self.target, "task": self.task.name, "reason": self.task.reason, "rows": len(self.y),

@@ -122,6 +122,16 @@ class KernelMachine(Reporting, KernelEstimator):
         return RKHSFunction(self.kernel_, self.support_vectors_, coef[:, 0] if one else coef, float(self.intercept_[0]) if one else self.intercept_)
 
 
+class ManyOutputs:
+    """Says to scikit-learn that y may have one column or several."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
+
+
 class SupportVectorMachine(KernelMachine):
     """What the machines of a dual quadratic programme share: the solver and its report."""
 

@@ -49,8 +49,6 @@ class LossMachine(KernelMachine):
 class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
     """Regression with a loss; ``_losses`` says which, one for each function that is sought."""
 
-    _targets_at_least: float | None = None
-
     def _losses(self) -> list[Loss]:
         raise NotImplementedError
 

@@ -16,7 +16,7 @@ from mercer import backend
 from mercer.backend import Array, Compute, human
 from mercer.data import distinct, size
 from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import KernelMachine
+from mercer.estimators.machine import KernelMachine, ManyOutputs
 from mercer.gram import DenseGram, Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive
@@ -30,7 +30,7 @@ _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
 
 
-class Ridge(RegressorMixin, KernelMachine):  # type: ignore[misc]
+class Ridge(ManyOutputs, RegressorMixin, KernelMachine):  # type: ignore[misc]
     """What ridge machines share: targets with gaps, and prediction with its uncertainty."""
 
     max_time = None
@@ -121,12 +121,6 @@ class Ridge(RegressorMixin, KernelMachine):  # type: ignore[misc]
         self._keep(X, coef, original, every=True)
         self.intercept_, self._sample_weight, self._single = bias, weights, y.ndim == 1
         self.__dict__.pop("_posteriors", None)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        return tags
 
 
 class KernelRidge(Ridge):

@@ -9,14 +9,14 @@ from sklearn.base import RegressorMixin
 
 from mercer.backend import Array, Compute
 from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
+from mercer.estimators.machine import ManyOutputs, SupportVectorMachine, check_nu, filled
 from mercer.kernels.base import Kernel
 from mercer.losses import EpsilonInsensitive
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import kept
 
 
-class Regressor(RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
+class Regressor(ManyOutputs, RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
     """Regression machines: one problem for each output, over one matrix."""
 
     C: float
@@ -62,12 +62,6 @@ class Regressor(RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
         """f(x) for each sample."""
         values = self._values(X)
         return values[:, 0] if self._single else values
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.target_tags.single_output = True
-        return tags
 
 
 class SVR(Regressor):

@@ -56,7 +56,6 @@ class Cells:
         self.scores = np.full((len(self.candidates), len(self.splits)), np.nan)
         self.seconds = np.full((2, *self.scores.shape), np.nan)  # of fitting, of scoring
         self.machines = [clone(self.estimator).set_params(**values) for values in self.candidates]
-        self.failed = np.zeros(len(self.candidates), bool)
         self.began = time.perf_counter()
         self.kept, self.current = (None, None), (None, None)
 
@@ -157,7 +156,6 @@ class Cells:
             if self.error_score == "raise":
                 raise
             warnings.warn(f"{self.candidates[path[0]]} could not be fitted on fold {s}: {error}", FitFailedWarning, stacklevel=4)
-            self.failed[path] = True
             self._after(path)
             return
         middle = time.perf_counter()

@@ -67,12 +67,6 @@ class Decomposition(ABC):
         sizes = -2 * float(np.sum(np.log(self.scale))) + (2 * np.log(np.linalg.norm(self.scale)) if self.bias else 0.0)
         return -0.5 * (n * np.log(2 * np.pi * variance) + n + self._log_determinant(ridges)[:, None] + sizes)
 
-    def biases(self, gram: Gram, Y: Array, A: Array) -> Array:
-        """b for coefficients A (n, outputs): the weighted mean of y − K A, in which the ridge's part λW^−1A sums to zero."""
-        if not self.bias:
-            return np.zeros(A.shape[1])
-        return np.average(Y - backend.to_numpy(gram.astype(np.float64) @ A), axis=0, weights=self.scale**2)
-
     @cached_property
     def _u(self) -> Array:
         return self.scale / np.linalg.norm(self.scale) if self.bias else np.zeros(len(self.scale))

@@ -27,6 +27,8 @@ from .gram import WeightedGram as WeightedGram
 from .kernels.algebra import exp as exp
 from .kernels.algebra import geometric as geometric
 from .kernels.algebra import polynomial as polynomial
+from .kernels.alignments import GlobalAlignment as GlobalAlignment
+from .kernels.alignments import LocalAlignment as LocalAlignment
 from .kernels.anything import Categorical as Categorical
 from .kernels.anything import Constant as Constant
 from .kernels.anything import Precomputed as Precomputed
@@ -36,7 +38,12 @@ from .kernels.histograms import ChiSquared as ChiSquared
 from .kernels.histograms import Hellinger as Hellinger
 from .kernels.histograms import HistogramIntersection as HistogramIntersection
 from .kernels.inputs import Outer as Outer
+from .kernels.mismatches import Gappy as Gappy
+from .kernels.mismatches import Mismatch as Mismatch
 from .kernels.notation import parse as parse
+from .kernels.positions import WeightedDegree as WeightedDegree
+from .kernels.subsequences import Subsequence as Subsequence
+from .kernels.substrings import Substring as Substring
 from .kernels.vectors import AllSubsets as AllSubsets
 from .kernels.vectors import Anova as Anova
 from .kernels.vectors import ArcCosine as ArcCosine
@@ -51,6 +58,8 @@ from .kernels.vectors import Polynomial as Polynomial
 from .kernels.vectors import RationalQuadratic as RationalQuadratic
 from .kernels.vectors import Sigmoid as Sigmoid
 from .kernels.vectors import TaylorGaussian as TaylorGaussian
+from .kernels.words import BagOfWords as BagOfWords
+from .kernels.words import Spectrum as Spectrum
 from .persistence import load as load
 from .persistence import save as save
 from .selection.bounds import generalisation as generalisation

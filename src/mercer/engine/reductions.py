@@ -12,16 +12,18 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Array, is_tensor, namespace
-from mercer.data import chunks, size, take
+from mercer.data import Coded, chunks, size, take
 from mercer.engine.expression import Fold, Node, fold_variable, walk
 from mercer.engine.folds import compilable, compiled
+from mercer.engine.joins import Strip
 from mercer.engine.steps import elementwise
 
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
 
 _WORTH_COMPILING = 2**22  # column steps; fewer are done before a compiler has started
-_WIDEST_DENSE_PANEL = 20_000  # columns; sparser-than-that data is multiplied sparse × sparse
+_WIDEST_DENSE_PANEL = 256  # columns; wider data is multiplied sparse × sparse
+_WORTH_JOINING = 2**16  # entries; fewer are multiplied before a compiler has started
 TINY = {"float64": 1e-4, "float32": 1e-2}  # below this share of ‖a‖² + ‖b‖², a − b is subtracted before it is squared
 
 
@@ -33,6 +35,11 @@ def rebuild(symbols: Any, left: list[Any], right: list[Any], rows: Any = None, c
     return found[symbols.data] if chosen is None else take(found[symbols.data], chosen)
 
 
+def _numbers(symbols: Any) -> Any:
+    """Which leaves the symbols stand for, whatever their side."""
+    return tuple(map(_numbers, symbols)) if isinstance(symbols, tuple) else symbols.data
+
+
 def _dense(x: Any, dtype: Any, device: str | None) -> Array:
     """A few rows as a dense array of the computation."""
     if sparse.issparse(x):
@@ -41,6 +48,8 @@ def _dense(x: Any, dtype: Any, device: str | None) -> Array:
 
 
 def sqnorm(x: Any) -> Array:
+    if isinstance(x, Coded):
+        return x.sqnorm()
     if sparse.issparse(x):
         return np.asarray(x.multiply(x).sum(axis=1)).reshape(-1)
     return namespace(x).einsum("ij,ij->i", x, x)
@@ -52,20 +61,31 @@ class DotBlock:
     def __init__(self, A: Any, B: Any, dtype: Any, device: str | None) -> None:
         self.A, self.B, self.dtype, self.device = A, B, dtype, device
         self.dense, self.whole = not (sparse.issparse(A) or sparse.issparse(B)), True
+        self.sparse = sparse.issparse(A) and sparse.issparse(B) and device is None
+        self.join = self.sparse and A.shape[1] > _WIDEST_DENSE_PANEL and A.nnz + B.nnz > _WORTH_JOINING
+        self.strips: dict[tuple[int, int, int], Strip] = {}
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> DotBlock:
-        return DotBlock(take(self.A, rows), take(self.B, cols), self.dtype, self.device)
+        same = self.A is self.B and view.symmetric
+        A = take(self.A, rows)
+        return DotBlock(A, A if same else take(self.B, cols), self.dtype, self.device)
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
+        if self.join:
+            return self._strip(0, self.A, rows).times(self._strip(int(self.B is not self.A), self.B, cols), out)
         A, B = self.A[rows], self.B[cols]
-        if sparse.issparse(A) and sparse.issparse(B) and self.device is None:
-            if A.shape[1] <= _WIDEST_DENSE_PANEL:
-                out[...] = A @ B.T.toarray()
-            else:
-                out[...] = (A @ B.T).toarray()
+        if self.sparse:
+            out[...] = A @ B.T.toarray() if A.shape[1] <= _WIDEST_DENSE_PANEL else (A @ B.T).toarray()
             return out
         A, B = _dense(A, self.dtype, self.device), _dense(B, self.dtype, self.device)
         return namespace(out).matmul(A, B.T, out=out)
+
+    def _strip(self, side: int, of: Any, rows: slice) -> Strip:
+        """Kept: each strip meets many others."""
+        key = (side, rows.start, rows.stop)
+        if key not in self.strips:
+            self.strips[key] = Strip.of(of, rows, self.dtype)
+        return self.strips[key]
 
 
 class SqDistBlock:
@@ -228,10 +248,11 @@ def fold_self(fold: Fold, A: Any) -> Array:
 
 
 class OpaqueBlock:
-    """A kernel's own block on the data itself."""
+    """A kernel's own block on the data itself. ``halves``: given the same items twice, the kernel computes each pair once by itself."""
 
     def __init__(self, n: Node, left: list[Any], right: list[Any], dtype: Any, device: str | None) -> None:
         self.node, self.left, self.right, self.dtype, self.device = n, left, right, dtype, device
+        self.halves = getattr(getattr(n.data.function, "__self__", None), "_halves", False)
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> OpaqueBlock:
         return OpaqueBlock(self.node, view.left, view.right, self.dtype, self.device)
@@ -242,7 +263,9 @@ class OpaqueBlock:
             A, B = (rebuild(s, self.right, self.left, cols, rows) for s in (o.left, o.right))
             values = o.function(A, B).T
         else:
-            A, B = (rebuild(s, self.left, self.right, rows, cols) for s in (o.left, o.right))
+            A = rebuild(o.left, self.left, self.right, rows, cols)
+            twice = self.right is self.left and rows == cols and _numbers(o.left) == _numbers(o.right)
+            B = A if twice else rebuild(o.right, self.left, self.right, rows, cols)
             values = o.function(A, B)
         out[...] = backend.to_device(values, self.device)
         return out

@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer import backend
 from mercer.backend import Array, Compute, is_tensor, run_tasks, stopping
-from mercer.data import check_same_width, chunks, take
+from mercer.data import check_same_width, chunks, meet, take
 from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
 from mercer.engine.gpu import Launch, launchable
@@ -24,6 +24,7 @@ from mercer.engine.steps import allocate, elementwise
 
 _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
 _TORCH_EDGE = 4096
+_DEAR_EDGE, _LEAST_EDGE = 384, 64  # of tiles that a kernel computes itself, by halves where it can
 _GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
 _WORTH_COMPILING = 2**20  # values
 _STRIP_BYTES = 32 * 2**20
@@ -83,7 +84,8 @@ class Tiles:
                 self._steps.append(n)
         self._fuse()
         self._registers = allocate(self._steps, list(self._operands), self.formula)
-        self.opaque = any(n.op == "opaque" for n in self._operands)
+        opaque = [o for o in self._operands.values() if isinstance(o, OpaqueBlock)]
+        self.opaque, self.halves = bool(opaque), all(o.halves for o in opaque)
         self._diagonal_values: Any = None
 
     def _fuse(self) -> None:
@@ -192,7 +194,7 @@ class Tiles:
         if n.op == "fold":
             return FoldBlock(n.data, A, B, self.dtype, self._device)
         if n.op == "dot":
-            return DotBlock(A, B, self.dtype, self._device)
+            return DotBlock(*meet(A, B, self.compute.budget), self.dtype, self._device)
         scale, column = n.data
         return SqDistBlock(A, B, scale, column, self.dtype, self._device, self.compute.budget // 4)
 
@@ -263,6 +265,9 @@ class Tiles:
         """Height and width of a tile."""
         if is_tensor(self._like):
             return _TORCH_EDGE, _TORCH_EDGE
+        if self.opaque and self.halves:  # dear values: enough tiles for all threads
+            edge = min(_DEAR_EDGE, max(_LEAST_EDGE, -(-max(self.shape) // (4 * _LEAST_EDGE)) * _LEAST_EDGE))
+            return edge, edge
         return _EDGE[self.dtype.name], _EDGE[self.dtype.name]
 
     # -- sinks -------------------------------------------------------------------------------------------------------
@@ -301,7 +306,8 @@ class Tiles:
 
     def _store_symmetric(self, out: Array) -> None:
         strips = chunks(self.shape[0], max(self.edges))
-        _ = self._diagonal  # computed before the threads could each start to
+        if not (self.opaque and self.halves):
+            _ = self._diagonal  # computed before the threads could each start to
         mirror: Any = None
         large = self._fused is not None or (not is_tensor(out) and not self.opaque and self.shape[0] ** 2 >= _WORTH_COMPILING)
         if large and out.strides[1] == out.itemsize:
@@ -329,7 +335,7 @@ class Tiles:
         diagonal is left. A recorded one is cheaper to compute whole and mirror.
         """
         n = i.stop - i.start
-        if not self.opaque:
+        if not self.opaque or self.halves:
             tile = self._finite_block(i, i)
             lower = np.tri(n, k=-1, dtype=bool)
             if is_tensor(tile):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.data import Anything, Domain, size
+from mercer.data import Anything, Coded, Domain, side_by_side, size, tensor
 from mercer.kernels.base import Kernel, kernel, natural, nonnegative
 from mercer.kernels.notation import PRODUCT, SUM, join, number
 
@@ -118,10 +118,7 @@ class Sum(Terms):
         return sum(self._each("_width", A))
 
     def _features(self, A: Any) -> Any:
-        parts = self._each("_features", A)
-        if any(sparse.issparse(p) for p in parts):
-            return sparse.hstack(parts, format="csr")
-        return backend.namespace(*parts).concatenate(parts, axis=1)
+        return _beside(self._each("_features", A))
 
     @property
     def _notation(self) -> str:
@@ -164,11 +161,24 @@ def _total(values: list[Any]) -> Any:
     return sum(values[1:], values[0])
 
 
+def _beside(parts: list[Any]) -> Any:
+    """Features side by side."""
+    if len(parts) == 1:
+        return parts[0]
+    if any(isinstance(p, Coded) for p in parts):
+        return side_by_side(parts)
+    if any(sparse.issparse(p) for p in parts):
+        return sparse.hstack(parts, format="csr")
+    return backend.namespace(*parts).concatenate(parts, axis=1)
+
+
 def _tensor(parts: list[Any]) -> Any:
     """Row by row, the Kronecker product."""
     out = parts[0]
     for part in parts[1:]:
-        if sparse.issparse(out) or sparse.issparse(part):
+        if isinstance(out, Coded) or isinstance(part, Coded):
+            out = tensor(out, part)
+        elif sparse.issparse(out) or sparse.issparse(part):
             out, part = sparse.csr_array(out), sparse.csr_array(part)
             rows = [sparse.kron(out[[i]], part[[i]], format="csr") for i in range(out.shape[0])]
             out = sparse.vstack(rows, format="csr") if rows else sparse.csr_array((0, out.shape[1] * part.shape[1]))
@@ -388,11 +398,7 @@ class PolynomialOf(FunctionOf):
             math.sqrt(c) * (_tensor([phi] * i) if i else _ones(phi))
             for i, c in self._powers()
         ]  # fmt: skip
-        if not dense:
-            return 0.0 * _ones(phi)
-        if any(sparse.issparse(p) for p in dense):
-            return sparse.hstack(dense, format="csr")
-        return backend.namespace(*dense).concatenate(dense, axis=1)
+        return _beside(dense) if dense else 0.0 * _ones(phi)
 
     @property
     def _notation(self) -> str:

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Anything, DataError, Domain, check_same_width, chunks, in_order_of, leaves, size, take
+from mercer.data import Anything, Coded, DataError, Domain, check_same_width, chunks, in_order_of, leaves, meet, size, take
 from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         raise NotImplementedError
 
     def _width(self, A: Any) -> int:
-        """How many features ``_features`` would return."""
+        """How many numbers a row of ``_features`` would hold."""
         raise NotImplementedError
 
     def _validate(self) -> None:
@@ -177,6 +177,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             left = k._features(A)
             right = left if B is A else k._features(B)
             check_same_width(left, right)
+            left, right = meet(left, right, compute.budget)
             return LowRankGram(left, right, compute, item_values(k._diag, A, common_dtype(A, compute)) if B is A else None)
         return KernelGram.of(k, A, B, compute)
 
@@ -187,7 +188,26 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return values if any(backend.is_tensor(x) for x in leaves(A)) else backend.to_numpy(values)
 
     def features(self, X: Any) -> Array:
-        """φ(x_i), with k(x, z) = ⟨φ(x), φ(z)⟩; only for kernels with ``explicit``."""
+        """φ(x_i), with k(x, z) = ⟨φ(x), φ(z)⟩; only for kernels with ``explicit``.
+
+        Where the columns are an open set (words of strings), they are those that occur in X: ``feature_names(X)`` says which.
+        """
+        phi = self._embedded(X)
+        return phi.tocsr()[0] if isinstance(phi, Coded) else phi
+
+    def feature_names(self, X: Any) -> list[Any]:
+        """What the columns of ``features(X)`` stand for; only for kernels on an open set of columns."""
+        X = X if hasattr(X, "__len__") else list(X)
+        names, phi = self._names(X), self._embedded(X)
+        assert isinstance(phi, Coded)
+        return [names[int(code)] for code in phi.tocsr()[1]]
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        """What the codes stand for that occur in the data."""
+        raise TypeError(f"The features of {self} have no names.")
+
+    def _embedded(self, X: Any) -> Any:
+        """φ(x_i) as an array, a CSR matrix or ``Coded``."""
         if not self.explicit:
             raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
         k, A, _ = self._enter(X, None)
@@ -292,6 +312,18 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         from mercer.kernels.inputs import Mapped
 
         return Mapped(self, function)
+
+    def both_strands(self) -> Kernel:
+        """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement: for DNA whose strand is not known."""
+        from mercer.kernels.strands import BothStrands
+
+        return BothStrands(self)
+
+    def over(self, alphabet: Any, unknown: str = "skip") -> Kernel:
+        """k of sequences over an alphabet; a symbol outside equals nothing ("skip"), is one further letter ("letter"), or an "error"."""
+        from mercer.kernels.strands import Over
+
+        return Over(self, alphabet, unknown)
 
     def on(self, columns: Any) -> Kernel:
         """k on some columns of a table: a name or number, or a list of them."""

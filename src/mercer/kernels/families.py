@@ -20,7 +20,7 @@ import numpy as np
 
 from mercer import backend
 from mercer.backend import dot, fold, fold_self, pointwise, sqdist, sqnorm
-from mercer.data import Anything, Domain, Ragged, Vectors, leaves, size
+from mercer.data import Anything, Coded, Domain, Ragged, Vectors, leaves, size
 from mercer.kernels.base import Kernel
 
 
@@ -111,7 +111,7 @@ class Explicit(Kernel):
         return A
 
     def _width(self, A: Any) -> int:
-        return int(A.shape[1])
+        return A.per_row if isinstance(A, Coded) else int(A.shape[1])
 
 
 class Pairwise(Kernel):

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Compute, dot, mean_embedding, mean_of_embedding, sqnorm, sqrt, where
-from mercer.data import DataError, check_weights
+from mercer.data import Coded, DataError, check_weights, size
 from mercer.gram import KernelGram, common_dtype, item_values
 from mercer.kernels.algebra import Composite, Scaled, Sum
 from mercer.kernels.anything import Categorical
@@ -96,6 +96,9 @@ class Normalized(Wrapper):
 
     def _features(self, A: Any) -> Any:
         phi = self.kernel._features(A)
+        if isinstance(phi, Coded):
+            norms = np.sqrt(phi.sqnorm())
+            return (1.0 / np.where(norms > 0, norms, 1.0)) * phi
         if sparse.issparse(phi):
             norms = np.sqrt(np.asarray(phi.multiply(phi).sum(axis=1)).reshape(-1))
             return sparse.csr_array(sparse.diags_array(1.0 / np.where(norms > 0, norms, 1.0)) @ phi)
@@ -169,10 +172,15 @@ class CenteredAt(Composite):
         return self.kernel._selfs(A) - 2.0 * mean_embedding(block, A, R, w) + mean_of_embedding(block, A, R, w, self.mean)
 
     def _width(self, A: Any) -> int:
-        return self.kernel._width(A)
+        mean = self.kernel._features(self._reference()) if self.kernel._width(A) < size(A) else None  # as wide as all its rows together
+        return len(np.unique(mean.codes)) if isinstance(mean, Coded) else self.kernel._width(A)
 
     def _features(self, A: Any) -> Any:
-        phi, reference = (p.toarray() if sparse.issparse(p) else p for p in map(self.kernel._features, (A, self._reference())))
+        phi = self.kernel._features(A)
+        if isinstance(phi, Coded):
+            mean = self.kernel._features(self._reference()).combined(-np.asarray(self.weights, np.float64))
+            return phi + mean.take(np.zeros(phi.shape[0], np.int64))
+        phi, reference = (p.toarray() if sparse.issparse(p) else p for p in (phi, self.kernel._features(self._reference())))
         mean = np.asarray(self.weights, np.float64) @ backend.to_numpy(reference)
         return phi - backend.like(mean.astype(backend.numpy_dtype(phi)), phi)
 

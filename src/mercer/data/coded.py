@@ -1,0 +1,211 @@
+"""Sparse rows over an open set of columns: what explicit kernels on structured data prepare.
+
+A column is a 64-bit code computed from what it stands for (a word, a subtree), so that two sets of items need no shared vocabulary. Two of a
+million different things share a code with probability 3·10⁻⁸. For a product, ``meet`` numbers the codes that occur and gives ordinary
+matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.data.representations import offsets_of, spans
+
+_SEED = np.uint64(0x9E3779B97F4A7C15)
+_SPARSE_STEP = 25  # multiplications of a dense product that take as long as one step of a sparse one
+_FIRST_TABLE = 2**12
+
+
+def mix(x: Any) -> Any:
+    """A bijection of 64-bit numbers after which each bit depends on all (splitmix64's finaliser); for arrays, and for compiled loops."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def salted(codes: Any, salt: int) -> Any:
+    """Other codes for the same things: what stands in another place, or in another part of a kernel, is another column."""
+    return mix(codes + np.array([salt + 1], np.uint64) * _SEED)
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Row i has ``values[k]`` in column ``codes[k]`` for k from ``offsets[i]`` to ``offsets[i + 1]``; each column once in a row, in any order."""
+
+    codes: Any
+    values: Any
+    offsets: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.offsets) - 1, 2**64
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.values.dtype)
+
+    @property
+    def per_row(self) -> int:
+        """Entries of a row, on average."""
+        return -(-len(self.codes) // max(1, self.shape[0]))
+
+    def take(self, rows: Any) -> Coded:
+        part, offsets = spans(self.offsets, rows)
+        return Coded(self.codes[part], self.values[part], offsets)
+
+    def __getitem__(self, rows: slice) -> Coded:
+        return self.take(rows)
+
+    def __rmul__(self, factor: Any) -> Coded:
+        """A number, or one per row, times each row."""
+        per_entry = np.repeat(factor, np.diff(self.offsets)) if np.ndim(factor) else factor
+        return Coded(self.codes, self.values * per_entry, self.offsets)
+
+    def astype(self, dtype: Any) -> Coded:
+        return Coded(self.codes, self.values.astype(dtype), self.offsets)
+
+    def sqnorm(self) -> Any:
+        return np.bincount(self.rows, weights=self.values**2, minlength=self.shape[0]).astype(self.dtype)
+
+    @property
+    def rows(self) -> Any:
+        """The row of each entry."""
+        return np.repeat(np.arange(self.shape[0]), np.diff(self.offsets))
+
+    @classmethod
+    def summed(cls, rows: Any, codes: Any, values: Any, n: int) -> Coded:
+        """From entries in any order; those of one row and column are added up."""
+        order = np.lexsort((codes, rows))
+        rows, codes, values = rows[order], codes[order], values[order]
+        first = np.ones(len(rows), bool)
+        first[1:] = (rows[1:] != rows[:-1]) | (codes[1:] != codes[:-1])
+        starts = np.flatnonzero(first)
+        total = np.add.reduceat(values, starts) if len(starts) else values[:0]
+        return cls(codes[starts], total, offsets_of(np.bincount(rows[starts], minlength=n)))
+
+    @classmethod
+    def of(cls, phi: Any) -> Coded:
+        """An ordinary feature matrix: its columns are numbered by their place."""
+        if isinstance(phi, Coded):
+            return phi
+        csr = sparse.csr_array(backend.to_numpy(phi) if not sparse.issparse(phi) else phi)
+        return cls(csr.indices.astype(np.uint64), csr.data, csr.indptr.astype(np.int64))
+
+    def __add__(self, other: Coded) -> Coded:
+        parts = [np.concatenate(pair) for pair in zip((self.rows, self.codes, self.values), (other.rows, other.codes, other.values), strict=True)]
+        return Coded.summed(*parts, self.shape[0])
+
+    def combined(self, weights: Any) -> Coded:
+        """weights^T Φ, one row for each column of ``weights``: the features folded into functions."""
+        W = np.asarray(weights, np.float64).reshape(self.shape[0], -1)
+        codes, place = np.unique(self.codes, return_inverse=True)
+        compact = sparse.csr_array((self.values, place, self.offsets), shape=(self.shape[0], len(codes)))
+        total = np.asarray((compact.T @ W).T)
+        return Coded(np.tile(codes, W.shape[1]), total.ravel(), np.arange(W.shape[1] + 1) * len(codes))
+
+    def tocsr(self) -> tuple[sparse.csr_array, Any]:
+        """As a matrix of the columns that occur, and their codes, in order."""
+        codes, place = np.unique(self.codes, return_inverse=True)
+        return sparse.csr_array((self.values, place, self.offsets), shape=(self.shape[0], len(codes))), codes
+
+
+def side_by_side(parts: list[Any]) -> Coded:
+    """The features of several parts as those of one: no column of one part is a column of another."""
+    coded = [Coded.of(part) for part in parts]
+    rows, values = (np.concatenate([getattr(p, name) for p in coded]) for name in ("rows", "values"))
+    codes = np.concatenate([salted(p.codes, t) for t, p in enumerate(coded)])
+    order = np.argsort(rows, kind="stable")
+    return Coded(codes[order], values[order], sum(p.offsets for p in coded))
+
+
+def tensor(a: Any, b: Any) -> Coded:
+    """Row by row, all products of an entry of a with one of b."""
+    a, b = Coded.of(a), Coded.of(b)
+    wide = np.diff(b.offsets)
+    counts = np.repeat(wide, np.diff(a.offsets))  # for each entry of a, how many of b it meets
+    left = np.repeat(np.arange(len(a.codes)), counts)
+    begin = offsets_of(counts)[:-1]
+    right = np.repeat(np.repeat(b.offsets[:-1], np.diff(a.offsets)) - begin, counts) + np.arange(len(left))
+    codes = mix(salted(a.codes[left], 0) + b.codes[right])
+    return Coded(codes, a.values[left] * b.values[right], offsets_of(np.diff(a.offsets) * wide))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Products
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def meet(A: Any, B: Any, budget: int) -> tuple[Any, Any]:
+    """A and B with their columns numbered together: CSR matrices, or dense ones where most of their entries are there and they are small.
+
+    What is not Coded stays as it is; ``B is A`` is kept.
+    """
+    if not (isinstance(A, Coded) and isinstance(B, Coded)):
+        return A, B
+    sides = [A] if B is A else [A, B]
+    numbers, width = _numbered([side.codes for side in sides])
+    counts = [np.bincount(ids, minlength=width) for ids in numbers]
+    joins = float(counts[0] @ counts[-1].astype(np.float64))  # steps of a sparse product
+    rows, columns = A.shape[0], B.shape[0]
+    dense = _SPARSE_STEP * joins > float(rows) * columns * width and 8 * 8 * (rows + columns) * width <= budget
+    made = [_matrix(side, ids, max(1, width), dense=dense) for side, ids in zip(sides, numbers, strict=True)]
+    return made[0], made[-1]
+
+
+def _matrix(side: Coded, ids: Any, width: int, *, dense: bool) -> Any:
+    if dense:
+        out = np.zeros((side.shape[0], width), side.dtype)
+        out[side.rows, ids] = side.values
+        return out
+    return sparse.csr_array((side.values, ids, side.offsets), shape=(side.shape[0], width))
+
+
+def _numbered(lists: list[Any]) -> tuple[list[Any], int]:
+    """The codes of each list as numbers 0, 1, … in the order in which they first occur; and how many there are."""
+    number = _numbering()
+    keys, places, count = np.zeros(_FIRST_TABLE, np.uint64), np.full(_FIRST_TABLE, -1, np.int32), 0
+    out = []
+    for codes in lists:
+        ids = np.empty(len(codes), np.int32)
+        keys, places, count = number(codes, keys, places, count, ids)
+        out.append(ids)
+    return out, count
+
+
+@cache
+def _numbering() -> Any:
+    return backend.jit(_number_loop)
+
+
+def _number_loop(codes, keys, places, count, ids):  # type: ignore[no-untyped-def]
+    """Open addressing; the table doubles when it is half full. Codes are as good as random, so their last bits are the address."""
+    mask = np.uint64(len(keys) - 1)
+    for k in range(len(codes)):
+        code = codes[k]
+        h = code & mask
+        while places[h] >= 0 and keys[h] != code:
+            h = (h + np.uint64(1)) & mask
+        if places[h] < 0:
+            keys[h], places[h] = code, count
+            count += 1
+            if 2 * count > len(keys):
+                old_keys, old_places = keys, places
+                keys = np.zeros(4 * len(old_keys), np.uint64)
+                places = np.full(4 * len(old_keys), np.int32(-1), np.int32)
+                mask = np.uint64(len(keys) - 1)
+                for slot in range(len(old_keys)):
+                    if old_places[slot] >= 0:
+                        p = old_keys[slot] & mask
+                        while places[p] >= 0:
+                            p = (p + np.uint64(1)) & mask
+                        keys[p], places[p] = old_keys[slot], old_places[slot]
+            ids[k] = count - 1
+        else:
+            ids[k] = places[h]
+    return keys, places, count

@@ -1,0 +1,163 @@
+"""The internal form of n samples, and whatever a kernel prepares from it: a *representation*.
+
+It is an array, a CSR matrix, a list, a ``Ragged``, a ``Coded``, or a tuple of representations, with n rows in every leaf. ``size``, ``take`` and
+``leaves`` are all that blocks, laziness and devices need to know about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.data.tables import DataError, as_frame
+
+Rep = Any
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Rows of different lengths in one buffer: row i is ``values[offsets[i]:offsets[i + 1]]``."""
+
+    values: Any
+    offsets: Any
+
+    @classmethod
+    def of(cls, rows: Sequence[Any], dtype: Any = np.float64) -> Ragged:
+        values = np.concatenate([np.asarray(r, dtype) for r in rows]) if rows else np.empty(0, dtype)
+        return cls(values, offsets_of([len(r) for r in rows]))
+
+    @property
+    def lengths(self) -> Any:
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> Any:
+        return self.values[self.offsets[i] : self.offsets[i + 1]]
+
+    def take(self, rows: Any) -> Ragged:
+        """The rows of a slice share the buffer; others are copied."""
+        part, offsets = spans(self.offsets, rows)
+        return Ragged(self.values[part], offsets)
+
+
+def offsets_of(lengths: Any) -> Any:
+    """Where rows of these lengths begin in one buffer, and where the last ends."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def spans(offsets: Any, rows: Any) -> tuple[Any, Any]:
+    """Where the entries of some rows lie in a buffer of rows (a slice where they lie together), and the offsets of these rows alone."""
+    if isinstance(rows, slice) and rows.step in (None, 1):
+        a, b, _ = rows.indices(len(offsets) - 1)
+        kept = offsets[a : max(a, b) + 1]
+        return slice(kept[0], kept[-1]), kept - kept[0]
+    chosen = np.arange(len(offsets) - 1)[rows]
+    lengths = np.diff(offsets)[chosen]
+    fresh = offsets_of(lengths)
+    return np.repeat(offsets[chosen] - fresh[:-1], lengths) + np.arange(fresh[-1]), fresh
+
+
+def leaves(rep: Rep) -> Iterator[Any]:
+    """The leaves of a representation, from left to right."""
+    if isinstance(rep, tuple):
+        for part in rep:
+            yield from leaves(part)
+    else:
+        yield rep
+
+
+def size(rep: Rep) -> int:
+    """The number of samples."""
+    leaf = next(leaves(rep))
+    shape = getattr(leaf, "shape", None)
+    return int(shape[0]) if shape is not None else len(leaf)
+
+
+def take(rep: Rep, rows: Any) -> Rep:
+    """The samples ``rows`` (a slice or an index array) of a representation; a slice of an array is a view."""
+    if isinstance(rep, tuple):
+        return tuple(take(part, rows) for part in rep)
+    if isinstance(rep, list):
+        return rep[rows] if isinstance(rows, slice) else [rep[i] for i in np.arange(len(rep))[rows]]
+    if hasattr(rep, "offsets"):  # Ragged, Coded
+        return rep.take(rows)
+    frame = as_frame(rep) if hasattr(rep, "columns") else None
+    if frame is not None:
+        return frame[np.arange(len(frame))[rows].tolist()].to_native()
+    if backend.is_tensor(rep) and not isinstance(rows, slice):
+        rows = backend.like(np.asarray(rows, np.int64), rep)
+    return rep[rows]
+
+
+def stack(a: Rep, b: Rep) -> Rep:
+    """The samples of a, then those of b."""
+    if isinstance(a, list):
+        return a + list(b)
+    if isinstance(a, Ragged):
+        return Ragged(np.concatenate([a.values, b.values]), np.concatenate([a.offsets, b.offsets[1:] + a.offsets[-1]]))
+    if sparse.issparse(a):
+        return sparse.vstack([a, b], format="csr")
+    first, second = as_frame(a), as_frame(b)
+    if first is not None and second is not None:
+        return nw.concat([first, second.select(first.columns)]).to_native()
+    return backend.namespace(a, b).concatenate([a, b])
+
+
+def distinct(rep: Rep, y: Any) -> tuple[Any, Any]:
+    """(numbers of the first of each kind, the kind of each sample): samples are of one kind if item and target are the same to the last bit.
+
+    Items that cannot be hashed are each of their own kind.
+    """
+    if sparse.issparse(rep):
+        csr = rep.tocsr()
+        items = [csr.indices[a:b].tobytes() + csr.data[a:b].tobytes() for a, b in pairwise(csr.indptr)]
+    elif isinstance(rep, np.ndarray) and rep.dtype != object:
+        items = [row.tobytes() for row in rep]
+    elif backend.is_tensor(rep):
+        items = [row.tobytes() for row in backend.to_numpy(rep)]
+    elif hasattr(rep, "columns") and (frame := as_frame(rep)) is not None:
+        items = frame.rows()
+    else:
+        items = list(rep) if isinstance(rep, list | np.ndarray) else list(range(size(rep)))
+    first: dict[Any, int] = {}
+    kinds = np.empty(len(items), np.int64)
+    for i, (item, target) in enumerate(zip(items, y, strict=True)):
+        key = (item if isinstance(item, Hashable) else i, np.asarray(target).tobytes())
+        kinds[i] = first.setdefault(key, len(first))
+    numbers = np.empty(len(first), np.int64)
+    numbers[kinds[::-1]] = np.arange(len(items))[::-1]
+    return numbers, kinds
+
+
+def check_weights(n: int, weights: Any) -> Any:
+    """Weights of n samples as float64, ones if None; each counts as that many repetitions."""
+    if n == 0:
+        raise DataError("There are no rows: data-driven parameters have nothing to follow.")
+    w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
+    if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any() or w.sum() == 0:
+        raise ValueError(f"weights must be {n} numbers of at least 0, not all 0.")
+    return w
+
+
+def weighted_median(value: Any, weight: Any) -> float:
+    """The median where each value counts as often as its weight says."""
+    order = np.argsort(value, kind="stable")
+    cumulative = np.cumsum(weight[order])
+    lower, upper = (value[order[np.searchsorted(cumulative, cumulative[-1] / 2, side=side)]] for side in ("left", "right"))
+    return float(lower + upper) / 2
+
+
+def chunks(n: int, step: int) -> list[slice]:
+    """0…n in consecutive slices of at most ``step``."""
+    return [slice(i, min(i + step, n)) for i in range(0, n, step)]

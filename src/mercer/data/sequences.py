@@ -1,0 +1,249 @@
+"""Sequences of symbols, and series of numbers, as one buffer of codes or frames.
+
+A symbol becomes a code: a character its code point, a byte its value, a whole number itself, each plus one; any other hashable token a 64-bit
+hash of its value. So "ACGT", b"ACGT" and ["A", "C", "G", "T"] are the same sequence, and no list of symbols is needed. The code 0 is kept for a
+symbol that equals nothing, not even itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from mercer import backend
+from mercer.data.objects import Domain
+from mercer.data.representations import Ragged, Rep, offsets_of
+from mercer.data.tables import DataError
+
+NOTHING = 0  # the code of a symbol that equals nothing
+_HASHED = 2**40  # hashed tokens start here, above code points and most numbers
+_RULES = ("skip", "letter", "error")
+
+
+def listed(X: Any, noun: str) -> list[Any]:
+    """A collection of samples as a list: lists, arrays, generators, a column of a data frame."""
+    if isinstance(X, str | bytes | bytearray):
+        raise DataError(f"Expected a collection of {noun}, got one {type(X).__name__}; put it in a list: [x].")
+    series = nw.from_native(X, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return list(series.to_list())
+    if backend.is_tensor(X):
+        X = backend.to_numpy(X)
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS":
+        X = X[:, 0]  # one column of a table
+    if not isinstance(X, Iterable):
+        raise DataError(f"Expected a collection of {noun}, got {type(X).__name__}.")
+    return X if isinstance(X, list) else list(X)
+
+
+def _missing(i: int, item: Any, noun: str) -> None:
+    if item is None or (isinstance(item, float | np.floating) and math.isnan(item)) or type(item).__name__ in ("NAType", "NaTType"):
+        raise DataError(f"Item {i} of the {noun} is missing ({item}); drop it or put an empty one in its place.")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Symbols
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Sequences(Domain):
+    """Strings, bytes, lists of hashable tokens, integer arrays, records with a ``seq``; of any alphabet and any length, also empty.
+
+    The internal form is a ``Ragged`` of codes: of uint8 where all are below 256, else of int64.
+    """
+
+    def check(self, X: Any) -> Rep:
+        if isinstance(X, Ragged):
+            return X
+        items = listed(X, "sequences")
+        if all(isinstance(item, str) for item in items):
+            return _characters(items)
+        if all(isinstance(item, bytes | bytearray) for item in items):
+            return _narrow(np.frombuffer(b"".join(items), np.uint8), [len(item) for item in items])
+        known: dict[Any, int] = {}
+        rows = [_codes(i, item, known) for i, item in enumerate(items)]
+        return _narrowed(Ragged.of(rows, np.int64))
+
+    def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
+        return ([x], [z]) if isinstance(x, str | bytes) and isinstance(z, str | bytes) else None
+
+
+def _characters(items: Sequence[str]) -> Ragged:
+    text = "".join(items)
+    lengths = list(map(len, items))
+    try:
+        return _narrow(np.frombuffer(text.encode("latin-1"), np.uint8), lengths)
+    except UnicodeEncodeError:
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        return Ragged(points.astype(np.int64) + 1, offsets_of(lengths))
+
+
+def _narrow(values: Any, lengths: Any) -> Ragged:
+    if len(values) and values.max() == 255:
+        return Ragged(values.astype(np.int64) + 1, offsets_of(lengths))
+    return Ragged(values + np.uint8(1), offsets_of(lengths))
+
+
+def _narrowed(ragged: Ragged) -> Ragged:
+    v = ragged.values
+    small = not len(v) or (v.min() >= 0 and v.max() < 256)
+    return Ragged(v.astype(np.uint8), ragged.offsets) if small else ragged
+
+
+def _codes(i: int, item: Any, known: dict[Any, int]) -> Any:
+    """The codes of one sequence; ``known`` remembers tokens that were hashed."""
+    _missing(i, item, "sequences")
+    if hasattr(item, "seq"):  # a record, as Biopython's
+        item = str(item.seq)
+    if isinstance(item, str):
+        return np.array([ord(c) + 1 for c in item], np.int64)
+    if backend.is_tensor(item):
+        item = backend.to_numpy(item)
+    if isinstance(item, bytes | bytearray):
+        item = np.frombuffer(item, np.uint8)
+    if isinstance(item, np.ndarray) and item.ndim == 1 and item.dtype.kind in "iu":
+        numbers = item.astype(np.int64)
+        return np.where(numbers >= 0, numbers + 1, numbers)
+    if not hasattr(item, "__len__") or not isinstance(item, Iterable):
+        raise DataError(f"Item {i} of the sequences is {item!r}, a {type(item).__name__}; give strings, bytes or lists of tokens.")
+    return np.array([_code(i, j, token, known) for j, token in enumerate(item)], np.int64)
+
+
+def _code(i: int, j: int, token: Any, known: dict[Any, int]) -> int:
+    token = token.item() if isinstance(token, np.generic) else token
+    if isinstance(token, str) and len(token) == 1:
+        return ord(token) + 1
+    if isinstance(token, float) and token.is_integer():
+        token = int(token)  # 1.0 equals 1
+    if isinstance(token, bool | int) and abs(int(token)) < 2**62:
+        return int(token) + 1 if token >= 0 else int(token)
+    if token is None or token != token:
+        raise DataError(f"Item {i} of the sequences has a missing token ({token}) at place {j}; drop it, or give it a name.")
+    try:
+        if token not in known:
+            known[token] = token_code(token)
+    except TypeError:
+        raise DataError(
+            f"Item {i} of the sequences has a {type(token).__name__} at place {j}; tokens are strings, numbers or tuples of them."
+        ) from None
+    return known[token]
+
+
+def token_code(token: Any) -> int:
+    """A stable code of a hashable token, the same in every process."""
+    text = repr(token)
+    if " at 0x" in text:
+        raise DataError(f"A token is a {type(token).__name__} without a value to compare; give strings, numbers or tuples of them.")
+    number = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
+    return _HASHED + number % (2**62 - _HASHED)
+
+
+def one_code(symbol: Any) -> int:
+    """The code of a single symbol."""
+    return _code(0, 0, symbol, {})
+
+
+def restricted(ragged: Ragged, alphabet: Sequence[Any], unknown: str) -> Ragged:
+    """The sequences over an alphabet; what is not in it equals nothing ("skip"), is one letter of its own ("letter"), or an error."""
+    known = np.array(sorted(one_code(a) for a in alphabet), np.int64)
+    values = ragged.values
+    place = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    strange = known[place] != values
+    if not strange.any():
+        return ragged
+    if unknown == "error":
+        k = int(np.argmax(strange))
+        i = int(np.searchsorted(ragged.offsets, k, side="right")) - 1
+        raise DataError(
+            f"Item {i} of the sequences has {_shown(int(values[k]))} at place {k - int(ragged.offsets[i])}, which is not in the alphabet; "
+            "correct it, or say what it means: unknown='skip' or unknown='letter'."
+        )
+    other = NOTHING if unknown == "skip" else 1 if 1 not in known else one_code("other letter")
+    changed = np.where(strange, other, values.astype(np.int64))
+    return _narrowed(Ragged(changed, ragged.offsets))
+
+
+def check_alphabet(alphabet: Any, unknown: str) -> None:
+    if unknown not in _RULES:
+        raise ValueError(f"unknown={unknown!r}: choose one of {', '.join(map(repr, _RULES))}.")
+    if not len(alphabet) or len({one_code(a) for a in alphabet}) != len(alphabet):
+        raise ValueError(f"The alphabet {alphabet!r} must have letters, each once.")
+
+
+def _shown(code: int) -> str:
+    return repr(chr(code - 1)) if 0 < code <= 0x110000 else f"the symbol of code {code}"
+
+
+_COMPLEMENT = str.maketrans("ACGTUNacgtun", "TGCAANtgcaan")
+
+
+def reverse_complement(ragged: Ragged) -> Ragged:
+    """The other strand, read in its own direction: A–T, C–G, U as T; N and whatever else is no base stays."""
+    table = np.arange(256).astype(np.uint8)
+    letters = "ACGTUNacgtun"
+    for a, b in zip(letters, letters.translate(_COMPLEMENT), strict=True):
+        table[ord(a) + 1] = ord(b) + 1
+    values = ragged.values
+    turned = table[values] if values.dtype == np.uint8 else np.where((values >= 0) & (values < 256), table[values & 255], values)
+    lengths = ragged.lengths
+    ends = np.repeat(ragged.offsets[1:] + ragged.offsets[:-1] - 1, lengths)
+    return Ragged(turned[ends - np.arange(len(values))].astype(values.dtype), ragged.offsets)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Numbers in time
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Series(Domain):
+    """Time series of different lengths: 1-D arrays, or 2-D arrays of time × channels; or sequences of symbols, as ``Sequences`` takes them.
+
+    The internal form is a ``Ragged`` of frames (float64, total length × channels), or of codes.
+    """
+
+    def check(self, X: Any) -> Rep:
+        if isinstance(X, Ragged):
+            return X
+        items = listed(X, "series")
+        for i, item in enumerate(items):
+            _missing(i, item, "series")
+        if items and _symbolic(items[0]):
+            return Sequences().check(items)
+        frames = [_frames(i, item) for i, item in enumerate(items)]
+        widths = {f.shape[1] for f in frames if len(f)}
+        if len(widths) > 1:
+            i = next(i for i, f in enumerate(frames) if len(f) and f.shape[1] != frames[0].shape[1])
+            raise DataError(f"Item {i} of the series has {frames[i].shape[1]} channels, item 0 has {frames[0].shape[1]}; all must have the same.")
+        width = widths.pop() if widths else 1
+        frames = [f if len(f) else np.empty((0, width)) for f in frames]
+        values = np.concatenate(frames) if frames else np.empty((0, width))
+        return Ragged(values, offsets_of([len(f) for f in frames]))
+
+
+def _symbolic(item: Any) -> bool:
+    if isinstance(item, str | bytes | bytearray) or hasattr(item, "seq"):
+        return True
+    return isinstance(item, list | tuple) and len(item) > 0 and isinstance(item[0], str)
+
+
+def _frames(i: int, item: Any) -> Any:
+    item = backend.to_numpy(item) if backend.is_tensor(item) else item
+    try:
+        values = np.asarray(item, np.float64)
+    except (TypeError, ValueError):
+        raise DataError(f"Item {i} of the series is not an array of numbers, but {item!r:.60}.") from None
+    if values.ndim not in (1, 2):
+        raise DataError(f"Item {i} of the series has shape {values.shape}; give time, or time × channels.")
+    values = values[:, None] if values.ndim == 1 else values
+    if not np.isfinite(values).all():
+        t = int(np.argmax(~np.isfinite(values).all(axis=1)))
+        raise DataError(f"Item {i} of the series is not finite at time {t}; drop the frame or fill it.")
+    return values

@@ -1,0 +1,163 @@
+"""Rows of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.data.objects import Domain
+from mercer.data.representations import Rep
+from mercer.data.tables import DataError, as_frame, column_to_numpy, frame_to_numpy
+
+
+@dataclass(frozen=True)
+class Vectors(Domain):
+    """Rows of numbers: NumPy, SciPy sparse (kept as CSR), pandas or polars, torch. float32 stays float32, the rest is float64.
+
+    minimum, below
+        If given, entries must satisfy minimum ≤ x < below.
+    columns
+        If given, the exact number of columns.
+    missing
+        Whether NaN is accepted.
+    """
+
+    minimum: float | None = None
+    below: float | None = None
+    columns: int | None = None
+    missing: bool = False
+
+    def check(self, X: Any) -> Rep:
+        names: Sequence[Any] | None = None
+        frame = as_frame(X)
+        if frame is not None:
+            names, X = frame.columns, frame_to_numpy(frame)
+        elif not backend.is_tensor(X) and not sparse.issparse(X):
+            X = self._array(X)
+        if backend.is_tensor(X):
+            X = X.detach() if X.requires_grad else X
+            if not X.is_floating_point() or X.element_size() < 4:
+                X = backend.astype(X, np.float32 if X.is_floating_point() else np.float64)
+        elif X.dtype not in (np.float32, np.float64):
+            if X.dtype.kind == "c":
+                raise DataError("The data is complex; kernels here take real numbers: use abs, angle, or real and imaginary columns.")
+            X = X.astype(np.float32 if X.dtype == np.float16 else np.float64)
+        if len(X.shape) != 2:
+            raise DataError(
+                f"Expected a 2-D array, samples × columns, got shape {tuple(X.shape)}. "
+                "Use X.reshape(-1, 1) for one column, X.reshape(1, -1) for one sample."
+            )
+        if X.shape[1] == 0:
+            raise DataError(f"The data has {X.shape[0]} rows but no columns; there is nothing to compare.")
+        if self.columns is not None and X.shape[1] != self.columns:
+            raise DataError(f"This kernel is defined on {self.columns} column(s), the data has {X.shape[1]}; choose with kernel.on([column]).")
+        if sparse.issparse(X):
+            X = X.tocsr()
+        self._check_values(X, names)
+        return X
+
+    def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
+        if getattr(x, "ndim", None) == 1 and getattr(z, "ndim", None) == 1 and backend.numpy_dtype(x).kind in "fiub":
+            return x[None], z[None]
+        if sparse.issparse(x) or sparse.issparse(z) or hasattr(x, "dtype") or hasattr(z, "dtype"):
+            return None
+        if _is_row_of_numbers(x) and _is_row_of_numbers(z):
+            return [x], [z]
+        return None
+
+    def _array(self, X: Any) -> Any:
+        series = nw.from_native(X, series_only=True, pass_through=True)
+        if isinstance(series, nw.Series):  # one column of a table
+            return column_to_numpy(series, 0)[:, None]
+        if hasattr(X, "collect"):
+            raise DataError(f"A {type(X).__name__} is a plan, not data yet: collect() it first.")
+        try:
+            X = np.asarray(X)
+        except ValueError:
+            raise DataError("The rows have different lengths; vectors need the same columns in every row.") from None
+        if X.dtype.kind not in "fiubc":
+            if X.ndim != 2:
+                raise DataError(f"Expected a 2-D array of numbers, got shape {X.shape} of {X.dtype}.")
+            X = _to_float(X)
+        return X
+
+    def _check_values(self, X: Any, names: Sequence[Any] | None) -> None:
+        """One cheap pass; the offending entry is looked for only when there is one."""
+        values = X.data if sparse.issparse(X) else X
+        if values.shape[0] == 0:
+            return
+        xp = backend.namespace(values)
+        if not backend.all_finite(values):
+            bad = xp.isinf(values) if self.missing else ~xp.isfinite(values)
+            if bool(bad.any()):
+                row, column, found = _locate(X, bad)
+                what = "a missing value (NaN)" if found != found else "infinite"
+                cure = (
+                    "Drop or fill it, or say what it means with kernel.imputed()."
+                    if found != found
+                    else "Drop the row, or clip the column to finite values."
+                )
+                raise DataError(f"Row {row}, column {_column(column, names)} is {what}. {cure}")
+        if self.minimum is not None and bool((values < self.minimum).any()):
+            row, column, found = _locate(X, values < self.minimum)
+            raise DataError(
+                f"Row {row}, column {_column(column, names)} is {found:g}; this kernel needs entries of at least {self.minimum:g}. "
+                "Shift or clip the data, or choose a kernel that allows any sign (Gaussian, Laplacian)."
+            )
+        if self.below is not None and bool((values >= self.below).any()):
+            row, column, found = _locate(X, values >= self.below)
+            raise DataError(
+                f"Row {row}, column {_column(column, names)} is {found:g}; this kernel needs entries below {self.below:g}, "
+                "where it diverges. Rescale the data."
+            )
+
+
+@dataclass(frozen=True)
+class Histograms(Vectors):
+    """Rows of non-negative numbers, checked."""
+
+    minimum: float | None = 0.0
+
+
+def check_same_width(A: Any, B: Any) -> None:
+    """Refuse to compare vectors of different lengths."""
+    a, b = (x.shape[1] if len(getattr(x, "shape", ())) == 2 else None for x in (A, B))
+    if a is not None and b is not None and a != b:
+        raise DataError(f"X has {a} columns and Y has {b}; both must have the columns the kernel was made for, in the same order.")
+
+
+def _is_row_of_numbers(x: Any) -> bool:
+    return isinstance(x, list | tuple) and len(x) > 0 and all(isinstance(v, int | float | np.number) for v in x)
+
+
+def _locate(X: Any, bad: Any) -> tuple[int, int, float]:
+    """Row, column and value of the first offending entry; ``bad`` is over X, or over the stored entries of a CSR matrix."""
+    if sparse.issparse(X):
+        k = int(np.argmax(bad))
+        return int(np.searchsorted(X.indptr, k, side="right") - 1), int(X.indices[k]), float(X.data[k])
+    k = int(np.argmax(backend.to_numpy(bad)))
+    row, column = divmod(k, X.shape[1])
+    return row, column, float(X[row, column])
+
+
+def _column(column: int, names: Sequence[Any] | None) -> str:
+    return str(column) if names is None else f"{names[column]!r} ({column})"
+
+
+def _to_float(X: Any) -> Any:
+    """An object or text array as float64; None counts as missing."""
+    out = np.empty(X.shape, np.float64)
+    for (row, column), value in np.ndenumerate(X):
+        try:
+            out[row, column] = np.nan if value is None else float(value)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"Row {row}, column {column} is {value!r}, not a number. Encode it, or compare that column with Categorical().on({column})."
+            ) from None
+    return out

@@ -1,0 +1,86 @@
+"""Kernels on sequences seen otherwise: over a given alphabet, or on both strands of DNA."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer.backend import Compute, dot, sqnorm
+from mercer.data import Coded, Domain, Sequences, chunks, leaves, reverse_complement, size, take
+from mercer.data.sequences import check_alphabet, restricted
+from mercer.gram import KernelGram
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.feature_space import Wrapper
+from mercer.kernels.inputs import Redirected
+from mercer.kernels.lanes import items
+
+
+@kernel
+class Over(Redirected):
+    """k of sequences over an alphabet.
+
+    A symbol outside it keeps its place but equals nothing, not even itself, so that no word contains it ("skip"); or all such symbols are one
+    further letter ("letter"); or the first is reported ("error").
+    """
+
+    usage: ClassVar[str] = "k.over(alphabet, unknown='skip')"
+    method_name: ClassVar[str] = "over"
+    domain: ClassVar[Domain] = Sequences()
+    kernel: Kernel
+    alphabet: Any
+    unknown: str = "skip"
+
+    def _validate(self) -> None:
+        check_alphabet(self.alphabet, self.unknown)
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return (self.alphabet, self.unknown)
+
+    def _redirect(self, X: Any) -> Any:
+        return restricted(self.domain.check(X), self.alphabet, self.unknown)
+
+
+@kernel
+class BothStrands(Wrapper):
+    """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement of x: the same for either strand.
+
+    A pairs with T (and U), C with G, in upper and lower case; other letters stay as they are.
+    """
+
+    usage: ClassVar[str] = "k.both_strands()"
+    method_name: ClassVar[str] = "both_strands"
+    domain: ClassVar[Domain] = Sequences()
+    kernel: Kernel
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return self.kernel.explicit
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        X = self.domain.check(X)
+        return self._with_children(lambda child: child.bind(X, weights))
+
+    def _prepare(self, X: Any) -> Any:
+        strands = tuple(self._enter_part(self.kernel, side) for side in (X, reverse_complement(X)))
+        if not self.explicit:
+            return strands
+        first, second = map(self.kernel._features, strands)
+        return math.sqrt(0.5) * (first + second)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return dot(A, B) if self.explicit else 0.5 * sum(self.kernel._pairs(a, b) for a in A for b in B)
+
+    def _diag(self, A: Any) -> Any:
+        if self.explicit:
+            return sqnorm(A)
+        items(next(leaves(A)))
+        each = (take(A, i) for i in chunks(size(A), 1))
+        return np.array([float(KernelGram.of(self, x, x, Compute(threads=1), mirror=False).dense()[0, 0]) for x in each])
+
+    def _width(self, A: Any) -> int:
+        return A.per_row if isinstance(A, Coded) else int(A.shape[1])
+
+    def _features(self, A: Any) -> Any:
+        return A

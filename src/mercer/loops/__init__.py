@@ -1,0 +1,1 @@
+"""Compiled loops over structured data. Imported when first used: Numba takes a second to load."""

@@ -1,0 +1,317 @@
+"""One sequence against many at once: each lane of a register holds another sequence, and dynamic programmes run in all of them together.
+
+``Lane`` builds LLVM instructions on vectors of bytes or of floats; each intrinsic below is one step of a programme for all lanes, on memory
+that the loop around it addresses by number. Numba's own vectoriser gives up on such loops: they take ten times as long there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from mercer.vector import Vector, register_bytes
+
+BYTES = 64  # lanes of bytes
+FLOATS = 2 * register_bytes() // 8  # lanes of float64: two registers, so that one can wait for the other
+UNROLLED = 8  # steps of a count that stay in registers
+STEPS = 4  # the same for dynamic programmes
+_INT8, _INT16, _INT32, _INT64 = (ir.IntType(n) for n in (8, 16, 32, 64))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Bytes
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Bytes:
+    """Vectors of 64 small whole numbers."""
+
+    def __init__(self, builder: Any) -> None:
+        self.b = builder
+        self.type = ir.VectorType(_INT8, BYTES)
+
+    def _at(self, base: Any, row: Any, type_: Any) -> Any:
+        pointer = self.b.gep(self.b.inttoptr(base, type_.element.as_pointer()), [self.b.mul(row, ir.Constant(_INT64, BYTES))])
+        return self.b.bitcast(pointer, type_.as_pointer())
+
+    def load(self, base: Any, row: Any, bits: int = 8) -> Any:
+        value = self.b.load(self._at(base, row, ir.VectorType(ir.IntType(bits), BYTES)))
+        value.align = bits // 8
+        return value
+
+    def store(self, value: Any, base: Any, row: Any) -> None:
+        self.b.store(value, self._at(base, row, value.type)).align = value.type.element.width // 8
+
+    def splat(self, x: Any, bits: int = 8) -> Any:
+        vector = ir.VectorType(ir.IntType(bits), BYTES)
+        undefined = ir.Constant(vector, ir.Undefined)
+        first = self.b.insert_element(undefined, x, ir.Constant(_INT32, 0))
+        return self.b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, BYTES), [0] * BYTES))
+
+    def minus_equal(self, x: Any, y: Any) -> Any:
+        """−1 where x = y, else 0."""
+        return self.b.sext(self.b.icmp_unsigned("==", x, y), self.type)
+
+
+@intrinsic
+def roll(context, matches, letters, width, j, enters, leaves):  # type: ignore[no-untyped-def]  # Numba reads the signature
+    """matches[j] = matches[j − 1] + [letters[j + width − 1] = enters] − [letters[j − 1] = leaves]: both windows move on by one."""
+    signature = types.void(types.int64, types.int64, types.int64, types.int64, types.uint8, types.uint8)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        v = Bytes(builder)
+        matches, letters, width, j, enters, leaves = values
+        before = builder.sub(j, ir.Constant(_INT64, 1))
+        entering = v.minus_equal(v.load(letters, builder.add(before, width)), v.splat(enters))
+        leaving = v.minus_equal(v.load(letters, before), v.splat(leaves))
+        v.store(builder.add(builder.sub(v.load(matches, before), entering), leaving), matches, j)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
+def add_matches(context, matches, j, letters, at, letter):  # type: ignore[no-untyped-def]
+    """matches[j] += [letters[at] = letter]."""
+    signature = types.void(types.int64, types.int64, types.int64, types.int64, types.uint8)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        v = Bytes(builder)
+        matches, j, letters, at, letter = values
+        v.store(builder.sub(v.load(matches, j), v.minus_equal(v.load(letters, at), v.splat(letter))), matches, j)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
+def count(context, matches, j, wanted, counts):  # type: ignore[no-untyped-def]
+    """counts += [matches[i] = wanted] for i = j … j + 7."""
+    signature = types.void(types.int64, types.int64, types.uint8, types.int64)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        v = Bytes(builder)
+        matches, j, wanted, counts = values
+        zero, wanted = ir.Constant(_INT64, 0), v.splat(wanted)
+        total = v.load(counts, zero)
+        for step in range(UNROLLED):
+            found = v.load(matches, builder.add(j, ir.Constant(_INT64, step)))
+            total = builder.sub(total, v.minus_equal(found, wanted))
+        v.store(total, counts, zero)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
+def count_valid(context, matches, valid, j, wanted, counts):  # type: ignore[no-untyped-def]
+    """counts += [matches[j] = wanted] where ``valid[j]`` has all its bits."""
+    signature = types.void(types.int64, types.int64, types.int64, types.uint8, types.int64)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        v = Bytes(builder)
+        matches, valid, j, wanted, counts = values
+        zero = ir.Constant(_INT64, 0)
+        found = builder.and_(v.minus_equal(v.load(matches, j), v.splat(wanted)), v.load(valid, j))
+        v.store(builder.sub(v.load(counts, zero), found), counts, zero)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
+def runs(context, letters, j, x, i, degree, run, total):  # type: ignore[no-untyped-def]
+    """The length r of the run of equal letters that ends at letters[j + s] and x[i + s], at most ``degree``, for s = 0 … 3;
+    total += r (2·degree + 1 − r)."""
+    signature = types.void(types.int64, types.int64, types.int64, types.int64, types.uint8, types.int64, types.int64)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        v = Bytes(builder)
+        letters, j, x, i, degree, run, total = values
+        zero, half = ir.Constant(_INT64, 0), ir.VectorType(_INT16, BYTES)
+        most, one = v.splat(degree), ir.Constant(v.type, [1] * BYTES)
+        top = v.splat(builder.add(builder.shl(builder.zext(degree, _INT16), ir.Constant(_INT16, 1)), ir.Constant(_INT16, 1)), 16)
+        length, gained = v.load(run, zero), None
+        for step in range(STEPS):
+            s = ir.Constant(_INT64, step)
+            letter = builder.load(builder.gep(builder.inttoptr(x, _INT8.as_pointer()), [builder.add(i, s)]))
+            # the letter 0 stands for nothing: it equals no letter, and no padding
+            known = v.splat(builder.select(builder.icmp_unsigned("!=", letter, ir.Constant(_INT8, 0)), ir.Constant(_INT8, -1), ir.Constant(_INT8, 0)))
+            same = builder.and_(v.minus_equal(v.load(letters, builder.add(j, s)), v.splat(letter)), known)
+            longer = builder.add(length, one)
+            capped = builder.select(builder.icmp_unsigned("<", longer, most), longer, most)
+            length = builder.and_(capped, same)
+            wide = builder.zext(length, half)
+            value = builder.mul(wide, builder.sub(top, wide))
+            gained = value if gained is None else builder.add(gained, value)
+        v.store(length, run, zero)
+        v.store(builder.add(v.load(total, zero, 32), builder.zext(gained, ir.VectorType(_INT32, BYTES))), total, zero)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Floats
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+class Floats:
+    """Two registers of float64: rows of ``FLOATS`` lanes behind an address."""
+
+    def __init__(self, builder: Any) -> None:
+        self.b, self.v = builder, Vector(builder, np.dtype(np.float64))
+
+    def _at(self, base: Any, row: Any, part: int) -> Any:
+        first = self.b.mul(row, ir.Constant(_INT64, FLOATS))
+        return self.b.gep(self.b.inttoptr(base, ir.DoubleType().as_pointer()), [self.b.add(first, ir.Constant(_INT64, part * self.v.lanes))])
+
+    def load(self, base: Any, row: Any) -> list[Any]:
+        return [self.v.load(self._at(base, row, part)) for part in (0, 1)]
+
+    def store(self, values: list[Any], base: Any, row: Any) -> None:
+        for part in (0, 1):
+            self.v.store(values[part], self._at(base, row, part))
+
+    def each(self, function: Any, *operands: Any) -> list[Any]:
+        """A function of registers, for both; numbers that are the same in all lanes are given as one value."""
+        return [function(*(x[part] if isinstance(x, list) else x for x in operands)) for part in (0, 1)]
+
+    def scalar(self, base: Any, place: Any) -> Any:
+        return self.v.splat(self.b.load(self.b.gep(self.b.inttoptr(base, ir.DoubleType().as_pointer()), [place])))
+
+
+_ROW = types.int64
+
+
+@intrinsic
+def subsequence_step(context, letters, j, letter, below, above, carried, decay):  # type: ignore[no-untyped-def]
+    """K″ ← λK″ + λ²[z_j = letter] K′_{l−1}(i−1, j−1);  K′_l(i, j) = λK′_l(i−1, j) + K″;  for j and the three places after it.
+
+    ``below`` holds the K′_{l−1}(i−1, ·), its row 0 standing before the first letter; ``above`` the K′_l(i−1, ·), which are overwritten.
+    """
+    signature = types.void(_ROW, _ROW, types.float64, _ROW, _ROW, _ROW, types.float64)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        f = Floats(builder)
+        v = f.v
+        letters, j, letter, below, above, carried, decay = values
+        zero = ir.Constant(_INT64, 0)
+        letter, square, decay = v.splat(letter), v.splat(builder.fmul(decay, decay)), v.splat(decay)
+        K = f.load(carried, zero)
+        for step in range(STEPS):
+            at = builder.add(j, ir.Constant(_INT64, step))
+            following = builder.add(at, ir.Constant(_INT64, 1))
+            met = f.each(lambda z, k: _where_equal(v, z, letter, v.multiply(square, k)), f.load(letters, at), f.load(below, at))
+            K = f.each(v.fma, K, decay, met)
+            f.store(f.each(v.fma, f.load(above, following), decay, K), above, following)
+        f.store(K, carried, zero)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
+def subsequence_end(context, letters, j, letter, below, total):  # type: ignore[no-untyped-def]
+    """total += [z_j = letter] K′_{n−1}(i−1, j−1), for j and the three places after it."""
+    signature = types.void(_ROW, _ROW, types.float64, _ROW, _ROW)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        f = Floats(builder)
+        v = f.v
+        letters, j, letter, below, total = values
+        zero, letter = ir.Constant(_INT64, 0), v.splat(letter)
+        sums = f.load(total, zero)
+        for step in range(STEPS):
+            at = builder.add(j, ir.Constant(_INT64, step))
+            sums = f.each(lambda s, z, k: v.add(s, _where_equal(v, z, letter, k)), sums, f.load(letters, at), f.load(below, at))
+        f.store(sums, total, zero)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+def _where_equal(v: Vector, x: Any, y: Any, value: Any) -> Any:
+    return v.b.select(v.b.fcmp_ordered("==", x, y), value, v.constant(0.0))
+
+
+@intrinsic
+def gaussian_step(context, frames, j, x, i, channels, rate, out):  # type: ignore[no-untyped-def]
+    """out[j] = e/(2 − e), e = exp(rate·‖x_i − z_j‖²)."""
+    signature = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        from numba.core import cgutils
+
+        f = Floats(builder)
+        v = f.v
+        frames, j, x, i, channels, rate, out = values
+        sums = [cgutils.alloca_once_value(builder, v.constant(0.0)) for _ in (0, 1)]
+        with cgutils.for_range(builder, channels) as loop:
+            a = f.scalar(x, builder.add(builder.mul(i, channels), loop.index))
+            row = f.load(frames, builder.add(builder.mul(j, channels), loop.index))
+            for part in (0, 1):
+                d = v.subtract(a, row[part])
+                builder.store(v.fma(d, d, builder.load(sums[part])), sums[part])
+        rate = v.splat(rate)
+        e = [v.exp(v.multiply(builder.load(s), rate)) for s in sums]
+        f.store([v.divide(x, v.subtract(v.constant(2.0), x)) for x in e], out, j)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
+def global_step(context, local, at, j, paths, corner, ratio):  # type: ignore[no-untyped-def]
+    """paths[j] ← local[at + j]·(paths[j] + ratio[j](corner + paths[j − 1])), corner ← the old paths[j]; row 0 stands before the first."""
+    signature = types.void(_ROW, _ROW, _ROW, _ROW, _ROW, _ROW)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        f = Floats(builder)
+        v = f.v
+        local, at, j, paths, corner, ratio = values
+        zero, before = ir.Constant(_INT64, 0), builder.sub(j, ir.Constant(_INT64, 1))
+        old = f.load(paths, j)
+        entering = f.each(v.add, f.load(corner, zero), f.load(paths, before))
+        total = f.each(v.fma, f.load(ratio, j), entering, old)
+        f.store(f.each(v.multiply, f.load(local, builder.add(at, j)), total), paths, j)
+        f.store(old, corner, zero)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
+def local_step(context, scores, at, j, states, size, corner, ratio, one, total, opening, extending):  # type: ignore[no-untyped-def]
+    """One cell of the local alignments. ``states`` holds M, X, Y in three blocks of ``size`` rows.
+
+    M ← score[at + j]·(one[j] + ratio[j]·corner), corner ← the old M + X + Y of this column;
+    X ← opening·M_old + extending·X_old;  Y ← ratio[j]·(opening·(M + X) + extending·Y) of the column before;  total[j] += M.
+    """
+    signature = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, _ROW, _ROW, _ROW, _ROW, types.float64, types.float64)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        f = Floats(builder)
+        v = f.v
+        scores, at, j, states, size, corner, ratio, one, total, opening, extending = values
+        zero, before = ir.Constant(_INT64, 0), builder.sub(j, ir.Constant(_INT64, 1))
+        opening, extending = v.splat(opening), v.splat(extending)
+        seconds, thirds = size, builder.add(size, size)
+        old = [f.load(states, builder.add(block, j)) for block in (zero, seconds, thirds)]
+        left = [f.load(states, builder.add(block, before)) for block in (zero, seconds, thirds)]
+        step = f.load(ratio, j)
+        M = f.each(v.multiply, f.load(scores, builder.add(at, j)), f.each(v.fma, step, f.load(corner, zero), f.load(one, j)))
+        X = f.each(v.fma, old[0], opening, f.each(v.multiply, old[1], extending))
+        started = f.each(v.multiply, f.each(v.add, left[0], left[1]), opening)
+        Y = f.each(v.multiply, step, f.each(v.fma, left[2], extending, started))
+        f.store(f.each(v.add, f.each(v.add, old[0], old[1]), old[2]), corner, zero)
+        for block, values_ in zip((zero, seconds, thirds), (M, X, Y), strict=True):
+            f.store(values_, states, builder.add(block, j))
+        f.store(f.each(v.add, f.load(total, j), M), total, j)
+        return target.get_dummy_value()
+
+    return signature, code

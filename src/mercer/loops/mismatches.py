@@ -1,0 +1,106 @@
+"""Words with mismatches, by tables over all words: what is within so many differences is found one place at a time.
+
+Let P_d(u) count the words of a sequence at distance d from u in the places seen so far. A further place takes P_d(u) to
+P_d(u) + Σ over the other letters there of P_{d−1}: sums over one axis of the table.
+"""
+
+import numpy as np
+
+from mercer import backend
+from mercer.loops.lanes import FLOATS
+
+_INNER = 1024  # words of a part of the table that stays in cache
+
+
+@backend.jit
+def word_numbers(x, letters, k, numbers):  # type: ignore[no-untyped-def]
+    """The words of x, of letters 1 …, as numbers in base ``letters``; those with the letter 0 are left out. Returns how many."""
+    size = letters**k
+    number, since, found = 0, 0, 0
+    for i in range(len(x)):
+        since = 0 if x[i] == 0 else since + 1
+        number = (number * letters + max(0, np.int64(x[i]) - 1)) % size
+        if since >= k:
+            numbers[found] = number
+            found += 1
+    return found
+
+
+@backend.jit
+def spread(P, begin, end, stride, letters):  # type: ignore[no-untyped-def]
+    """One more place, of the given stride, for the words begin … end: P is distances × words × lanes."""
+    block = stride * letters
+    for first in range(begin, end, block):
+        for d in range(len(P) - 1, 0, -1):
+            for s in range(first, first + stride):
+                for lane in range(P.shape[2]):
+                    total = 0.0
+                    for t in range(letters):
+                        total += P[d - 1, s + t * stride, lane]
+                    for t in range(letters):
+                        P[d, s + t * stride, lane] += total - P[d - 1, s + t * stride, lane]
+
+
+@backend.jit
+def spread_all(P, letters):  # type: ignore[no-untyped-def]
+    """All places: the last ones part by part, while they are in cache, then the others."""
+    size = P.shape[1]
+    if letters == 1:  # there are no other letters
+        return
+    inner = 1
+    while inner * letters <= min(_INNER, size):
+        inner *= letters
+    for begin in range(0, size, inner):
+        stride = 1
+        while stride < inner:
+            spread(P, begin, begin + inner, stride, letters)
+            stride *= letters
+    stride = inner
+    while stride < size:
+        spread(P, 0, size, stride, letters)
+        stride *= letters
+
+
+@backend.jit
+def neighbourhoods(values, offsets, letters, k, m, out):  # type: ignore[no-untyped-def]
+    """out[r, u] = the number of words of row r within m differences of u."""
+    P = np.zeros((m + 1, out.shape[1], 1))
+    longest = 0
+    for r in range(len(offsets) - 1):
+        longest = max(longest, offsets[r + 1] - offsets[r])
+    numbers = np.empty(longest + 1, np.int64)
+    for r in range(len(offsets) - 1):
+        P[:] = 0.0
+        count = word_numbers(values[offsets[r] : offsets[r + 1]], letters, k, numbers)
+        for n in range(count):
+            P[0, numbers[n], 0] += 1.0
+        spread_all(P, letters)
+        for d in range(m + 1):
+            for u in range(out.shape[1]):
+                out[r, u] += P[d, u, 0]
+
+
+@backend.jit
+def table_sums(values, offsets, rows, packed, letters, k, weights, out):  # type: ignore[no-untyped-def]
+    """out[r, lane] = Σ over pairs of words of weights[distance], for some rows and the sequences in the lanes; farther words do not count."""
+    P = np.zeros((len(weights), letters**k, FLOATS))
+    longest = len(packed)
+    for r in range(len(rows)):
+        longest = max(longest, offsets[rows[r] + 1] - offsets[rows[r]])
+    numbers = np.empty(longest + 1, np.int64)
+    for lane in range(FLOATS):
+        count = word_numbers(packed[:, lane].copy(), letters, k, numbers)
+        for n in range(count):
+            P[0, numbers[n], lane] += 1.0
+    spread_all(P, letters)
+    for u in range(P.shape[1]):
+        for lane in range(FLOATS):
+            P[0, u, lane] *= weights[0]
+        for d in range(1, len(weights)):
+            for lane in range(FLOATS):
+                P[0, u, lane] += weights[d] * P[d, u, lane]
+    for r in range(len(rows)):
+        count = word_numbers(values[offsets[rows[r]] : offsets[rows[r] + 1]], letters, k, numbers)
+        for n in range(count):
+            for lane in range(FLOATS):
+                out[r, lane] += P[0, numbers[n], lane]

@@ -1,0 +1,69 @@
+"""Gap-weighted subsequences (Lodhi et al. 2002): the dynamic programme in lanes, and the features themselves where the alphabet is small."""
+
+import numpy as np
+
+from mercer import backend
+from mercer.loops.lanes import FLOATS, STEPS, subsequence_end, subsequence_step
+
+
+@backend.jit
+def subsequences(values, offsets, rows, letters, length, decay, out):  # type: ignore[no-untyped-def]
+    """out[r, lane] = Σ over subsequences u of ``length`` letters of Σ λ^(spans in x and z), for some rows and the sequences in the lanes.
+
+    ``letters`` is places × lanes, with at least four places of the letter 0 at the end. O(length·|x||z|).
+    """
+    places = len(letters) - STEPS
+    K = np.zeros((length, places + STEPS + 1, FLOATS))  # K′_l(i, ·), l = 0 … length − 1; row 0 before the first letter
+    carried, total = np.zeros(FLOATS), np.zeros(FLOATS)
+    Z, C, T = letters.ctypes.data, carried.ctypes.data, total.ctypes.data
+    for r in range(len(rows)):
+        x = values[offsets[rows[r]] : offsets[rows[r] + 1]]
+        K[0] = 1.0
+        K[1:] = 0.0
+        total[:] = 0.0
+        for i in range(len(x)):
+            letter = float(x[i]) if x[i] != 0 else -1.0
+            for j in range(0, places, STEPS):
+                subsequence_end(Z, j, letter, K[length - 1].ctypes.data, T)
+            for level in range(length - 1, 0, -1):  # from above: each reads the level below as it was for i − 1
+                carried[:] = 0.0
+                below, above = K[level - 1].ctypes.data, K[level].ctypes.data
+                for j in range(0, places, STEPS):
+                    subsequence_step(Z, j, letter, below, above, C, decay)
+        for lane in range(FLOATS):
+            out[r, lane] = decay * decay * total[lane]
+
+
+@backend.jit
+def features(values, offsets, letters, length, decay, out):  # type: ignore[no-untyped-def]
+    """out[r, u] = Σ over occurrences of u in x of λ^span, for all words u of ``length`` of the letters 0 … letters − 1.
+
+    One pass: state[v] is Σ λ^(places from its first letter to here) over the occurrences of v so far; a letter appends itself to all of them.
+    O(|x|·letters^(length − 1)). Words are numbered with the last letter first, so that what a letter appends to lies together.
+    """
+    sizes = np.empty(length + 1, np.int64)
+    sizes[0] = 1
+    for n in range(length):
+        sizes[n + 1] = sizes[n] * letters
+    begin = np.zeros(length + 1, np.int64)
+    for n in range(length):
+        begin[n + 1] = begin[n] + sizes[n]
+    state = np.zeros(begin[length])  # words of 0 … length − 1 letters
+    for r in range(len(offsets) - 1):
+        state[:] = 0.0
+        state[0] = 1.0
+        word = out[r]
+        word[:] = 0.0
+        for i in range(offsets[r], offsets[r + 1]):
+            c = values[i]
+            for s in range(1, begin[length]):
+                state[s] *= decay
+            if c < 0:
+                continue
+            top, full = begin[length - 1], sizes[length - 1]
+            for v in range(full):
+                word[c * full + v] += state[top + v] if length > 1 else decay
+            for n in range(length - 1, 0, -1):
+                below, above = begin[n - 1], begin[n] + c * sizes[n - 1]
+                for v in range(sizes[n - 1]):
+                    state[above + v] += state[below + v] if n > 1 else decay

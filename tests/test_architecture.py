@@ -24,6 +24,7 @@ LAYERS = [
     {"problems"},
     {"functions"},
     {"kernels"},
+    {"loops"},
     {"gram", "validity"},
     {"engine"},
     {"data"},
@@ -37,8 +38,8 @@ HOMES = {
     "distributed": {"distributed"},
     "rdkit": {"data.molecules"},
     "matplotlib": {"plots"},
-    "numba": {"backend", "vector", "engine.cpu", "engine.mirror", "solvers.smo"},
-    "llvmlite": {"vector", "engine.cpu", "engine.mirror", "solvers.smo"},
+    "numba": {"backend", "vector", "engine.cpu", "engine.mirror", "loops.lanes", "solvers.smo"},
+    "llvmlite": {"vector", "engine.cpu", "engine.mirror", "loops.lanes", "solvers.smo"},
 }
 NEVER = {("solvers", "kernels"), ("estimators", "selection"), ("estimators", "plots"), ("kernels", "engine"), ("solvers", "engine")}
 

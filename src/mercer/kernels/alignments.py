@@ -13,6 +13,7 @@ from mercer.data.sequences import one_code
 from mercer.kernels.base import Kernel, kernel, nonnegative, positive, real
 from mercer.kernels.lanes import Batch, Sweep, Swept, as_ranks, items, swept, with_itself
 
+_STEEPEST = 170  # exp(β s) is to be far from what a float can hold
 _SAMPLED = 1000  # pairs of frames whose distances are looked at
 
 
@@ -178,6 +179,9 @@ class LocalAlignment(Aligned):
             letters, S = self._table
             if S.shape != (len(letters), len(letters)) or not np.isfinite(S).all() or not np.allclose(S, S.T):
                 raise ValueError(f"LocalAlignment(scores): the matrix must be symmetric, {len(letters)} × {len(letters)}, as there are letters.")
+        steepest = np.abs(self._table[1]).max() if self.scores is not None else max(abs(self.match), abs(self.mismatch))
+        if self.beta * steepest > _STEEPEST:
+            raise ValueError(f"LocalAlignment(beta={self.beta}): β·score reaches {self.beta * steepest:.3g}; beyond {_STEEPEST} scale the scores down.")
 
     @property
     def _table(self) -> tuple[Any, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from mercer.vector import Vector, register_bytes
@@ -239,17 +240,41 @@ def _where_equal(v: Vector, x: Any, y: Any, value: Any) -> Any:
     return v.b.select(v.b.fcmp_ordered("==", x, y), value, v.constant(0.0))
 
 
+# Numbers beyond the range of floats: v·2^(512 s), 2^−256 < v < 2^256, s a whole number kept as a float. Of two that are to be added, the one with
+# the smaller s is brought to the other's: 2^−512 times its v if they differ by one, and nothing if by more, which is exact to rounding.
+_UNIT, _EDGE = 2.0**512, 2.0**256
+_LOG_UNIT = 512 * float(np.log(2.0))
+FAR_BELOW = -(2.0**40)  # the s of 0
+
+
+def _aligned(v: Vector, x: Any, s: Any, to: Any) -> Any:
+    """x, of exponent s ≤ to, as a number of exponent ``to``."""
+    apart = v.subtract(to, s)
+    factor = v.b.select(v.b.fcmp_ordered("==", apart, v.constant(0.0)), v.constant(1.0), v.constant(0.0))
+    factor = v.b.select(v.b.fcmp_ordered("==", apart, v.constant(1.0)), v.constant(1.0 / _UNIT), factor)
+    return v.multiply(x, factor)
+
+
+def _largest(v: Vector, x: Any, y: Any) -> Any:
+    return v.b.select(v.b.fcmp_ordered(">", x, y), x, y)
+
+
+def _shift(v: Vector, size: Any) -> tuple[Any, Any]:
+    """By what numbers of this size are to be multiplied, and what is to be added to their exponent, to be in range again."""
+    large, small = v.b.fcmp_ordered(">", size, v.constant(_EDGE)), v.b.fcmp_ordered("<", size, v.constant(1.0 / _EDGE))
+    factor = v.b.select(large, v.constant(1.0 / _UNIT), v.b.select(small, v.constant(_UNIT), v.constant(1.0)))
+    return factor, v.b.select(large, v.constant(1.0), v.b.select(small, v.constant(-1.0), v.constant(0.0)))
+
+
 @intrinsic
-def gaussian_step(context, frames, j, x, i, channels, rate, out):  # type: ignore[no-untyped-def]
-    """out[j] = e/(2 − e), e = exp(rate·‖x_i − z_j‖²)."""
-    signature = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW)
+def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents):  # type: ignore[no-untyped-def]
+    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0."""
+    signature = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
-        from numba.core import cgutils
-
         f = Floats(builder)
         v = f.v
-        frames, j, x, i, channels, rate, out = values
+        frames, j, x, i, channels, rate, out, exponents = values
         sums = [cgutils.alloca_once_value(builder, v.constant(0.0)) for _ in (0, 1)]
         with cgutils.for_range(builder, channels) as loop:
             a = f.scalar(x, builder.add(builder.mul(i, channels), loop.index))
@@ -257,61 +282,100 @@ def gaussian_step(context, frames, j, x, i, channels, rate, out):  # type: ignor
             for part in (0, 1):
                 d = v.subtract(a, row[part])
                 builder.store(v.fma(d, d, builder.load(sums[part])), sums[part])
-        rate = v.splat(rate)
-        e = [v.exp(v.multiply(builder.load(s), rate)) for s in sums]
-        f.store([v.divide(x, v.subtract(v.constant(2.0), x)) for x in e], out, j)
+        local, powers = [], []
+        for part in (0, 1):
+            y = v.multiply(builder.load(sums[part]), v.splat(rate))
+            s = v._call("nearbyint", v.multiply(y, v.constant(1.0 / _LOG_UNIT)))
+            e = v.exp(v.fma(s, v.constant(-_LOG_UNIT), y))
+            within = builder.select(builder.fcmp_ordered("==", s, v.constant(0.0)), e, v.constant(0.0))  # else e is nothing beside 2
+            local.append(v.divide(e, v.subtract(v.constant(2.0), within)))
+            powers.append(s)
+        f.store(local, out, j)
+        f.store(powers, exponents, j)
         return target.get_dummy_value()
 
     return signature, code
 
 
 @intrinsic
-def global_step(context, local, at, j, paths, corner, ratio):  # type: ignore[no-untyped-def]
-    """paths[j] ← local[at + j]·(paths[j] + ratio[j](corner + paths[j − 1])), corner ← the old paths[j]; row 0 stands before the first."""
+def global_step(context, local, powers, j, paths, exponents, corner):  # type: ignore[no-untyped-def]
+    """paths[j] ← local[j]·(paths[j] + corner + paths[j − 1]), corner ← the old paths[j]; each with its exponent, that of ``corner`` in its row 1."""
     signature = types.void(_ROW, _ROW, _ROW, _ROW, _ROW, _ROW)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         f = Floats(builder)
         v = f.v
-        local, at, j, paths, corner, ratio = values
-        zero, before = ir.Constant(_INT64, 0), builder.sub(j, ir.Constant(_INT64, 1))
-        old = f.load(paths, j)
-        entering = f.each(v.add, f.load(corner, zero), f.load(paths, before))
-        total = f.each(v.fma, f.load(ratio, j), entering, old)
-        f.store(f.each(v.multiply, f.load(local, builder.add(at, j)), total), paths, j)
-        f.store(old, corner, zero)
+        local, powers, j, paths, exponents, corner = values
+        zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
+        before = builder.sub(j, one)
+        terms = [(f.load(paths, at), f.load(exponents, at)) for at in (j, before)] + [(f.load(corner, zero), f.load(corner, one))]
+        new, power = [], []
+        for part in (0, 1):
+            s = terms[0][1][part]
+            for _, other in terms[1:]:
+                s = _largest(v, s, other[part])
+            total = v.constant(0.0)
+            for x, own in terms:
+                total = v.add(total, _aligned(v, x[part], own[part], s))
+            total = v.multiply(total, f.load(local, j)[part])
+            factor, more = _shift(v, total)
+            new.append(v.multiply(total, factor))
+            power.append(v.add(v.add(s, f.load(powers, j)[part]), more))
+        f.store(new, paths, j)
+        f.store(power, exponents, j)
+        f.store(terms[0][0], corner, zero)
+        f.store(terms[0][1], corner, one)
         return target.get_dummy_value()
 
     return signature, code
 
 
 @intrinsic
-def local_step(context, scores, at, j, states, size, corner, ratio, one, total, opening, extending):  # type: ignore[no-untyped-def]
-    """One cell of the local alignments. ``states`` holds M, X, Y in three blocks of ``size`` rows.
+def local_step(context, scores, j, states, size, corner, total, opening, extending):  # type: ignore[no-untyped-def]
+    """One cell of the local alignments. ``states`` holds M, X, Y and their exponent in four blocks of ``size`` rows.
 
-    M ← score[at + j]·(one[j] + ratio[j]·corner), corner ← the old M + X + Y of this column;
-    X ← opening·M_old + extending·X_old;  Y ← ratio[j]·(opening·(M + X) + extending·Y) of the column before;  total[j] += M.
+    M ← scores[j]·(1 + corner), corner ← the old M + X + Y of this column;  X ← opening·M_old + extending·X_old;
+    Y ← opening·(M + X) + extending·Y of the column before;  total += M. The exponents of ``corner`` and ``total`` are in their row 1, and at least 0.
     """
-    signature = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, _ROW, _ROW, _ROW, _ROW, types.float64, types.float64)
+    signature = types.void(_ROW, _ROW, _ROW, types.int64, _ROW, _ROW, types.float64, types.float64)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         f = Floats(builder)
         v = f.v
-        scores, at, j, states, size, corner, ratio, one, total, opening, extending = values
-        zero, before = ir.Constant(_INT64, 0), builder.sub(j, ir.Constant(_INT64, 1))
+        scores, j, states, size, corner, total, opening, extending = values
+        zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
+        before = builder.sub(j, one)
         opening, extending = v.splat(opening), v.splat(extending)
-        seconds, thirds = size, builder.add(size, size)
-        old = [f.load(states, builder.add(block, j)) for block in (zero, seconds, thirds)]
-        left = [f.load(states, builder.add(block, before)) for block in (zero, seconds, thirds)]
-        step = f.load(ratio, j)
-        M = f.each(v.multiply, f.load(scores, builder.add(at, j)), f.each(v.fma, step, f.load(corner, zero), f.load(one, j)))
-        X = f.each(v.fma, old[0], opening, f.each(v.multiply, old[1], extending))
-        started = f.each(v.multiply, f.each(v.add, left[0], left[1]), opening)
-        Y = f.each(v.multiply, step, f.each(v.fma, left[2], extending, started))
-        f.store(f.each(v.add, f.each(v.add, old[0], old[1]), old[2]), corner, zero)
-        for block, values_ in zip((zero, seconds, thirds), (M, X, Y), strict=True):
-            f.store(values_, states, builder.add(block, j))
-        f.store(f.each(v.add, f.load(total, j), M), total, j)
+        blocks = [builder.mul(size, ir.Constant(_INT64, block)) for block in range(4)]
+        up, left = ([f.load(states, builder.add(block, at)) for block in blocks] for at in (j, before))
+        met, met_power, sums, sums_power, score = (
+            f.load(corner, zero), f.load(corner, one), f.load(total, zero), f.load(total, one), f.load(scores, j),
+        )  # fmt: skip
+        results: list[list[Any]] = [[] for _ in range(8)]
+        for p in (0, 1):
+            s_M = _largest(v, met_power[p], v.constant(0.0))
+            M = v.multiply(score[p], v.add(_aligned(v, v.constant(1.0), v.constant(0.0), s_M), _aligned(v, met[p], met_power[p], s_M)))
+            s = _largest(v, _largest(v, s_M, up[3][p]), left[3][p])
+            M = _aligned(v, M, s_M, s)
+            X = _aligned(v, v.fma(up[0][p], opening, v.multiply(up[1][p], extending)), up[3][p], s)
+            started = v.multiply(v.add(left[0][p], left[1][p]), opening)
+            Y = _aligned(v, v.fma(left[2][p], extending, started), left[3][p], s)
+            s_total = _largest(v, sums_power[p], s)
+            sum_ = v.add(_aligned(v, sums[p], sums_power[p], s_total), _aligned(v, M, s, s_total))
+            factor, more = _shift(v, _largest(v, _largest(v, M, X), Y))
+            lowest = builder.fcmp_ordered("<", v.add(s, more), v.constant(0.0))
+            factor, more = builder.select(lowest, v.constant(1.0), factor), builder.select(lowest, v.constant(0.0), more)
+            down, further = _shift(v, sum_)
+            down = builder.select(builder.fcmp_ordered(">", further, v.constant(0.0)), down, v.constant(1.0))
+            further = _largest(v, further, v.constant(0.0))
+            old = v.add(v.add(up[0][p], up[1][p]), up[2][p])
+            values_ = (*(v.multiply(x, factor) for x in (M, X, Y)), v.add(s, more), old, up[3][p], v.multiply(sum_, down), v.add(s_total, further))
+            for kept, value in zip(results, values_, strict=True):
+                kept.append(value)
+        for block, value in zip(blocks, results[:4], strict=True):
+            f.store(value, states, builder.add(block, j))
+        for value, base, row in zip(results[4:], (corner, corner, total, total), (zero, one, zero, one), strict=True):
+            f.store(value, base, row)
         return target.get_dummy_value()
 
     return signature, code

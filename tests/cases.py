@@ -11,6 +11,7 @@ import numpy as np
 
 import mercer as mc
 from tests import oracles
+from tests import sequence_oracles as sequences
 
 Oracle = Callable[..., float]
 
@@ -30,6 +31,26 @@ def column(n: int = 23) -> Any:
 
 def categories(n: int = 23) -> Any:
     return np.random.default_rng(n).integers(0, 4, (n, 1)).astype(float)
+
+
+def strings(n: int = 23, letters: str = "ACGT", length: int = 30) -> list[str]:
+    rng = np.random.default_rng(n)
+    return ["", *("".join(rng.choice(list(letters), k)) for k in rng.integers(1, length, n - 1))]
+
+
+def aligned_strings(n: int = 23) -> list[str]:
+    rng = np.random.default_rng(n)
+    return ["".join(rng.choice(list("ACGT"), 12)) for _ in range(n)]
+
+
+def texts(n: int = 23) -> list[str]:
+    rng = np.random.default_rng(n)
+    return ["", *(" ".join(rng.choice(["a", "rose", "is", "a", "rose", "by", "any", "other", "name"], k)) for k in rng.integers(1, 12, n - 1))]
+
+
+def series(n: int = 23) -> list[Any]:
+    rng = np.random.default_rng(n)
+    return [rng.standard_normal((k, 2)) for k in rng.integers(1, 12, n)]
 
 
 def row_norm(X: Any) -> Any:
@@ -110,4 +131,34 @@ COMPOSITES = [
     Case(mc.Sigmoid(0.3, -0.1).repaired("shift").bind(real()), None),
 ]
 
-CASES = KERNELS + COMPOSITES
+CASES = KERNELS + COMPOSITES  # on rows of numbers
+
+SEQUENCES = [
+    Case(mc.Spectrum(2), _with(sequences.spectrum, k=2), strings),
+    Case(mc.Spectrum(3, 1, [0.5, 1.0, 2.0]), _with(sequences.spectrum, k=3, k_min=1, weights=[0.5, 1.0, 2.0]), strings),
+    Case(mc.Gappy(4, 2), _with(sequences.gappy, g=4, k=2), strings),
+    Case(mc.Gappy(9, 4), _with(sequences.gappy_by_distance, g=9, k=4), strings),
+    Case(mc.Mismatch(3, 1, "ACGT"), _with(sequences.mismatch, k=3, m=1, alphabet="ACGT"), strings),
+    Case(mc.Mismatch(7, 1, "ACGT"), None, strings),
+    Case(mc.Mismatch(9, 2, "ACGT"), None, strings),
+    Case(mc.WeightedDegree(4), _with(sequences.weighted_degree, degree=4), aligned_strings),
+    Case(mc.WeightedDegree(4, 2), _with(sequences.weighted_degree, degree=4, shift=2), aligned_strings),
+    Case(mc.Subsequence(2, 0.6), _with(sequences.subsequence, length=2, decay=0.6), strings),
+    Case(mc.Substring(0.5), _with(sequences.substring, decay=0.5), strings),
+    Case(mc.BagOfWords("counts"), sequences.bag_of_words, texts),
+    Case(mc.BagOfWords("binary"), None, texts),
+    Case(mc.BagOfWords().bind(texts()), lambda x, z: sequences.tfidf(x, z, texts()), texts),
+    Case(mc.GlobalAlignment(0.8), None, series),
+    Case(mc.LocalAlignment(1.0, -0.5, 2.0, 0.7, 0.6), None, strings),
+    Case(mc.Spectrum(2).normalized() + mc.Spectrum(3), None, aligned_strings),
+    Case(mc.Spectrum(1) * mc.Gappy(3, 2), None, strings),
+    Case((mc.Spectrum(1) ** 2).normalized(), None, aligned_strings),
+    Case(mc.polynomial(mc.Spectrum(2), [1.0, 0.5, 2.0]), None, strings),
+    Case(mc.Spectrum(2).centered().bind(strings()), oracles.centered(_with(sequences.spectrum, k=2), strings()), strings),
+    Case(mc.Spectrum(2).both_strands(), sequences.both_strands(_with(sequences.spectrum, k=2)), strings),
+    Case(mc.Substring(0.5).both_strands(), sequences.both_strands(_with(sequences.substring, decay=0.5)), strings),
+    Case(mc.Spectrum(2).over("ACG"), None, strings),
+    Case(mc.Subsequence(2).over("ACG", "letter"), None, strings),
+]
+
+EVERY = CASES + SEQUENCES

@@ -135,6 +135,21 @@ def test_tests_mirror_the_source() -> None:
         "machine": "test_svm.py",
         "svr": "test_svm.py",
         "console": "test_cli.py",
+        "objects": "test_data.py",
+        "representations": "test_data.py",
+        "tables": "test_data.py",
+        "coded": "test_sequences.py",
+        "words": "test_sequence_truth.py",
+        "mismatches": "test_sequence_truth.py",
+        "positions": "test_sequence_truth.py",
+        "subsequences": "test_sequence_truth.py",
+        "substrings": "test_sequence_truth.py",
+        "alignments": "test_sequence_truth.py",
+        "strands": "test_sequence_truth.py",
+        "lanes": "test_sequence_truth.py",
+        "windows": "test_sequence_truth.py",
+        "automaton": "test_sequence_truth.py",
+        "joins": "test_tiles.py",
     }
     for path in _modules():
         stem = path.stem

@@ -10,12 +10,12 @@ from mercer.data import Domain, Vectors
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit, Radial
 from mercer.testing import assert_kernel_contract
-from tests.cases import CASES, Case, real
+from tests.cases import EVERY, Case, real
 
 X = real(30)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.kernel.psd], ids=str)
+@pytest.mark.parametrize("case", [c for c in EVERY if c.kernel.psd], ids=str)
 def test_kernels_pass(case: Case) -> None:
     report = mc.check_kernel(case.kernel, case.data())
     assert report, report.verdict

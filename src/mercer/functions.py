@@ -10,9 +10,11 @@ import numpy as np
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import check_weights, size, stack, take
+from mercer.data import Coded, check_weights, chunks, listed, meet, size, stack, take
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
+
+_AT_ONCE = 4096  # items whose features are held
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,9 @@ class RKHSFunction:
         used = np.flatnonzero(np.any(backend.to_numpy(self.coef).reshape(len(self.coef), -1) != 0, axis=1))
         kept = RKHSFunction(self.kernel, take(self.centers, used), self.coef[used], self.bias) if len(used) < len(self.coef) else self
         if self.kernel.explicit and len(used):
-            phi = self.kernel.features(kept.centers)
+            phi = self.kernel._embedded(kept.centers)
+            if isinstance(phi, Coded):
+                return FeatureFunction(self.kernel, phi.combined(kept.coef), self.bias, np.ndim(kept.coef) == 1)
             if phi.shape[1] < len(used):
                 return FeatureFunction(self.kernel, phi.T @ kept.coef, self.bias)
         return kept
@@ -128,14 +132,27 @@ class FeatureFunction:
     """f(x) = ⟨w, φ(x)⟩ + b for a kernel with features: evaluation costs the features, whatever the number of centres was."""
 
     kernel: Kernel
-    weights: Array
+    weights: Any  # one column for each output; of an open set of columns, a ``Coded`` with one row for each
     bias: Any = 0.0
+    single: bool = True  # whether the weights of a Coded are those of one function, or of several
 
     def __call__(self, X: Any) -> Array:
-        return self.kernel.features(X) @ self.weights + self.bias
+        """f(x) for each item; those of a list are taken some at a time, so that their features need not all be held."""
+        if not isinstance(self.weights, Coded):
+            return self.kernel.features(X) @ self.weights + self.bias
+        X = listed(X)
+        n = size(X)
+        values = np.empty((n, self.weights.shape[0]))
+        for some in chunks(n, _AT_ONCE):
+            phi, weights = meet(self.kernel._embedded(take(X, some)), self.weights, 0)
+            values[some] = (phi @ weights.T).toarray()
+        return (values[:, 0] if self.single else values) + self.bias
 
     def norm(self) -> Array:
         """‖f‖ ≤ ‖w‖, with equality for weights that are themselves combinations of features, as those of ``simplified()`` are."""
+        if isinstance(self.weights, Coded):
+            norms = np.sqrt(self.weights.sqnorm())
+            return norms[0] if self.single else norms
         return np.linalg.norm(backend.to_numpy(self.weights), axis=0)
 
 

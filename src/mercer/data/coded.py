@@ -41,6 +41,7 @@ class Coded:
     codes: Any
     values: Any
     offsets: Any
+    __array_ufunc__ = None  # an array times this is for ``__rmul__`` to say
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -48,7 +49,8 @@ class Coded:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self.values.dtype)
+        found: np.dtype[Any] = self.values.dtype
+        return found
 
     @property
     def per_row(self) -> int:
@@ -98,8 +100,8 @@ class Coded:
         return cls(csr.indices.astype(np.uint64), csr.data, csr.indptr.astype(np.int64))
 
     def __add__(self, other: Coded) -> Coded:
-        parts = [np.concatenate(pair) for pair in zip((self.rows, self.codes, self.values), (other.rows, other.codes, other.values), strict=True)]
-        return Coded.summed(*parts, self.shape[0])
+        rows, codes, values = (np.concatenate([getattr(side, name) for side in (self, other)]) for name in ("rows", "codes", "values"))
+        return Coded.summed(rows, codes, values, self.shape[0])
 
     def combined(self, weights: Any) -> Coded:
         """weights^T Φ, one row for each column of ``weights``: the features folded into functions."""

@@ -6,7 +6,7 @@ It is an array, a CSR matrix, a list, a ``Ragged``, a ``Coded``, or a tuple of r
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -98,6 +98,15 @@ def take(rep: Rep, rows: Any) -> Rep:
     if backend.is_tensor(rep) and not isinstance(rows, slice):
         rows = backend.like(np.asarray(rows, np.int64), rep)
     return rep[rows]
+
+
+def listed(X: Any) -> Any:
+    """A collection that can be counted and taken from: a generator, or a single column of a data frame, as a list; anything else as it is."""
+    series = nw.from_native(X, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series.to_list()
+    countable = hasattr(X, "shape") or hasattr(X, "__len__") or not isinstance(X, Iterable)
+    return X if countable else list(X)
 
 
 def stack(a: Rep, b: Rep) -> Rep:

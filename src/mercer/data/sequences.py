@@ -13,12 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer import backend
 from mercer.data.objects import Domain
-from mercer.data.representations import Ragged, Rep, offsets_of
+from mercer.data.representations import Ragged, Rep, listed, offsets_of
 from mercer.data.tables import DataError
 
 NOTHING = 0  # the code of a symbol that equals nothing
@@ -26,13 +25,11 @@ _HASHED = 2**40  # hashed tokens start here, above code points and most numbers
 _RULES = ("skip", "letter", "error")
 
 
-def listed(X: Any, noun: str) -> list[Any]:
+def items_of(X: Any, noun: str) -> list[Any]:
     """A collection of samples as a list: lists, arrays, generators, a column of a data frame."""
     if isinstance(X, str | bytes | bytearray):
         raise DataError(f"Expected a collection of {noun}, got one {type(X).__name__}; put it in a list: [x].")
-    series = nw.from_native(X, series_only=True, pass_through=True)
-    if isinstance(series, nw.Series):
-        return list(series.to_list())
+    X = listed(X)
     if backend.is_tensor(X):
         X = backend.to_numpy(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS":
@@ -62,7 +59,7 @@ class Sequences(Domain):
     def check(self, X: Any) -> Rep:
         if isinstance(X, Ragged):
             return X
-        items = listed(X, "sequences")
+        items = items_of(X, "sequences")
         if all(isinstance(item, str) for item in items):
             return _characters(items)
         if all(isinstance(item, bytes | bytearray) for item in items):
@@ -212,7 +209,7 @@ class Series(Domain):
     def check(self, X: Any) -> Rep:
         if isinstance(X, Ragged):
             return X
-        items = listed(X, "series")
+        items = items_of(X, "series")
         for i, item in enumerate(items):
             _missing(i, item, "series")
         if items and _symbolic(items[0]):

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _c
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Vectors, size, take
+from mercer.data import Vectors, listed, size, take
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian
@@ -65,6 +65,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
                 self, X, y, reset=reset, accept_sparse=False if self._precomputed else "csr", dtype=[np.float64, np.float32],
                 ensure_all_finite="allow-nan" if missing else True, **options,
             )  # fmt: skip
+        X = listed(X)
         if hasattr(X, "columns") or hasattr(X, "shape"):
             _check_feature_names(self, X, reset=reset)
             if len(getattr(X, "shape", ())) == 2:

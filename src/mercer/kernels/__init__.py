@@ -1,23 +1,11 @@
-"""Kernels: ``base`` and ``families`` for authors; ``vectors``, ``histograms``, ``anything`` and those of sequences (``words`` … ``alignments``) by what they compare; ``algebra``,
-``feature_space`` and ``inputs`` for kernels made from kernels; ``notation`` to write and read them."""
+"""Kernels: ``base`` and ``families`` for authors; ``vectors``, ``histograms`` and ``anything`` by what they compare; of sequences ``words``,
+``mismatches``, ``positions``, ``subsequences``, ``substrings``, ``alignments`` and ``strands``, on ``lanes``; ``algebra``, ``feature_space`` and
+``inputs`` for kernels made from kernels; ``notation`` to write and read them."""
 
 from importlib import import_module
 
-_MODULES = (
-    "vectors",
-    "histograms",
-    "anything",
-    "words",
-    "mismatches",
-    "positions",
-    "subsequences",
-    "substrings",
-    "alignments",
-    "strands",
-    "algebra",
-    "feature_space",
-    "inputs",
-)
+_SEQUENCES = ("words", "mismatches", "positions", "subsequences", "substrings", "alignments", "strands")
+_MODULES = ("vectors", "histograms", "anything", *_SEQUENCES, "algebra", "feature_space", "inputs")
 
 
 def load() -> None:

@@ -181,7 +181,9 @@ class LocalAlignment(Aligned):
                 raise ValueError(f"LocalAlignment(scores): the matrix must be symmetric, {len(letters)} × {len(letters)}, as there are letters.")
         steepest = np.abs(self._table[1]).max() if self.scores is not None else max(abs(self.match), abs(self.mismatch))
         if self.beta * steepest > _STEEPEST:
-            raise ValueError(f"LocalAlignment(beta={self.beta}): β·score reaches {self.beta * steepest:.3g}; beyond {_STEEPEST} scale the scores down.")
+            raise ValueError(
+                f"LocalAlignment(beta={self.beta}): β·score reaches {self.beta * steepest:.3g}; beyond {_STEEPEST} scale the scores down."
+            )
 
     @property
     def _table(self) -> tuple[Any, Any]:

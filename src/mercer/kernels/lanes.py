@@ -1,7 +1,7 @@
 """Kernels on sequences that are compared one against many: leaves a compiled loop to write.
 
-The sequences of a block are sorted by length and packed, some to a batch, one in each lane; the loop then takes one sequence after the other against a
-batch. Of a block of items with themselves each pair is computed once, but for those within a batch.
+The sequences of a block are sorted by length and packed, some to a batch, one in each lane; the loop then takes one sequence after the other
+against a batch. Of a block of items with themselves each pair is computed once, but for those within a batch.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +18,7 @@ from mercer.kernels.lanes import Batch, Swept, as_bytes, swept
 from mercer.kernels.words import counted, names_of, windows
 
 
-def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: list[float], *, whole: bool) -> Array:
+def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[float], *, whole: bool) -> Array:
     """Σ over pairs of windows of weights[equal places − least], between all sequences; with ``whole``, windows with the letter 0 do not count."""
     from mercer.loops import lanes, windows
 
@@ -136,9 +137,9 @@ class Mismatch(Swept):
     """⟨φ, φ⟩, φ_u(x) the number of words of length k of x that differ from u in at most m places, u ∈ A^k.
 
     It depends on the alphabet A through its size: None stands for the letters in the data given to ``bind``. Words with a letter outside A are not
-    counted, and a string without words has no features. Equivalently Σ over pairs of words of the number of u near both, which depends on their distance
-    alone. With |A|^k ≤ 4096 the features are held; up to 65 536 each batch of strings is spread over a table of all words; beyond, the words of two
-    strings are compared, 64 strings at a time. Leslie et al. 2004.
+    counted, and a string without words has no features. Equivalently Σ over pairs of words of the number of u near both, which depends on their
+    distance alone. With |A|^k ≤ 4096 the features are held; up to 65 536 each batch of strings is spread over a table of all words; beyond, the
+    words of two strings are compared, 64 strings at a time. Leslie et al. 2004.
     """
 
     k: int = natural()

@@ -34,8 +34,8 @@ class WeightedDegree(Swept):
         if len(X) and (lengths != lengths[0]).any():
             i = int(np.argmax(lengths != lengths[0]))
             raise DataError(
-                f"Item {i} of the sequences has {lengths[i]} letters, item 0 has {lengths[0]}; WeightedDegree compares places, so all must have the same: "
-                "cut or pad them, or use Spectrum."
+                f"Item {i} of the sequences has {lengths[i]} letters, item 0 has {lengths[0]}; WeightedDegree compares places, so all must have "
+                "the same: cut or pad them, or use Spectrum."
             )
         return X
 

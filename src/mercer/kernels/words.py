@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,7 @@ from mercer import backend
 from mercer.backend import Compute
 from mercer.data import Coded, Domain, Ragged, Sequences, check_weights
 from mercer.data.representations import offsets_of
-from mercer.data.sequences import listed
+from mercer.data.sequences import items_of
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.families import Explicit
 
@@ -44,12 +45,12 @@ def _batches(X: Ragged, letters: int) -> list[slice]:
     cuts = [0]
     while cuts[-1] < len(X):
         cuts.append(max(cuts[-1] + 1, int(np.searchsorted(X.offsets, X.offsets[cuts[-1]] + letters, side="right")) - 1))
-    return [slice(a, min(b, len(X))) for a, b in zip(cuts, cuts[1:], strict=False)]
+    return [slice(a, min(b, len(X))) for a, b in pairwise(cuts)]
 
 
 def windows(X: Any, k: int) -> list[Any]:
     """The distinct words of length k: pieces of strings, or tuples of tokens."""
-    pieces = (item if isinstance(item, str | bytes) else tuple(item) for item in listed(X, "sequences"))
+    pieces = (item if isinstance(item, str | bytes) else tuple(item) for item in items_of(X, "sequences"))
     return list(dict.fromkeys(item[i : i + k] for item in pieces for i in range(len(item) - k + 1)))
 
 
@@ -121,7 +122,7 @@ class Texts(Sequences):
     def check(self, X: Any) -> Any:
         if isinstance(X, Ragged):
             return X
-        return super().check([_tokens(item) for item in listed(X, "texts")])
+        return super().check([_tokens(item) for item in items_of(X, "texts")])
 
     def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
         return None
@@ -189,5 +190,5 @@ def _words(X: Ragged) -> Coded:
 
 
 def _word_names(X: Any) -> dict[int, Any]:
-    words = list(dict.fromkeys(word for item in listed(X, "texts") for word in _tokens(item)))
+    words = list(dict.fromkeys(word for item in items_of(X, "texts") for word in _tokens(item)))
     return names_of(words, _words(Sequences().check([[word] for word in words])), lambda word, _: word)

@@ -129,8 +129,11 @@ def test_single_pairs_are_recognised() -> None:
 
 
 def test_other_domains() -> None:
-    assert Sequences().check(("ab", "c")) == ["ab", "c"]
-    assert Sequences().check(pd.Series(["ab", "c"])) == ["ab", "c"]
+    for same in (("ab", "c"), pd.Series(["ab", "c"]), np.array(["ab", "c"]), (b"ab", b"c"), [["a", "b"], ["c"]], (x for x in ("ab", "c"))):
+        found = Sequences().check(same)
+        assert found.values.tolist() == [98, 99, 100]
+        assert found.offsets.tolist() == [0, 2, 3]
+        assert Sequences().check(found) is found
     with pytest.raises(DataError, match="put it in a list"):
         Sequences().check("abc")
     with pytest.raises(DataError, match="Item 1 of the sequences is 5"):

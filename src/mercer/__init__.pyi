@@ -62,6 +62,7 @@ from .kernels.words import BagOfWords as BagOfWords
 from .kernels.words import Spectrum as Spectrum
 from .persistence import load as load
 from .persistence import save as save
+from .readers import read_table as read_table
 from .selection.bounds import generalisation as generalisation
 from .selection.conformal import ConformalRegressor as ConformalRegressor
 from .selection.search import KernelSearchCV as KernelSearchCV

@@ -80,6 +80,10 @@ class RKHSFunction:
                 return FeatureFunction(self.kernel, phi.T @ kept.coef, self.bias)
         return kept
 
+    def feature_weights(self) -> tuple[list[Any], Array]:
+        """(names, weights): f(x) = Σ weight·φ_name(x) + b, over the features that occur in the centres; for kernels whose features have names."""
+        return self.kernel.feature_names(self.centers), np.asarray(self.kernel.features(self.centers).T @ self.coef)
+
     def compressed(self, n: int) -> RKHSFunction:
         """The nearest function, in the norm of the space, that needs only n of its centres."""
         kept, weights = self.nearest(n)

@@ -1,6 +1,6 @@
 """Tables from files, and back.
 
-``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ) into one polars data frame whose columns have types: numbers, booleans,
+``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA) into one polars data frame whose columns have types: numbers, booleans,
 ISO dates, texts, with missing values as null. What cannot be read without guessing is refused with the place and the cure.
 
 Text is UTF-8, with or without a byte order mark, or UTF-16 with one. Latin-1 is not tried: any bytes at all are valid Latin-1, so a wrong guess
@@ -35,6 +35,7 @@ _UNPACK: dict[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decompress, 
 _DELIMITED = (".csv", ".tsv", ".tab")
 _PARQUET = (".parquet", ".pq")
 _SVMLIGHT = (".libsvm", ".svmlight", ".svm")
+_FASTA = (".fasta", ".fa", ".fna", ".faa", ".ffn")
 _UNSPECIFIC = ("", ".txt", ".data", ".dat", ".test", ".t", ".tr", ".scale")
 _SAMPLE = 100  # records that a delimiter is judged by
 _NAMES = ("columns", "feature_names")  # of an array with the names of the columns of X
@@ -61,6 +62,8 @@ def read_table(path: str | Path, *, columns: Sequence[str] | None = None) -> pl.
     if kind == "npz":
         return _selected(_read_npz(path), columns, path)
     text = _text(path)
+    if kind == "fasta":
+        return _selected(_read_fasta(text, path), columns, path)
     if kind == "svmlight" or (kind == "text" and _looks_like_svmlight(text)):
         return _read_svmlight(text, path, columns)
     return _selected(_read_delimited(text, path), columns, path)
@@ -92,11 +95,11 @@ def _kind(path: Path) -> str:
     """What a file claims to be by its extension, compression aside."""
     suffixes = [s.lower() for s in path.suffixes]
     suffix = next((s for s in reversed(suffixes) if s not in _COMPRESSED), "")
-    groups = {"delimited": _DELIMITED, "parquet": _PARQUET, "npz": (".npz",), "svmlight": _SVMLIGHT, "text": _UNSPECIFIC}
+    groups = {"delimited": _DELIMITED, "parquet": _PARQUET, "npz": (".npz",), "svmlight": _SVMLIGHT, "fasta": _FASTA, "text": _UNSPECIFIC}
     for kind, extensions in groups.items():
         if suffix in extensions or (kind == "text" and suffix.endswith("scale")):  # heart.numer_scale, as svmlight files are named
             return kind
-    known = (*_DELIMITED, *_PARQUET, ".npz", *_SVMLIGHT, *_UNSPECIFIC[1:])
+    known = (*_DELIMITED, *_PARQUET, ".npz", *_SVMLIGHT, *_FASTA, *_UNSPECIFIC[1:])
     raise DataError(f"{path}: {suffix!r} is not a kind of table that is known; known are {_listed(known)}, text also with {_listed(_COMPRESSED)}.")
 
 
@@ -309,8 +312,30 @@ def _typed(column: pl.Series, name: str, path: Path) -> pl.Series:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# svmlight, Parquet, NPZ
+# FASTA, svmlight, Parquet, NPZ
 # ---------------------------------------------------------------------------------------------------------------------
+
+
+def _read_fasta(text: str, path: Path) -> pl.DataFrame:
+    """One row for each record: ``id``, the first word after >, ``description``, the rest of that line, and ``sequence``, its lines joined."""
+    ids: list[str] = []
+    descriptions: list[str] = []
+    sequences: list[list[str]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.startswith(">"):
+            first, _, rest = line[1:].strip().partition(" ")
+            ids.append(first)
+            descriptions.append(rest.strip())
+            sequences.append([])
+        elif line.startswith(";") or not line.strip():
+            continue
+        elif not sequences:
+            raise DataError(f"{path}, line {number}: a FASTA file begins with a line that starts with '>', not with {line[:20]!r}.")
+        else:
+            sequences[-1].append("".join(line.split()))
+    if not ids:
+        raise DataError(f"{path}: there are no records in the file; a record begins with a line that starts with '>'.")
+    return pl.DataFrame({"id": ids, "description": descriptions, "sequence": ["".join(parts) for parts in sequences]})
 
 
 def _looks_like_svmlight(text: str) -> bool:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array
-from mercer.data import size, take
+from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting
 from mercer.functions import RKHSFunction
@@ -21,6 +21,7 @@ from mercer.gram import Gram, KernelGram, MixedGram
 from mercer.problems import Solution
 from mercer.solvers.dual import EPS32, ActiveSet
 
+_AT_ONCE = 8192  # items that are not vectors, predicted together
 _MANY = 512  # support vectors; fewer are quick in any precision
 _STOPS = {
     "max_iter": "stopped after max_iter={n_iter} steps",
@@ -85,7 +86,10 @@ class KernelMachine(Reporting, KernelEstimator):
         if not len(self.support_):
             return np.zeros((size(X), len(self.intercept_))) + self.intercept_
         coef = self.dual_coef_.T
-        return np.asarray(self._evaluated(X) @ (coef[:, 0] if coef.shape[1] == 1 else coef)).reshape(size(X), -1) + self.intercept_
+        coef = coef[:, 0] if coef.shape[1] == 1 else coef
+        at_once = size(X) if self._of_vectors else _AT_ONCE  # what is prepared of other items may be larger than they are
+        parts = [np.asarray(self._evaluated(take(X, some)) @ coef) for some in chunks(size(X), max(1, at_once))]
+        return (parts[0] if len(parts) == 1 else np.concatenate([np.zeros((0, *coef.shape[1:])), *parts])).reshape(size(X), -1) + self.intercept_
 
     def _evaluated(self, X: Any) -> Gram:
         """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.data import Anything, Coded, Domain, side_by_side, size, tensor
+from mercer.data import Anything, Coded, Domain, salted, side_by_side, size, tensor
 from mercer.kernels.base import Kernel, kernel, natural, nonnegative
 from mercer.kernels.notation import PRODUCT, SUM, join, number
 
@@ -119,6 +119,9 @@ class Sum(Terms):
 
     def _features(self, A: Any) -> Any:
         return _beside(self._each("_features", A))
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        return {int(salted(np.uint64(code), t)[0]): name for t, term in enumerate(self.terms) for code, name in term._names(X).items()}
 
     @property
     def _notation(self) -> str:
@@ -276,6 +279,9 @@ class Scaled(Pointwise):
 
     def _features(self, A: Any) -> Any:
         return math.sqrt(self.scale) * self.kernel._features(A)
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        return self.kernel._names(X)
 
     @property
     def _notation(self) -> str:

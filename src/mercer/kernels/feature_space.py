@@ -36,6 +36,9 @@ class Wrapper(Composite):
     def _prepare(self, X: Any) -> Any:
         return self._enter_part(self.kernel, X)
 
+    def _names(self, X: Any) -> dict[int, Any]:
+        return self.kernel._names(X)
+
     @property
     def _notation(self) -> str:
         return method(self.kernel, self.method_name, *self._method_arguments(), mathematics=True)

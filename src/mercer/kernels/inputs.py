@@ -35,6 +35,9 @@ class Redirected(Wrapper):
     def _features(self, A: Any) -> Any:
         return self.kernel._features(A)
 
+    def _names(self, X: Any) -> dict[int, Any]:
+        return self.kernel._names(self._redirect(X))
+
     @property
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit

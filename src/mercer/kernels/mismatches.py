@@ -167,7 +167,8 @@ class Mismatch(Swept):
     @property
     def _words(self) -> int:
         """|A|^k."""
-        return len(self.alphabet) ** int(self.k)
+        words: int = len(self.alphabet) ** int(self.k)
+        return words
 
     @property
     def explicit(self) -> bool:  # type: ignore[override]

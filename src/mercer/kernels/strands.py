@@ -41,6 +41,9 @@ class Over(Redirected):
     def _redirect(self, X: Any) -> Any:
         return restricted(self.domain.check(X), self.alphabet, self.unknown)
 
+    def _names(self, X: Any) -> dict[int, Any]:
+        return self.kernel._names(X)
+
 
 @kernel
 class BothStrands(Wrapper):
@@ -84,3 +87,7 @@ class BothStrands(Wrapper):
 
     def _features(self, A: Any) -> Any:
         return A
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        other = reverse_complement(self.domain.check(X))
+        return self.kernel._names(X) | self.kernel._names(["".join(chr(c - 1) for c in other[i]) for i in range(len(other))])

@@ -18,14 +18,15 @@ from mercer.data.sequences import items_of
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.families import Explicit
 
-_ENTRIES = 2**22  # of a task
+_ENTRIES, _TASKS = 2**22, 16  # most entries of a task; tasks of a large set, for the threads
+_LEAST = 2**15  # letters of a task
 
 Count = Callable[..., int]
 
 
 def counted(X: Ragged, per_letter: float, count: Count) -> Coded:
     """Features of sequences counted by a compiled loop, some rows to a task; ``per_letter`` bounds the entries that a letter can make."""
-    batches = _batches(X, int(_ENTRIES / per_letter))
+    batches = _batches(X, min(int(_ENTRIES / per_letter), max(_LEAST, len(X.values) // _TASKS)))
     parts: list[Any] = [None] * len(batches)
 
     def task(b: int) -> None:

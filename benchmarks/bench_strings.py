@@ -77,7 +77,8 @@ def mismatch() -> None:
 
 def gapped() -> None:
     ep300 = fasta("FastSK_DNA", "EP300.train")
-    cases = [("EP300, 2000 strings of 100", ep300, 7, 3, True), ("EP300", ep300, 8, 2, False), ("EP300", ep300, 10, 4, False), ("EP300", ep300, 13, 7, False),
+    cases = [("EP300, 2000 strings of 100", ep300, 7, 3, True), ("EP300", ep300, 8, 2, False), ("EP300", ep300, 10, 4, False),
+             ("EP300", ep300, 13, 7, False),
              ("SCOP, 2000 proteins", fasta("FastSK_protein_SCOP", "1.1.train", 2000), 6, 2, False),
              ("SCOP, 2000 proteins", fasta("FastSK_protein_SCOP", "1.1.train", 2000), 8, 4, False),
              ("2000 DNA strings of 300–1000 letters", peers.random_dna(2000, 300, 1000), 7, 3, True)]  # fmt: skip

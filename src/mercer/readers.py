@@ -1,7 +1,7 @@
 """Tables from files, and back.
 
-``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA) into one polars data frame whose columns have types: numbers, booleans,
-ISO dates, texts, with missing values as null. What cannot be read without guessing is refused with the place and the cure.
+``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA) into one polars data frame whose columns have types: numbers,
+booleans, ISO dates, texts, with missing values as null. What cannot be read without guessing is refused with the place and the cure.
 
 Text is UTF-8, with or without a byte order mark, or UTF-16 with one. Latin-1 is not tried: any bytes at all are valid Latin-1, so a wrong guess
 would pass unseen into the categories of a model.

@@ -13,6 +13,6 @@ from mercer.data.vectors import Histograms, Vectors, check_same_width
 
 __all__ = [
     "Anything", "Coded", "DataError", "Domain", "Graphs", "Histograms", "Nodes", "Objects", "Ragged", "Rep", "Sequences", "Series", "Vectors",
-    "as_frame", "check_same_width", "check_weights", "chunks", "distinct", "in_order_of", "leaves", "listed", "meet", "reverse_complement", "salted", "select",
-    "side_by_side", "size", "stack", "take", "tensor", "weighted_median",
+    "as_frame", "check_same_width", "check_weights", "chunks", "distinct", "in_order_of", "leaves", "listed", "meet", "reverse_complement",
+    "salted", "select", "side_by_side", "size", "stack", "take", "tensor", "weighted_median",
 ]  # fmt: skip

@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import string_peers as peers
 from measure import interleaved, machine, peak_memory, table
 from tables import FOLDER
 
 import mercer as mc
-from benchmarks import string_peers as peers
 
 Task = Callable[[], Any]
 

@@ -175,3 +175,19 @@ def test_the_nearest_function_of_fewer_centres() -> None:
     twice = RKHSFunction(mc.Gaussian(0.3), np.vstack([X[:5], X[:5]]), np.ones(10)).compressed(6)
     assert len(twice.coef) == 5
     np.testing.assert_allclose(twice(X), 2 * RKHSFunction(mc.Gaussian(0.3), X[:5], np.ones(5))(X), atol=1e-10)
+
+
+def test_functions_of_words_fold_into_weights() -> None:
+    """Σ c_i k(·, x_i) = Σ weight·φ_word: the same values, also on words never seen; norms agree."""
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("ACGT"), 30)) for _ in range(40)]
+    new = ["ACGTNNACGT", *("".join(rng.choice(list("ACGT"), 50)) for _ in range(20))]
+    for coef in (rng.standard_normal(40), rng.standard_normal((40, 3))):
+        f = mc.RKHSFunction(mc.Spectrum(3) + mc.Gappy(4, 2).normalized(), X, coef, 0.5)
+        folded = f.simplified()
+        assert type(folded).__name__ == "FeatureFunction"
+        np.testing.assert_allclose(folded(new), f(new), rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(folded.norm(), f.norm(), rtol=1e-10)
+        names, weights = f.feature_weights()
+        assert {len(name) for name in names} == {3, 4}
+        assert weights.shape == (len(names), *coef.shape[1:])

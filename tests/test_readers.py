@@ -300,3 +300,18 @@ def test_lines_split_alike_with_and_without_quotes(rows: list[list[str]]) -> Non
 def test_importing_mercer_does_not_import_polars() -> None:
     code = "import sys, mercer; mercer.Gaussian; sys.exit('polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_fasta(tmp_path: Path) -> None:
+    text = ">seq1 a gene\nACGT\nac gt\n\n; a remark\n>0\n\n>last  of all\nTTT\n"
+    path = tmp_path / "genes.fasta.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    frame = read_table(path)
+    assert frame.columns == ["id", "description", "sequence"]
+    assert frame.rows() == [("seq1", "a gene", "ACGTacgt"), ("0", "", ""), ("last", "of all", "TTT")]
+    (tmp_path / "no.fa").write_text("ACGT\n")
+    with pytest.raises(DataError, match="line 1: a FASTA file begins"):
+        read_table(tmp_path / "no.fa")
+    (tmp_path / "empty.fna").write_text("; nothing\n")
+    with pytest.raises(DataError, match="no records"):
+        read_table(tmp_path / "empty.fna")

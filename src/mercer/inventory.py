@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+import mercer
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel
 from mercer.kernels.notation import kernel_classes
@@ -30,8 +31,8 @@ def entries(*, composites: bool) -> Iterator[Entry]:
     for cls in kernel_classes().values():
         if not cls.__module__.startswith("mercer.") or issubclass(cls, Composite) != composites:
             continue
-        written = cls.usage if issubclass(cls, Composite) else _signature(cls)
-        if written:  # a composite without one is what ``bind`` makes of another
+        written = cls.usage if issubclass(cls, Composite) else _signature(cls) if hasattr(mercer, cls.__name__) else ""
+        if written:  # what ``bind`` makes of another kernel is not for users to write
             yield Entry(written, _formula(cls), _word(cls.psd), _word(cls.explicit))
 
 

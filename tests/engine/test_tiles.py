@@ -146,3 +146,19 @@ def test_torch_is_numpy(case: Case, dtype: str) -> None:
         np.testing.assert_allclose(np.asarray(wide @ argument), expected[:, :7].astype(float).sum(1), rtol=1e-4, atol=1e-4 * scale)
     np.testing.assert_allclose(np.asarray(wide.normal(v)), expected[:, :7].T @ expected[:, :7] @ v, rtol=1e-3, atol=1e-4 * scale**2)
     np.testing.assert_allclose(np.asarray(case.kernel.diag(t)), np.diagonal(expected), rtol=1e-4, atol=1e-4 * scale)
+
+
+def test_sparse_tiles_are_the_product() -> None:
+    """Entries joined by column: any sparsity, empty rows, both precisions, parts, several tiles."""
+    rng = np.random.default_rng(0)
+    A = sparse.random_array((900, 5000), density=0.03, rng=rng, format="csr")
+    B = sparse.random_array((450, 5000), density=0.03, rng=rng, format="csr")
+    A = sparse.csr_array(sparse.diags_array(np.arange(900) % 7 > 0).astype(float) @ A)  # every seventh row is empty
+    for left, right in ((A, A), (A, B)):
+        wanted = (left @ right.T).toarray()
+        gram = mc.Linear().gram(left, None if right is left else right)
+        np.testing.assert_allclose(gram.dense(), wanted, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(gram.astype(np.float32).dense(), wanted, rtol=2e-5, atol=2e-5)
+        rows, cols = np.arange(0, 900, 2), np.arange(1, right.shape[0], 3)
+        np.testing.assert_allclose(gram.sub(rows, cols).dense(), wanted[np.ix_(rows, cols)], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(gram @ np.ones(right.shape[0]), wanted.sum(1), rtol=1e-10, atol=1e-10)

@@ -18,7 +18,7 @@ from mercer import backend
 from mercer.data.representations import offsets_of, spans
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
-_SPARSE_STEP = 25  # multiplications of a dense product that take as long as one step of a sparse one
+_SPARSE_STEP = 64  # multiplications of a dense product that take as long as one step of a sparse one
 _FIRST_TABLE = 2**12
 
 
@@ -81,17 +81,6 @@ class Coded:
         return np.repeat(np.arange(self.shape[0]), np.diff(self.offsets))
 
     @classmethod
-    def summed(cls, rows: Any, codes: Any, values: Any, n: int) -> Coded:
-        """From entries in any order; those of one row and column are added up."""
-        order = np.lexsort((codes, rows))
-        rows, codes, values = rows[order], codes[order], values[order]
-        first = np.ones(len(rows), bool)
-        first[1:] = (rows[1:] != rows[:-1]) | (codes[1:] != codes[:-1])
-        starts = np.flatnonzero(first)
-        total = np.add.reduceat(values, starts) if len(starts) else values[:0]
-        return cls(codes[starts], total, offsets_of(np.bincount(rows[starts], minlength=n)))
-
-    @classmethod
     def of(cls, phi: Any) -> Coded:
         """An ordinary feature matrix: its columns are numbered by their place."""
         if isinstance(phi, Coded):
@@ -100,8 +89,11 @@ class Coded:
         return cls(csr.indices.astype(np.uint64), csr.data, csr.indptr.astype(np.int64))
 
     def __add__(self, other: Coded) -> Coded:
-        rows, codes, values = (np.concatenate([getattr(side, name) for side in (self, other)]) for name in ("rows", "codes", "values"))
-        return Coded.summed(rows, codes, values, self.shape[0])
+        room = len(self.codes) + len(other.codes)
+        codes, values, lengths = np.empty(room, np.uint64), np.empty(room), np.empty(self.shape[0], np.int64)
+        sides = (self.codes, self.values, self.offsets, other.codes, other.values, other.offsets)
+        end = _compiled(_sum_loop)(*sides, codes, values, lengths)
+        return Coded(codes[:end], values[:end], offsets_of(lengths))
 
     def combined(self, weights: Any) -> Coded:
         """weights^T Φ, one row for each column of ``weights``: the features folded into functions."""
@@ -170,7 +162,7 @@ def _matrix(side: Coded, ids: Any, width: int, *, dense: bool) -> Any:
 
 def _numbered(lists: list[Any]) -> tuple[list[Any], int]:
     """The codes of each list as numbers 0, 1, … in the order in which they first occur; and how many there are."""
-    number = _numbering()
+    number = _compiled(_number_loop)
     keys, places, count = np.zeros(_FIRST_TABLE, np.uint64), np.full(_FIRST_TABLE, -1, np.int32), 0
     out = []
     for codes in lists:
@@ -181,8 +173,8 @@ def _numbered(lists: list[Any]) -> tuple[list[Any], int]:
 
 
 @cache
-def _numbering() -> Any:
-    return backend.jit(_number_loop)
+def _compiled(loop: Any) -> Any:
+    return backend.jit(loop)
 
 
 def _number_loop(codes, keys, places, count, ids):  # type: ignore[no-untyped-def]
@@ -211,3 +203,34 @@ def _number_loop(codes, keys, places, count, ids):  # type: ignore[no-untyped-de
         else:
             ids[k] = places[h]
     return keys, places, count
+
+
+def _sum_loop(codes, values, offsets, others, other_values, other_offsets, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
+    """Row by row, the entries of both sides, those of one column added; returns how many there are."""
+    longest = 0
+    for r in range(len(out_lengths)):
+        longest = max(longest, offsets[r + 1] - offsets[r] + other_offsets[r + 1] - other_offsets[r])
+    room = 16
+    while room < 2 * longest:
+        room *= 2
+    mask = np.uint64(room - 1)
+    slots, end = np.full(room, -1, np.int64), 0
+    for r in range(len(out_lengths)):
+        begin = end
+        for k in range(offsets[r], offsets[r + 1]):
+            h = codes[k] & mask
+            while slots[h] >= begin:
+                h = (h + np.uint64(1)) & mask
+            slots[h], out_codes[end], out_values[end] = end, codes[k], values[k]
+            end += 1
+        for k in range(other_offsets[r], other_offsets[r + 1]):
+            h = others[k] & mask
+            while slots[h] >= begin and out_codes[slots[h]] != others[k]:
+                h = (h + np.uint64(1)) & mask
+            if slots[h] >= begin:
+                out_values[slots[h]] += other_values[k]
+            else:
+                slots[h], out_codes[end], out_values[end] = end, others[k], other_values[k]
+                end += 1
+        out_lengths[r] = end - begin
+    return end

@@ -1,0 +1,105 @@
+"""Promise: explicit string kernels cost the letters: time against total length, up to 10⁸ letters in bounded memory; and an SVM on 20 000 strings.
+
+Draws docs/string_growth.png.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from measure import machine, peak_memory
+from string_peers import random_dna
+
+import mercer as mc
+
+PICTURE = Path(__file__).resolve().parents[1] / "docs" / "string_growth.png"
+LETTERS = (10**5, 3 * 10**5, 10**6, 3 * 10**6, 10**7, 3 * 10**7, 10**8)
+
+
+def function(kernel: mc.Kernel) -> mc.RKHSFunction:
+    """f = Σ c_i k(·, x_i) over 200 strings: what a machine predicts with."""
+    return mc.RKHSFunction(kernel, random_dna(200, 1000, 1000, seed=1), np.random.default_rng(0).standard_normal(200))
+
+
+def growth() -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    kernels = [mc.Spectrum(8), mc.Spectrum(6, 3), mc.Gappy(6, 4), mc.Spectrum(8).both_strands()]
+    figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+    print("\nf(x) for strings of 1000 letters, seconds by total letters; slope of the last decade, log-log")
+    for kernel in kernels:
+        f = function(kernel).simplified()
+        f(random_dna(10, 1000, 1000))
+        times = []
+        for letters in LETTERS:
+            if letters == 10**8 and not isinstance(kernel, mc.Spectrum):
+                break
+            X = random_dna(letters // 1000, 1000, 1000)
+            start = time.perf_counter()
+            f(X)
+            times.append(time.perf_counter() - start)
+        used = LETTERS[: len(times)]
+        slope = np.polyfit(np.log(used[-3:]), np.log(times[-3:]), 1)[0]
+        print(f"  {kernel!s:<34}" + "".join(f" {t:8.3f}" for t in times) + f"   slope {slope:.2f}")
+        ax.loglog(used, times, "o-", label=str(kernel))
+    ax.set(xlabel="letters", ylabel="seconds")
+    ax.legend()
+    figure.savefig(PICTURE, dpi=110)
+    for letters in (10**7, 10**8):
+        code = f"""
+import mercer as mc, numpy as np
+from benchmarks.string_peers import random_dna
+f = mc.RKHSFunction(mc.Spectrum(8), random_dna(200, 1000, 1000, seed=1), np.ones(200)).simplified()
+X = random_dna({letters} // 1000, 1000, 1000)
+f(X[:10])
+work = lambda: f(X)
+"""
+        print(f"  Spectrum(8), {letters:.0e} letters: peak memory {peak_memory(code) / 1e6:.0f} MB above the strings")
+
+
+MACHINE = """
+import numpy as np, time, mercer as mc
+from benchmarks.string_peers import random_dna
+rng = np.random.default_rng(2)
+X, y = random_dna(20_000, 400, 400, seed=1), rng.integers(0, 2, 20_000)
+def planted(x):
+    at, word = int(rng.integers(0, 390)), list("ACGTTGCAAC")
+    for p in rng.integers(0, 10, 2):
+        word[p] = "ACGT"[int(rng.integers(0, 4))]
+    return x[:at] + "".join(word) + x[at + 10:]
+X = [planted(x) if label else x for x, label in zip(X, y)]
+mc.SVC(kernel={kernel}).fit(X[:300], y[:300]).predict(X[:10])
+def work():
+    start = time.perf_counter()
+    machine = mc.SVC(kernel={kernel}).fit(X[:16_000], y[:16_000])
+    fitted = time.perf_counter()
+    score = machine.score(X[16_000:], y[16_000:])
+    print(f"  {kernel}: fit {{fitted - start:.1f}} s, 4000 predictions {{time.perf_counter() - fitted:.1f}} s, accuracy {{100 * score:.1f}} %, "
+          f"{{len(machine.support_)}} support vectors, {{machine.stop_reason_}}, gap {{machine.gap_:.1e}}", flush=True)
+"""
+
+
+def svm() -> None:
+    print("\n16 000 + 4000 strings of 400 letters, a word of 10 letters with up to 2 changes planted in half of them")
+    for kernel in ("mc.Spectrum(6).normalized()", "mc.Gappy(7, 5).normalized()"):
+        code = "import subprocess, sys\n" + MACHINE.replace("{kernel}", kernel).replace("{{", "{").replace("}}", "}")
+        import subprocess
+
+        script = code + "\nimport resource\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\nwork()\n"
+        script += "print(f'  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB in all')\n"
+        print(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout, end="")
+
+
+if __name__ == "__main__":
+    print(machine())
+    chosen = sys.argv[1:] or ["growth", "svm"]
+    if "growth" in chosen:
+        growth()
+    if "svm" in chosen:
+        svm()

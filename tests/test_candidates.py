@@ -8,7 +8,7 @@ import pytest
 
 from mercer.candidates import Columns, candidates, relevance
 from mercer.kernels.vectors import Gaussian
-from mercer.kinds import Kind
+from mercer.kinds import Kind, infer_kinds
 
 FRAME = pl.DataFrame({"a": [1.0, 2.0, 4.0, 7.0], "b": [0.5, None, 2.5, 3.0], "c": ["u", "v", "u", None], "d": ["p", "p", "q", "q"]})
 KINDS = {"a": Kind("numeric", ""), "b": Kind("numeric", ""), "c": Kind("nominal", ""), "d": Kind("nominal", ""), "e": Kind("constant", "")}
@@ -50,3 +50,25 @@ def test_every_candidate_gives_a_kernel_on_the_table(columns: Columns, task: str
 
 def test_no_gradient_over_too_many_columns() -> None:
     assert not relevance(Columns(tuple(f"x{j}" for j in range(60)), (), False), "regression")
+
+
+def test_texts_and_sequences_are_compared() -> None:
+    """A table of nothing else, and one with numbers: the kernel sees each column its own way, and tells the classes apart."""
+    rng = np.random.default_rng(0)
+    rows = 60
+    label = rng.integers(0, 2, rows)
+    words = np.array(["sun rain wind cloud storm", "bread milk cheese butter salt"])
+    text = [" ".join(rng.choice(words[k].split(), 6)) + f" note {i}" for i, k in enumerate(label)]
+    gene = ["".join(rng.choice(list("ACGT"), 45)) + ("ACGACGACG" if k else "") for k in label]
+    frame = pl.DataFrame({"text": text, "gene": gene, "size": rng.standard_normal(rows)})
+    kinds = infer_kinds(frame)
+    assert [kind.name for kind in kinds.values()] == ["text", "sequence", "numeric"]
+    for columns in (["text"], ["gene"], ["text", "gene", "size"]):
+        chosen = Columns.of({name: kinds[name] for name in columns}, [])
+        for family in candidates(chosen, "classification", 1.0, None):
+            kernel = family.grid["kernel"][0]
+            machine = family.estimator.set_params(kernel=kernel, C=100.0).fit(frame[:40], label[:40])
+            if "text" in columns:
+                assert machine.score(frame[40:], label[40:]) > 0.9
+    empty = frame.with_columns(pl.lit("").alias("text"))
+    assert np.isfinite(kernel.bind(frame)(empty, frame)).all()

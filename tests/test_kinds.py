@@ -56,7 +56,8 @@ SENTENCES = [f"the patient number {i} was seen and sent home again" for i in ran
         ("humid", rng.permutation(10 * N)[:N], "numeric", "whole numbers"),
         ("name", [f"P{i}" for i in range(N)], "identifier", "a different text in each row"),
         ("name", [f"P{max(i, 5)}" for i in range(N)], "identifier", "nearly all different"),
-        ("note", SENTENCES, "text", r"200 distinct texts of 50 characters.*no kernel for them yet"),
+        ("note", SENTENCES, "text", r"200 distinct texts of \d+ words on average"),
+        ("gene", [s.replace(" ", "") for s in SENTENCES], "sequence", r"200 distinct sequences of \d+ letters on average"),
         ("note", _cycle(*SENTENCES[:4]), "nominal", "4 distinct texts"),
         ("day", _cycle(dt.date(2024, 1, 1), dt.date(2024, 1, 2)), "date", "dates, as days"),
         ("time", _cycle(dt.datetime(2024, 1, 1), None, dt.datetime(2025, 1, 2)), "date", "dates, as days, 34 % missing"),
@@ -70,7 +71,7 @@ def test_kinds_and_their_reasons(name: str, values: Any, kind: str, reason: str)
     found = infer_kinds(pl.DataFrame({name: pl.Series(values, strict=False)}))[name]
     assert found.name == kind, found
     assert re.search(reason, found.reason), found.reason
-    assert found.used == (kind in ("numeric", "nominal", "date"))
+    assert found.used == (kind in ("numeric", "nominal", "date", "text", "sequence"))
     assert found.used != ("left out" in found.reason)
 
 

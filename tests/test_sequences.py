@@ -219,7 +219,19 @@ def test_two_strings_have_a_number() -> None:
 
 # --- every kind of letter -----------------------------------------------------------------------------------------------------
 
-STRANGE = ["é", "中文中", "😀👩‍👩‍👧😀", "\0\0A\0", "\xfe\xfe", "\xff\xfe\xff", "\ud800\udfff\ud800", "A\nA\tA", "e\u0301e\u0301", "\U0010ffff\U0010ffff", ""]
+STRANGE = [
+    "é",
+    "中文中",
+    "😀👩‍👩‍👧😀",
+    "\0\0A\0",
+    "\xfe\xfe",
+    "\xff\xfe\xff",
+    "\ud800\udfff\ud800",
+    "A\nA\tA",
+    "e\u0301e\u0301",
+    "\U0010ffff\U0010ffff",
+    "",
+]
 
 
 def ordered(x: str) -> list[int]:
@@ -319,7 +331,24 @@ def test_tokens_that_are_equal_are_the_same_token_on_both_sides() -> None:
 
 
 def test_tokens_that_differ_are_different_tokens() -> None:
-    tokens: list[Any] = [1, "1", b"1", 1.5, "1.5", "one", ("one",), ("on", "e"), (1,), ((1,),), "", "(1,)", None.__class__.__name__, 10**30, "é", "e\u0301"]
+    tokens: list[Any] = [
+        1,
+        "1",
+        b"1",
+        1.5,
+        "1.5",
+        "one",
+        ("one",),
+        ("on", "e"),
+        (1,),
+        ((1,),),
+        "",
+        "(1,)",
+        None.__class__.__name__,
+        10**30,
+        "é",
+        "e\u0301",
+    ]
     np.testing.assert_array_equal(mc.Spectrum(1)([[t] for t in tokens]), np.eye(len(tokens)))
     np.testing.assert_array_equal(mc.Substring()([[t] for t in tokens]), np.eye(len(tokens)))
 
@@ -375,7 +404,7 @@ def test_a_million_letters() -> None:
     a, b = dna(2, 10**6, seed=5)
     began = time.perf_counter()
     K = mc.Spectrum(8)([a, b])
-    counts = [Counter(s[i : i + 8] for i in range(0, len(s) - 7)) for s in (a, b)]
+    counts = [Counter(s[i : i + 8] for i in range(len(s) - 7)) for s in (a, b)]
     spent = time.perf_counter()
     assert K[0, 1] == sum(n * counts[1][w] for w, n in counts[0].items())
     assert K[0, 0] == sum(n * n for n in counts[0].values())
@@ -403,7 +432,8 @@ def test_counts_that_no_small_number_holds() -> None:
     assert mc.WeightedDegree(5)(["A" * 70_000] * 2)[0, 1] == pytest.approx(truth.weighted_degree("A" * 7000, "A" * 7000, 5) + 63_000 * sum(
         2 * (5 - d + 1) / 30 for d in range(1, 6)), rel=1e-12)  # fmt: skip
     assert mc.WeightedDegree(127, 3)(["A" * 66_000] * 2)[0, 1] == pytest.approx(
-        sum(2 * (127 - d + 1) / (127 * 128) * (66_000 - d + 1 + sum((66_000 - d + 1 - s) / (s + 1) for s in (1, 2, 3))) for d in range(1, 128)), rel=1e-12
+        sum(2 * (127 - d + 1) / (127 * 128) * (66_000 - d + 1 + sum((66_000 - d + 1 - s) / (s + 1) for s in (1, 2, 3))) for d in range(1, 128)),
+        rel=1e-12,
     )
 
 
@@ -436,12 +466,21 @@ def test_a_text_that_is_none_is_named(kernel: mc.Kernel, item: Any) -> None:
     ],
 )  # fmt: skip
 def test_missing_values_of_columns_are_named(column: Any) -> None:
-    for kernel in (mc.Spectrum(2), mc.Mismatch(2, 1), mc.GlobalAlignment(1.0), mc.BagOfWords(), mc.Spectrum(2).normalized(), mc.Spectrum(2).both_strands()):
+    for kernel in (
+        mc.Spectrum(2),
+        mc.Mismatch(2, 1),
+        mc.GlobalAlignment(1.0),
+        mc.BagOfWords(),
+        mc.Spectrum(2).normalized(),
+        mc.Spectrum(2).both_strands(),
+    ):
         with pytest.raises(DataError, match="Item 3 .*missing"):
             kernel(column)
 
 
-@pytest.mark.parametrize("token", [["C"], {"C": 1}, np.array(["C", "G"]), np.array([1, 2]), np.array([1]), None, float("nan"), pd.NA, pd.NaT, {1}], ids=repr)
+@pytest.mark.parametrize(
+    "token", [["C"], {"C": 1}, np.array(["C", "G"]), np.array([1, 2]), np.array([1]), None, float("nan"), pd.NA, pd.NaT, {1}], ids=repr
+)
 def test_a_token_that_is_none_is_named(token: Any) -> None:
     for kernel in (mc.Spectrum(2), mc.Substring(), mc.BagOfWords("counts"), mc.LocalAlignment()):
         with pytest.raises(DataError, match=r"Item 1 .*place 2"):
@@ -577,7 +616,9 @@ def test_empty_strings_have_the_value_zero(kernel: mc.Kernel) -> None:
         np.testing.assert_allclose(bound(part), K[0, 0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [mc.Spectrum(5), mc.Mismatch(5, 1, "ACGT"), mc.Mismatch(9, 2, "ACGT"), mc.Gappy(5, 2), mc.Gappy(12, 6), mc.Subsequence(5)], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [mc.Spectrum(5), mc.Mismatch(5, 1, "ACGT"), mc.Mismatch(9, 2, "ACGT"), mc.Gappy(5, 2), mc.Gappy(12, 6), mc.Subsequence(5)], ids=str
+)
 def test_strings_that_are_too_short_have_the_value_zero(kernel: mc.Kernel) -> None:
     short, long = ["ACGT", "", "A"], ["ACGTACGTACGTACGT", "TTTTTTTTTTTTTTTTT"]
     assert not kernel(short).any()
@@ -677,7 +718,9 @@ def with_holes(n: int = 12, length: int = 30, seed: int = 2) -> list[str]:
     return [*dna(n, length, seed, "ACGTACGTACGTNRé"), "NNNN", "ACGT", "", "N"]
 
 
-@pytest.mark.parametrize("kernel", [mc.Spectrum(1), mc.Spectrum(3), mc.Spectrum(4, 2, [1.0, 0.5, 2.0]), mc.Substring(0.7), mc.Substring(1.0, 3)], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [mc.Spectrum(1), mc.Spectrum(3), mc.Spectrum(4, 2, [1.0, 0.5, 2.0]), mc.Substring(0.7), mc.Substring(1.0, 3)], ids=str
+)
 def test_skipped_symbols_cut_the_string(kernel: mc.Kernel) -> None:
     Z = with_holes()
     parts = [pieces(z) for z in Z]
@@ -705,7 +748,9 @@ def holed(x: str, alphabet: str = "ACGT") -> list[Any]:
     return [c if c in alphabet else Hole() for c in x]
 
 
-@pytest.mark.parametrize("kernel", [mc.Gappy(4, 2), mc.Gappy(9, 4), mc.Subsequence(2, 0.6), mc.Subsequence(4, 0.9), mc.LocalAlignment(**OPTIONS)], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [mc.Gappy(4, 2), mc.Gappy(9, 4), mc.Subsequence(2, 0.6), mc.Subsequence(4, 0.9), mc.LocalAlignment(**OPTIONS)], ids=str
+)
 def test_skipped_symbols_equal_nothing(kernel: mc.Kernel) -> None:
     short = isinstance(kernel, mc.LocalAlignment | mc.Subsequence)
     Z = [z[:6] for z in with_holes()] if isinstance(kernel, mc.LocalAlignment) else [z[:12] for z in with_holes()] if short else with_holes()
@@ -886,7 +931,9 @@ def test_features_without_words() -> None:
     assert mc.BagOfWords("counts").features(["", "?!"]).shape == (2, 0)
 
 
-@pytest.mark.parametrize("kernel", [mc.Spectrum(2).over("AC"), mc.Gappy(3, 2).over("AC"), mc.Spectrum(2).normalized(), mc.Spectrum(2).both_strands()], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [mc.Spectrum(2).over("AC"), mc.Gappy(3, 2).over("AC"), mc.Spectrum(2).normalized(), mc.Spectrum(2).both_strands()], ids=str
+)
 def test_names_belong_to_the_features_or_there_are_none(kernel: mc.Kernel) -> None:
     Z = ["ACNAC", "CCA"]
     try:
@@ -953,7 +1000,9 @@ def test_machines_take_every_form(make: Any, method: str, form: str) -> None:
 
 
 @machines
-@pytest.mark.parametrize("kernel", [mc.Spectrum(3), mc.Mismatch(3, 1), mc.Gappy(9, 4).normalized(), mc.GlobalAlignment(), mc.Spectrum(2).over("ACGT")], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [mc.Spectrum(3), mc.Mismatch(3, 1), mc.Gappy(9, 4).normalized(), mc.GlobalAlignment(), mc.Spectrum(2).over("ACGT")], ids=str
+)
 def test_models_are_saved_and_pickled(make: Any, method: str, kernel: mc.Kernel, tmp_path: Path) -> None:
     Z, y = labelled(36, 16)
     model = make(kernel).fit(Z, y)
@@ -968,7 +1017,10 @@ def test_models_are_saved_and_pickled(make: Any, method: str, kernel: mc.Kernel,
 
 STORED: dict[str, Callable[[list[str]], Any]] = {
     "strange letters": lambda x: [s.translate({65: "\ud800", 67: "\0", 71: "\U0001f600"}) for s in x],
-    **{name: FORMS[name] for name in ("bytes", "bytearrays", "lists", "tuples", "generator", "array of strings", "array of bytes", "array of objects")},
+    **{
+        name: FORMS[name]
+        for name in ("bytes", "bytearrays", "lists", "tuples", "generator", "array of strings", "array of bytes", "array of objects")
+    },
     **{name: FORMS[name] for name in ("table of letters", "pandas", "pandas, shuffled index", "pandas strings", "polars", "polars lists")},
     **NUMBERS,
     "lists of tokens": lambda x: [[("letter", c) for c in s] for s in x],
@@ -1286,5 +1338,3 @@ def test_a_long_computation_stops_when_interrupted() -> None:
             process.kill()
             process.communicate()
     assert not late, f"not stopped 3 s after the signal: {', '.join(late)}"
-
-

@@ -2,7 +2,8 @@
 
 Numbers are standardised, gaps filled with the median and marked, and compared by distance; categories by whether they agree. Distances of both
 multiply, exp(−γ(‖x − z‖² + 2·disagreements)), which is a Gaussian over numbers and indicator columns; a linear part and one length for every column
-are there for tables that want them.
+are there for tables that want them. Texts are compared by their words and by short runs of letters, sequences by longer ones, with gaps;
+these kernels are added to those of the other columns.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from mercer.estimators.svr import SVR
 from mercer.kernels.algebra import add, exp
 from mercer.kernels.anything import Categorical
 from mercer.kernels.base import Kernel
+from mercer.kernels.mismatches import Gappy
 from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Matern
+from mercer.kernels.words import BagOfWords, Spectrum
 from mercer.kinds import Kind
 
 _WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)  # γ times the number of columns
@@ -45,15 +48,25 @@ class Columns:
     numbers: tuple[str, ...]
     categories: tuple[str, ...]
     gaps: bool
+    texts: tuple[str, ...] = ()
+    sequences: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, kinds: Mapping[str, Kind], missing: Sequence[str]) -> Columns:
-        numbers = tuple(name for name, kind in kinds.items() if kind.used and kind.name != "nominal")
-        categories = tuple(name for name, kind in kinds.items() if kind.used and kind.name == "nominal")
-        return cls(numbers, categories, any(name in missing for name in numbers))
+        def of(*wanted: str) -> tuple[str, ...]:
+            return tuple(name for name, kind in kinds.items() if kind.name in wanted)
+
+        numbers = of("numeric", "date")
+        return cls(numbers, of("nominal"), any(name in missing for name in numbers), of("text"), of("sequence"))
 
     def __len__(self) -> int:
         return len(self.numbers) + len(self.categories)
+
+    def written(self, text: Kernel, sequence: Kernel) -> Kernel | None:
+        """Kernels for each text and each sequence, added; None where there are none."""
+        # a little of a constant, so that two empty ones are alike instead of without direction
+        parts = [(text + 0.01).normalized().on(name) for name in self.texts] + [(sequence + 0.01).normalized().on(name) for name in self.sequences]
+        return reduce(add, parts) if parts else None
 
     def over_numbers(self, kernel: Kernel) -> Kernel:
         """A kernel on vectors, on the columns of numbers as they must be seen."""
@@ -86,6 +99,17 @@ class Columns:
 
 def kernels(columns: Columns) -> dict[str, list[Kernel]]:
     """Families of kernels by name, each with its widths."""
+    ways = {
+        "words": columns.written(BagOfWords(), Spectrum(5, 3)),
+        "words and letters": columns.written(BagOfWords() + 0.1 * Spectrum(4, 3), Spectrum(5, 3) + Gappy(7, 5)),
+    }
+    written = {name: kernel for name, kernel in ways.items() if kernel is not None}
+    if not len(columns):
+        return {name: [kernel] for name, kernel in written.items()}
+    return {name: [k + w for k in family for w in list(written.values())[:1]] if written else family for name, family in _tabular(columns).items()}
+
+
+def _tabular(columns: Columns) -> dict[str, list[Kernel]]:
     d = len(columns)
     families: dict[str, list[Kernel]] = {"Gaussian": [columns.smooth(Gaussian(g / d), g / d) for g in _WIDTHS]}
     if columns.numbers:
@@ -105,7 +129,7 @@ def candidates(columns: Columns, task: str, spread: float, compute: Compute | No
             out.append(Candidate(f"ridge, {name}", KernelRidge(compute=compute), {"kernel": family, "alpha": list(_RIDGES)}))
     if task == "regression":
         grid: dict[str, list[Any]] = {
-            "kernel": kernels(columns)["Gaussian"],
+            "kernel": next(iter(kernels(columns).values())),
             "C": [spread * c for c in (1.0, 10.0, 100.0)],
             "epsilon": [0.1 * spread],
         }
@@ -116,7 +140,7 @@ def candidates(columns: Columns, task: str, spread: float, compute: Compute | No
 def relevance(columns: Columns, task: str) -> list[tuple[str, Kernel]]:
     """Kernels whose lengths and weights are worth following a gradient for; none where there are too many columns."""
     d = len(columns.numbers) * (2 if columns.gaps else 1)  # marks of gaps are columns too
-    if not 2 <= d <= 40:
+    if not 2 <= d <= 40 or columns.texts or columns.sequences:
         return []
     lengths = np.full(d, np.sqrt(len(columns)))
     named = [("one length a column, Gaussian", Matern(lengths, np.inf)), ("one length a column, Matern 3/2", Matern(lengths, 1.5))]

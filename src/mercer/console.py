@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from mercer.job import Model, Report
+from mercer.kinds import USED
 
 _SHOWN = 24  # columns
 
@@ -21,7 +22,7 @@ def show_kinds(console: Console, summary: dict[str, Any]) -> None:
     table = Table("column", "taken as", "because", box=None, pad_edge=False)
     columns = list(summary["columns"].items())
     for name, (kind, reason) in columns[:_SHOWN]:
-        used = kind in ("numeric", "nominal", "date")
+        used = kind in USED
         table.add_row(escape(name), kind if used else f"[dim]{kind}, left out[/dim]", escape(reason))
     if len(columns) > _SHOWN:
         table.add_row("…", f"{len(columns) - _SHOWN} more", "")

@@ -330,6 +330,6 @@ def _targets(column: pl.Series, task: Task, labels: list[Any] | None = None) -> 
 def _enough(kind: Kind, column: pl.Series) -> Kind:
     """A column of numbers that are nearly all missing has nothing to say, and some folds would see none of them."""
     present = int(_present(column).sum())
-    if kind.used and kind.name != "nominal" and present < max(_LEAST, 0.05 * len(column)):
+    if kind.name in ("numeric", "date") and present < max(_LEAST, 0.05 * len(column)):
         return Kind("other", f"only {present} of {len(column)} rows have a value")
     return kind

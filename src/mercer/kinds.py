@@ -20,8 +20,8 @@ import polars as pl
 
 from mercer.data import DataError
 
-Name = Literal["numeric", "nominal", "date", "constant", "identifier", "text", "other"]
-_USED = ("numeric", "nominal", "date")
+Name = Literal["numeric", "nominal", "date", "text", "sequence", "constant", "identifier", "other"]
+USED = ("numeric", "nominal", "date", "text", "sequence")
 _FEW = 10  # distinct values of what may be a code, and rows for each
 _CLASSES = 20  # distinct whole numbers of what may be a class
 _COUNTING = 10  # rows above which 1, 2, 3, … is taken for a count of the rows
@@ -40,7 +40,7 @@ class Kind:
 
     @property
     def used(self) -> bool:
-        return self.name in _USED
+        return self.name in USED
 
 
 class Task(NamedTuple):
@@ -126,7 +126,9 @@ def _kind_of_texts(column: pl.Series, present: pl.Series, distinct: int) -> Kind
     assert isinstance(letters, float)
     assert isinstance(words, float)
     if many and 2 * distinct >= len(present) and (words >= _WORDS or letters >= _LETTERS):
-        return Kind("text", f"{distinct} distinct texts of {letters:.0f} characters on average: no kernel for them yet, left out")
+        if words >= 2:
+            return Kind("text", f"{distinct} distinct texts of {words:.0f} words on average{_missing(column)}")
+        return Kind("sequence", f"{distinct} distinct sequences of {letters:.0f} letters on average{_missing(column)}")
     if distinct == len(column) and (many or _is_identifier(column.name)):
         return Kind("identifier", "a different text in each row, left out")
     if many and 10 * distinct >= 9 * len(present):
@@ -176,7 +178,8 @@ def _shown(value: object) -> str:
 
 
 def clean(frame: pl.DataFrame, kinds: Mapping[str, Kind]) -> pl.DataFrame:
-    """The columns that are used, in the order of ``kinds``: numbers and dates (as days since 1970) as Float64, categories as text.
+    """The columns that are used, in the order of ``kinds``: numbers and dates (as days since 1970) as Float64, categories as text,
+    texts and sequences as they are written.
 
     A category is written as a number would be, "01" and 1.0 as "1", and TRUE as "true": what a file's column is read as depends on its other
     rows, what a category is must not.
@@ -245,7 +248,12 @@ def _to_texts(column: pl.Series) -> pl.Series:
     return pl.select(form).to_series().alias(column.name)
 
 
-_CONVERSIONS = {"numeric": _to_numbers, "nominal": _to_texts, "date": _to_days}
+def _as_written(column: pl.Series) -> pl.Series:
+    """Texts and sequences; a missing one is empty."""
+    return column.cast(pl.String).fill_null("")
+
+
+_CONVERSIONS = {"numeric": _to_numbers, "nominal": _to_texts, "date": _to_days, "text": _as_written, "sequence": _as_written}
 
 
 def _unexpected(column: pl.Series, row: int, expected: str) -> DataError:

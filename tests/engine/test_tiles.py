@@ -153,7 +153,7 @@ def test_sparse_tiles_are_the_product() -> None:
     rng = np.random.default_rng(0)
     A = sparse.random_array((900, 5000), density=0.03, rng=rng, format="csr")
     B = sparse.random_array((450, 5000), density=0.03, rng=rng, format="csr")
-    A = sparse.csr_array(sparse.diags_array(np.arange(900) % 7 > 0).astype(float) @ A)  # every seventh row is empty
+    A = sparse.csr_array(sparse.diags_array((np.arange(900) % 7 > 0).astype(float)) @ A)  # every seventh row is empty
     for left, right in ((A, A), (A, B)):
         wanted = (left @ right.T).toarray()
         gram = mc.Linear().gram(left, None if right is left else right)

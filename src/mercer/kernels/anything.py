@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.data import DataError, Domain, Nodes, as_frame, size
+from mercer.data import DataError, Domain, Nodes, as_frame, listed, size
 from mercer.kernels.base import Kernel, kernel, nonnegative
 from mercer.validity import check_symmetric
 
@@ -25,6 +25,7 @@ class Constant(Kernel):
 
     def _prepare(self, X: Any) -> Any:
         # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added to
+        X = listed(X)
         floats = hasattr(X, "dtype") and backend.numpy_dtype(X).kind == "f"
         return backend.zeros((size(X),), backend.numpy_dtype(X) if floats else np.int8, X)
 

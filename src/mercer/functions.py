@@ -148,7 +148,7 @@ class FeatureFunction:
         n = size(X)
         values = np.empty((n, self.weights.shape[0]))
         for some in chunks(n, _AT_ONCE):
-            phi, weights = meet(self.kernel._embedded(take(X, some)), self.weights, 0)
+            phi, weights = meet(self.kernel._embedded(take(X, some)), self.weights)
             values[some] = (phi @ weights.T).toarray()
         return (values[:, 0] if self.single else values) + self.bias
 

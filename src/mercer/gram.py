@@ -20,7 +20,7 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Array, Compute, human
-from mercer.data import chunks, leaves, size, take
+from mercer.data import Coded, chunks, leaves, meet, size, take
 from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
 from mercer.engine.tiles import NonFinite, Tiles
 
@@ -387,6 +387,8 @@ class LowRankGram(Gram):
         if self.left.shape[1] != self.right.shape[1]:
             raise ValueError(f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree.")
         for name, phi in (("X", self.left), ("Y", self.right)):
+            if isinstance(phi, Coded):
+                continue  # counts and their products
             if not backend.all_finite(phi.data if sparse.issparse(phi) else phi):
                 finite = np.isfinite(phi.sum(axis=1) if sparse.issparse(phi) else backend.to_numpy(phi).sum(axis=1))
                 raise FloatingPointError(
@@ -417,7 +419,7 @@ class LowRankGram(Gram):
         if self.diagonal is not None:
             return 1 * self.diagonal
         n = min(self.shape)
-        left, right = self.left[:n], self.right[:n]
+        left, right = (side[:n] for side in self._numbered)
         if sparse.issparse(left):
             return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
         return backend.namespace(left).einsum("ij,ij->i", left, right)
@@ -430,8 +432,29 @@ class LowRankGram(Gram):
         return self._lazy()._dense(out)
 
     def _product(self, V: Array) -> Array:
-        V = backend.astype(backend.like(V, self.left), backend.numpy_dtype(self.left))
-        return backend.astype(self.left @ (self.right.T @ V), np.float64)
+        left, right = self._numbered
+        V = backend.astype(backend.like(V, left), backend.numpy_dtype(left))
+        return backend.astype(left @ (right.T @ V), np.float64)
+
+    @cached_property
+    def _numbered(self) -> tuple[Any, Any]:
+        """The features with columns of their own; an open set of columns is numbered when a product with vectors first needs it."""
+        return meet(self.left, self.right)
+
+    @property
+    def features(self) -> Any:
+        """Φ, with columns of its own."""
+        return self._numbered[0]
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        return int(self.features.shape[1])
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the columns are the same in every such matrix of the kernel, or an open set that is numbered for each."""
+        return not isinstance(self.left, Coded)
 
 
 class _InnerProduct:

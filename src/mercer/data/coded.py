@@ -1,12 +1,13 @@
 """Sparse rows over an open set of columns: what explicit kernels on structured data prepare.
 
 A column is a 64-bit code computed from what it stands for (a word, a subtree), so that two sets of items need no shared vocabulary. Two of a
-million different things share a code with probability 3·10⁻⁸. For a product, ``meet`` numbers the codes that occur and gives ordinary
-matrices.
+million different things share a code with probability 3·10⁻⁸. Products join entries of equal code, or number
+the codes that occur and use ordinary matrices.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -20,6 +21,7 @@ from mercer.data.representations import offsets_of, spans
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _SPARSE_STEP = 64  # multiplications of a dense product that take as long as one step of a sparse one
 _FIRST_TABLE = 2**12
+_EXACT = 2**24  # whole numbers below are exact in float32
 
 
 def mix(x: Any) -> Any:
@@ -73,7 +75,9 @@ class Coded:
         return Coded(self.codes, self.values.astype(dtype), self.offsets)
 
     def sqnorm(self) -> Any:
-        return np.bincount(self.rows, weights=self.values**2, minlength=self.shape[0]).astype(self.dtype)
+        out = np.empty(self.shape[0], self.dtype)
+        _compiled(_norm_loop)(self.values, self.offsets, out)
+        return out
 
     @property
     def rows(self) -> Any:
@@ -135,29 +139,60 @@ def tensor(a: Any, b: Any) -> Coded:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def meet(A: Any, B: Any, budget: int) -> tuple[Any, Any]:
-    """A and B with their columns numbered together: CSR matrices, or dense ones where most of their entries are there and they are small.
-
-    What is not Coded stays as it is; ``B is A`` is kept.
-    """
+def meet(A: Any, B: Any) -> tuple[Any, Any]:
+    """A and B with their columns numbered together, as CSR matrices: for products with vectors. What is not Coded stays as it is."""
     if not (isinstance(A, Coded) and isinstance(B, Coded)):
         return A, B
     sides = [A] if B is A else [A, B]
     numbers, width = _numbered([side.codes for side in sides])
-    counts = [np.bincount(ids, minlength=width) for ids in numbers]
-    joins = float(counts[0] @ counts[-1].astype(np.float64))  # steps of a sparse product
-    rows, columns = A.shape[0], B.shape[0]
-    dense = _SPARSE_STEP * joins > float(rows) * columns * width and 8 * 8 * (rows + columns) * width <= budget
-    made = [_matrix(side, ids, max(1, width), dense=dense) for side, ids in zip(sides, numbers, strict=True)]
+    made = [sparse.csr_array((s.values, ids, s.offsets), shape=(s.shape[0], max(1, width))) for s, ids in zip(sides, numbers, strict=True)]
     return made[0], made[-1]
 
 
-def _matrix(side: Coded, ids: Any, width: int, *, dense: bool) -> Any:
-    if dense:
-        out = np.zeros((side.shape[0], width), side.dtype)
-        out[side.rows, ids] = side.values
-        return out
-    return sparse.csr_array((side.values, ids, side.offsets), shape=(side.shape[0], width))
+def densely(A: Coded, B: Coded, budget: int) -> tuple[Any, Any] | None:
+    """Both as dense matrices of the columns that occur, where a product of these is faster and they are small; else None.
+
+    In float32 where all inner products are whole numbers that it holds exactly: then a product in float32 is the product.
+    """
+    rows, columns = A.shape[0], B.shape[0]
+    width, joins = _extent(A, B)
+    if _SPARSE_STEP * joins < float(rows) * columns * width or 64 * (rows + columns) * width > budget:
+        return None
+    sides = [A] if B is A else [A, B]
+    numbers, count = _numbered([side.codes for side in sides])
+    exact = all(not (s.values % 1).any() and float(s.sqnorm().max(initial=0.0)) < _EXACT for s in sides)
+    made = []
+    for side, ids in zip(sides, numbers, strict=True):
+        out = np.zeros((side.shape[0], max(1, count)), np.float32 if exact else side.dtype)
+        _compiled(_place_loop)(ids, side.values, side.offsets, out)
+        made.append(out)
+    return made[0], made[-1]
+
+
+def _extent(A: Coded, B: Coded) -> tuple[float, float]:
+    """About how many columns there are, and how many pairs of entries share one: from a part of the codes, chosen by their last bits."""
+    share = max(1, 1 << max(0, int(math.log2(max(1, len(A.codes) + len(B.codes)))) - 15))
+    sides = [side.codes[side.codes % np.uint64(share) == 0] if share > 1 else side.codes for side in ((A,) if B is A else (A, B))]
+    counted = [np.unique(codes, return_counts=True) for codes in sides]
+    if B is A:
+        return float(share * len(counted[0][0])), float(share * np.sum(counted[0][1].astype(np.float64) ** 2))
+    _, first, second = np.intersect1d(counted[0][0], counted[1][0], assume_unique=True, return_indices=True)
+    both = np.sum(counted[0][1][first].astype(np.float64) * counted[1][1][second])
+    return float(share * (len(counted[0][0]) + len(counted[1][0]) - len(first))), float(share * both)
+
+
+def _norm_loop(values, offsets, out):  # type: ignore[no-untyped-def]
+    for r in range(len(out)):
+        total = 0.0
+        for k in range(offsets[r], offsets[r + 1]):
+            total += values[k] * values[k]
+        out[r] = total
+
+
+def _place_loop(ids, values, offsets, out):  # type: ignore[no-untyped-def]
+    for r in range(len(out)):
+        for k in range(offsets[r], offsets[r + 1]):
+            out[r, ids[k]] = values[k]
 
 
 def _numbered(lists: list[Any]) -> tuple[list[Any], int]:

@@ -60,9 +60,12 @@ class DotBlock:
 
     def __init__(self, A: Any, B: Any, dtype: Any, device: str | None) -> None:
         self.A, self.B, self.dtype, self.device = A, B, dtype, device
-        self.dense, self.whole = not (sparse.issparse(A) or sparse.issparse(B)), True
+        self.whole = True
         self.sparse = sparse.issparse(A) and sparse.issparse(B) and device is None
-        self.join = self.sparse and A.shape[1] > _WIDEST_DENSE_PANEL and A.nnz + B.nnz > _WORTH_JOINING
+        self.join = isinstance(A, Coded) or (self.sparse and A.shape[1] > _WIDEST_DENSE_PANEL and A.nnz + B.nnz > _WORTH_JOINING)
+        # counts that float32 holds exactly, for values in float64
+        self.single = isinstance(A, np.ndarray) and A.dtype == np.float32 != dtype and isinstance(B, np.ndarray) and B.dtype == np.float32
+        self.dense = not (self.join or self.single or sparse.issparse(A) or sparse.issparse(B))
         self.strips: dict[tuple[int, int, int], Strip] = {}
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> DotBlock:
@@ -74,6 +77,9 @@ class DotBlock:
         if self.join:
             return self._strip(0, self.A, rows).times(self._strip(int(self.B is not self.A), self.B, cols), out)
         A, B = self.A[rows], self.B[cols]
+        if self.single:
+            out[...] = A @ B.T
+            return out
         if self.sparse:
             out[...] = A @ B.T.toarray() if A.shape[1] <= _WIDEST_DENSE_PANEL else (A @ B.T).toarray()
             return out

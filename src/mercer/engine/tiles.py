@@ -15,7 +15,7 @@ import numpy as np
 
 from mercer import backend
 from mercer.backend import Array, Compute, is_tensor, run_tasks, stopping
-from mercer.data import check_same_width, chunks, meet, take
+from mercer.data import Coded, check_same_width, chunks, densely, take
 from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
 from mercer.engine.gpu import Launch, launchable
@@ -194,7 +194,8 @@ class Tiles:
         if n.op == "fold":
             return FoldBlock(n.data, A, B, self.dtype, self._device)
         if n.op == "dot":
-            return DotBlock(*meet(A, B, self.compute.budget), self.dtype, self._device)
+            pair = densely(A, B, self.compute.budget) if isinstance(A, Coded) else None
+            return DotBlock(*(pair or (A, B)), self.dtype, self._device)
         scale, column = n.data
         return SqDistBlock(A, B, scale, column, self.dtype, self._device, self.compute.budget // 4)
 

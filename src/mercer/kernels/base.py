@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Anything, Coded, DataError, Domain, check_same_width, chunks, in_order_of, leaves, meet, size, take
+from mercer.data import Anything, Coded, DataError, Domain, check_same_width, chunks, in_order_of, leaves, size, take
 from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
 if TYPE_CHECKING:
@@ -177,7 +177,6 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             left = k._features(A)
             right = left if B is A else k._features(B)
             check_same_width(left, right)
-            left, right = meet(left, right, compute.budget)
             return LowRankGram(left, right, compute, item_values(k._diag, A, common_dtype(A, compute)) if B is A else None)
         return KernelGram.of(k, A, B, compute)
 

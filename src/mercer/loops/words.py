@@ -18,60 +18,76 @@ def letter(code):  # type: ignore[no-untyped-def]
 
 
 @backend.jit
-def window_codes(x, k, codes, where):  # type: ignore[no-untyped-def]
-    """The codes of the words of length k of x, and where they begin; words with the letter 0 are left out. Returns how many."""
+def letters_of(x, out):  # type: ignore[no-untyped-def]
+    for i in range(len(x)):
+        out[i] = letter(x[i])
+
+
+@backend.jit
+def window_codes(x, letters, k, codes):  # type: ignore[no-untyped-def]
+    """The codes of the words of length k of x; words with the letter 0 are left out. Returns how many."""
     power = np.uint64(1)
     for _ in range(k):
         power *= _BASE
     salt = _mix(np.uint64(k))
     h, since, found = np.uint64(0), 0, 0
     for i in range(len(x)):
-        h = h * _BASE + letter(x[i])
+        h = h * _BASE + letters[i]
         if i >= k:
-            h -= letter(x[i - k]) * power
+            h -= letters[i - k] * power
         since = 0 if x[i] == 0 else since + 1
         if since >= k:
-            codes[found], where[found] = _mix(h ^ salt), i - k + 1
+            codes[found] = _mix(h ^ salt)
             found += 1
     return found
 
 
 @backend.jit
-def gather(codes, count, keys, slots, stamps, stamp, out_codes, out_values, start):  # type: ignore[no-untyped-def]
-    """Append the distinct codes, each with its number of occurrences, at ``start``; returns where they end. ``stamp`` marks what is in the table."""
-    mask, end = np.uint64(len(keys) - 1), start
+def gather(codes, count, slots, out_codes, out_values, start):  # type: ignore[no-untyped-def]
+    """Append the distinct codes, each with its number of occurrences, at ``start``; returns where they end.
+
+    ``slots`` is a table of places behind ``start``: what points before it is of an earlier row, and free.
+    """
+    mask, end = np.uint64(len(slots) - 1), start
     for n in range(count):
         code = codes[n]
         h = code & mask
-        while stamps[h] == stamp and keys[h] != code:
+        while slots[h] >= start and out_codes[slots[h]] != code:
             h = (h + np.uint64(1)) & mask
-        if stamps[h] == stamp:
-            out_values[slots[h]] += 1.0
+        slot = slots[h]
+        if slot >= start:
+            out_values[slot] += 1.0
         else:
-            keys[h], slots[h], stamps[h] = code, end, stamp
-            out_codes[end], out_values[end] = code, 1.0
+            slots[h], out_codes[end], out_values[end] = end, code, 1.0
             end += 1
     return end
 
 
 @backend.jit
-def spectrum(values, offsets, k_min, factors, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
-    """For each row, the words of lengths k_min, k_min + 1, … with their counts times ``factors``."""
+def table_of(offsets):  # type: ignore[no-untyped-def]
+    """The longest row, and an empty table for its words."""
     longest = 0
     for r in range(len(offsets) - 1):
         longest = max(longest, offsets[r + 1] - offsets[r])
     room = 16
     while room < 2 * longest:
         room *= 2
-    keys, slots, stamps = np.empty(room, np.uint64), np.empty(room, np.int64), np.full(room, -1, np.int64)
-    codes, where = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.int64)
+    return longest, np.full(room, -1, np.int64)
+
+
+@backend.jit
+def spectrum(values, offsets, k_min, factors, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
+    """For each row, the words of lengths k_min, k_min + 1, … with their counts times ``factors``."""
+    longest, slots = table_of(offsets)
+    codes, letters = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
     end = 0
     for r in range(len(offsets) - 1):
         begin = end
         x = values[offsets[r] : offsets[r + 1]]
+        letters_of(x, letters)
         for n in range(len(factors)):
-            count = window_codes(x, k_min + n, codes, where)
-            start, end = end, gather(codes, count, keys, slots, stamps, r * len(factors) + n, out_codes, out_values, end)
+            count = window_codes(x, letters, k_min + n, codes)
+            start, end = end, gather(codes, count, slots, out_codes, out_values, end)
             if factors[n] != 1.0:
                 for e in range(start, end):
                     out_values[e] *= factors[n]
@@ -82,13 +98,7 @@ def spectrum(values, offsets, k_min, factors, out_codes, out_values, out_lengths
 @backend.jit
 def gapped(values, offsets, g, masks, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
     """For each row and each set of places (a row of ``masks``), the letters at these places of all windows of length g, counted."""
-    longest = 0
-    for r in range(len(offsets) - 1):
-        longest = max(longest, offsets[r + 1] - offsets[r])
-    room = 16
-    while room < 2 * longest:
-        room *= 2
-    keys, slots, stamps = np.empty(room, np.uint64), np.empty(room, np.int64), np.full(room, -1, np.int64)
+    longest, slots = table_of(offsets)
     codes, letters = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
     place = np.empty(g, np.uint64)
     for p in range(g):
@@ -97,8 +107,7 @@ def gapped(values, offsets, g, masks, out_codes, out_values, out_lengths):  # ty
     for r in range(len(offsets) - 1):
         begin = end
         x = values[offsets[r] : offsets[r + 1]]
-        for i in range(len(x)):
-            letters[i] = letter(x[i])
+        letters_of(x, letters)
         for m in range(len(masks)):
             count, salt = 0, _mix(np.uint64(m + 1) * _BASE)
             for i in range(len(x) - g + 1):
@@ -109,7 +118,7 @@ def gapped(values, offsets, g, masks, out_codes, out_values, out_lengths):  # ty
                 if whole:
                     codes[count] = _mix(h)
                     count += 1
-            end = gather(codes, count, keys, slots, stamps, r * len(masks) + m, out_codes, out_values, end)
+            end = gather(codes, count, slots, out_codes, out_values, end)
         out_lengths[r] = end - begin
     return end
 

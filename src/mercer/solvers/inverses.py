@@ -83,7 +83,7 @@ class Woodbury:
 
     @classmethod
     def of(cls, gram: LowRankGram) -> Woodbury:
-        return cls(backend.astype(gram.left, np.float64), gram.compute.workers, exact=True)
+        return cls(backend.astype(gram.features, np.float64), gram.compute.workers, exact=True)
 
     @classmethod
     def pivoted(cls, gram: Gram, rank: int = _RANK) -> Woodbury:
@@ -114,7 +114,7 @@ Inverse = Factored | Woodbury
 def choose(gram: Gram, solver: str = "auto") -> Inverse:
     """The table at the head of this file; ``solver`` overrides it."""
     n = gram.shape[0]
-    narrow = isinstance(gram, LowRankGram) and gram.left.shape[1] < n and 16 * gram.left.shape[1] ** 2 <= gram.compute.budget
+    narrow = isinstance(gram, LowRankGram) and gram.width < n and 16 * gram.width**2 <= gram.compute.budget
     if solver == "woodbury" and not isinstance(gram, LowRankGram):
         raise ValueError("solver='woodbury' is for kernels with fewer features than samples (kernel.explicit); this one has no such features here.")
     if solver == "woodbury" or (solver == "auto" and narrow):

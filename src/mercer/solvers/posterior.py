@@ -34,7 +34,7 @@ class Posterior:
     @classmethod
     def of(cls, gram: Gram, weights: Array, ridge: float, bias: bool) -> Posterior:
         scale = np.sqrt(weights)
-        if isinstance(gram, LowRankGram):
+        if isinstance(gram, LowRankGram) and gram.fixed:
             phi = gram.left.toarray() if sparse.issparse(gram.left) else backend.to_numpy(gram.left)
             phi = scale[:, None] * np.asarray(phi, np.float64)
             inner = phi.T @ phi
@@ -60,7 +60,7 @@ class Posterior:
 
     def _features_of(self, cross: Gram) -> Any:
         """φ of the new items: given, or what explains their values with the training items, K(new, X) = φ Φ^T."""
-        if isinstance(cross, LowRankGram):
+        if isinstance(cross, LowRankGram) and cross.fixed:
             return cross.left
         values = np.asarray(backend.to_numpy(cross.astype(np.float64).dense()), np.float64)
         return np.linalg.lstsq(self.features, (values * self.scale).T, rcond=None)[0].T

@@ -81,7 +81,7 @@ class Decomposition(ABC):
 
 def decompose(gram: Gram, weights: Array, bias: bool) -> Decomposition:
     """For positive λ: by features where these are few, else tridiagonal."""
-    few = isinstance(gram, LowRankGram) and 4 * gram.left.shape[1] < 3 * gram.shape[0]
+    few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * gram.shape[0]
     return Spectrum.of(gram, weights, bias) if few or gram.shape[0] < 8 else Tridiagonal.of(gram, weights, bias)
 
 
@@ -110,8 +110,8 @@ class Spectrum(Decomposition):
         """Memory: the matrix and its eigenvectors; for a kernel with few features, these."""
         scale = np.sqrt(weights)
         n = len(scale)
-        if isinstance(gram, LowRankGram) and 4 * gram.left.shape[1] < 3 * n:
-            phi = gram.left.toarray() if sparse.issparse(gram.left) else backend.to_numpy(gram.left)
+        if isinstance(gram, LowRankGram) and 4 * gram.width < 3 * n:
+            phi = gram.features.toarray() if sparse.issparse(gram.features) else backend.to_numpy(gram.features)
             phi = scale[:, None] * np.asarray(phi, np.float64)
             if bias:
                 u = scale / np.linalg.norm(scale)

@@ -150,6 +150,7 @@ def test_tests_mirror_the_source() -> None:
         "windows": "test_sequence_truth.py",
         "automaton": "test_sequence_truth.py",
         "joins": "test_tiles.py",
+        "coordinate": "test_dual.py",
     }
     for path in _modules():
         stem = path.stem

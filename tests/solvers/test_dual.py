@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.svm import SVC as Libsvm
 
 import mercer as mc
@@ -228,3 +229,26 @@ def test_ctrl_c_stops_a_long_fit() -> None:
     with pytest.raises(KeyboardInterrupt):
         solver.solve(_hinge(np.random.default_rng(0).permutation(y), 1e6), gram)
     assert time.perf_counter() - start < 3.0
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("many", [False, True])
+def test_one_variable_at_a_time_leads_to_the_same_optimum(bias: bool, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first point from features: the same objective and gap as without it, for SVC and for SVR, whose items have two variables each."""
+    from mercer.solvers import coordinate
+
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 6))
+    y = np.sign(X[:, 0] + 0.5 * rng.standard_normal(400))
+    monkeypatch.setattr(dual, "_ALL", 50)
+    machine = mc.SVR(kernel=mc.Linear(), C=0.7, epsilon=0.05, tol=1e-6) if many else mc.SVC(kernel=mc.Linear(), C=0.7, fit_intercept=bias, tol=1e-6)
+    called = []
+    real = coordinate.descend
+    monkeypatch.setattr(coordinate, "descend", lambda *args: called.append(1) or real(*args))
+    machine.fit(X, y)
+    assert called
+    monkeypatch.setattr(coordinate, "applies", lambda *args: False)
+    other = clone(machine).fit(X, y)
+    assert len(called) == 1
+    assert machine.gap_ <= 1e-6
+    np.testing.assert_allclose(machine.objective_, other.objective_, rtol=1e-8)

@@ -71,8 +71,8 @@ class Coded:
         per_entry = np.repeat(factor, np.diff(self.offsets)) if np.ndim(factor) else factor
         return Coded(self.codes, self.values * per_entry, self.offsets)
 
-    def astype(self, dtype: Any) -> Coded:
-        return Coded(self.codes, self.values.astype(dtype), self.offsets)
+    def astype(self, dtype: Any, copy: bool = True) -> Coded:
+        return Coded(self.codes, self.values.astype(dtype, copy=copy), self.offsets)
 
     def sqnorm(self) -> Any:
         out = np.empty(self.shape[0], self.dtype)

@@ -6,6 +6,8 @@ Outer rounds choose the variables that may still move, store their block of K, s
 columns of what changed, computed on the fly. Since the set is derived from the full gradient, there is nothing to shrink and nothing to
 reconstruct. The block is in float32; whenever rounding could matter to the gap, the gradient is computed again in float64, until the gap holds.
 
+Where the kernel has features and there are many variables, one variable at a time comes first (``coordinate``): it needs no block at all.
+
 Memory: the block, at most a quarter of the budget, and a few vectors. K is stored whole only where its values are dear and it fits as well.
 """
 
@@ -20,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from mercer.backend import Array, put_aside, single_threaded_blas, stopping, workspace
-from mercer.gram import CachedGram, DenseGram, DensePart, Gram, KernelGram, MixedGram
+from mercer.gram import CachedGram, DenseGram, DensePart, Gram, KernelGram, LowRankGram, MixedGram
 from mercer.problems import DualQP, Solution
+from mercer.solvers import coordinate
 from mercer.solvers.interior import interior_point, with_sums
 from mercer.solvers.newton import free_step
 from mercer.solvers.smo import Block, row_length
@@ -71,6 +74,9 @@ class ActiveSet:
 
     def solve(self, problem: DualQP, gram: Gram, start: Array | None = None) -> Solution:
         """From ``start``, if given, moved into the bounds and to the sums that are to be kept."""
+        if start is None and len(problem) > _ALL and coordinate.applies(problem, gram):
+            assert isinstance(gram, LowRankGram)
+            start = coordinate.descend(problem, gram, self.seed)
         first = problem.start if start is None else with_sums(problem, np.clip(np.asarray(start, np.float64), problem.lower, problem.upper))
         with single_threaded_blas():  # the systems inside are small, and their bits must not depend on threads
             run = _Run(self, problem, kept(gram), first)

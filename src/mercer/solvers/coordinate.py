@@ -1,0 +1,76 @@
+"""A first point for the dual of a kernel with features, one variable at a time, without a matrix.
+
+    min ½ b^T Φ Φ^T b + p^T b,  lower ≤ b ≤ upper,  sum of b kept
+
+w = Φ^T b is at hand, so a step in b_i costs the features of one item: an epoch costs what the data holds. The sum is kept by the method of
+multipliers: ``level`` is its price, and μ/2 (sum − wanted)² is added, as if each item had one feature √μ more. Hsieh et al. 2008 without the sum.
+Steps become small long before the gap is; the active set goes on from here.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.backend import Array, stopping
+from mercer.gram import LowRankGram
+from mercer.problems import DualQP
+
+_EPOCHS = 100
+_ENOUGH = 0.05  # of the scale of the linear term: how far the gradient may be from optimal
+_SWEEPS = 5  # epochs between two looks at the price of the sum
+
+
+def applies(problem: DualQP, gram: Any) -> bool:
+    """Whether there are features on this machine, and one sum or none."""
+    return isinstance(gram, LowRankGram) and not backend.is_tensor(gram.left) and gram.right is gram.left and problem.group is None
+
+
+def descend(problem: DualQP, gram: LowRankGram, seed: int) -> Array:
+    """b near the optimum, within its bounds; its sum is about right."""
+    phi = gram.features
+    phi = sparse.csr_array(phi).astype(np.float64) if sparse.issparse(phi) else sparse.csr_array(np.asarray(phi, np.float64))
+    items = np.arange(len(problem)) if problem.index is None else np.asarray(problem.index)
+    diagonal = np.asarray(gram.diag(), np.float64)
+    b = np.array(problem.start, np.float64)
+    w = np.asarray(phi.T @ problem.items(b, phi.shape[0]))
+    mu = float(np.mean(diagonal)) if problem.coupled else 0.0
+    state = np.array([0.0, 0.0])  # the price of the sum, and the sum less what it should be
+    random, scale = np.random.default_rng(seed), float(np.max(np.abs(problem.linear), initial=0.0)) or 1.0
+    for _ in range(_EPOCHS // _SWEEPS):
+        for _ in range(_SWEEPS):
+            order = random.permutation(len(problem))
+            worst = _loop()(phi.indptr, phi.indices, phi.data, items, order, problem.linear, problem.lower, problem.upper, diagonal, mu, b, w, state)
+        state[0] += mu * state[1]
+        if stopping() or (worst < _ENOUGH * scale and mu * abs(state[1]) < _ENOUGH * scale):
+            break
+    return b
+
+
+@cache
+def _loop() -> Any:
+    return backend.jit(_epoch)
+
+
+def _epoch(indptr, indices, data, items, order, linear, lower, upper, diagonal, mu, b, w, state):  # type: ignore[no-untyped-def]
+    """Every variable once; returns the largest violation that was met."""
+    worst = 0.0
+    for t in order:
+        i = items[t]
+        g = linear[t] + state[0] + mu * state[1]
+        for k in range(indptr[i], indptr[i + 1]):
+            g += data[k] * w[indices[k]]
+        if (g > 0.0 and b[t] > lower[t]) or (g < 0.0 and b[t] < upper[t]):
+            worst = max(worst, abs(g))
+            curvature = diagonal[i] + mu
+            new = min(max(b[t] - g / curvature, lower[t]), upper[t]) if curvature > 0.0 else (lower[t] if g > 0.0 else upper[t])
+            step = new - b[t]
+            b[t] = new
+            state[1] += step
+            for k in range(indptr[i], indptr[i + 1]):
+                w[indices[k]] += step * data[k]
+    return worst

@@ -92,9 +92,14 @@ class GlobalAlignment(Aligned):
         e = float(np.exp(2 * rate))
         apart = e / (2 - e) if A.values.ndim == 1 else -1.0
 
-        def sweep(X: Ragged, rows: Array, batch: Batch) -> Array:
+        def room(batch: Batch) -> tuple[Array, ...]:
+            shape = (batch.longest + 1, lanes.FLOATS)
+            return np.ascontiguousarray(batch.packed.transpose(0, 2, 1)), np.zeros(shape), np.zeros(shape)
+
+        def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             out = np.empty((len(rows), lanes.FLOATS))
-            alignments.global_alignments(X.values, X.offsets, rows, batch.packed, batch.lengths, rate, apart, out)
+            frames, paths, exponents = batch.once(lambda: room(batch))
+            alignments.global_alignments(X.values, X.offsets, rows, begin, end, frames, batch.lengths, rate, apart, paths, exponents, out)
             return out
 
         return sweep
@@ -177,6 +182,8 @@ class LocalAlignment(Aligned):
             )
         if self.scores is not None:
             letters, S = self._table
+            if len({one_code(a) for a in letters}) != len(letters):
+                raise ValueError(f"LocalAlignment(scores): the letters {letters!r} must each be there once.")
             if S.shape != (len(letters), len(letters)) or not np.isfinite(S).all() or not np.allclose(S, S.T):
                 raise ValueError(f"LocalAlignment(scores): the matrix must be symmetric, {len(letters)} × {len(letters)}, as there are letters.")
         steepest = np.abs(self._table[1]).max() if self.scores is not None else max(abs(self.match), abs(self.mismatch))
@@ -221,15 +228,20 @@ class LocalAlignment(Aligned):
 
         opening, extending = (float(np.exp(-self.beta * gap)) for gap in (self.gap_open, self.gap_extend))
 
-        def sweep(X: Ragged, rows: Array, batch: Batch) -> Array:
+        def room(X: Ragged, batch: Batch) -> tuple[Array, ...]:
+            scores = self._weights() if self.scores is not None else self._plain(X, batch)
+            profile = alignments.profile_of(batch.packed, batch.lengths, scores)
+            return profile, np.zeros((4, batch.longest + 1, lanes.FLOATS)), np.zeros((2, lanes.FLOATS))
+
+        def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             out = np.empty((len(rows), lanes.FLOATS))
-            scores = self._weights() if self.scores is not None else self._plain(X, rows, batch)
-            alignments.local_alignments(X.values, X.offsets, rows, batch.packed, batch.lengths, scores, opening, extending, out)
+            profile, states, total = batch.once(lambda: room(X, batch))
+            alignments.local_alignments(X.values, X.offsets, rows, begin, end, profile, opening, extending, states, total, out)
             return out
 
         return sweep
 
-    def _plain(self, X: Ragged, rows: Array, batch: Batch) -> Any:
+    def _plain(self, X: Ragged, batch: Batch) -> Any:
         """exp(β s) of equal and of different letters."""
         count = 1 + int(max(X.values.max(initial=0), batch.packed.max(initial=0)))
         scores = np.full((count, count), np.exp(float(self.beta) * float(self.mismatch)))

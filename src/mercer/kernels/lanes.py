@@ -6,7 +6,7 @@ against a batch. Of a block of items with themselves each pair is computed once,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,9 +17,10 @@ from mercer.data import Domain, Ragged, Sequences, chunks
 from mercer.kernels.base import Kernel
 
 _CELLS = 2**27  # of a call: a tenth of a second, so that an interrupt is not late
+_TOGETHER = 16  # sequences whose values with themselves are found in one block
 _LETTERS = 254  # that a byte can tell apart, beside padding and the letter that equals nothing
 
-Sweep = Callable[[Ragged, Array, "Batch"], Array]
+Sweep = Callable[[Ragged, Array, "Batch", int, int], Array]
 
 
 class Batch:
@@ -31,24 +32,49 @@ class Batch:
         self.packed = np.zeros((self.longest + padding, lanes, *B.values.shape[1:]), B.values.dtype)
         for lane, m in enumerate(members):
             self.packed[: self.lengths[lane], lane] = B[m]
+        self._made: tuple[Array, ...] | None = None
+
+    def once(self, make: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
+        """What a loop makes of the batch, or keeps from one call to the next."""
+        if self._made is None:
+            self._made = make()
+        return self._made
+
+
+def _in_parts(A: Ragged, rows: Array, batch: Batch, sweep: Sweep, cost: int) -> Iterator[tuple[Array, Array]]:
+    """(rows, values), a part at a time, so that no call takes long; a long sequence is taken up where the last call left it."""
+    lengths = A.lengths[rows]
+    longest = int(lengths.max(initial=0))
+    step = _CELLS // max(1, cost * longest)
+    if step >= 1:
+        for some in chunks(len(rows), step):
+            if backend.stopping():
+                return
+            yield rows[some], sweep(A, rows[some], batch, 0, longest)
+        return
+    for r in range(len(rows)):
+        values = np.zeros((1, batch.packed.shape[1]))
+        for part in chunks(int(lengths[r]), max(1, _CELLS // max(1, cost))):
+            if backend.stopping():
+                return
+            values = sweep(A, rows[r : r + 1], batch, part.start, part.stop)
+        yield rows[r : r + 1], values
 
 
 def swept(A: Ragged, B: Ragged, lanes: int, padding: int, sweep: Sweep, *, cells: bool = True) -> Array:
-    """The matrix of ``sweep(A, rows, batch)``, which gives rows × lanes, over all batches of B; its cost is the product of lengths, if ``cells``."""
+    """The matrix of ``sweep(A, rows, batch, begin, end)`` over all batches of B: rows × lanes, for the places begin … end of the rows.
+
+    Its cost is the product of lengths, or, without ``cells``, the length of the rows.
+    """
     out = np.empty((len(A), len(B)))
     order = np.argsort(B.lengths, kind="stable")
-    longest = int(A.lengths.max(initial=0))
     for lane in chunks(len(B), lanes):
         batch = Batch(B, order[lane], lanes, padding)
         rows = order[: lane.stop] if B is A else np.arange(len(A))
-        step = max(1, _CELLS // max(1, lanes * longest * max(1, batch.longest))) if cells else len(rows)
-        for some in chunks(len(rows), step):
-            if backend.stopping():
-                return out
-            values = sweep(A, rows[some], batch)[:, : len(batch.members)]
-            out[np.ix_(rows[some], batch.members)] = values
+        for some, values in _in_parts(A, rows, batch, sweep, lanes * (max(1, batch.longest) if cells else 1)):
+            out[np.ix_(some, batch.members)] = values[:, : len(batch.members)]
             if B is A:
-                out[np.ix_(batch.members, rows[some])] = values.T
+                out[np.ix_(batch.members, some)] = values[:, : len(batch.members)].T
     return out
 
 
@@ -57,8 +83,10 @@ def with_itself(A: Ragged, lanes: int, padding: int, sweep: Sweep) -> Array:
     out = np.empty(len(A))
     order = np.argsort(A.lengths, kind="stable")
     for lane in chunks(len(A), lanes):
-        members = order[lane]
-        out[members] = np.diagonal(sweep(A, members, Batch(A, members, lanes, padding)))
+        batch = Batch(A, order[lane], lanes, padding)
+        found = [values for _, values in _in_parts(A, batch.members, batch, sweep, lanes * max(1, batch.longest))]
+        if found and sum(map(len, found)) == len(batch.members):
+            out[batch.members] = np.diagonal(np.concatenate(found))
     return out
 
 
@@ -100,7 +128,12 @@ class Swept(Kernel):
 
     def _diag(self, A: Any) -> Any:
         A = items(A)
-        return np.array([float(self._swept(one, one)[0, 0]) for one in (A.take(i) for i in chunks(len(A), 1))])
+        order = np.argsort(A.lengths, kind="stable")
+        out = np.empty(len(A))
+        for some in chunks(len(A), _TOGETHER):
+            part = A.take(order[some])
+            out[order[some]] = np.diagonal(self._swept(part, part))
+        return out
 
 
 def items(A: Any) -> Any:

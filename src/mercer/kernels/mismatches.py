@@ -31,15 +31,21 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
         ]
         return np.array(pairs, np.float64).reshape(len(A), len(B))
 
-    def sweep(X: Ragged, rows: Array, batch: Batch) -> Array:
+    def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
         out = np.zeros((len(rows), lanes.BYTES))
         places = batch.longest - width + 1
         if places > 0:
-            valid = _valid(batch, width, places, whole=whole)
-            windows.window_sums(X.values, X.offsets, rows, batch.packed, valid, width, whole, least, worth, out)
+            valid, matches, totals = batch.once(lambda: _room(batch, width, places, len(worth), whole=whole))
+            windows.window_sums(X.values, X.offsets, rows, begin, end, batch.packed, valid, width, whole, least, worth, matches, totals, out)
         return out
 
     return swept(*sides, lanes.BYTES, width + lanes.UNROLLED, sweep)
+
+
+def _room(batch: Batch, width: int, places: int, kinds: int, *, whole: bool) -> tuple[Array, ...]:
+    """Where windows begin, and room for the matches of a window with all others and for the sums."""
+    lanes = batch.packed.shape[1]
+    return _valid(batch, width, places, whole=whole), np.zeros((places, lanes), np.uint8), np.zeros((kinds, lanes), np.int64)
 
 
 def _valid(batch: Batch, width: int, places: int, *, whole: bool) -> Array:
@@ -212,9 +218,10 @@ class Mismatch(Swept):
 
         worth, a, k = np.array(near, np.float64), len(self.alphabet), int(self.k)
 
-        def sweep(X: Ragged, rows: Array, batch: Batch) -> Array:
+        def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
+            (table,) = batch.once(lambda: (mismatches.table(batch.packed, a, k, worth),))
             out = np.zeros((len(rows), lanes.FLOATS))
-            mismatches.table_sums(X.values, X.offsets, rows, batch.packed, a, k, worth, out)
+            mismatches.table_sums(X.values, X.offsets, rows, table, a, k, out)
             return out
 
         return swept(A, B, lanes.FLOATS, 0, sweep, cells=False)

@@ -49,12 +49,12 @@ class WeightedDegree(Swept):
         if sides is None:
             raise DataError("WeightedDegree tells at most 254 letters apart; there are more.")
 
-        def sweep(X: Ragged, rows: Array, batch: Batch) -> Array:
+        def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             out = np.empty((len(rows), lanes.BYTES))
             windows.weighted_degree(X.values, X.offsets, rows, batch.packed, int(self.degree), int(self.shift), out)
             return out
 
-        return swept(*sides, lanes.BYTES, int(self.shift) + lanes.STEPS, sweep)
+        return swept(*sides, lanes.BYTES, int(self.shift) + lanes.STEPS, sweep, cells=False)
 
     def _width(self, A: Ragged) -> int:
         return int(self.degree) * int(A.lengths.max(initial=0))

@@ -37,9 +37,15 @@ class Subsequence(Swept):
             return self._listed(A, B, letters)
         from mercer.loops import lanes, subsequences
 
-        def sweep(X: Ragged, rows: Array, batch: Batch) -> Array:
+        n, decay = int(self.length), float(self.decay)
+
+        def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
+            # the letters as floats, K′ of each level (row 0 before the first letter), and the sums
+            letters, K, total = batch.once(
+                lambda: (batch.packed.astype(np.float64), np.zeros((n, len(batch.packed) + 1, lanes.FLOATS)), np.zeros(lanes.FLOATS))
+            )
             out = np.zeros((len(rows), lanes.FLOATS))
-            subsequences.subsequences(X.values, X.offsets, rows, batch.packed.astype(np.float64), int(self.length), float(self.decay), out)
+            subsequences.subsequences(X.values, X.offsets, rows, begin, end, letters, n, decay, K, total, out)
             return out
 
         return swept(A, B, lanes.FLOATS, lanes.STEPS, sweep)
@@ -55,15 +61,17 @@ class Subsequence(Swept):
         from mercer.loops import subsequences
 
         def features(X: Ragged) -> Array:
-            out = np.empty((len(X), letters ** int(self.length)))
-            subsequences.features(X.values.astype(np.int64) - 1, X.offsets, letters, int(self.length), float(self.decay), out)
+            out = np.zeros((len(X), letters ** int(self.length)))
+            for some in chunks(len(X), 16):
+                if not backend.stopping():
+                    part = X.take(some)
+                    subsequences.features(part.values.astype(np.int64) - 1, part.offsets, letters, int(self.length), float(self.decay), out[some])
             return out
 
-        right, out = features(B), np.empty((len(A), len(B)))
+        right = features(B)
         if B is A:
             return right @ right.T
+        out = np.empty((len(A), len(B)))
         for some in chunks(len(A), 64):
-            if backend.stopping():
-                break
             out[some] = features(A.take(some)) @ right.T
         return out

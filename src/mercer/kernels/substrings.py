@@ -25,6 +25,8 @@ class Substring(Swept):
     longest: int | None = None
 
     def _validate(self) -> None:
+        if not np.isfinite(self.decay):
+            raise ValueError("Substring(decay=inf): decay must be finite.")
         if self.longest is not None and not (isinstance(self.longest, int | np.integer) and self.longest >= 1):
             raise ValueError(f"Substring(longest={self.longest!r}): give a whole number of at least 1, or None.")
 

@@ -11,23 +11,24 @@ _LOG_UNIT = 512 * math.log(2.0)
 
 
 @backend.jit
-def global_alignments(values, offsets, rows, packed, lengths, rate, apart, out):  # type: ignore[no-untyped-def]
+def global_alignments(values, offsets, rows, begin, end, lanes, lengths, rate, apart, paths, exponents, out):  # type: ignore[no-untyped-def]
     """out[r, lane] = log Σ over alignments of Π e/(2 − e), e = exp(rate·‖x_i − z_j‖²); −∞ where one is empty.
 
-    Frames are rows of ``values``, or of numbers of letters where ``apart`` ≥ 0: e/(2 − e) of different letters.
+    Frames are rows of ``values``, and places × channels × lanes in ``lanes``; or numbers of letters where ``apart`` ≥ 0: e/(2 − e) of different
+    letters. Places begin … end of the rows; ``paths`` and their ``exponents``, of which row 0 stands before the first frame, are kept from one
+    call to the next.
     """
-    places, channels = len(packed), values.shape[1]
-    paths, exponents = np.zeros((places + 1, FLOATS)), np.zeros((places + 1, FLOATS))  # row 0 stands before the first frame
+    places, channels = len(lanes), values.shape[1]
     local, powers, corner = np.ones((places + 1, FLOATS)), np.zeros((places + 1, FLOATS)), np.zeros((2, FLOATS))
-    lanes = packed.transpose(0, 2, 1).copy()  # places × channels × lanes
     P, E, L, S = paths.ctypes.data, exponents.ctypes.data, local.ctypes.data, powers.ctypes.data
     C, Z, row = corner.ctypes.data, lanes.ctypes.data, FLOATS * 8
     for r in range(len(rows)):
         x = values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
         X = x.ctypes.data
-        paths[:] = 0.0
-        exponents[:] = FAR_BELOW
-        for i in range(len(x)):
+        if begin == 0:
+            paths[:] = 0.0
+            exponents[:] = FAR_BELOW
+        for i in range(begin, min(end, len(x))):
             if apart >= 0.0:
                 for j in range(places):
                     for lane in range(FLOATS):
@@ -41,31 +42,39 @@ def global_alignments(values, offsets, rows, packed, lengths, rate, apart, out):
                 global_step(L, S, j, P, E, C)
             powers[0] = 0.0  # an array lives until it is last named: not by its address
         for lane in range(FLOATS):
-            end = lengths[lane] if lane < len(lengths) else 0
-            reached = paths[end, lane] if end > 0 and len(x) > 0 else 0.0
-            out[r, lane] = math.log(reached) + exponents[end, lane] * _LOG_UNIT if reached > 0.0 else -np.inf
+            last = lengths[lane] if lane < len(lengths) else 0
+            reached = paths[last, lane] if last > 0 and len(x) > 0 else 0.0
+            out[r, lane] = math.log(reached) + exponents[last, lane] * _LOG_UNIT if reached > 0.0 else -np.inf
 
 
 @backend.jit
-def local_alignments(values, offsets, rows, packed, lengths, scores, opening, extending, out):  # type: ignore[no-untyped-def]
-    """out[r, lane] = log(1 + Σ over local alignments of Π scores·gaps): ``scores[a, b]`` of letters 0 …, of which −1 matches nothing.
-
-    M, X, Y of a cell are the sums over alignments that end there with a pair, or with a gap in one sequence, or in the other (Saigo et al. 2004).
-    """
+def profile_of(packed, lengths, scores):  # type: ignore[no-untyped-def]
+    """[a, place + 1, lane]: the score of letter a there; of one more letter, which matches nothing, 0."""
     places, letters = len(packed), len(scores)
-    states, corner, total = np.zeros((4, places + 1, FLOATS)), np.zeros((2, FLOATS)), np.zeros((2, FLOATS))
-    profile = np.zeros((letters + 1, places + 1, FLOATS))  # of each letter, and of nothing, against all places
+    profile = np.zeros((letters + 1, places + 1, FLOATS))
     for j in range(places):
         for lane in range(min(FLOATS, len(lengths))):
             if j < lengths[lane] and packed[j, lane] >= 0:
                 for a in range(letters):
                     profile[a, j + 1, lane] = scores[a, packed[j, lane]]
+    return profile
+
+
+@backend.jit
+def local_alignments(values, offsets, rows, begin, end, profile, opening, extending, states, total, out):  # type: ignore[no-untyped-def]
+    """out[r, lane] = log(1 + Σ over local alignments of Π scores·gaps), by the ``profile`` of the lanes. Letters are 0 …, of which −1 matches nothing.
+
+    M, X, Y of a cell are the sums over alignments that end there with a pair, or with a gap in one sequence, or in the other (Saigo et al. 2004).
+    Places begin … end of the rows; ``states`` and ``total`` are kept from one call to the next.
+    """
+    places, letters, corner = profile.shape[1] - 1, len(profile) - 1, np.zeros((2, FLOATS))
     S, C, T = states.ctypes.data, corner.ctypes.data, total.ctypes.data
     for r in range(len(rows)):
-        states[:] = 0.0
-        total[0] = 1.0  # the alignment of nothing
-        total[1] = 0.0
-        for i in range(offsets[rows[r]], offsets[rows[r] + 1]):
+        if begin == 0:
+            states[:] = 0.0
+            total[0] = 1.0  # the alignment of nothing
+            total[1] = 0.0
+        for i in range(offsets[rows[r]] + begin, min(offsets[rows[r]] + end, offsets[rows[r] + 1])):
             against = profile[values[i] if values[i] >= 0 else letters].ctypes.data
             corner[:] = 0.0
             for j in range(1, places + 1):

@@ -81,13 +81,10 @@ def neighbourhoods(values, offsets, letters, k, m, out):  # type: ignore[no-unty
 
 
 @backend.jit
-def table_sums(values, offsets, rows, packed, letters, k, weights, out):  # type: ignore[no-untyped-def]
-    """out[r, lane] = Σ over pairs of words of weights[distance], for some rows and the sequences in the lanes; farther words do not count."""
+def table(packed, letters, k, weights):  # type: ignore[no-untyped-def]
+    """[u, lane]: Σ over the words of the sequence in the lane of weights[its distance from u]; farther words do not count."""
     P = np.zeros((len(weights), letters**k, FLOATS))
-    longest = len(packed)
-    for r in range(len(rows)):
-        longest = max(longest, offsets[rows[r] + 1] - offsets[rows[r]])
-    numbers = np.empty(longest + 1, np.int64)
+    numbers = np.empty(len(packed) + 1, np.int64)
     for lane in range(FLOATS):
         count = word_numbers(packed[:, lane].copy(), letters, k, numbers)
         for n in range(count):
@@ -99,8 +96,18 @@ def table_sums(values, offsets, rows, packed, letters, k, weights, out):  # type
         for d in range(1, len(weights)):
             for lane in range(FLOATS):
                 P[0, u, lane] += weights[d] * P[d, u, lane]
+    return P[0].copy()
+
+
+@backend.jit
+def table_sums(values, offsets, rows, table, letters, k, out):  # type: ignore[no-untyped-def]
+    """out[r, lane] = Σ over the words of the row of table[word, lane]."""
+    longest = 0
+    for r in range(len(rows)):
+        longest = max(longest, offsets[rows[r] + 1] - offsets[rows[r]])
+    numbers = np.empty(longest + 1, np.int64)
     for r in range(len(rows)):
         count = word_numbers(values[offsets[rows[r]] : offsets[rows[r] + 1]], letters, k, numbers)
         for n in range(count):
             for lane in range(FLOATS):
-                out[r, lane] += P[0, numbers[n], lane]
+                out[r, lane] += table[numbers[n], lane]

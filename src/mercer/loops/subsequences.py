@@ -7,21 +7,22 @@ from mercer.loops.lanes import FLOATS, STEPS, subsequence_end, subsequence_step
 
 
 @backend.jit
-def subsequences(values, offsets, rows, letters, length, decay, out):  # type: ignore[no-untyped-def]
+def subsequences(values, offsets, rows, begin, end, letters, length, decay, K, total, out):  # type: ignore[no-untyped-def]
     """out[r, lane] = Σ over subsequences u of ``length`` letters of Σ λ^(spans in x and z), for some rows and the sequences in the lanes.
 
-    ``letters`` is places × lanes, with at least four places of the letter 0 at the end. O(length·|x||z|).
+    ``letters`` is places × lanes, with at least four places of the letter 0 at the end. O(length·|x||z|). Places begin … end of the rows;
+    ``K``, the K′_l(i, ·) for l = 0 … length − 1, and ``total`` are kept from one call to the next.
     """
     places = len(letters) - STEPS
-    K = np.zeros((length, places + STEPS + 1, FLOATS))  # K′_l(i, ·), l = 0 … length − 1; row 0 before the first letter
-    carried, total = np.zeros(FLOATS), np.zeros(FLOATS)
+    carried = np.zeros(FLOATS)
     Z, C, T = letters.ctypes.data, carried.ctypes.data, total.ctypes.data
     for r in range(len(rows)):
         x = values[offsets[rows[r]] : offsets[rows[r] + 1]]
-        K[0] = 1.0
-        K[1:] = 0.0
-        total[:] = 0.0
-        for i in range(len(x)):
+        if begin == 0:
+            K[0] = 1.0
+            K[1:] = 0.0
+            total[:] = 0.0
+        for i in range(begin, min(end, len(x))):
             letter = float(x[i]) if x[i] != 0 else -1.0
             for j in range(0, places, STEPS):
                 subsequence_end(Z, j, letter, K[length - 1].ctypes.data, T)

@@ -10,26 +10,28 @@ _LONGEST = 2**16  # steps after which 32 bits could
 
 
 @backend.jit
-def window_sums(values, offsets, rows, letters, valid, width, whole, least, weights, out):  # type: ignore[no-untyped-def]
+def window_sums(values, offsets, rows, begin, end, letters, valid, width, whole, least, weights, matches, totals, out):  # type: ignore[no-untyped-def]
     """out[r, lane] = Σ over pairs of windows of weights[number of equal places − least], for some rows and 64 sequences.
 
     ``letters`` is places × 64, ``valid`` tells for each place whether a window begins there. The letter 0 equals nothing; with ``whole``, windows
     that contain it do not count. The matches of window i with all windows j follow from those of i − 1 with j − 1; each number of matches that
-    has a weight is then counted over j.
+    has a weight is then counted over j. Places begin … end of the rows; ``matches`` and ``totals`` are kept from one call to the next.
     """
     places = len(valid)
     clear = 0  # places where windows begin in all lanes
     while clear < places and valid[clear].min() > 0:
         clear += 1
     clear -= clear % UNROLLED
-    matches, counts = np.zeros((places, BYTES), np.uint8), np.zeros(BYTES, np.uint8)
+    counts = np.zeros(BYTES, np.uint8)
     M, Z, C, V = matches.ctypes.data, letters.ctypes.data, counts.ctypes.data, valid.ctypes.data
-    totals = np.zeros((len(weights), BYTES), np.int64)
     for r in range(len(rows)):
         x = values[offsets[rows[r]] : offsets[rows[r] + 1]]
-        totals[:] = 0
+        if begin == 0:
+            totals[:] = 0
         strange = -1  # the last place of the letter 0
-        for i in range(len(x)):
+        for i in range(max(0, begin - width), begin):
+            strange = i if x[i] == 0 else strange
+        for i in range(begin, min(end, len(x))):
             strange = i if x[i] == 0 else strange
             first = i - width + 1
             if first < 0:
@@ -49,13 +51,13 @@ def window_sums(values, offsets, rows, letters, valid, width, whole, least, weig
                 continue
             for w in range(len(weights)):
                 wanted = np.uint8(least + w)
-                for begin in range(0, places, _LARGEST):
-                    end = min(begin + _LARGEST, places)
+                for low in range(0, places, _LARGEST):
+                    high = min(low + _LARGEST, places)
                     for lane in range(BYTES):
                         counts[lane] = 0
-                    for j in range(begin, min(end, clear), UNROLLED):
+                    for j in range(low, min(high, clear), UNROLLED):
                         count(M, j, wanted, C)
-                    for j in range(max(begin, clear), end):
+                    for j in range(max(low, clear), high):
                         count_valid(M, V, j, wanted, C)
                     for lane in range(BYTES):
                         totals[w, lane] += counts[lane]

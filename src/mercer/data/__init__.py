@@ -7,12 +7,12 @@ that names the first offending row and column, what was found there, and what to
 from mercer.data.coded import Coded, densely, meet, salted, side_by_side, tensor
 from mercer.data.objects import Anything, Domain, Graphs, Nodes, Objects
 from mercer.data.representations import Ragged, Rep, check_weights, chunks, distinct, leaves, listed, size, stack, take, weighted_median
-from mercer.data.sequences import Sequences, Series, reverse_complement
+from mercer.data.sequences import Sequences, Series, strands
 from mercer.data.tables import DataError, as_frame, in_order_of, select
 from mercer.data.vectors import Histograms, Vectors, check_same_width
 
 __all__ = [
     "Anything", "Coded", "DataError", "Domain", "Graphs", "Histograms", "Nodes", "Objects", "Ragged", "Rep", "Sequences", "Series", "Vectors",
-    "as_frame", "check_same_width", "check_weights", "chunks", "densely", "distinct", "in_order_of", "leaves", "listed", "meet", "reverse_complement",
-    "salted", "select", "side_by_side", "size", "stack", "take", "tensor", "weighted_median",
+    "as_frame", "check_same_width", "check_weights", "chunks", "densely", "distinct", "in_order_of", "leaves", "listed", "meet", 
+    "salted", "select", "side_by_side", "size", "stack", "strands", "take", "tensor", "weighted_median",
 ]  # fmt: skip

@@ -95,18 +95,24 @@ def take(rep: Rep, rows: Any) -> Rep:
     frame = as_frame(rep) if hasattr(rep, "columns") else None
     if frame is not None:
         return frame[np.arange(len(frame))[rows].tolist()].to_native()
+    if hasattr(rep, "to_list"):  # a column of a data frame, whose brackets may mean labels
+        return take(listed(rep), rows)
     if backend.is_tensor(rep) and not isinstance(rows, slice):
         rows = backend.like(np.asarray(rows, np.int64), rep)
     return rep[rows]
 
 
 def listed(X: Any) -> Any:
-    """A collection that can be counted and taken from: a generator, or a single column of a data frame, as a list; anything else as it is."""
+    """A collection that can be counted and taken from: arrays, tables and representations as they are, any other (a generator, a tuple, a column of
+    a data frame) as a list."""
+    if isinstance(X, list | np.ndarray):
+        return X
     series = nw.from_native(X, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series.to_list()
-    countable = hasattr(X, "shape") or hasattr(X, "__len__") or not isinstance(X, Iterable)
-    return X if countable else list(X)
+    if hasattr(X, "shape") or hasattr(X, "columns") or isinstance(X, str | bytes | bytearray) or not isinstance(X, Iterable):
+        return X
+    return list(X)
 
 
 def stack(a: Rep, b: Rep) -> Rep:

@@ -18,10 +18,11 @@ import numpy as np
 from mercer import backend
 from mercer.data.objects import Domain
 from mercer.data.representations import Ragged, Rep, listed, offsets_of
-from mercer.data.tables import DataError
+from mercer.data.tables import DataError, as_frame
 
 NOTHING = 0  # the code of a symbol that equals nothing
 _HASHED = 2**40  # hashed tokens start here, above code points and most numbers
+_OWN = 2**62  # whole numbers below are their own codes, but for one
 _RULES = ("skip", "letter", "error")
 
 
@@ -29,6 +30,13 @@ def items_of(X: Any, noun: str) -> list[Any]:
     """A collection of samples as a list: lists, arrays, generators, a column of a data frame."""
     if isinstance(X, str | bytes | bytearray):
         raise DataError(f"Expected a collection of {noun}, got one {type(X).__name__}; put it in a list: [x].")
+    frame = as_frame(X) if hasattr(X, "columns") else None
+    if frame is not None:
+        if len(frame.columns) != 1:
+            raise DataError(
+                f"Expected a collection of {noun}, got a table of {len(frame.columns)} columns; choose one with kernel.on({frame.columns[0]!r})."
+            )
+        X = frame.get_column(frame.columns[0]).to_native()
     X = listed(X)
     if backend.is_tensor(X):
         X = backend.to_numpy(X)
@@ -40,8 +48,12 @@ def items_of(X: Any, noun: str) -> list[Any]:
 
 
 def _missing(i: int, item: Any, noun: str) -> None:
-    if item is None or (isinstance(item, float | np.floating) and math.isnan(item)) or type(item).__name__ in ("NAType", "NaTType"):
+    if _is_missing(item):
         raise DataError(f"Item {i} of the {noun} is missing ({item}); drop it or put an empty one in its place.")
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float | np.floating) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -96,41 +108,65 @@ def _narrowed(ragged: Ragged) -> Ragged:
 
 def _codes(i: int, item: Any, known: dict[Any, int]) -> Any:
     """The codes of one sequence; ``known`` remembers tokens that were hashed."""
+    item = unpacked(item)
     _missing(i, item, "sequences")
-    if hasattr(item, "seq"):  # a record, as Biopython's
-        item = str(item.seq)
     if isinstance(item, str):
         return np.array([ord(c) + 1 for c in item], np.int64)
-    if backend.is_tensor(item):
-        item = backend.to_numpy(item)
     if isinstance(item, bytes | bytearray):
         item = np.frombuffer(item, np.uint8)
-    if isinstance(item, np.ndarray) and item.ndim == 1 and item.dtype.kind in "iu":
+    if isinstance(item, np.ndarray) and item.ndim == 1 and item.dtype.kind in "iu" and not _huge(item):
         numbers = item.astype(np.int64)
         return np.where(numbers >= 0, numbers + 1, numbers)
-    if not hasattr(item, "__len__") or not isinstance(item, Iterable):
+    if not hasattr(item, "__len__") or not isinstance(item, Iterable) or getattr(item, "ndim", 1) == 0:
         raise DataError(f"Item {i} of the sequences is {item!r}, a {type(item).__name__}; give strings, bytes or lists of tokens.")
     return np.array([_code(i, j, token, known) for j, token in enumerate(item)], np.int64)
 
 
+def unpacked(item: Any) -> Any:
+    """A record, as Biopython's, as its sequence; a tensor as an array; anything else as it is."""
+    if hasattr(item, "seq"):
+        return item.seq if isinstance(item.seq, str | bytes | bytearray) else str(item.seq)
+    if type(item).__name__ == "StringScalar":  # of pyarrow
+        return item.as_py()
+    return backend.to_numpy(item) if backend.is_tensor(item) else item
+
+
+def _huge(numbers: Any) -> bool:
+    """Whether some are beyond those that are their own codes."""
+    return len(numbers) > 0 and (int(numbers.max()) >= _OWN or int(numbers.min()) <= -_OWN)
+
+
 def _code(i: int, j: int, token: Any, known: dict[Any, int]) -> int:
-    token = token.item() if isinstance(token, np.generic) else token
-    if isinstance(token, str) and len(token) == 1:
-        return ord(token) + 1
-    if isinstance(token, float) and token.is_integer():
-        token = int(token)  # 1.0 equals 1
-    if isinstance(token, bool | int) and abs(int(token)) < 2**62:
-        return int(token) + 1 if token >= 0 else int(token)
-    if token is None or token != token:
+    if _is_missing(token):
         raise DataError(f"Item {i} of the sequences has a missing token ({token}) at place {j}; drop it, or give it a name.")
     try:
+        token = _canonical(token)
+        if isinstance(token, str) and len(token) == 1:
+            return ord(token) + 1
+        if isinstance(token, int) and abs(token) < _OWN:
+            return token + 1 if token >= 0 else token
         if token not in known:
             known[token] = token_code(token)
     except TypeError:
-        raise DataError(
-            f"Item {i} of the sequences has a {type(token).__name__} at place {j}; tokens are strings, numbers or tuples of them."
-        ) from None
+        what = f"Item {i} of the sequences has a {type(token).__name__} at place {j}"
+        raise DataError(f"{what}; tokens are strings, numbers or tuples of them.") from None
     return known[token]
+
+
+def _canonical(token: Any) -> Any:
+    """The same object for equal tokens: 1.0 and True are 1, NumPy's numbers and texts are Python's, sets are sorted."""
+    if isinstance(token, np.ndarray):
+        raise TypeError("an array is no token")
+    if isinstance(token, np.generic):
+        token = token.item()
+    if isinstance(token, bool) or (isinstance(token, float) and token.is_integer()):
+        return int(token)
+    if isinstance(token, tuple):
+        return tuple(_canonical(part) for part in token)
+    if isinstance(token, frozenset):
+        return ("a set", *sorted((_canonical(part) for part in token), key=repr))
+    hash(token)
+    return token
 
 
 def token_code(token: Any) -> int:
@@ -178,20 +214,30 @@ def _shown(code: int) -> str:
     return repr(chr(code - 1)) if 0 < code <= 0x110000 else f"the symbol of code {code}"
 
 
-_COMPLEMENT = str.maketrans("ACGTUNacgtun", "TGCAANtgcaan")
+def as_texts(ragged: Ragged) -> list[str]:
+    """The sequences as strings again; what equals nothing is shown as the replacement character."""
+    return ["".join(chr(c - 1) if c > 0 else "\ufffd" for c in ragged[i].tolist()) for i in range(len(ragged))]
 
 
-def reverse_complement(ragged: Ragged) -> Ragged:
-    """The other strand, read in its own direction: A–T, C–G, U as T; N and whatever else is no base stays."""
-    table = np.arange(256).astype(np.uint8)
-    letters = "ACGTUNacgtun"
-    for a, b in zip(letters, letters.translate(_COMPLEMENT), strict=True):
-        table[ord(a) + 1] = ord(b) + 1
+_BASES, _PARTNERS = "ACGTacgt", "TGCAtgca"
+
+
+def strands(ragged: Ragged) -> tuple[Ragged, Ragged]:
+    """The sequence as DNA, U being T, and the other strand, read in its own direction: A–T, C–G; N and whatever else is no base stays."""
     values = ragged.values
-    turned = table[values] if values.dtype == np.uint8 else np.where((values >= 0) & (values < 256), table[values & 255], values)
-    lengths = ragged.lengths
-    ends = np.repeat(ragged.offsets[1:] + ragged.offsets[:-1] - 1, lengths)
-    return Ragged(turned[ends - np.arange(len(values))].astype(values.dtype), ragged.offsets)
+    one, other = (np.arange(256).astype(np.uint8) for _ in range(2))
+    for a, b in zip("Uu", "Tt", strict=True):
+        one[ord(a) + 1] = ord(b) + 1
+    for a, b in zip(_BASES, _PARTNERS, strict=True):
+        other[ord(a) + 1] = ord(b) + 1
+
+    def mapped(table: Any, given: Any) -> Any:
+        return table[given] if given.dtype == np.uint8 else np.where((given >= 0) & (given < 256), table[given & 255], given)
+
+    dna = mapped(one, values)
+    ends = np.repeat(ragged.offsets[1:] + ragged.offsets[:-1] - 1, ragged.lengths)
+    turned = mapped(other, dna)[ends - np.arange(len(values))]
+    return Ragged(dna, ragged.offsets), Ragged(turned.astype(values.dtype), ragged.offsets)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -210,15 +256,25 @@ class Series(Domain):
         if isinstance(X, Ragged):
             return X
         items = items_of(X, "series")
+        items = [unpacked(item) for item in items]
         for i, item in enumerate(items):
             _missing(i, item, "series")
-        if items and _symbolic(items[0]):
+        kinds = {i: _symbolic(item) for i, item in enumerate(items) if not hasattr(item, "__len__") or len(item)}
+        if any(map(_symbolic, items)):
+            first, kind = next(iter(kinds.items()), (0, True))
+            other = next((i for i, found in kinds.items() if found != kind), None)
+            if other is not None:
+                what = ("of letters", "of numbers") if kind else ("of numbers", "of letters")
+                raise DataError(f"Item {other} of the series is {what[1]}, item {first} {what[0]}; all must be of one kind.")
             return Sequences().check(items)
         frames = [_frames(i, item) for i, item in enumerate(items)]
         widths = {f.shape[1] for f in frames if len(f)}
         if len(widths) > 1:
-            i = next(i for i, f in enumerate(frames) if len(f) and f.shape[1] != frames[0].shape[1])
-            raise DataError(f"Item {i} of the series has {frames[i].shape[1]} channels, item 0 has {frames[0].shape[1]}; all must have the same.")
+            first = next(i for i, f in enumerate(frames) if len(f))
+            i = next(i for i, f in enumerate(frames) if len(f) and f.shape[1] != frames[first].shape[1])
+            raise DataError(
+                f"Item {i} of the series has {frames[i].shape[1]} channels, item {first} has {frames[first].shape[1]}; all must have the same."
+            )
         width = widths.pop() if widths else 1
         frames = [f if len(f) else np.empty((0, width)) for f in frames]
         values = np.concatenate(frames) if frames else np.empty((0, width))
@@ -228,6 +284,8 @@ class Series(Domain):
 def _symbolic(item: Any) -> bool:
     if isinstance(item, str | bytes | bytearray) or hasattr(item, "seq"):
         return True
+    if isinstance(item, np.ndarray):
+        return item.dtype.kind in "US" or (item.dtype == object and item.size > 0 and isinstance(item.flat[0], str))
     return isinstance(item, list | tuple) and len(item) > 0 and isinstance(item[0], str)
 
 

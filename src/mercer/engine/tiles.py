@@ -114,6 +114,14 @@ class Tiles:
             _ = self._fused.left
 
     @property
+    def _diagonal_is_cheap(self) -> bool:
+        """Whether it follows from a recorded formula, or from values with themselves that the tiles need anyway."""
+        if not self.opaque or self._diagonal_values is not None:
+            return True
+        assert self.diagonal is not None
+        return all(n.op != "items" or n in self._values for n in walk(self.diagonal))
+
+    @property
     def _diagonal(self) -> Array:
         if self._diagonal_values is None:
             assert self.diagonal is not None
@@ -222,7 +230,7 @@ class Tiles:
         return self._with_diagonal(out, rows, cols)
 
     def _with_diagonal(self, tile: Array, rows: slice, cols: slice) -> Array:
-        if self.symmetric and not self.opaque:
+        if self.symmetric and self._diagonal_is_cheap:
             lo, hi = max(rows.start, cols.start), min(rows.stop, cols.stop)
             if lo < hi:
                 k = np.arange(lo, hi)

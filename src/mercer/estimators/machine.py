@@ -89,7 +89,8 @@ class KernelMachine(Reporting, KernelEstimator):
         coef = coef[:, 0] if coef.shape[1] == 1 else coef
         at_once = size(X) if self._of_vectors else _AT_ONCE  # what is prepared of other items may be larger than they are
         parts = [np.asarray(self._evaluated(take(X, some)) @ coef) for some in chunks(size(X), max(1, at_once))]
-        return (parts[0] if len(parts) == 1 else np.concatenate([np.zeros((0, *coef.shape[1:])), *parts])).reshape(size(X), -1) + self.intercept_
+        whole = parts[0] if len(parts) == 1 else np.concatenate([np.zeros((0, *coef.shape[1:])), *parts])
+        return whole.reshape(size(X), 1 if coef.ndim == 1 else coef.shape[1]) + self.intercept_
 
     def _evaluated(self, X: Any) -> Gram:
         """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""

@@ -207,9 +207,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _embedded(self, X: Any) -> Any:
         """φ(x_i) as an array, a CSR matrix or ``Coded``."""
-        if not self.explicit:
-            raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
         k, A, _ = self._enter(X, None)
+        if not k.explicit:
+            raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
         need = k._width(A) * size(A) * 8
         if need > Compute().budget:
             raise MemoryError(f"{self} has {k._width(A)} features: {need / 1e9:.3g} GB for {size(A)} rows. Use its values instead: k.gram(X).")

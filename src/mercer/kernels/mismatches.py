@@ -24,12 +24,13 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
 
     worth = np.array(weights, np.float64)
     sides = as_bytes(A, B)
-    if sides is None:
-        pairs = [
-            [windows.window_sums_of_two(a, b, width, whole, least, worth) for b in map(B.__getitem__, range(len(B)))]
-            for a in map(A.__getitem__, range(len(A)))
-        ]
-        return np.array(pairs, np.float64).reshape(len(A), len(B))
+    if sides is None:  # too many letters for bytes
+        out = np.zeros((len(A), len(B)))
+        for i, j in np.ndindex(*out.shape):
+            if backend.stopping():
+                break
+            out[i, j] = windows.window_sums_of_two(A[i], B[j], width, whole, least, worth) if B is not A or i <= j else out[j, i]
+        return out
 
     def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
         out = np.zeros((len(rows), lanes.BYTES))
@@ -124,7 +125,7 @@ class Gappy(Swept):
         words, places = windows(X, int(self.g)), self._places
 
         def name(word: Any, n: int) -> Any:
-            shown = [word[p : p + 1] if p in places[n] else "." for p in range(int(self.g))]
+            shown = [word[p] if p in places[n] else "." for p in range(int(self.g))]
             return "".join(shown) if isinstance(word, str) else tuple(shown)
 
         return names_of(words, self._prepare(self.domain.check(words)), name)

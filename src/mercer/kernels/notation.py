@@ -10,7 +10,7 @@ import ast
 import dataclasses
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _METHODS = ("normalized", "centered", "repaired", "on", "map", "imputed", "standardized", "over", "both_strands")
 _MOST_ENTRIES = 1000
+_QUOTED = re.compile(r"'(?:\\.|[^'\\])*'" + r'|"(?:\\.|[^"\\])*"')
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -85,6 +86,7 @@ def atom(text: str) -> str:
 def _level(text: str) -> int:
     """How tightly the outermost operator of a text binds."""
     depth, level = 0, ATOM
+    text = "".join("_" * len(part) if quoted else part for part, quoted in _pieces(text))
     for position, character in enumerate(text):
         depth += (character in "([") - (character in ")]")
         if depth == 0:
@@ -108,7 +110,7 @@ def parse(text: str, names: Mapping[str, Any] | None = None) -> Kernel:
     names
         What names other than kernels stand for: functions given to ``map`` or ``Outer``, arrays.
     """
-    python = re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: f"**{m[0].translate(_LOWERED)}", text).replace("·", "*").replace("^", "**")
+    python = "".join(part if quoted else _as_python(part) for part, quoted in _pieces(text))
     try:
         tree = ast.parse(python.strip(), mode="eval").body
     except SyntaxError as error:
@@ -119,6 +121,20 @@ def parse(text: str, names: Mapping[str, Any] | None = None) -> Kernel:
     if not isinstance(k, Kernel):
         raise ValueError(f"{text!r} describes {k!r}, which is not a kernel.")
     return k
+
+
+def _as_python(text: str) -> str:
+    return re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: f"**{m[0].translate(_LOWERED)}", text).replace("·", "*").replace("^", "**")
+
+
+def _pieces(text: str) -> Iterator[tuple[str, bool]]:
+    """The text in pieces: what is between quotation marks, with them, and what is not."""
+    at = 0
+    for found in _QUOTED.finditer(text):
+        yield text[at : found.start()], False
+        yield found[0], True
+        at = found.end()
+    yield text[at:], False
 
 
 class _Reader:

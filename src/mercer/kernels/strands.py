@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.backend import Compute, dot, sqnorm
-from mercer.data import Coded, Domain, Sequences, chunks, leaves, reverse_complement, size, take
-from mercer.data.sequences import check_alphabet, restricted
+from mercer.data import Coded, Domain, Sequences, chunks, leaves, size, stack, strands, take
+from mercer.data.sequences import as_texts, check_alphabet, restricted
 from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.feature_space import Wrapper
@@ -27,7 +27,6 @@ class Over(Redirected):
 
     usage: ClassVar[str] = "k.over(alphabet, unknown='skip')"
     method_name: ClassVar[str] = "over"
-    domain: ClassVar[Domain] = Sequences()
     kernel: Kernel
     alphabet: Any
     unknown: str = "skip"
@@ -38,18 +37,24 @@ class Over(Redirected):
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.alphabet, self.unknown)
 
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        """That of the kernel: letters, or words."""
+        return self.kernel.domain if isinstance(self.kernel.domain, Sequences) else Sequences()
+
     def _redirect(self, X: Any) -> Any:
         return restricted(self.domain.check(X), self.alphabet, self.unknown)
 
     def _names(self, X: Any) -> dict[int, Any]:
-        return self.kernel._names(X)
+        seen = self._redirect(X)
+        return self.kernel._names(as_texts(seen) if seen.values.max(initial=0) <= 0x110000 else X)
 
 
 @kernel
 class BothStrands(Wrapper):
     """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement of x: the same for either strand.
 
-    A pairs with T (and U), C with G, in upper and lower case; other letters stay as they are.
+    A pairs with T, C with G, in upper and lower case, and U is T; other letters stay as they are.
     """
 
     usage: ClassVar[str] = "k.both_strands()"
@@ -62,14 +67,15 @@ class BothStrands(Wrapper):
         return self.kernel.explicit
 
     def bind(self, X: Any, weights: Any = None) -> Kernel:
-        X = self.domain.check(X)
-        return self._with_children(lambda child: child.bind(X, weights))
+        both = stack(*strands(self.domain.check(X)))
+        twice = None if weights is None else np.concatenate([weights, weights])
+        return self._with_children(lambda child: child.bind(both, twice))
 
     def _prepare(self, X: Any) -> Any:
-        strands = tuple(self._enter_part(self.kernel, side) for side in (X, reverse_complement(X)))
+        both = tuple(self._enter_part(self.kernel, side) for side in strands(X))
         if not self.explicit:
-            return strands
-        first, second = map(self.kernel._features, strands)
+            return both
+        first, second = map(self.kernel._features, both)
         return math.sqrt(0.5) * (first + second)
 
     def _block(self, A: Any, B: Any) -> Any:
@@ -89,5 +95,4 @@ class BothStrands(Wrapper):
         return A
 
     def _names(self, X: Any) -> dict[int, Any]:
-        other = reverse_complement(self.domain.check(X))
-        return self.kernel._names(X) | self.kernel._names(["".join(chr(c - 1) for c in other[i]) for i in range(len(other))])
+        return self.kernel._names(as_texts(stack(*strands(self.domain.check(X)))))

@@ -11,6 +11,7 @@ from mercer.kernels.base import kernel, natural, positive
 from mercer.kernels.lanes import Batch, Swept, as_ranks, swept
 
 _DENSE = 2**25  # values of the features of a block, held at a time
+_STEPS = 2**26  # of a call
 _RATE = 0.25  # steps of the features that take as long as one of the dynamic programme
 
 
@@ -62,7 +63,8 @@ class Subsequence(Swept):
 
         def features(X: Ragged) -> Array:
             out = np.zeros((len(X), letters ** int(self.length)))
-            for some in chunks(len(X), 16):
+            step = _STEPS // max(1, int(X.lengths.max(initial=0)) * letters ** (int(self.length) - 1))
+            for some in chunks(len(X), max(1, step)):
                 if not backend.stopping():
                     part = X.take(some)
                     subsequences.features(part.values.astype(np.int64) - 1, part.offsets, letters, int(self.length), float(self.decay), out[some])

@@ -14,7 +14,7 @@ from mercer import backend
 from mercer.backend import Compute
 from mercer.data import Coded, Domain, Ragged, Sequences, check_weights
 from mercer.data.representations import offsets_of
-from mercer.data.sequences import items_of
+from mercer.data.sequences import items_of, unpacked
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.families import Explicit
 
@@ -51,7 +51,7 @@ def _batches(X: Ragged, letters: int) -> list[slice]:
 
 def windows(X: Any, k: int) -> list[Any]:
     """The distinct words of length k: pieces of strings, or tuples of tokens."""
-    pieces = (item if isinstance(item, str | bytes) else tuple(item) for item in items_of(X, "sequences"))
+    pieces = (item if isinstance(item, str | bytes) else tuple(item) for item in map(unpacked, items_of(X, "sequences")))
     return list(dict.fromkeys(item[i : i + k] for item in pieces for i in range(len(item) - k + 1)))
 
 
@@ -114,6 +114,9 @@ _WEIGHTS = ("tfidf", "counts", "binary")
 
 
 def _tokens(text: Any) -> Any:
+    text = unpacked(text)
+    if isinstance(text, bytes | bytearray):
+        text = text.decode("utf-8", "replace")
     return _WORD.findall(text.lower()) if isinstance(text, str) else text
 
 

@@ -62,7 +62,7 @@ def profile_of(packed, lengths, scores):  # type: ignore[no-untyped-def]
 
 @backend.jit
 def local_alignments(values, offsets, rows, begin, end, profile, opening, extending, states, total, out):  # type: ignore[no-untyped-def]
-    """out[r, lane] = log(1 + Σ over local alignments of Π scores·gaps), by the ``profile`` of the lanes. Letters are 0 …, of which −1 matches nothing.
+    """out[r, lane] = log(1 + Σ over local alignments of Π scores·gaps), by the ``profile`` of the lanes. Letters are 0 …; −1 matches nothing.
 
     M, X, Y of a cell are the sums over alignments that end there with a pair, or with a gap in one sequence, or in the other (Saigo et al. 2004).
     Places begin … end of the rows; ``states`` and ``total`` are kept from one call to the next.

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import size, take
+from mercer.data import listed, size, take
 from mercer.estimators.base import PRECOMPUTED, KernelEstimator
 
 Split = tuple[Array, Array]
@@ -233,7 +233,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Array | None, list[Split]]:
-        X = X.tocsr() if hasattr(X, "tocsr") else X if hasattr(X, "shape") or isinstance(X, list) else _listed(X)
+        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else listed(X)
         door = clone(self.estimator)
         if isinstance(door, KernelEstimator) and not any("kernel" in values for values in ParameterGrid(self.param_grid)):  # before any work
             door._accept(X, reset=True)
@@ -335,11 +335,6 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
 def _some(values: Any, chosen: Array) -> Any:
     return None if values is None else values[chosen]
-
-
-def _listed(X: Any) -> Any:
-    """What has no shape and is no list: an array where it is one in all but name, else its items."""
-    return np.asarray(X) if hasattr(X, "__array__") else X if isinstance(X, tuple) else list(X)
 
 
 def nested_scores(search: KernelSearchCV, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None, groups: Any = None) -> Array:

@@ -24,7 +24,7 @@ from mercer.engine.steps import allocate, elementwise
 
 _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
 _TORCH_EDGE = 4096
-_DEAR_EDGE, _LEAST_EDGE = 384, 64  # of tiles that a kernel computes itself, by halves where it can
+_DEAR_EDGE, _LEAST_EDGE = 384, 32  # of tiles that a kernel computes itself, by halves where it can
 _GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
 _WORTH_COMPILING = 2**20  # values
 _STRIP_BYTES = 32 * 2**20

@@ -93,13 +93,17 @@ class GlobalAlignment(Aligned):
         apart = e / (2 - e) if A.values.ndim == 1 else -1.0
 
         def room(batch: Batch) -> tuple[Array, ...]:
-            shape = (batch.longest + 1, lanes.FLOATS)
-            return np.ascontiguousarray(batch.packed.transpose(0, 2, 1)), np.zeros(shape), np.zeros(shape)
+            shape = (batch.longest + 1 + lanes.STEPS, lanes.FLOATS)
+            frames = batch.packed.copy()
+            for lane in range(lanes.FLOATS):  # after its end a series stays as it was: what is computed there is not read, but should not be extreme
+                length = int(batch.lengths[lane]) if lane < len(batch.lengths) else 0
+                frames[length:, lane] = frames[length - 1, lane] if length else frames[: len(frames) - length, 0]
+            return np.ascontiguousarray(frames.transpose(0, 2, 1)), np.zeros(shape), np.zeros(shape), np.zeros((2, lanes.FLOATS))
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             out = np.empty((len(rows), lanes.FLOATS))
-            frames, paths, exponents = batch.once(lambda: room(batch))
-            alignments.global_alignments(X.values, X.offsets, rows, begin, end, frames, batch.lengths, rate, apart, paths, exponents, out)
+            frames, *kept = batch.once(lambda: room(batch))
+            alignments.global_alignments(X.values, X.offsets, rows, begin, end, frames, batch.lengths, rate, apart, *kept, out)
             return out
 
         return sweep

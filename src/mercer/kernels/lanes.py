@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import backend
-from mercer.backend import Array
+from mercer.backend import Array, Compute
 from mercer.data import Domain, Ragged, Sequences, chunks
 from mercer.kernels.base import Kernel
 
@@ -82,11 +82,14 @@ def with_itself(A: Ragged, lanes: int, padding: int, sweep: Sweep) -> Array:
     """The values of each sequence with itself."""
     out = np.empty(len(A))
     order = np.argsort(A.lengths, kind="stable")
-    for lane in chunks(len(A), lanes):
+
+    def task(lane: slice) -> None:
         batch = Batch(A, order[lane], lanes, padding)
         found = [values for _, values in _in_parts(A, batch.members, batch, sweep, lanes * max(1, batch.longest))]
         if found and sum(map(len, found)) == len(batch.members):
             out[batch.members] = np.diagonal(np.concatenate(found))
+
+    backend.run_tasks(task, chunks(len(A), lanes), Compute().workers)
     return out
 
 

@@ -5,46 +5,86 @@ import math
 import numpy as np
 
 from mercer import backend
-from mercer.loops.lanes import FAR_BELOW, FLOATS, gaussian_step, global_step, local_step
+from mercer.loops.lanes import FAR_BELOW, FLOATS, STEPS, gaussian_step, global_step, local_step, plain_step
 
-_LOG_UNIT = 512 * math.log(2.0)
+_LOG_TWO = math.log(2.0)
+_LOG_UNIT = 512 * _LOG_TWO
+_PERIOD = 8  # rows between two looks at the range of numbers
+_STEEP = -40.0  # log e below which a row could leave that range by itself
+_LARGE, _FARTHEST = 2.0**100, 2.0**-400
 
 
 @backend.jit
-def global_alignments(values, offsets, rows, begin, end, lanes, lengths, rate, apart, paths, exponents, out):  # type: ignore[no-untyped-def]
+def in_range(paths, shifts):  # type: ignore[no-untyped-def]
+    """Bring the largest number of each lane to about 1, and note by how much; False if numbers of a lane are too far apart for that."""
+    for lane in range(FLOATS):
+        largest, smallest = 0.0, np.inf
+        for j in range(1, len(paths) - STEPS):
+            x = paths[j, lane]
+            largest = max(largest, x)
+            if 0.0 < x < smallest:
+                smallest = x
+        if not largest < np.inf or (largest > 0.0 and not smallest > largest * _FARTHEST):
+            return False
+        if largest > _LARGE or 0.0 < largest < 1.0 / _LARGE:
+            power = math.frexp(largest)[1]
+            for j in range(1, len(paths) - STEPS):
+                paths[j, lane] = math.ldexp(paths[j, lane], -power)
+            shifts[lane] += power
+    return True
+
+
+@backend.jit
+def global_alignments(values, offsets, rows, begin, end, lanes, lengths, rate, apart, paths, exponents, state, out):  # type: ignore[no-untyped-def]
     """out[r, lane] = log Σ over alignments of Π e/(2 − e), e = exp(rate·‖x_i − z_j‖²); −∞ where one is empty.
 
     Frames are rows of ``values``, and places × channels × lanes in ``lanes``; or numbers of letters where ``apart`` ≥ 0: e/(2 − e) of different
-    letters. Places begin … end of the rows; ``paths`` and their ``exponents``, of which row 0 stands before the first frame, are kept from one
-    call to the next.
+    letters. Places begin … end of the rows; ``paths`` and their ``exponents``, of which row 0 stands before the first frame, and ``state`` are kept
+    from one call to the next. As long as the numbers of a lane lie close enough together they need no exponents, but one for the lane (``state[0]``).
     """
     places, channels = len(lanes), values.shape[1]
-    local, powers, corner = np.ones((places + 1, FLOATS)), np.zeros((places + 1, FLOATS)), np.zeros((2, FLOATS))
+    local, powers, corner = np.ones((places + 1 + STEPS, FLOATS)), np.zeros((places + 1, FLOATS)), np.zeros((2, FLOATS))
+    shifts, plain, least = state[0], state[1], np.zeros(FLOATS)
     P, E, L, S = paths.ctypes.data, exponents.ctypes.data, local.ctypes.data, powers.ctypes.data
-    C, Z, row = corner.ctypes.data, lanes.ctypes.data, FLOATS * 8
+    C, Z, D, row = corner.ctypes.data, lanes.ctypes.data, least.ctypes.data, FLOATS * 8
+    local[places + 1 :] = 0.0
     for r in range(len(rows)):
         x = values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
         X = x.ctypes.data
         if begin == 0:
             paths[:] = 0.0
-            exponents[:] = FAR_BELOW
+            shifts[:] = 0.0
+            plain[:] = 1.0
         for i in range(begin, min(end, len(x))):
+            least[:] = 0.0
             if apart >= 0.0:
                 for j in range(places):
                     for lane in range(FLOATS):
                         local[j + 1, lane] = 1.0 if lanes[j, 0, lane] == x[i, 0] and x[i, 0] != 0 else apart
+                least[0] = math.log(apart) if apart > 0.0 else -np.inf
             else:
                 for j in range(places):
-                    gaussian_step(Z, j, X, i, channels, rate, L + row, S + row)
+                    gaussian_step(Z, j, X, i, channels, rate, L + row, S + row, D)
+            if plain[0] > 0.0 and (least.min() < _STEEP or (i % _PERIOD == 0 and not in_range(paths, shifts))):
+                plain[:] = 0.0  # from here on with exponents
+                for j in range(places + 1):
+                    for lane in range(FLOATS):
+                        exponents[j, lane] = 0.0 if paths[j, lane] > 0.0 else FAR_BELOW
             corner[0] = 1.0 if i == 0 else 0.0
             corner[1] = 0.0 if i == 0 else FAR_BELOW
-            for j in range(1, places + 1):
-                global_step(L, S, j, P, E, C)
+            if plain[0] > 0.0:
+                for j in range(1, places + 1, STEPS):
+                    plain_step(L, j, P, C)
+            else:
+                for j in range(1, places + 1):
+                    global_step(L, S, j, P, E, C)
             powers[0] = 0.0  # an array lives until it is last named: not by its address
+            local[0] = 0.0
         for lane in range(FLOATS):
             last = lengths[lane] if lane < len(lengths) else 0
             reached = paths[last, lane] if last > 0 and len(x) > 0 else 0.0
-            out[r, lane] = math.log(reached) + exponents[last, lane] * _LOG_UNIT if reached > 0.0 else -np.inf
+            power = shifts[lane] * _LOG_TWO + (0.0 if plain[0] > 0.0 else exponents[last, lane] * _LOG_UNIT)
+            out[r, lane] = math.log(reached) + power if reached > 0.0 else -np.inf
 
 
 @backend.jit

@@ -267,14 +267,14 @@ def _shift(v: Vector, size: Any) -> tuple[Any, Any]:
 
 
 @intrinsic
-def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents):  # type: ignore[no-untyped-def]
-    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0."""
-    signature = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW)
+def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, least):  # type: ignore[no-untyped-def]
+    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0; ``least`` keeps the smallest logarithm of e."""
+    signature = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW, _ROW)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         f = Floats(builder)
         v = f.v
-        frames, j, x, i, channels, rate, out, exponents = values
+        frames, j, x, i, channels, rate, out, exponents, least = values
         sums = [cgutils.alloca_once_value(builder, v.constant(0.0)) for _ in (0, 1)]
         with cgutils.for_range(builder, channels) as loop:
             a = f.scalar(x, builder.add(builder.mul(i, channels), loop.index))
@@ -282,9 +282,10 @@ def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents):  # 
             for part in (0, 1):
                 d = v.subtract(a, row[part])
                 builder.store(v.fma(d, d, builder.load(sums[part])), sums[part])
-        local, powers = [], []
+        local, powers, lowest = [], [], f.load(least, ir.Constant(_INT64, 0))
         for part in (0, 1):
             y = v.multiply(builder.load(sums[part]), v.splat(rate))
+            lowest[part] = v.least(y, lowest[part])
             s = v._call("nearbyint", v.multiply(y, v.constant(1.0 / _LOG_UNIT)))
             e = v.exp(v.fma(s, v.constant(-_LOG_UNIT), y))
             within = builder.select(builder.fcmp_ordered("==", s, v.constant(0.0)), e, v.constant(0.0))  # else e is nothing beside 2
@@ -292,6 +293,7 @@ def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents):  # 
             powers.append(s)
         f.store(local, out, j)
         f.store(powers, exponents, j)
+        f.store(lowest, least, ir.Constant(_INT64, 0))
         return target.get_dummy_value()
 
     return signature, code
@@ -325,6 +327,31 @@ def global_step(context, local, powers, j, paths, exponents, corner):  # type: i
         f.store(power, exponents, j)
         f.store(terms[0][0], corner, zero)
         f.store(terms[0][1], corner, one)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
+def plain_step(context, local, j, paths, corner):  # type: ignore[no-untyped-def]
+    """The same for numbers that need no exponents, for j and the three places after it."""
+    signature = types.void(_ROW, _ROW, _ROW, _ROW)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        f = Floats(builder)
+        v = f.v
+        local, j, paths, corner = values
+        zero = ir.Constant(_INT64, 0)
+        before = f.load(paths, builder.sub(j, ir.Constant(_INT64, 1)))
+        diagonal = f.load(corner, zero)
+        for step in range(STEPS):
+            at = builder.add(j, ir.Constant(_INT64, step))
+            old, k = f.load(paths, at), f.load(local, at)
+            ready = f.each(v.multiply, k, f.each(v.add, old, diagonal))  # all but the neighbour, which comes last
+            before = f.each(v.fma, k, before, ready)
+            f.store(before, paths, at)
+            diagonal = old
+        f.store(diagonal, corner, zero)
         return target.get_dummy_value()
 
     return signature, code

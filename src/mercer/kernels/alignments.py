@@ -11,7 +11,7 @@ from mercer.backend import Array
 from mercer.data import DataError, Domain, Ragged, Series, check_weights, weighted_median
 from mercer.data.sequences import one_code
 from mercer.kernels.base import Kernel, kernel, nonnegative, positive, real
-from mercer.kernels.lanes import Batch, Sweep, Swept, as_ranks, items, swept, with_itself
+from mercer.kernels.lanes import Batch, Sweep, Swept, as_ranks, items, lane_by_lane, swept, with_itself
 
 _STEEPEST = 170  # exp(β s) is to be far from what a float can hold
 _SAMPLED = 1000  # pairs of frames whose distances are looked at
@@ -35,7 +35,10 @@ class Aligned(Swept):
         from mercer.loops.lanes import FLOATS
 
         A, _ = self._readable(X, X)
-        return X, with_itself(A, FLOATS, 0, self._sweep(X))
+        return X, self._with_themselves(X, A, FLOATS)
+
+    def _with_themselves(self, X: Ragged, A: Ragged, lanes: int) -> Array:
+        return with_itself(A, lanes, 0, self._sweep(X))
 
     def _block(self, A: Any, B: Any) -> Any:
         from mercer.loops.lanes import FLOATS
@@ -85,7 +88,11 @@ class GlobalAlignment(Aligned):
         first, second = (Ragged(side.values.astype(np.float64)[:, None], side.offsets) for side in as_ranks(A, B))
         return first, first if B is A else second
 
-    def _sweep(self, A: Ragged) -> Sweep:
+    def _with_themselves(self, X: Ragged, A: Ragged, lanes: int) -> Array:
+        return lane_by_lane(A, lanes, self._sweep(X, own=True))
+
+    def _sweep(self, A: Ragged, *, own: bool = False) -> Sweep:
+        """With ``own``, each series of the batch with itself, whatever the rows."""
         from mercer.loops import alignments, lanes
 
         rate = -0.5 / float(self.sigma) ** 2
@@ -101,9 +108,9 @@ class GlobalAlignment(Aligned):
             return np.ascontiguousarray(frames.transpose(0, 2, 1)), np.zeros(shape), np.zeros(shape), np.zeros((2, lanes.FLOATS))
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
-            out = np.empty((len(rows), lanes.FLOATS))
+            out = np.full((len(rows), lanes.FLOATS), -np.inf)
             frames, *kept = batch.once(lambda: room(batch))
-            alignments.global_alignments(X.values, X.offsets, rows, begin, end, frames, batch.lengths, rate, apart, *kept, out)
+            alignments.global_alignments(X.values, X.offsets, rows, begin, end, own, frames, batch.lengths, rate, apart, *kept, out)
             return out
 
         return sweep

@@ -93,6 +93,24 @@ def with_itself(A: Ragged, lanes: int, padding: int, sweep: Sweep) -> Array:
     return out
 
 
+def lane_by_lane(A: Ragged, lanes: int, sweep: Sweep) -> Array:
+    """The same by a loop that takes each lane of a batch with itself."""
+    out = np.empty(len(A))
+    order = np.argsort(A.lengths, kind="stable")
+
+    def task(lane: slice) -> None:
+        batch = Batch(A, order[lane], lanes, 0)
+        values, step = np.full((1, lanes), -np.inf), max(1, _CELLS // max(1, lanes * batch.longest))
+        for part in chunks(batch.longest, step):
+            if backend.stopping():
+                return
+            values = np.maximum(values, sweep(A, batch.members[:1], batch, part.start, part.stop))
+        out[batch.members] = values[0, : len(batch.members)]
+
+    backend.run_tasks(task, chunks(len(A), lanes), Compute().workers)
+    return out
+
+
 def as_bytes(A: Ragged, B: Ragged) -> tuple[Ragged, Ragged] | None:
     """Both with letters of one byte below 255, the same letter the same number; None where there are too many letters."""
     sides = [A] if B is A else [A, B]

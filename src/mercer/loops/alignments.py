@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from mercer import backend
-from mercer.loops.lanes import FAR_BELOW, FLOATS, STEPS, gaussian_step, global_step, local_step, plain_step
+from mercer.loops.lanes import FAR_BELOW, FLOATS, STEPS, gaussian_step, global_step, local_step, own_gaussian_step, plain_step
 
 _LOG_TWO = math.log(2.0)
 _LOG_UNIT = 512 * _LOG_TWO
@@ -35,12 +35,13 @@ def in_range(paths, shifts):  # type: ignore[no-untyped-def]
 
 
 @backend.jit
-def global_alignments(values, offsets, rows, begin, end, lanes, lengths, rate, apart, paths, exponents, state, out):  # type: ignore[no-untyped-def]
+def global_alignments(values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, paths, exponents, state, out):  # type: ignore[no-untyped-def]
     """out[r, lane] = log Σ over alignments of Π e/(2 − e), e = exp(rate·‖x_i − z_j‖²); −∞ where one is empty.
 
     Frames are rows of ``values``, and places × channels × lanes in ``lanes``; or numbers of letters where ``apart`` ≥ 0: e/(2 − e) of different
     letters. Places begin … end of the rows; ``paths`` and their ``exponents``, of which row 0 stands before the first frame, and ``state`` are kept
-    from one call to the next. As long as the numbers of a lane lie close enough together they need no exponents, but one for the lane (``state[0]``).
+    from one call to the next. With ``own``, instead of rows, each lane with itself. As long as the numbers of a lane lie close enough together
+    they need no exponents, but one for the lane (``state[0]``).
     """
     places, channels = len(lanes), values.shape[1]
     local, powers, corner = np.ones((places + 1 + STEPS, FLOATS)), np.zeros((places + 1, FLOATS)), np.zeros((2, FLOATS))
@@ -48,9 +49,9 @@ def global_alignments(values, offsets, rows, begin, end, lanes, lengths, rate, a
     P, E, L, S = paths.ctypes.data, exponents.ctypes.data, local.ctypes.data, powers.ctypes.data
     C, Z, D, row = corner.ctypes.data, lanes.ctypes.data, least.ctypes.data, FLOATS * 8
     local[places + 1 :] = 0.0
-    for r in range(len(rows)):
-        x = values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
-        X = x.ctypes.data
+    for r in range(1 if own else len(rows)):
+        x = lanes[:, :, 0].copy() if own else values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
+        X = lanes.ctypes.data if own else x.ctypes.data
         if begin == 0:
             paths[:] = 0.0
             shifts[:] = 0.0
@@ -60,8 +61,12 @@ def global_alignments(values, offsets, rows, begin, end, lanes, lengths, rate, a
             if apart >= 0.0:
                 for j in range(places):
                     for lane in range(FLOATS):
-                        local[j + 1, lane] = 1.0 if lanes[j, 0, lane] == x[i, 0] and x[i, 0] != 0 else apart
+                        letter = lanes[i, 0, lane] if own else x[i, 0]
+                        local[j + 1, lane] = 1.0 if lanes[j, 0, lane] == letter and letter != 0 else apart
                 least[0] = math.log(apart) if apart > 0.0 else -np.inf
+            elif own:
+                for j in range(places):
+                    own_gaussian_step(Z, j, X, i, channels, rate, L + row, S + row, D)
             else:
                 for j in range(places):
                     gaussian_step(Z, j, X, i, channels, rate, L + row, S + row, D)
@@ -80,11 +85,11 @@ def global_alignments(values, offsets, rows, begin, end, lanes, lengths, rate, a
                     global_step(L, S, j, P, E, C)
             powers[0] = 0.0  # an array lives until it is last named: not by its address
             local[0] = 0.0
-        for lane in range(FLOATS):
-            last = lengths[lane] if lane < len(lengths) else 0
-            reached = paths[last, lane] if last > 0 and len(x) > 0 else 0.0
-            power = shifts[lane] * _LOG_TWO + (0.0 if plain[0] > 0.0 else exponents[last, lane] * _LOG_UNIT)
-            out[r, lane] = math.log(reached) + power if reached > 0.0 else -np.inf
+            for lane in range(len(lengths)):
+                if i + 1 == (lengths[lane] if own else len(x)):
+                    reached = paths[lengths[lane], lane]
+                    power = shifts[lane] * _LOG_TWO + (0.0 if plain[0] > 0.0 else exponents[lengths[lane], lane] * _LOG_UNIT)
+                    out[r, lane] = math.log(reached) + power if reached > 0.0 else -np.inf
 
 
 @backend.jit

@@ -266,21 +266,19 @@ def _shift(v: Vector, size: Any) -> tuple[Any, Any]:
     return factor, v.b.select(large, v.constant(1.0), v.b.select(small, v.constant(-1.0), v.constant(0.0)))
 
 
-@intrinsic
-def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, least):  # type: ignore[no-untyped-def]
-    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0; ``least`` keeps the smallest logarithm of e."""
-    signature = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW, _ROW)
-
+def _gaussian(own: bool) -> Any:
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         f = Floats(builder)
         v = f.v
         frames, j, x, i, channels, rate, out, exponents, least = values
         sums = [cgutils.alloca_once_value(builder, v.constant(0.0)) for _ in (0, 1)]
         with cgutils.for_range(builder, channels) as loop:
-            a = f.scalar(x, builder.add(builder.mul(i, channels), loop.index))
+            at = builder.add(builder.mul(i, channels), loop.index)
+            # the frame of one series, or of the series in each lane
+            one = [f.scalar(x, at)] * 2 if not own else f.load(x, at)
             row = f.load(frames, builder.add(builder.mul(j, channels), loop.index))
             for part in (0, 1):
-                d = v.subtract(a, row[part])
+                d = v.subtract(one[part], row[part])
                 builder.store(v.fma(d, d, builder.load(sums[part])), sums[part])
         local, powers, lowest = [], [], f.load(least, ir.Constant(_INT64, 0))
         for part in (0, 1):
@@ -296,7 +294,22 @@ def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, leas
         f.store(lowest, least, ir.Constant(_INT64, 0))
         return target.get_dummy_value()
 
-    return signature, code
+    return code
+
+
+_GAUSSIAN = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW, _ROW)
+
+
+@intrinsic
+def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, least):  # type: ignore[no-untyped-def]
+    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0; ``least`` keeps the smallest logarithm of e."""
+    return _GAUSSIAN, _gaussian(own=False)
+
+
+@intrinsic
+def own_gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, least):  # type: ignore[no-untyped-def]
+    """The same where x is in each lane another series."""
+    return _GAUSSIAN, _gaussian(own=True)
 
 
 @intrinsic

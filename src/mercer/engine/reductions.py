@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _WORTH_COMPILING = 2**22  # column steps; fewer are done before a compiler has started
 _WIDEST_DENSE_PANEL = 256  # columns; wider data is multiplied sparse × sparse
+_WORTH_SINGLE = 2**18  # pairs, for which a look at all entries is cheap
 _WORTH_JOINING = 2**16  # entries; fewer are multiplied before a compiler has started
 TINY = {"float64": 1e-4, "float32": 1e-2}  # below this share of ‖a‖² + ‖b‖², a − b is subtracted before it is squared
 
@@ -53,6 +54,18 @@ def sqnorm(x: Any) -> Array:
     if sparse.issparse(x):
         return np.asarray(x.multiply(x).sum(axis=1)).reshape(-1)
     return namespace(x).einsum("ij,ij->i", x, x)
+
+
+def in_single(A: Any, B: Any, dtype: Any) -> tuple[Array, Array] | None:
+    """Both in float32 where that is exact: many columns of whole numbers whose inner products stay below 2^24; else None."""
+    wide = isinstance(A, np.ndarray) and isinstance(B, np.ndarray) and A.shape[1] > _WIDEST_DENSE_PANEL and len(A) * len(B) >= _WORTH_SINGLE
+    if not wide or np.dtype(dtype) != np.float64:
+        return None
+    for x in (A,) if B is A else (A, B):
+        if x.dtype.kind != "f" or (x[: len(x) // 64 + 1] % 1).any() or (x % 1).any() or not float(sqnorm(x).max(initial=0.0)) < 2**24:
+            return None
+    single = A.astype(np.float32)
+    return single, single if B is A else B.astype(np.float32)
 
 
 class DotBlock:

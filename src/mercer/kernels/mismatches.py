@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from mercer import backend
-from mercer.backend import Array
-from mercer.data import Ragged
+from mercer.backend import Array, Compute
+from mercer.data import Ragged, chunks
 from mercer.data.sequences import one_code
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.lanes import Batch, Swept, as_bytes, swept
@@ -208,7 +208,12 @@ class Mismatch(Swept):
         from mercer.loops import mismatches
 
         out = np.zeros((len(ranks), self._words))
-        mismatches.neighbourhoods(ranks.values, ranks.offsets, len(self.alphabet), int(self.k), int(self.m), out)
+
+        def task(some: slice) -> None:
+            part = ranks.take(some)
+            mismatches.neighbourhoods(part.values, part.offsets, len(self.alphabet), int(self.k), int(self.m), out[some])
+
+        backend.run_tasks(task, chunks(len(ranks), 128), Compute().workers)
         return out
 
     def _swept(self, A: Ragged, B: Ragged) -> Array:
@@ -220,8 +225,11 @@ class Mismatch(Swept):
         worth, a, k = np.array(near, np.float64), len(self.alphabet), int(self.k)
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
-            (table,) = batch.once(lambda: (mismatches.table(batch.packed, a, k, worth),))
             out = np.zeros((len(rows), lanes.FLOATS))
+            if len(worth) <= 3:
+                mismatches.near_sums(X.values, X.offsets, rows, batch.packed, a, k, worth, out)
+                return out
+            (table,) = batch.once(lambda: (mismatches.table(batch.packed, a, k, worth),))
             mismatches.table_sums(X.values, X.offsets, rows, table, a, k, out)
             return out
 

@@ -111,3 +111,45 @@ def table_sums(values, offsets, rows, table, letters, k, out):  # type: ignore[n
         for n in range(count):
             for lane in range(FLOATS):
                 out[r, lane] += table[numbers[n], lane]
+
+
+@backend.jit
+def near_sums(values, offsets, rows, packed, letters, k, weights, out):  # type: ignore[no-untyped-def]
+    """The same for distances up to two: the words near each word of a lane are listed, which costs less than sums over axes."""
+    size = letters**k
+    near = np.empty(size)
+    longest = len(packed)
+    for r in range(len(rows)):
+        longest = max(longest, offsets[rows[r] + 1] - offsets[rows[r]])
+    numbers = np.empty(longest + 1, np.int64)
+    found, begin = np.empty(offsets[-1] + 1, np.int64), np.zeros(len(rows) + 1, np.int64)
+    for r in range(len(rows)):
+        count = word_numbers(values[offsets[rows[r]] : offsets[rows[r] + 1]], letters, k, numbers)
+        found[begin[r] : begin[r] + count] = numbers[:count]
+        begin[r + 1] = begin[r] + count
+    for lane in range(packed.shape[1]):
+        near[:] = 0.0
+        count = word_numbers(packed[:, lane].copy(), letters, k, numbers)
+        for n in range(count):
+            word = numbers[n]
+            near[word] += weights[0]
+            step = 1
+            for _ in range(k):
+                own = (word // step) % letters
+                for a in range(letters):
+                    if a != own:
+                        one = word + (a - own) * step
+                        near[one] += weights[1]
+                        further = step * letters
+                        while len(weights) > 2 and further < size:
+                            other = (word // further) % letters
+                            for b in range(letters):
+                                if b != other:
+                                    near[one + (b - other) * further] += weights[2]
+                            further *= letters
+                step *= letters
+        for r in range(len(rows)):
+            total = 0.0
+            for n in range(begin[r], begin[r + 1]):
+                total += near[found[n]]
+            out[r, lane] = total

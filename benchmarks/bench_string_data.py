@@ -1,7 +1,7 @@
 """Accuracy of the kernels on strings, texts and series on real data, next to published figures. Arguments: names of tables; all without any.
 
-A table of several sets takes some of them as fastsk/CTCF,EP300. Nothing is chosen by a test score: parameters are the authors', fixed in advance, or chosen by
-cross-validation on the training part (inside each fold where all data are tested in turn).
+A table of several sets takes some of them as fastsk/CTCF,EP300. Nothing is chosen by a test score: parameters are the authors', fixed in advance,
+or chosen by cross-validation on the training part (inside each fold where all data are tested in turn).
 """
 
 from __future__ import annotations

@@ -1409,7 +1409,7 @@ def test_a_long_computation_stops_when_interrupted(name: str) -> None:
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.8)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=2.5)  # about a second, on a machine that does something else as well
+        out, _ = process.communicate(timeout=8)  # at once, but for what may have to be compiled first; without an interrupt it takes minutes
         assert out == "interrupted\n"
     finally:
         process.kill()

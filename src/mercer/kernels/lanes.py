@@ -16,7 +16,7 @@ from mercer.backend import Array, Compute
 from mercer.data import Domain, Ragged, Sequences, chunks
 from mercer.kernels.base import Kernel
 
-_CELLS = 2**27  # of a call: a tenth of a second, so that an interrupt is not late
+_CELLS = 2**24  # of a call: a twentieth of a second, so that an interrupt is not late
 _TOGETHER = 16  # sequences whose values with themselves are found in one block
 _LETTERS = 254  # that a byte can tell apart, beside padding and the letter that equals nothing
 

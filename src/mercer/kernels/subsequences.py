@@ -11,7 +11,7 @@ from mercer.kernels.base import kernel, natural, positive
 from mercer.kernels.lanes import Batch, Swept, as_ranks, swept
 
 _DENSE = 2**25  # values of the features of a block, held at a time
-_STEPS = 2**26  # of a call
+_STEPS = 2**24  # of a call
 _RATE = 0.25  # steps of the features that take as long as one of the dynamic programme
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from mercer.data.representations import offsets_of, spans
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _SPARSE_STEP = 64  # multiplications of a dense product that take as long as one step of a sparse one
 _FIRST_TABLE = 2**12
+_ROWS = 256  # of a task
 _EXACT = 2**24  # whole numbers below are exact in float32
 
 
@@ -160,13 +161,19 @@ def densely(A: Coded, B: Coded, budget: int) -> tuple[Any, Any] | None:
         return None
     sides = [A] if B is A else [A, B]
     numbers, count = _numbered([side.codes for side in sides])
-    exact = all(not (s.values % 1).any() and float(s.sqnorm().max(initial=0.0)) < _EXACT for s in sides)
+    exact = all(_compiled(_whole_loop)(s.values) and float(s.sqnorm().max(initial=0.0)) < _EXACT for s in sides)
     made = []
     for side, ids in zip(sides, numbers, strict=True):
         out = np.zeros((side.shape[0], max(1, count)), np.float32 if exact else side.dtype)
-        _compiled(_place_loop)(ids, side.values, side.offsets, out)
+        place = _compiled(_place_loop)
+        parts = [slice(a, min(a + _ROWS, len(out))) for a in range(0, len(out), _ROWS)]
+        backend.run_tasks(partial(_placed, place, ids, side, out), parts, backend.Compute().workers)
         made.append(out)
     return made[0], made[-1]
+
+
+def _placed(place: Any, ids: Any, side: Coded, out: Any, rows: slice) -> None:
+    place(ids, side.values, side.offsets[rows.start : rows.stop + 1], out[rows])
 
 
 def _extent(A: Coded, B: Coded) -> tuple[float, float]:
@@ -179,6 +186,13 @@ def _extent(A: Coded, B: Coded) -> tuple[float, float]:
     _, first, second = np.intersect1d(counted[0][0], counted[1][0], assume_unique=True, return_indices=True)
     both = np.sum(counted[0][1][first].astype(np.float64) * counted[1][1][second])
     return float(share * (len(counted[0][0]) + len(counted[1][0]) - len(first))), float(share * both)
+
+
+def _whole_loop(values):  # type: ignore[no-untyped-def]
+    broken = 0
+    for x in values:
+        broken += x != np.floor(x)
+    return broken == 0
 
 
 def _norm_loop(values, offsets, out):  # type: ignore[no-untyped-def]

@@ -7,9 +7,8 @@ the codes that occur and use ordinary matrices.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,8 @@ from mercer import backend
 from mercer.data.representations import offsets_of, spans
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
-_SPARSE_STEP = 64  # multiplications of a dense product that take as long as one step of a sparse one
 _FIRST_TABLE = 2**12
-_ROWS = 256  # of a task
-_EXACT = 2**24  # whole numbers below are exact in float32
+_PART, _MOST_PARTS = 2**15, 8  # codes of a part; bits of a part's number
 
 
 def mix(x: Any) -> Any:
@@ -145,54 +142,9 @@ def meet(A: Any, B: Any) -> tuple[Any, Any]:
     if not (isinstance(A, Coded) and isinstance(B, Coded)):
         return A, B
     sides = [A] if B is A else [A, B]
-    numbers, width = _numbered([side.codes for side in sides])
+    numbers, width = numbered([side.codes for side in sides])
     made = [sparse.csr_array((s.values, ids, s.offsets), shape=(s.shape[0], max(1, width))) for s, ids in zip(sides, numbers, strict=True)]
     return made[0], made[-1]
-
-
-def densely(A: Coded, B: Coded, budget: int) -> tuple[Any, Any] | None:
-    """Both as dense matrices of the columns that occur, where a product of these is faster and they are small; else None.
-
-    In float32 where all inner products are whole numbers that it holds exactly: then a product in float32 is the product.
-    """
-    rows, columns = A.shape[0], B.shape[0]
-    width, joins = _extent(A, B)
-    if _SPARSE_STEP * joins < float(rows) * columns * width or 64 * (rows + columns) * width > budget:
-        return None
-    sides = [A] if B is A else [A, B]
-    numbers, count = _numbered([side.codes for side in sides])
-    exact = all(_compiled(_whole_loop)(s.values) and float(s.sqnorm().max(initial=0.0)) < _EXACT for s in sides)
-    made = []
-    for side, ids in zip(sides, numbers, strict=True):
-        out = np.zeros((side.shape[0], max(1, count)), np.float32 if exact else side.dtype)
-        place = _compiled(_place_loop)
-        parts = [slice(a, min(a + _ROWS, len(out))) for a in range(0, len(out), _ROWS)]
-        backend.run_tasks(partial(_placed, place, ids, side, out), parts, backend.Compute().workers)
-        made.append(out)
-    return made[0], made[-1]
-
-
-def _placed(place: Any, ids: Any, side: Coded, out: Any, rows: slice) -> None:
-    place(ids, side.values, side.offsets[rows.start : rows.stop + 1], out[rows])
-
-
-def _extent(A: Coded, B: Coded) -> tuple[float, float]:
-    """About how many columns there are, and how many pairs of entries share one: from a part of the codes, chosen by their last bits."""
-    share = max(1, 1 << max(0, int(math.log2(max(1, len(A.codes) + len(B.codes)))) - 15))
-    sides = [side.codes[side.codes % np.uint64(share) == 0] if share > 1 else side.codes for side in ((A,) if B is A else (A, B))]
-    counted = [np.unique(codes, return_counts=True) for codes in sides]
-    if B is A:
-        return float(share * len(counted[0][0])), float(share * np.sum(counted[0][1].astype(np.float64) ** 2))
-    _, first, second = np.intersect1d(counted[0][0], counted[1][0], assume_unique=True, return_indices=True)
-    both = np.sum(counted[0][1][first].astype(np.float64) * counted[1][1][second])
-    return float(share * (len(counted[0][0]) + len(counted[1][0]) - len(first))), float(share * both)
-
-
-def _whole_loop(values):  # type: ignore[no-untyped-def]
-    broken = 0
-    for x in values:
-        broken += x != np.floor(x)
-    return broken == 0
 
 
 def _norm_loop(values, offsets, out):  # type: ignore[no-untyped-def]
@@ -203,22 +155,28 @@ def _norm_loop(values, offsets, out):  # type: ignore[no-untyped-def]
         out[r] = total
 
 
-def _place_loop(ids, values, offsets, out):  # type: ignore[no-untyped-def]
-    for r in range(len(out)):
-        for k in range(offsets[r], offsets[r + 1]):
-            out[r, ids[k]] = values[k]
+def numbered(lists: list[Any]) -> tuple[list[Any], int]:
+    """The codes of each list as numbers 0, 1, …, equal ones as equal numbers; and how many there are.
 
-
-def _numbered(lists: list[Any]) -> tuple[list[Any], int]:
-    """The codes of each list as numbers 0, 1, … in the order in which they first occur; and how many there are."""
+    Codes are first dealt to parts by their first bits, so that the table of a part stays in a cache, and threads take parts.
+    """
+    bits = min(_MOST_PARTS, max(0, int(sum(map(len, lists)) // _PART).bit_length()))
+    dealt = [_compiled(_deal_loop)(codes, bits) for codes in lists]
+    ids, counts = [np.empty(len(codes), np.int32) for codes in lists], np.zeros(2**bits + 1, np.int64)
     number = _compiled(_number_loop)
-    keys, places, count = np.zeros(_FIRST_TABLE, np.uint64), np.full(_FIRST_TABLE, -1, np.int32), 0
-    out = []
-    for codes in lists:
-        ids = np.empty(len(codes), np.int32)
-        keys, places, count = number(codes, keys, places, count, ids)
-        out.append(ids)
-    return out, count
+
+    def task(part: int) -> None:
+        keys, places, count = np.zeros(_FIRST_TABLE, np.uint64), np.full(_FIRST_TABLE, -1, np.int32), 0
+        for codes, (order, starts), out in zip(lists, dealt, ids, strict=True):
+            keys, places, count = number(codes, order[starts[part] : starts[part + 1]], keys, places, count, out)
+        counts[part + 1] = count
+
+    backend.run_tasks(task, range(2**bits), backend.Compute().workers)
+    bases = np.cumsum(counts)
+    if bits:
+        for codes, out in zip(lists, ids, strict=True):
+            _compiled(_shift_loop)(codes, bits, bases, out)
+    return ids, int(bases[-1])
 
 
 @cache
@@ -226,31 +184,55 @@ def _compiled(loop: Any) -> Any:
     return backend.jit(loop)
 
 
-def _number_loop(codes, keys, places, count, ids):  # type: ignore[no-untyped-def]
+def _deal_loop(codes, bits):  # type: ignore[no-untyped-def]
+    """The places of the codes in the order of their first bits, and where each part begins."""
+    shift = np.uint64(64 - bits)
+    starts, order = np.zeros(2**bits + 1, np.int64), np.empty(len(codes), np.int32)
+    if bits == 0:
+        for k in range(len(codes)):
+            order[k] = k
+        starts[1] = len(codes)
+        return order, starts
+    for k in range(len(codes)):
+        starts[(codes[k] >> shift) + np.uint64(1)] += 1
+    starts = np.cumsum(starts)
+    at = starts.copy()
+    for k in range(len(codes)):
+        part = codes[k] >> shift
+        order[at[part]] = k
+        at[part] += 1
+    return order, starts
+
+
+def _shift_loop(codes, bits, bases, ids):  # type: ignore[no-untyped-def]
+    for k in range(len(ids)):
+        ids[k] += bases[codes[k] >> np.uint64(64 - bits)]
+
+
+def _number_loop(codes, order, keys, places, count, ids):  # type: ignore[no-untyped-def]
     """Open addressing; the table doubles when it is half full. Codes are as good as random, so their last bits are the address."""
     mask = np.uint64(len(keys) - 1)
-    for k in range(len(codes)):
+    for k in order:
         code = codes[k]
         h = code & mask
         while places[h] >= 0 and keys[h] != code:
             h = (h + np.uint64(1)) & mask
-        if places[h] < 0:
-            keys[h], places[h] = code, count
-            count += 1
-            if 2 * count > len(keys):
-                old_keys, old_places = keys, places
-                keys = np.zeros(4 * len(old_keys), np.uint64)
-                places = np.full(4 * len(old_keys), np.int32(-1), np.int32)
-                mask = np.uint64(len(keys) - 1)
-                for slot in range(len(old_keys)):
-                    if old_places[slot] >= 0:
-                        p = old_keys[slot] & mask
-                        while places[p] >= 0:
-                            p = (p + np.uint64(1)) & mask
-                        keys[p], places[p] = old_keys[slot], old_places[slot]
-            ids[k] = count - 1
-        else:
+        if places[h] >= 0:
             ids[k] = places[h]
+            continue
+        keys[h], places[h], ids[k] = code, count, count
+        count += 1
+        if 2 * count > len(keys):
+            old_keys, old_places = keys, places
+            keys = np.zeros(4 * len(old_keys), np.uint64)
+            places = np.full(4 * len(old_keys), np.int32(-1), np.int32)
+            mask = np.uint64(len(keys) - 1)
+            for slot in range(len(old_keys)):
+                if old_places[slot] >= 0:
+                    p = old_keys[slot] & mask
+                    while places[p] >= 0:
+                        p = (p + np.uint64(1)) & mask
+                    keys[p], places[p] = old_keys[slot], old_places[slot]
     return keys, places, count
 
 

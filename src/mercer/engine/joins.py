@@ -1,49 +1,144 @@
-"""Tiles of A B^T for sparse A and B: the entries of a strip of rows in the order of their columns, and two such lists joined.
+"""Tiles of A B^T for sparse A and B, whatever the number of columns.
 
-Work: the entries of both strips, plus one multiplication for each pair of entries in the same column; nothing depends on the number of columns.
+Columns that are filled on both sides are multiplied densely (in float32 where all inner products are whole numbers that it holds). The entries of the
+others are joined, column by column: entries of a strip of rows of A meet those of a strip of B. Columns that only one row has meet nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.data import Coded
+from mercer.data import Coded, numbered
+from mercer.data.representations import spans
 
-_DIGIT = 11  # bits of a pass of the radix sort
+if TYPE_CHECKING:
+    from mercer.engine.tiles import Tiles
+
+_DENSE = 1 / 64  # share of pairs of rows that both fill a column, above which a dense product of it takes less time than a join
+_EXACT = 2**24  # whole numbers below are exact in float32
+_ROWS = 256  # of a task
 
 
 @dataclass(frozen=True)
-class Strip:
-    """The entries of some rows by column: column ``columns[c]`` has ``rows[k], values[k]`` for k from ``starts[c]`` to ``starts[c + 1]``."""
+class _Rows:
+    """Rows of one side: their frequent columns as a matrix (None: there are none), and the entries of the others."""
 
+    frequent: Array | None
+    offsets: Array
     columns: Array
-    starts: Array
-    rows: Array
     values: Array
+    norms: Array
 
-    @classmethod
-    def of(cls, csr: Any, rows: slice, dtype: Any) -> Strip:
-        coded = isinstance(csr, Coded)
-        offsets, columns, values = (csr.offsets, csr.codes, csr.values) if coded else (csr.indptr, csr.indices, csr.data)
-        begin, end = offsets[rows.start], offsets[rows.stop]
-        lengths = np.diff(offsets[rows.start : rows.stop + 1])
-        row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-        column, value = np.ascontiguousarray(columns[begin:end]), values[begin:end].astype(dtype)
-        if coded:
-            return cls(*_compiled(_sorted_codes_loop)(column, row, value))
-        return cls(*_compiled(_sorted_loop)(column, row, value, np.int64(csr.shape[1])))
+    def take(self, rows: Any) -> _Rows:
+        part, offsets = spans(self.offsets, rows)
+        frequent = None if self.frequent is None else self.frequent[rows]
+        return _Rows(frequent, offsets, self.columns[part], self.values[part], self.norms[rows])
 
-    def times(self, other: Strip, out: Array) -> Array:
-        """out = A B^T."""
-        out[...] = 0
-        _compiled(_join_loop)(self.columns, self.starts, self.rows, self.values, other.columns, other.starts, other.rows, other.values, out)
+
+class SparseDot:
+    """⟨a, b⟩ of sparse rows."""
+
+    whole = True
+    dense = False
+
+    def __init__(self, A: Any, B: Any, dtype: Any, budget: int) -> None:
+        self.dtype, self.budget = np.dtype(dtype), budget
+        sides = [A] if B is A else [A, B]
+        entries = [(s.offsets, s.values) if isinstance(s, Coded) else (s.indptr.astype(np.int64), s.data) for s in sides]
+        if isinstance(A, Coded):
+            places, width = numbered([s.codes for s in sides])
+        else:
+            places, width = [s.indices for s in sides], A.shape[1]
+        norms = [_norms(offsets, values) for offsets, values in entries]
+        counts = [np.bincount(p, minlength=width) for p in places]
+        column, self.width, many = _sorted_out(counts, [len(n) for n in norms], budget // (64 * max(1, sum(map(len, norms)))))
+        exact = all(_compiled(_whole_loop)(values) and n.max(initial=0.0) < _EXACT for (_, values), n in zip(entries, norms, strict=True))
+        kind = np.float32 if exact else self.dtype
+        made = [self._rows(*e, column[p], many, kind, n) for e, p, n in zip(entries, places, norms, strict=True)]
+        self.left, self.right = made[0], made[-1]
+        self.items: tuple[Array, Array] | None = (np.arange(len(norms[0])),) * 2 if B is A else None  # which item a row is, and a column
+        self.strips: dict[tuple[int, int, int], tuple[Array, ...]] = {}
+
+    def _rows(self, offsets: Array, values: Array, column: Array, many: int, kind: Any, norms: Array) -> _Rows:
+        n = len(offsets) - 1
+        frequent = np.zeros((n, many), kind) if many else None
+        split, parts = _compiled(_split_loop), [slice(a, min(a + _ROWS, n)) for a in range(0, n, _ROWS)]
+        room = frequent if frequent is not None else np.zeros((n, 0), kind)
+        kept, lengths = (column >= 0) & (column < self.width), np.zeros(n, np.int64)
+
+        def task(some: slice) -> None:
+            split(offsets[some.start : some.stop + 1], column, values, self.width, room[some], lengths[some])
+
+        backend.run_tasks(task, parts, backend.Compute().workers)
+        rare = np.flatnonzero(kept) if not kept.all() else slice(None)
+        return _Rows(
+            frequent, np.concatenate([[0], np.cumsum(lengths)]), column[rare], values[rare].astype(self.dtype, copy=False), norms.astype(self.dtype)
+        )
+
+    def sub(self, rows: Any, cols: Any, view: Tiles) -> SparseDot:
+        part = object.__new__(SparseDot)
+        part.dtype, part.budget, part.width, part.strips = self.dtype, self.budget, self.width, {}
+        part.left = self.left.take(rows)
+        part.right = part.left if view.symmetric else self.right.take(cols)
+        part.items = None if self.items is None else (self.items[0][rows], self.items[1][cols])
+        return part
+
+    def fill(self, rows: slice, cols: slice, out: Array) -> Array:
+        left, right = self.left, self.right
+        if left.frequent is None or right.frequent is None:
+            out[...] = 0
+        elif left.frequent.dtype == out.dtype:
+            np.matmul(left.frequent[rows], right.frequent[cols].T, out=out)
+        else:
+            out[...] = left.frequent[rows] @ right.frequent[cols].T
+        same = right is left
+        _compiled(_join_loop)(*self._strip(0, left, rows), *self._strip(int(not same), right, cols), out)
+        if self.items is not None:  # an item meets itself in all its columns, also in those that it alone has
+            i, j = np.nonzero(self.items[0][rows, None] == self.items[1][cols])
+            out[i, j] = left.norms[rows][i]
         return out
+
+    def _strip(self, side: int, of: _Rows, rows: slice) -> tuple[Array, ...]:
+        """The rare entries of some rows by column. Kept, for each meets many others, while an eighth of the memory holds them."""
+        key = (side, rows.start, rows.stop)
+        found = self.strips.get(key)
+        if found is None:
+            number = np.uint16 if rows.stop - rows.start < 2**16 else np.int32
+            places = np.empty(int(of.offsets[rows.stop] - of.offsets[rows.start]), number)
+            found = _compiled(_strip_loop)(of.offsets[rows.start : rows.stop + 1], of.columns, of.values, self.width, places)
+            if 8 * (len(self.strips) + 1) * sum(x.nbytes for x in found) > self.budget:
+                self.strips.clear()
+            self.strips[key] = found
+        return found
+
+
+def _norms(offsets: Array, values: Array) -> Array:
+    out = np.empty(len(offsets) - 1)
+    _compiled(_norm_loop)(values, offsets, out)
+    return out
+
+
+def _sorted_out(counts: list[Array], rows: list[int], room: int) -> tuple[Array, int, int]:
+    """A new number for each column: rare ones first, from 0, then frequent ones; −1 where nothing can meet. How many of each."""
+    first, last = counts[0], counts[-1]
+    both = first.astype(np.float64) * last
+    frequent = both >= _DENSE * rows[0] * rows[-1]
+    if np.count_nonzero(frequent) > room:
+        kept = np.argsort(-both, kind="stable")[:room]
+        frequent = np.zeros(len(both), bool)
+        frequent[kept] = True
+    rare = ((first > 0) & (last > 0) if len(counts) == 2 else first > 1) & ~frequent
+    width, many = int(np.count_nonzero(rare)), int(np.count_nonzero(frequent))
+    number = np.full(len(both), -1, np.int32)
+    number[rare] = np.arange(width)
+    number[frequent] = width + np.arange(many)
+    return number, width, many
 
 
 @cache
@@ -51,81 +146,55 @@ def _compiled(loop: Any) -> Any:
     return backend.jit(loop)
 
 
-def _sorted_loop(column, row, value, width):  # type: ignore[no-untyped-def]
-    """Radix sort by column, eleven bits at a time; then where each column begins."""
-    n = len(column)
-    order, other = np.arange(n), np.empty(n, np.int64)
-    shift = 0
-    while width >> shift:
-        count = np.zeros(1 << _DIGIT, np.int64)
-        for k in range(n):
-            count[(column[k] >> shift) & ((1 << _DIGIT) - 1)] += 1
-        total = 0
-        for d in range(1 << _DIGIT):
-            count[d], total = total, total + count[d]
-        for k in range(n):
-            d = (column[order[k]] >> shift) & ((1 << _DIGIT) - 1)
-            other[count[d]] = order[k]
-            count[d] += 1
-        order, other = other, order
-        shift += _DIGIT
-    columns, starts, found = np.empty(n, np.int32), np.empty(n + 1, np.int64), 0
-    rows, values = np.empty(n, np.int32), np.empty(n, value.dtype)
-    for k in range(n):
-        o = order[k]
-        if k == 0 or column[o] != columns[found - 1]:
-            columns[found], starts[found] = column[o], k
-            found += 1
-        rows[k], values[k] = row[o], value[o]
-    starts[found] = n
-    return columns[:found].copy(), starts[: found + 1].copy(), rows, values
+def _whole_loop(values):  # type: ignore[no-untyped-def]
+    broken = 0
+    for x in values:
+        broken += x != np.floor(x)
+    return broken == 0
 
 
-def _sorted_codes_loop(code, row, value):  # type: ignore[no-untyped-def]
-    """The same for codes of 64 bits, as good as random: two passes over their first 22 bits leave few equal; those are sorted by exchange."""
-    n = len(code)
-    order, other = np.arange(n), np.empty(n, np.int64)
-    for shift in (42, 53):
-        count = np.zeros(1 << _DIGIT, np.int64)
-        for k in range(n):
-            count[(code[k] >> np.uint64(shift)) & np.uint64((1 << _DIGIT) - 1)] += 1
-        total = 0
-        for d in range(1 << _DIGIT):
-            count[d], total = total, total + count[d]
-        for k in range(n):
-            d = (code[order[k]] >> np.uint64(shift)) & np.uint64((1 << _DIGIT) - 1)
-            other[count[d]] = order[k]
-            count[d] += 1
-        order, other = other, order
-    for k in range(1, n):
-        o, p = order[k], k
-        while p > 0 and code[order[p - 1]] > code[o]:
-            order[p] = order[p - 1]
-            p -= 1
-        order[p] = o
-    codes, starts, found = np.empty(n, np.uint64), np.empty(n + 1, np.int64), 0
-    rows, values = np.empty(n, np.int32), np.empty(n, value.dtype)
-    for k in range(n):
-        o = order[k]
-        if k == 0 or code[o] != codes[found - 1]:
-            codes[found], starts[found] = code[o], k
-            found += 1
-        rows[k], values[k] = row[o], value[o]
-    starts[found] = n
-    return codes[:found].copy(), starts[: found + 1].copy(), rows, values
+def _norm_loop(values, offsets, out):  # type: ignore[no-untyped-def]
+    for r in range(len(out)):
+        total = 0.0
+        for k in range(offsets[r], offsets[r + 1]):
+            total += np.float64(values[k]) * values[k]
+        out[r] = total
 
 
-def _join_loop(left, left_starts, left_rows, left_values, right, right_starts, right_rows, right_values, out):  # type: ignore[no-untyped-def]
-    i = j = 0
-    while i < len(left) and j < len(right):
-        if left[i] < right[j]:
-            i += 1
-        elif left[i] > right[j]:
-            j += 1
-        else:
-            for s in range(left_starts[i], left_starts[i + 1]):
-                line, x = out[left_rows[s]], left_values[s]
-                for t in range(right_starts[j], right_starts[j + 1]):
-                    line[right_rows[t]] += x * right_values[t]
-            i += 1
-            j += 1
+def _split_loop(offsets, column, values, width, frequent, lengths):  # type: ignore[no-untyped-def]
+    """The entries of frequent columns to their places; how many rare ones each row has."""
+    for r in range(len(lengths)):
+        for k in range(offsets[r], offsets[r + 1]):
+            c = column[k]
+            if c >= width:
+                frequent[r, c - width] += values[k]
+            elif c >= 0:
+                lengths[r] += 1
+
+
+def _strip_loop(offsets, columns, values, width, rows):  # type: ignore[no-untyped-def]
+    """The entries of some rows in the order of their columns: where each column begins, the row in the strip, the value."""
+    begin, end = offsets[0], offsets[-1]
+    starts = np.zeros(width + 2, np.int32)
+    for k in range(begin, end):
+        starts[columns[k] + 2] += 1
+    for c in range(2, width + 2):
+        starts[c] += starts[c - 1]
+    by_column = np.empty(end - begin, values.dtype)
+    for r in range(len(offsets) - 1):
+        for k in range(offsets[r], offsets[r + 1]):
+            place = starts[columns[k] + 1]
+            starts[columns[k] + 1] += 1
+            rows[place], by_column[place] = r, values[k]
+    return starts, rows, by_column
+
+
+def _join_loop(starts, rows, values, other_starts, other_rows, others, out):  # type: ignore[no-untyped-def]
+    for c in range(len(starts) - 2):
+        begin, end = other_starts[c], other_starts[c + 1]
+        if begin == end:
+            continue
+        for s in range(starts[c], starts[c + 1]):
+            line, x = out[rows[s]], values[s]
+            for t in range(begin, end):
+                line[other_rows[t]] += x * others[t]

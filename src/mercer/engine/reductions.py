@@ -15,7 +15,7 @@ from mercer.backend import Array, is_tensor, namespace
 from mercer.data import Coded, chunks, size, take
 from mercer.engine.expression import Fold, Node, fold_variable, walk
 from mercer.engine.folds import compilable, compiled
-from mercer.engine.joins import Strip
+from mercer.engine.joins import SparseDot
 from mercer.engine.steps import elementwise
 
 if TYPE_CHECKING:
@@ -68,18 +68,22 @@ def in_single(A: Any, B: Any, dtype: Any) -> tuple[Array, Array] | None:
     return single, single if B is A else B.astype(np.float32)
 
 
+def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> DotBlock | SparseDot:
+    """⟨a, b⟩, by what the rows are."""
+    wide = sparse.issparse(A) and sparse.issparse(B) and device is None and A.shape[1] > _WIDEST_DENSE_PANEL and A.nnz + B.nnz > _WORTH_JOINING
+    return SparseDot(A, B, dtype, budget) if wide or isinstance(A, Coded) else DotBlock(A, B, dtype, device)
+
+
 class DotBlock:
-    """⟨a, b⟩."""
+    """⟨a, b⟩ of dense rows, or of sparse ones with few columns."""
 
     def __init__(self, A: Any, B: Any, dtype: Any, device: str | None) -> None:
         self.A, self.B, self.dtype, self.device = A, B, dtype, device
         self.whole = True
         self.sparse = sparse.issparse(A) and sparse.issparse(B) and device is None
-        self.join = isinstance(A, Coded) or (self.sparse and A.shape[1] > _WIDEST_DENSE_PANEL and A.nnz + B.nnz > _WORTH_JOINING)
         # counts that float32 holds exactly, for values in float64
         self.single = isinstance(A, np.ndarray) and A.dtype == np.float32 != dtype and isinstance(B, np.ndarray) and B.dtype == np.float32
-        self.dense = not (self.join or self.single or sparse.issparse(A) or sparse.issparse(B))
-        self.strips: dict[tuple[int, int, int], Strip] = {}
+        self.dense = not (self.single or sparse.issparse(A) or sparse.issparse(B))
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> DotBlock:
         same = self.A is self.B and view.symmetric
@@ -87,8 +91,6 @@ class DotBlock:
         return DotBlock(A, A if same else take(self.B, cols), self.dtype, self.device)
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
-        if self.join:
-            return self._strip(0, self.A, rows).times(self._strip(int(self.B is not self.A), self.B, cols), out)
         A, B = self.A[rows], self.B[cols]
         if self.single:
             out[...] = A @ B.T
@@ -98,13 +100,6 @@ class DotBlock:
             return out
         A, B = _dense(A, self.dtype, self.device), _dense(B, self.dtype, self.device)
         return namespace(out).matmul(A, B.T, out=out)
-
-    def _strip(self, side: int, of: Any, rows: slice) -> Strip:
-        """Kept: each strip meets many others."""
-        key = (side, rows.start, rows.stop)
-        if key not in self.strips:
-            self.strips[key] = Strip.of(of, rows, self.dtype)
-        return self.strips[key]
 
 
 class SqDistBlock:
@@ -132,7 +127,8 @@ class SqDistBlock:
         self.room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
         self.budget = budget
         if self.sparse:
-            self.dot = DotBlock(self.scaled(A), self.scaled(B), dtype, device)
+            left = self.scaled(A)
+            self.dot = dot_block(left, left if B is A else self.scaled(B), dtype, device, budget)
 
     def prepare(self) -> None:
         """Norms of all items, and their panels where there is room (else each tile makes its own), before threads could each start to."""

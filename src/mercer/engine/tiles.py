@@ -15,11 +15,11 @@ import numpy as np
 
 from mercer import backend
 from mercer.backend import Array, Compute, is_tensor, run_tasks, stopping
-from mercer.data import Coded, check_same_width, chunks, densely, take
+from mercer.data import check_same_width, chunks, take
 from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
 from mercer.engine.gpu import Launch, launchable
-from mercer.engine.reductions import DotBlock, FoldBlock, OpaqueBlock, SqDistBlock, fold_self, in_single, rebuild, sqnorm
+from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, rebuild, sqnorm
 from mercer.engine.steps import allocate, elementwise
 
 _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
@@ -202,8 +202,8 @@ class Tiles:
         if n.op == "fold":
             return FoldBlock(n.data, A, B, self.dtype, self._device)
         if n.op == "dot":
-            pair = densely(A, B, self.compute.budget) if isinstance(A, Coded) else in_single(A, B, self.dtype) if n is self.formula else None
-            return DotBlock(*(pair or (A, B)), self.dtype, self._device)
+            pair = in_single(A, B, self.dtype) if n is self.formula else None
+            return dot_block(*(pair or (A, B)), self.dtype, self._device, self.compute.budget)
         scale, column = n.data
         return SqDistBlock(A, B, scale, column, self.dtype, self._device, self.compute.budget // 4)
 

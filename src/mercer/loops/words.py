@@ -100,27 +100,48 @@ def gapped(values, offsets, g, masks, out_codes, out_values, out_lengths):  # ty
     """For each row and each set of places (a row of ``masks``), the letters at these places of all windows of length g, counted."""
     longest, slots = table_of(offsets)
     codes, letters = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
-    place = np.empty(g, np.uint64)
-    for p in range(g):
-        place[p] = _mix(np.uint64(p + 1)) | np.uint64(1)
+    placed = np.empty((g, longest + 1), np.uint64)  # the letters as those of each place of a window
     end, k = 0, masks.shape[1]
     for r in range(len(offsets) - 1):
         begin = end
         x = values[offsets[r] : offsets[r + 1]]
         letters_of(x, letters)
+        for p in range(g):
+            factor = _mix(np.uint64(p + 1)) | np.uint64(1)
+            for i in range(len(x)):
+                placed[p, i] = letters[i] * factor
+        whole = True
+        for i in range(len(x)):
+            whole = whole and x[i] != 0
         for m in range(len(masks)):
-            count, salt = 0, _mix(np.uint64(m + 1) * _BASE)
-            for i in range(len(x) - g + 1):
-                h, whole = salt, True
-                for p in range(k):
-                    h += letters[i + masks[m, p]] * place[masks[m, p]]
-                    whole = whole and x[i + masks[m, p]] != 0
-                if whole:
-                    codes[count] = _mix(h)
-                    count += 1
+            salt, count = _mix(np.uint64(m + 1) * _BASE), max(0, len(x) - g + 1)
+            for i in range(count):
+                codes[i] = salt
+            for p in range(k):
+                line = placed[masks[m, p], masks[m, p] :]
+                for i in range(count):
+                    codes[i] += line[i]
+            for i in range(count):
+                codes[i] = _mix(codes[i])
+            if not whole:
+                count = _without_strange(x, masks[m], codes, count)
             end = gather(codes, count, slots, out_codes, out_values, end)
         out_lengths[r] = end - begin
     return end
+
+
+@backend.jit
+def _without_strange(x, places, codes, count):  # type: ignore[no-untyped-def]
+    """Leaves out windows with a letter 0 at one of the places."""
+    kept = 0
+    for i in range(count):
+        whole = True
+        for p in places:
+            whole = whole and x[i + p] != 0
+        if whole:
+            codes[kept] = codes[i]
+            kept += 1
+    return kept
 
 
 @backend.jit

@@ -1,5 +1,8 @@
 from .backend import Compute as Compute
 from .data import DataError as DataError
+from .data import Graph as Graph
+from .data import as_graphs as as_graphs
+from .data import read_tu as read_tu
 from .estimators.logistic import KernelLogistic as KernelLogistic
 from .estimators.novelty import SVDD as SVDD
 from .estimators.novelty import OneClassSVM as OneClassSVM
@@ -33,6 +36,12 @@ from .kernels.anything import Categorical as Categorical
 from .kernels.anything import Constant as Constant
 from .kernels.anything import Precomputed as Precomputed
 from .kernels.base import Kernel as Kernel
+from .kernels.graphs import EdgeHistogram as EdgeHistogram
+from .kernels.graphs import PathBag as PathBag
+from .kernels.graphs import ShortestPath as ShortestPath
+from .kernels.graphs import VertexHistogram as VertexHistogram
+from .kernels.graphs import WeisfeilerLehman as WeisfeilerLehman
+from .kernels.graphs import WLOptimalAssignment as WLOptimalAssignment
 from .kernels.histograms import AdditiveChiSquared as AdditiveChiSquared
 from .kernels.histograms import ChiSquared as ChiSquared
 from .kernels.histograms import Hellinger as Hellinger
@@ -42,6 +51,11 @@ from .kernels.mismatches import Gappy as Gappy
 from .kernels.mismatches import Mismatch as Mismatch
 from .kernels.notation import parse as parse
 from .kernels.positions import WeightedDegree as WeightedDegree
+from .kernels.sets import Intersection as Intersection
+from .kernels.sets import MinMax as MinMax
+from .kernels.sets import Tanimoto as Tanimoto
+from .kernels.subgraphs import Graphlet as Graphlet
+from .kernels.subgraphs import Subgraph as Subgraph
 from .kernels.subsequences import Subsequence as Subsequence
 from .kernels.substrings import Substring as Substring
 from .kernels.vectors import AllSubsets as AllSubsets
@@ -58,6 +72,8 @@ from .kernels.vectors import Polynomial as Polynomial
 from .kernels.vectors import RationalQuadratic as RationalQuadratic
 from .kernels.vectors import Sigmoid as Sigmoid
 from .kernels.vectors import TaylorGaussian as TaylorGaussian
+from .kernels.walks import GeometricWalk as GeometricWalk
+from .kernels.walks import Walk as Walk
 from .kernels.words import BagOfWords as BagOfWords
 from .kernels.words import Spectrum as Spectrum
 from .persistence import load as load

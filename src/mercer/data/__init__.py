@@ -4,15 +4,19 @@ A domain turns what users have (NumPy, SciPy sparse, pandas or polars, torch, li
 that names the first offending row and column, what was found there, and what to do. All parsing of user input is here.
 """
 
+from mercer.data.bits import Bits, Sets
 from mercer.data.coded import Coded, meet, numbered, salted, side_by_side, tensor
-from mercer.data.objects import Anything, Domain, Graphs, Nodes, Objects
+from mercer.data.graph_files import read_tu
+from mercer.data.graphs import Graph, Graphs, PackedGraphs, as_graphs
+from mercer.data.objects import Anything, Domain, Nodes, Objects
 from mercer.data.representations import Ragged, Rep, check_weights, chunks, distinct, leaves, listed, size, stack, take, weighted_median
 from mercer.data.sequences import Sequences, Series, strands
 from mercer.data.tables import DataError, as_frame, in_order_of, select
 from mercer.data.vectors import Histograms, Vectors, check_same_width
 
 __all__ = [
-    "Anything", "Coded", "DataError", "Domain", "Graphs", "Histograms", "Nodes", "Objects", "Ragged", "Rep", "Sequences", "Series", "Vectors",
-    "as_frame", "check_same_width", "check_weights", "chunks", "distinct", "in_order_of", "leaves", "listed", "meet", "numbered", 
-    "salted", "select", "side_by_side", "size", "stack", "strands", "take", "tensor", "weighted_median",
+    "Anything", "Bits", "Coded", "DataError", "Domain", "Graph", "Graphs", "Histograms", "Nodes", "Objects", "PackedGraphs", "Ragged", "Rep",
+    "Sequences", "Series", "Sets", "Vectors", "as_frame", "as_graphs", "check_same_width", "check_weights", "chunks", "distinct", "in_order_of",
+    "leaves", "listed", "meet", "numbered", "read_tu", "salted", "select", "side_by_side", "size", "stack", "strands", "take", "tensor",
+    "weighted_median",
 ]  # fmt: skip

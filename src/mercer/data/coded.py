@@ -90,6 +90,14 @@ class Coded:
         csr = sparse.csr_array(backend.to_numpy(phi) if not sparse.issparse(phi) else phi)
         return cls(csr.indices.astype(np.uint64), csr.data, csr.indptr.astype(np.int64))
 
+    def unary(self) -> Coded:
+        """Whole numbers c as c ones in columns of their own, so that ⟨a, b⟩ becomes Σ min(a, b)."""
+        counts = self.values.astype(np.int64)
+        rank = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        codes = mix(np.repeat(self.codes, counts) + rank.astype(np.uint64) * _SEED)
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        return Coded(codes, np.ones(len(codes)), ends[self.offsets])
+
     def __add__(self, other: Coded) -> Coded:
         room = len(self.codes) + len(other.codes)
         codes, values, lengths = np.empty(room, np.uint64), np.empty(room), np.empty(self.shape[0], np.int64)
@@ -114,10 +122,14 @@ class Coded:
 def side_by_side(parts: list[Any]) -> Coded:
     """The features of several parts as those of one: no column of one part is a column of another."""
     coded = [Coded.of(part) for part in parts]
-    rows, values = (np.concatenate([getattr(p, name) for p in coded]) for name in ("rows", "values"))
-    codes = np.concatenate([salted(p.codes, t) for t, p in enumerate(coded)])
-    order = np.argsort(rows, kind="stable")
-    return Coded(codes[order], values[order], sum(p.offsets for p in coded))
+    offsets = sum(p.offsets for p in coded)
+    codes, values = np.empty(int(offsets[-1]), np.uint64), np.empty(int(offsets[-1]), np.result_type(*(p.values for p in coded)))
+    begin = offsets[:-1].copy()
+    for t, p in enumerate(coded):
+        place = np.repeat(begin - p.offsets[:-1], np.diff(p.offsets)) + np.arange(len(p.codes))
+        codes[place], values[place] = salted(p.codes, t), p.values
+        begin += np.diff(p.offsets)
+    return Coded(codes, values, offsets)
 
 
 def tensor(a: Any, b: Any) -> Coded:

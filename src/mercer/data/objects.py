@@ -65,13 +65,6 @@ class Objects(Domain):
 
 
 @dataclass(frozen=True)
-class Graphs(Objects):
-    """Graphs, each an object that the graph kernels read."""
-
-    noun: str = "graphs"
-
-
-@dataclass(frozen=True)
 class Nodes(Domain):
     """The numbers 0…count−1 of the objects of a fixed set: vertices of one graph, rows of a precomputed matrix."""
 

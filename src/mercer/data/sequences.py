@@ -48,11 +48,11 @@ def items_of(X: Any, noun: str) -> list[Any]:
 
 
 def _missing(i: int, item: Any, noun: str) -> None:
-    if _is_missing(item):
+    if is_missing(item):
         raise DataError(f"Item {i} of the {noun} is missing ({item}); drop it or put an empty one in its place.")
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float | np.floating) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
 
 
@@ -137,10 +137,10 @@ def _huge(numbers: Any) -> bool:
 
 
 def _code(i: int, j: int, token: Any, known: dict[Any, int]) -> int:
-    if _is_missing(token):
+    if is_missing(token):
         raise DataError(f"Item {i} of the sequences has a missing token ({token}) at place {j}; drop it, or give it a name.")
     try:
-        token = _canonical(token)
+        token = canonical(token)
         if isinstance(token, str) and len(token) == 1:
             return ord(token) + 1
         if isinstance(token, int) and abs(token) < _OWN:
@@ -153,7 +153,7 @@ def _code(i: int, j: int, token: Any, known: dict[Any, int]) -> int:
     return known[token]
 
 
-def _canonical(token: Any) -> Any:
+def canonical(token: Any) -> Any:
     """The same object for equal tokens: 1.0 and True are 1, NumPy's numbers and texts are Python's, sets are sorted."""
     if isinstance(token, np.ndarray):
         raise TypeError("an array is no token")
@@ -162,9 +162,9 @@ def _canonical(token: Any) -> Any:
     if isinstance(token, bool) or (isinstance(token, float) and token.is_integer()):
         return int(token)
     if isinstance(token, tuple):
-        return tuple(_canonical(part) for part in token)
+        return tuple(canonical(part) for part in token)
     if isinstance(token, frozenset):
-        return ("a set", *sorted((_canonical(part) for part in token), key=repr))
+        return ("a set", *sorted((canonical(part) for part in token), key=repr))
     hash(token)
     return token
 

@@ -12,7 +12,8 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Array, is_tensor, namespace
-from mercer.data import Coded, chunks, size, take
+from mercer.data import Bits, Coded, chunks, size, take
+from mercer.engine.bits import BitDot
 from mercer.engine.expression import Fold, Node, fold_variable, walk
 from mercer.engine.folds import compilable, compiled
 from mercer.engine.joins import SparseDot
@@ -51,6 +52,8 @@ def _dense(x: Any, dtype: Any, device: str | None) -> Array:
 def sqnorm(x: Any) -> Array:
     if isinstance(x, Coded):
         return x.sqnorm()
+    if isinstance(x, Bits):
+        return x.counts()
     if sparse.issparse(x):
         return np.asarray(x.multiply(x).sum(axis=1)).reshape(-1)
     return namespace(x).einsum("ij,ij->i", x, x)
@@ -68,8 +71,10 @@ def in_single(A: Any, B: Any, dtype: Any) -> tuple[Array, Array] | None:
     return single, single if B is A else B.astype(np.float32)
 
 
-def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> DotBlock | SparseDot:
+def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> DotBlock | SparseDot | BitDot:
     """⟨a, b⟩, by what the rows are."""
+    if isinstance(A, Bits):
+        return BitDot(A, B)
     wide = sparse.issparse(A) and sparse.issparse(B) and device is None and A.shape[1] > _WIDEST_DENSE_PANEL and A.nnz + B.nnz > _WORTH_JOINING
     return SparseDot(A, B, dtype, budget) if wide or isinstance(A, Coded) else DotBlock(A, B, dtype, device)
 

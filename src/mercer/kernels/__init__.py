@@ -5,7 +5,8 @@
 from importlib import import_module
 
 _SEQUENCES = ("words", "mismatches", "positions", "subsequences", "substrings", "alignments", "strands")
-_MODULES = ("vectors", "histograms", "anything", *_SEQUENCES, "algebra", "feature_space", "inputs")
+_GRAPHS = ("graphs", "walks", "subgraphs", "sets")
+_MODULES = ("vectors", "histograms", "anything", *_SEQUENCES, *_GRAPHS, "algebra", "feature_space", "inputs")
 
 
 def load() -> None:

@@ -52,6 +52,21 @@ class ZeroNormWarning(UserWarning):
     """Some objects have k(x, x) = 0 and so no direction; their normalised values are 0."""
 
 
+def warn_of_zero_norms(k: Kernel, A: Any, values: str) -> None:
+    """Say which of the prepared items have k(x, x) = 0, and refuse those with less."""
+    norms = backend.to_numpy(item_values(k._selfs, A, common_dtype(A, Compute())))
+    if (norms < 0).any():
+        i = int(np.argmax(norms < 0))
+        raise DataError(f"{k} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide by.")
+    if (norms == 0).any():
+        count, i = int(np.sum(norms == 0)), int(np.argmax(norms == 0))
+        warnings.warn(
+            f"{count} of {len(norms)} objects, the first in row {i}, have k(x, x) = 0 under {k}; their {values} values are 0.",
+            ZeroNormWarning,
+            stacklevel=3,
+        )
+
+
 @kernel
 class Normalized(Wrapper):
     """k(x, z)/√(k(x, x) k(z, z)).  1 on the diagonal, exactly; 0 where k(x, x) = 0 (an empty string, a zero row), with a warning."""
@@ -70,17 +85,7 @@ class Normalized(Wrapper):
 
     def _prepare(self, X: Any) -> Any:
         A = super()._prepare(X)
-        norms = backend.to_numpy(item_values(self.kernel._selfs, A, common_dtype(A, Compute())))
-        if (norms < 0).any():
-            i = int(np.argmax(norms < 0))
-            raise DataError(f"{self.kernel} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide by.")
-        if (norms == 0).any():
-            count, i = int(np.sum(norms == 0)), int(np.argmax(norms == 0))
-            warnings.warn(
-                f"{count} of {len(norms)} objects, the first in row {i}, have k(x, x) = 0 under {self.kernel}; their normalised values are 0.",
-                ZeroNormWarning,
-                stacklevel=2,
-            )
+        warn_of_zero_norms(self.kernel, A, "normalised")
         return A
 
     def _inverse_norm(self, A: Any) -> Any:

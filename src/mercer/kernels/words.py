@@ -87,6 +87,10 @@ class Spectrum(Explicit):
     def _lengths(self) -> range:
         return range(int(self.k if self.k_min is None else self.k_min), int(self.k) + 1)
 
+    @property
+    def _whole(self) -> bool:  # type: ignore[override]
+        return self.weights is None
+
     def _map(self, X: Ragged) -> Coded:
         from mercer.loops import words
 

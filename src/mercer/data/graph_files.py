@@ -1,0 +1,93 @@
+"""Sets of graphs in the format of the TU benchmarks: text files of one folder or zip archive."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mercer.data.graphs import Graph
+from mercer.data.tables import DataError
+
+
+def read_tu(path: str | Path, *, edge_labels: bool = True) -> tuple[list[Graph], Any]:
+    """The graphs of NAME_A.txt, NAME_graph_indicator.txt, … and their labels or targets, from a folder or a zip archive.
+
+    Vertex labels, vertex attributes and (unless left out) edge labels are read where there are files of them.
+    """
+    files = _Files(Path(path))
+    graph_of = files.numbers("graph_indicator", np.int64)
+    assert graph_of is not None
+    graph_of = graph_of.ravel() - 1
+    if len(graph_of) and ((np.diff(graph_of) < 0).any() or graph_of.min() < 0):
+        raise DataError(f"{files.path}: the vertices in _graph_indicator.txt must be in the order of their graphs, numbered from 1.")
+    arcs = files.numbers("A", np.int64)
+    assert arcs is not None
+    arcs = arcs.reshape(-1, 2) - 1
+    if len(arcs) and (arcs.min() < 0 or arcs.max() >= len(graph_of)):
+        raise DataError(f"{files.path}: line {int(np.argmax(((arcs < 0) | (arcs >= len(graph_of))).any(1))) + 1} of _A.txt names an unknown vertex.")
+    y = files.targets()
+    count = len(y) if y is not None else int(graph_of.max(initial=-1)) + 1
+    labels, marks = files.numbers("node_labels", np.int64), files.numbers("edge_labels", np.int64) if edge_labels else None
+    attributes = files.numbers("node_attributes", np.float64)
+    order = np.argsort(graph_of[arcs[:, 0]], kind="stable")
+    arcs, marks = arcs[order], None if marks is None else marks[order]
+    vertices = np.searchsorted(graph_of, np.arange(count + 1))
+    edges = np.searchsorted(graph_of[arcs[:, 0]], np.arange(count + 1))
+    graphs = []
+    for g in range(count):
+        v, e = slice(vertices[g], vertices[g + 1]), slice(edges[g], edges[g + 1])
+        try:
+            graphs.append(
+                Graph(arcs[e] - v.start, _column(labels, v), _column(marks, e), None if attributes is None else attributes[v], v.stop - v.start)
+            )
+        except DataError as error:
+            raise DataError(f"{files.path}, graph {g + 1}: {error}.") from None
+    return graphs, y
+
+
+def _column(values: Any, rows: slice) -> Any:
+    if values is None:
+        return None
+    return values[rows, 0] if values.shape[1] == 1 else [tuple(row) for row in values[rows].tolist()]
+
+
+class _Files:
+    """The files of a set, by what follows the name of the set."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if path.is_dir():
+            self.texts = {p.name: p for p in path.iterdir() if p.suffix == ".txt"}
+        elif zipfile.is_zipfile(path):
+            self.archive = zipfile.ZipFile(path)
+            self.texts = {Path(name).name: name for name in self.archive.namelist() if name.endswith(".txt")}  # type: ignore[misc]
+        else:
+            raise DataError(f"{path} is neither a folder nor a zip archive.")
+        found = [name for name in self.texts if name.endswith("_graph_indicator.txt")]
+        if len(found) != 1:
+            raise DataError(f"{path} holds {len(found) or 'no'} files named …_graph_indicator.txt; one set of graphs is read at a time.")
+        self.name = found[0].removesuffix("_graph_indicator.txt")
+
+    def numbers(self, what: str, dtype: Any) -> Any:
+        """A file as an array of rows, None where there is none."""
+        name = f"{self.name}_{what}.txt"
+        if name not in self.texts:
+            if what in ("A", "graph_indicator"):
+                raise DataError(f"{self.path}: there is no {name}.")
+            return None
+        where = self.texts[name]
+        text = where.read_text() if isinstance(where, Path) else self.archive.read(where).decode()
+        lines = text.split("\n")
+        width = len(lines[0].split(",")) if lines else 1
+        try:
+            return np.array(text.replace(",", " ").split(), np.float64).astype(dtype).reshape(-1, width)
+        except ValueError as error:
+            raise DataError(f"{self.path}: {name} is not a table of numbers ({error}).") from None
+
+    def targets(self) -> Any:
+        labels = self.numbers("graph_labels", np.int64)
+        values = self.numbers("graph_attributes", np.float64) if labels is None else labels
+        return None if values is None else values[:, 0] if values.shape[1] == 1 else values

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pytest
 
 import mercer as mc
+from tests import graph_oracles as graph_truth
 from tests import oracles
 from tests import sequence_oracles as sequences
 
@@ -51,6 +53,67 @@ def texts(n: int = 23) -> list[str]:
 def series(n: int = 23) -> list[Any]:
     rng = np.random.default_rng(n)
     return [rng.standard_normal((k, 2)) for k in rng.integers(1, 12, n)]
+
+
+def graphs(n: int = 23) -> list[mc.Graph]:
+    rng = np.random.default_rng(n)
+    return [mc.Graph(labels=[]), mc.Graph(labels=["A"]), *(_graph(graph_truth.random_plain(rng, 6, 2, 2, loops=True)) for _ in range(n - 2))]
+
+
+def filled_graphs(n: int = 23) -> list[mc.Graph]:
+    return [g for g in graphs(n + 9) if g.n_vertices][:n]
+
+
+def _graph(g: graph_truth.Plain) -> mc.Graph:
+    return mc.Graph(list(g.edges), list(g.labels), list(g.edges.values()), g.attributes, len(g.labels), g.directed)
+
+
+def on_graphs(oracle: Oracle, **parameters: Any) -> Oracle:
+    def plain(g: mc.Graph) -> graph_truth.Plain:
+        marks = [None] * len(g.edges) if g.edge_labels is None else g.edge_labels
+        return graph_truth.Plain(tuple(g.labels), dict(zip(map(tuple, g.edges.tolist()), marks, strict=True)), g.directed)
+
+    return lambda x, z: oracle(plain(x), plain(z), **parameters)
+
+
+def graphs_with_numbers(n: int = 23) -> list[mc.Graph]:
+    rng = np.random.default_rng(n)
+    return [mc.Graph(g.edges, g.labels, attributes=rng.standard_normal((g.n_vertices, 2))) for g in graphs(n)]
+
+
+def trees(n: int = 23) -> list[Any]:
+    rng = np.random.default_rng(n)
+
+    def tree(depth: int) -> Any:
+        label = str(rng.choice(list("SNV")))
+        below = [] if depth == 0 or rng.random() < 0.25 else [tree(depth - 1) for _ in range(rng.integers(1, 3))]
+        return (label, *below)
+
+    return [tree(3) for _ in range(n)]
+
+
+def sets(n: int = 23) -> Any:
+    return (np.random.default_rng(n).random((n, 70)) < 0.2).astype(float)
+
+
+def collections(n: int = 23) -> list[Any]:
+    rng = np.random.default_rng(n)
+    return [[], *(list(rng.choice(list("abcdef"), k)) for k in rng.integers(1, 9, n - 1))]
+
+
+def molecules(n: int = 23) -> list[str]:
+    pytest.importorskip("rdkit")
+    atoms = ["C", "N", "O", "c1ccccc1", "C(=O)", "S"]
+    rng = np.random.default_rng(n)
+    return ["".join(rng.choice(atoms, k)) for k in rng.integers(1, 8, n)]
+
+
+def vertices(n: int = 23) -> Any:
+    return np.random.default_rng(n).permutation(NETWORK.shape[0])[:n]
+
+
+def halves(x: Any) -> list[Any]:
+    return [(x[:i], x[i:]) for i in range(len(x) + 1)]
 
 
 def row_norm(X: Any) -> Any:
@@ -161,4 +224,62 @@ SEQUENCES = [
     Case(mc.Subsequence(2).over("ACG", "letter"), None, strings),
 ]
 
-EVERY = CASES + SEQUENCES
+NETWORK = np.triu(np.random.default_rng(0).random((30, 30)) * (np.random.default_rng(1).random((30, 30)) < 0.15), 1)
+NETWORK[:, 3] = NETWORK[3] = 0.0  # one vertex is alone
+NETWORK = NETWORK + NETWORK.T
+SIGNED = (np.random.default_rng(2).standard_normal((30, 30)) + np.random.default_rng(2).standard_normal((30, 30)).T) / 4
+
+
+def entry(matrix: Any) -> Oracle:
+    return lambda x, z: float(matrix[x, z])
+
+
+def shared(x: Any, z: Any) -> float:
+    return sum(a * b for a, b in zip(x, z, strict=True))
+
+
+MIXTURE = mc.GaussianMixture(2, random_state=0).fit(real())
+truth = graph_truth
+
+STRUCTURES = [
+    Case(mc.VertexHistogram(), on_graphs(truth.vertex_histogram), graphs),
+    Case(mc.EdgeHistogram(), on_graphs(truth.edge_histogram), graphs),
+    Case(mc.ShortestPath(), on_graphs(truth.shortest_path), graphs),
+    Case(mc.PathBag(3), on_graphs(truth.path_bag, length=3), graphs),
+    Case(mc.PathBag(5, True), on_graphs(truth.path_bag, length=5, counts=True), graphs),
+    Case(mc.Tanimoto(mc.PathBag(2)), on_graphs(truth.path_tanimoto, length=2), filled_graphs),
+    Case(mc.MinMax(mc.PathBag(3, True)), on_graphs(truth.path_minmax, length=3), filled_graphs),
+    Case(mc.WeisfeilerLehman(3), on_graphs(truth.weisfeiler_lehman, depth=3), graphs),
+    Case(mc.WeisfeilerLehman(2, mc.ShortestPath()), on_graphs(truth.weisfeiler_lehman, depth=2, base="shortest_path"), graphs),
+    Case(mc.WeisfeilerLehman(1, mc.Walk(2)), None, graphs),
+    Case(mc.WLOptimalAssignment(2), on_graphs(truth.wl_optimal_assignment, depth=2), graphs),
+    Case(mc.Walk(3), on_graphs(truth.walk, length=3), graphs),
+    Case(mc.GeometricWalk(0.02), on_graphs(truth.geometric_walk, decay=0.02), graphs),
+    Case(mc.Graphlet(3), on_graphs(truth.graphlet, size=3), graphs),
+    Case(mc.Subgraph(3), on_graphs(truth.subgraph, max_size=3), graphs),
+    Case(mc.Propagation(2, 0.5), None, graphs_with_numbers),
+    Case(mc.WeisfeilerLehman(2).normalized() + 0.5 * mc.Walk(1), None, filled_graphs),
+    Case(mc.TreeKernel(0.4), _with(truth.subset_tree, decay=0.4), trees),
+    Case(mc.TreeKernel(0.4, "subtree"), _with(truth.subtree, decay=0.4), trees),
+    Case(mc.Intersection(), shared, sets),
+    Case(mc.Intersection(), lambda x, z: float(len(set(x) & set(z))), collections),
+    Case(mc.Tanimoto(), lambda x, z: shared(x, z) / (sum(x) + sum(z) - shared(x, z)), sets),
+    Case(mc.MinMax(mc.Linear()), lambda x, z: sum(map(min, x, z)) / sum(map(max, x, z)), histograms),
+    *(Case(k, None, molecules) for k in (mc.Morgan(2), mc.Morgan(1, True, 64), mc.TopologicalPaths(4), mc.AtomPairs(bits=128))),
+    Case(mc.Diffusion(NETWORK, 0.7), entry(truth.diffusion(NETWORK, 0.7)), vertices),
+    Case(mc.ExponentialDiffusion(SIGNED, 0.5), entry(truth.exponential_diffusion(SIGNED, 0.5)), vertices),
+    Case(mc.MatrixPower(SIGNED, 4), entry(np.linalg.matrix_power(SIGNED, 4)), vertices),
+    Case(mc.RegularizedLaplacian(NETWORK, 1.5), entry(truth.regularized_laplacian(NETWORK, 1.5)), vertices),
+    Case(mc.PStepWalk(NETWORK, 2.5, 3), entry(truth.p_step_walk(NETWORK, 2.5, 3)), vertices),
+    Case(mc.CommuteTime(NETWORK), entry(truth.commute_time(NETWORK)), vertices),
+    Case(mc.Fisher(MIXTURE).bind(real()), None),
+    Case(mc.Fisher(MIXTURE, diagonal=True).bind(real()).rooted().normalized(), None),
+    Case(mc.Spectrum(2).rooted(), None, strings),
+    Case(
+        mc.Convolution(halves, (mc.Spectrum(1), mc.Spectrum(2))),
+        _with(truth.convolution, decompose=halves, parts=(_with(sequences.spectrum, k=1), _with(sequences.spectrum, k=2))), strings,
+    ),
+    Case(mc.Convolution(None, mc.Spectrum(1)), None, collections),
+]  # fmt: skip
+
+EVERY = CASES + SEQUENCES + STRUCTURES

@@ -151,6 +151,19 @@ def test_tests_mirror_the_source() -> None:
         "automaton": "test_sequence_truth.py",
         "joins": "test_tiles.py",
         "coordinate": "test_dual.py",
+        "bits": "test_graphs.py",
+        "graph_files": "test_graphs.py",
+        "molecules": "test_graphs.py",
+        "walks": "test_graphs.py",
+        "subgraphs": "test_graphs.py",
+        "sets": "test_graphs.py",
+        "minima": "test_graphs.py",
+        "pairs": "test_graphs.py",
+        "propagation": "test_graphs.py",
+        "fingerprints": "test_graphs.py",
+        "networks": "test_nodes.py",
+        "markov": "test_generative.py",
+        "model": "test_generative.py",
     }
     for path in _modules():
         stem = path.stem

@@ -3,7 +3,11 @@ from .data import DataError as DataError
 from .data import Graph as Graph
 from .data import as_graphs as as_graphs
 from .data import read_tu as read_tu
+from .data.molecules import read_sdf as read_sdf
+from .data.networks import Network as Network
 from .estimators.logistic import KernelLogistic as KernelLogistic
+from .estimators.markov import MarkovChain as MarkovChain
+from .estimators.mixture import GaussianMixture as GaussianMixture
 from .estimators.novelty import SVDD as SVDD
 from .estimators.novelty import OneClassSVM as OneClassSVM
 from .estimators.representer import KernelExpectile as KernelExpectile
@@ -36,6 +40,11 @@ from .kernels.anything import Categorical as Categorical
 from .kernels.anything import Constant as Constant
 from .kernels.anything import Precomputed as Precomputed
 from .kernels.base import Kernel as Kernel
+from .kernels.convolution import Convolution as Convolution
+from .kernels.fingerprints import AtomPairs as AtomPairs
+from .kernels.fingerprints import Morgan as Morgan
+from .kernels.fingerprints import TopologicalPaths as TopologicalPaths
+from .kernels.generative import Fisher as Fisher
 from .kernels.graphs import EdgeHistogram as EdgeHistogram
 from .kernels.graphs import PathBag as PathBag
 from .kernels.graphs import ShortestPath as ShortestPath
@@ -49,8 +58,15 @@ from .kernels.histograms import HistogramIntersection as HistogramIntersection
 from .kernels.inputs import Outer as Outer
 from .kernels.mismatches import Gappy as Gappy
 from .kernels.mismatches import Mismatch as Mismatch
+from .kernels.nodes import CommuteTime as CommuteTime
+from .kernels.nodes import Diffusion as Diffusion
+from .kernels.nodes import ExponentialDiffusion as ExponentialDiffusion
+from .kernels.nodes import MatrixPower as MatrixPower
+from .kernels.nodes import PStepWalk as PStepWalk
+from .kernels.nodes import RegularizedLaplacian as RegularizedLaplacian
 from .kernels.notation import parse as parse
 from .kernels.positions import WeightedDegree as WeightedDegree
+from .kernels.propagation import Propagation as Propagation
 from .kernels.sets import Intersection as Intersection
 from .kernels.sets import MinMax as MinMax
 from .kernels.sets import Tanimoto as Tanimoto
@@ -58,6 +74,7 @@ from .kernels.subgraphs import Graphlet as Graphlet
 from .kernels.subgraphs import Subgraph as Subgraph
 from .kernels.subsequences import Subsequence as Subsequence
 from .kernels.substrings import Substring as Substring
+from .kernels.trees import TreeKernel as TreeKernel
 from .kernels.vectors import AllSubsets as AllSubsets
 from .kernels.vectors import Anova as Anova
 from .kernels.vectors import ArcCosine as ArcCosine

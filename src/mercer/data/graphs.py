@@ -267,6 +267,9 @@ class Graphs(Domain):
     def check(self, X: Any) -> Rep:
         return X if isinstance(X, PackedGraphs) else pack(self.graphs(X))
 
+    def kept(self, X: Any) -> Any:
+        return X if isinstance(X, PackedGraphs) or all(isinstance(item, str) for item in X) else self.graphs(X)
+
     def graphs(self, X: Any) -> list[Graph]:
         """Each item as a ``Graph``."""
         if _is_one(X):

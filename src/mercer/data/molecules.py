@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mercer.data.graphs import Graph
+from mercer.data.objects import Domain
+from mercer.data.representations import Rep
+from mercer.data.sequences import is_missing, items_of
 from mercer.data.tables import DataError
 
 
@@ -32,6 +37,57 @@ def molecule(item: Any) -> Any:
         found = chem.MolFromSmiles(item)
     if found is None:
         raise DataError(f"{item!r} is not a SMILES string that RDKit can read")
+    return found
+
+
+@dataclass(frozen=True)
+class Molecules(Domain):
+    """Molecules as SMILES strings or RDKit objects; the internal form is a list of SMILES, read when a kernel prepares them."""
+
+    def check(self, X: Any) -> Rep:
+        if isinstance(X, str) or hasattr(X, "GetAtoms"):
+            raise DataError("Expected a collection of molecules, got one; put it in a list: [molecule].")
+        return self.kept(X)
+
+    def kept(self, X: Any) -> Any:
+        return [_smiles(i, item) for i, item in enumerate(items_of(X, "molecules"))]
+
+
+def _smiles(i: int, item: Any) -> str:
+    if isinstance(item, str):
+        return item
+    if hasattr(item, "GetAtoms"):
+        return str(chemistry().MolToSmiles(item))
+    what = "missing" if is_missing(item) else f"a {type(item).__name__}"
+    raise DataError(f"Item {i} of the molecules is {what}; give SMILES strings or RDKit molecules.")
+
+
+def fingerprints(X: list[str], kind: str, options: dict[str, Any], *, bits: int | None, counts: bool) -> Any:
+    """Fingerprints of molecules: with ``bits``, an array of so many columns; else, for each molecule, how often each of its features occurs."""
+    chemistry()
+    from rdkit.Chem import rdFingerprintGenerator
+
+    maker = getattr(rdFingerprintGenerator, f"Get{kind}Generator")(**options, **({} if bits is None else {"fpSize": bits}))
+    found = []
+    for i, smiles in enumerate(X):
+        try:
+            mol = molecule(smiles)
+        except DataError as error:
+            raise DataError(f"Item {i} of the molecules: {error}.") from None
+        if bits is None:
+            found.append(maker.GetSparseCountFingerprint(mol).GetNonzeroElements())
+        else:
+            found.append(maker.GetCountFingerprintAsNumPy(mol) if counts else maker.GetFingerprintAsNumPy(mol))
+    return found if bits is None else np.array(found).reshape(len(X), bits)
+
+
+def read_sdf(path: str | Path) -> list[Any]:
+    """The molecules of an SDF file, as RDKit objects; an error names the record that cannot be read."""
+    if not Path(path).is_file():
+        raise DataError(f"{path}: there is no such file.")
+    found = list(chemistry().SDMolSupplier(str(path)))
+    if None in found:
+        raise DataError(f"{path}: RDKit cannot read record {found.index(None) + 1} of {len(found)}.")
     return found
 
 

@@ -22,6 +22,10 @@ class Domain:
         """The internal form of a collection of samples."""
         raise NotImplementedError
 
+    def kept(self, X: Any) -> Any:
+        """Samples in a form that a fitted model can keep, and a file hold."""
+        return X
+
     def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
         """If x and z are two single samples rather than two collections: each as a collection of one. Else None."""
         return None

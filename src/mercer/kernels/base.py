@@ -301,6 +301,12 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         return Centered(self)
 
+    def rooted(self) -> Kernel:
+        """⟨ψ(x), ψ(z)⟩, ψ = sign(φ)·√|φ| of the features φ: large counts weigh less; only for kernels with ``explicit``."""
+        from mercer.kernels.generative import Rooted
+
+        return Rooted(self)
+
     def repaired(self, how: str = "clip") -> Kernel:
         """A positive semi-definite kernel near an indefinite similarity: 'clip', 'flip' or 'shift' its negative eigenvalues."""
         from mercer.kernels.feature_space import Repaired
@@ -367,7 +373,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         if type(other) is not type(self):
             return NotImplemented
         mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
-        return all(_same(mine[name], theirs[name]) for name in mine)
+        return all(same_values(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
         return hash((type(self), tuple(_hashable(v) for v in self.get_params(deep=False).values())))
@@ -414,9 +420,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return any(child._data_driven for _, child in self._children())
 
 
-def _same(a: Any, b: Any) -> bool:
+def same_values(a: Any, b: Any) -> bool:
     if isinstance(a, tuple | list) and isinstance(b, tuple | list):
-        return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b, strict=True))
+        return len(a) == len(b) and all(same_values(x, y) for x, y in zip(a, b, strict=True))
     if hasattr(a, "shape") or hasattr(b, "shape"):
         return bool(np.array_equal(backend.to_numpy(_plain(a)), backend.to_numpy(_plain(b))))
     return bool(a == b)

@@ -58,6 +58,11 @@ def warn_of_zero_norms(k: Kernel, A: Any, values: str) -> None:
     if (norms < 0).any():
         i = int(np.argmax(norms < 0))
         raise DataError(f"{k} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide by.")
+    warn_of_zeros(k, norms, values)
+
+
+def warn_of_zeros(k: Kernel, norms: Any, values: str) -> None:
+    """One warning for all items whose features are all 0."""
     if (norms == 0).any():
         count, i = int(np.sum(norms == 0)), int(np.argmax(norms == 0))
         warnings.warn(

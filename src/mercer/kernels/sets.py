@@ -13,7 +13,7 @@ from mercer.backend import where
 from mercer.data import Bits, Coded, DataError, Domain, Sets, chunks, meet
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.feature_space import warn_of_zero_norms
+from mercer.kernels.feature_space import warn_of_zero_norms, warn_of_zeros
 from mercer.kernels.histograms import HistogramIntersection
 
 _ENTRIES = 2**22  # of a call, so that an interrupt is not late
@@ -113,11 +113,11 @@ class MinMax(Composite):
         values = phi.values if isinstance(phi, Coded) else backend.to_numpy(phi)
         if (values < 0).any():
             raise DataError(f"MinMax needs features of at least 0, and those of {self.base} go down to {values.min():g}.")
+        totals = np.array([phi.values[a:b].sum() for a, b in pairwise(phi.offsets)]) if isinstance(phi, Coded) else values.sum(axis=1)
+        warn_of_zeros(self.base, totals, "MinMax")
         if not isinstance(phi, Coded):
             return phi
-        if self.base._whole:
-            return (phi.unary(),)
-        return phi, np.array([phi.values[a:b].sum() for a, b in pairwise(phi.offsets)])
+        return (phi.unary(),) if self.base._whole else (phi, totals)
 
     def _minima(self, A: Any, B: Any) -> Any:
         """Σ min: of dense features by columns, of whole numbers an inner product of ones, of others entry by entry."""

@@ -72,8 +72,8 @@ class Graphlet(Explicit):
 class Subgraph(Explicit):
     """Σ over connected labelled graphs H of at most ``max_size`` vertices of the product of the numbers of subgraphs of x and of z isomorphic to H.
 
-    Subgraphs need not be induced: any connected choice of the edges of a set of vertices counts. Without the bound on their size the kernel is NP-hard
-    to compute (with it one could find Hamiltonian paths: Gärtner et al. 2003); with it the cost grows exponentially in ``max_size``.
+    Subgraphs need not be induced: any connected choice of the edges of a set of vertices counts. Without the bound on their size the kernel is
+    NP-hard to compute (with it one could find Hamiltonian paths: Gärtner et al. 2003); with it the cost grows exponentially in ``max_size``.
     """
 
     domain: ClassVar[Domain] = Graphs()

@@ -8,14 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import backend
-from mercer.backend import Array, Compute
-from mercer.data import DataError, Domain, Graphs, PackedGraphs, chunks
+from mercer.backend import Array
+from mercer.data import DataError, Domain, Graphs, PackedGraphs
 from mercer.data.representations import spans
-from mercer.kernels.base import Kernel, kernel, natural, nonnegative
+from mercer.kernels.base import kernel, natural, nonnegative
+from mercer.kernels.pairs import OnPairs
 
-_CELLS = 2**24  # pairs of vertices, times steps, of a call: so that an interrupt is not late
-_TOGETHER = 16  # graphs whose values with themselves are found in one block
 _EXACT = 1e-13
 _MOST = 10_000  # terms of a sum, or steps of its solution
 _GUESS = 50  # steps that a solution takes, for the share of work
@@ -65,53 +63,30 @@ class Classes:
         return self.offsets, self.labels, self.sizes, self.starts, self.ends, self.marks, self.counts
 
 
-class OnPairs(Kernel):
-    """A kernel computed for each pair of graphs: leaves ``_sums``, the values of some rows, to write."""
+class OnGraphs(OnPairs):
+    """Common walks of two graphs."""
 
     domain: ClassVar[Domain] = Graphs()
-    _halves: ClassVar[bool] = True
 
     @property
     def _steps(self) -> int:
         raise NotImplementedError
 
-    def _sums(self, A: Classes, B: Classes, alike: bool, same: bool, first: int, out: Array) -> None:
-        raise NotImplementedError
+    def _cost(self, A: Classes, B: Classes) -> float:
+        return float(np.mean(np.diff(A.offsets) + 1)) * (int(B.offsets[-1]) + len(B)) * self._steps
 
     def _prepare(self, X: PackedGraphs) -> Any:
         return Classes.of(X)
 
-    def _block(self, A: Any, B: Any) -> Any:
-        if hasattr(A, "__formula__"):
-            raise TypeError("graphs are compared as they are, not as symbols")
-        out = np.zeros((len(A), len(B)))
-        if not len(A) or not len(B):
-            return out
-        alike = bool((A.marks == A.marks[:1]).all() and (B.marks == np.concatenate([A.marks[:1], B.marks[:1]])[:1]).all())
-        cost = float(np.mean(np.diff(A.offsets) + 1)) * (int(B.offsets[-1]) + len(B)) * self._steps
-        for some in chunks(len(A), max(1, int(_CELLS / cost))):
-            if backend.stopping():
-                break
-            self._sums(A.take(some), B, alike, B is A, some.start, out[some])
-        if B is A:
-            np.copyto(out, out.T, where=np.tri(len(out), k=-1, dtype=bool))
-        return out
 
-    def _diag(self, A: Any) -> Any:
-        if hasattr(A, "__formula__"):
-            raise TypeError("graphs are compared as they are, not as symbols")
-        out = np.empty(len(A))
-
-        def task(some: slice) -> None:
-            part = A.take(some)
-            out[some] = np.diagonal(self._block(part, part))
-
-        backend.run_tasks(task, chunks(len(A), _TOGETHER), Compute().workers)
-        return out
+def _alike(A: Classes, B: Classes) -> bool:
+    """Whether all edges have one label."""
+    one = np.concatenate([A.marks[:1], B.marks[:1]])[:1]
+    return bool((A.marks == one).all() and (B.marks == one).all())
 
 
 @kernel
-class Walk(OnPairs):
+class Walk(OnGraphs):
     """1ᵀ A_×^length 1: the number of pairs of walks with exactly ``length`` edges that have the same labels.
 
     A_× is the adjacency matrix of the product graph, whose vertices are the pairs (u, v) of equal labels; it is never formed. Cost per pair of
@@ -124,14 +99,14 @@ class Walk(OnPairs):
     def _steps(self) -> int:
         return 4 * int(self.length) + 1
 
-    def _sums(self, A: Classes, B: Classes, alike: bool, same: bool, first: int, out: Array) -> None:
+    def _sums(self, A: Classes, B: Classes, same: bool, first: int, out: Array) -> None:
         from mercer.loops import walks
 
-        walks.walks(*A.arrays, *B.arrays, int(self.length), alike, same, first, out)
+        walks.walks(*A.arrays, *B.arrays, int(self.length), _alike(A, B), same, first, out)
 
 
 @kernel
-class GeometricWalk(OnPairs):
+class GeometricWalk(OnGraphs):
     """Σ_l decay^l Walk(l) = 1ᵀ(I − decay·A_×)⁻¹1 over walks of all lengths.
 
     The sum exists for decay·ρ(A_×) < 1, which decay · (largest degree of x) · (largest degree of z) < 1 implies; a pair for which it does not is
@@ -144,11 +119,11 @@ class GeometricWalk(OnPairs):
     def _steps(self) -> int:
         return 4 * _GUESS
 
-    def _sums(self, A: Classes, B: Classes, alike: bool, same: bool, first: int, out: Array) -> None:
+    def _sums(self, A: Classes, B: Classes, same: bool, first: int, out: Array) -> None:
         from mercer.loops import walks
 
         sides = *A.arrays, A.directed, *B.arrays, B.directed
-        walks.geometric(*sides, float(self.decay), alike, same, first, _EXACT, _MOST, out)
+        walks.geometric(*sides, float(self.decay), _alike(A, B), same, first, _EXACT, _MOST, out)
         if (out == walks.DIVERGES).any():
             i, j = map(int, np.argwhere(out == walks.DIVERGES)[0])
             a, b = int(A.degrees[i]), int(B.degrees[j])

@@ -140,7 +140,7 @@ GRAPH, ROOT, DEPTH, BEGIN, END, FRESH = 0, 1, 2, 3, 4, 5  # places in the state
 
 
 @backend.jit
-def paths(offsets, labels, starts, ends, marks, directed, length, counting, steps, state, walk, visited, hashes, slots, codes, values, lengths):  # type: ignore[no-untyped-def]
+def paths(offsets, labels, starts, ends, marks, directed, length, counting, steps, state, walk, visited, hashes, slots, codes, values, lengths):  # type: ignore[no-untyped-def]  # fmt: skip
     """Depth first from each vertex, without one twice, up to ``length`` edges; a path read backwards is the same in an undirected graph.
 
     ``walk[d]`` is the vertex after d edges and the arc to try next; ``hashes[d]`` the code of the labels so far, forwards and backwards. Does about
@@ -225,11 +225,12 @@ def _emit(code, counting, slots, codes, values, state):  # type: ignore[no-untyp
 
 
 @backend.jit
-def subgraphs(offsets, labels, starts, ends, marks, joined_starts, joined, directed, least, most, induced, steps, state, places, slots, codes, values, lengths):  # type: ignore[no-untyped-def]  # fmt: skip
+def subgraphs(offsets, labels, starts, ends, marks, joined_starts, joined, directed, least, most, induced, steps, state, places, slots, codes, values, lengths):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
     """The connected sets of ``least`` … ``most`` vertices, each once (Wernicke's ESU), counted by a code of the subgraph they carry.
 
     ``joined`` are the neighbours in either direction. With ``induced`` a set carries one subgraph, else one for each connected choice of its edges.
-    ``places`` is the state of the search: for each vertex since when it is near, its place in the set, for each size the vertices to add and how many, the set.
+    ``places`` is the state of the search: for each vertex since when it is near, and its place in the set; for each size the vertices to add;
+    how many these are; the set.
     """
     near, place = places[0], places[1]
     names, arcs, work = np.empty(most, np.uint64), np.zeros((most, most), np.uint64), np.zeros((most, most), np.uint64)
@@ -349,7 +350,8 @@ def _note(size, names, arcs, work, directed, induced, slots, codes, values, stat
 def _canonical(size, names, arcs, directed):  # type: ignore[no-untyped-def]
     """A code that subgraphs share if and only if they are isomorphic (but for 64-bit chance).
 
-    Refined labels tell undirected graphs of up to five vertices apart. Else they order the vertices, and of the orders of equals the least code counts.
+    Refined labels tell undirected graphs of up to five vertices apart. Else they order the vertices, and the least code of all
+    orders of equals counts.
     """
     colours, fresh = np.empty(size, np.uint64), np.empty(size, np.uint64)
     for i in range(size):
@@ -396,3 +398,19 @@ def _canonical(size, names, arcs, directed):  # type: ignore[no-untyped-def]
                 last = _mix(last * _B + arcs[permuted[i], permuted[j]])
         best = min(best, last)
     return best
+
+
+@backend.jit
+def means(offsets, starts, ends, values):  # type: ignore[no-untyped-def]
+    """For each vertex the mean of its neighbours' whole numbers, rounded down; its own where it has none."""
+    out = values.copy()
+    for g in range(len(offsets) - 1):
+        base = offsets[g]
+        for v in range(base, offsets[g + 1]):
+            degree = starts[v + 1] - starts[v]
+            if degree:
+                total = 0
+                for a in range(starts[v], starts[v + 1]):
+                    total += values[base + ends[a]]
+                out[v] = total // degree
+    return out

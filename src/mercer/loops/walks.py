@@ -13,7 +13,7 @@ DIVERGES = -1.0
 
 
 @backend.jit
-def classes(offsets, labels, starts, ends, marks, out_offsets, out_labels, out_sizes, out_starts, out_ends, out_marks, out_counts):  # type: ignore[no-untyped-def]
+def classes(offsets, labels, starts, ends, marks, out_offsets, out_labels, out_sizes, out_starts, out_ends, out_marks, out_counts):  # type: ignore[no-untyped-def]  # fmt: skip
     """The coarsest classes whose members have one label and as many arcs into each class; returns the numbers of classes and arcs."""
     found, arcs = 0, 0
     out_offsets[0] = out_starts[0] = 0
@@ -114,7 +114,7 @@ def _step(W, M, S, T, out, labels, starts, ends, marks, counts, u0, m, others, o
 
 
 @backend.jit
-def walks(offsets, labels, sizes, starts, ends, marks, counts, other_offsets, others, other_sizes, other_starts, other_ends, other_marks, other_counts, length, alike, same, first, out):  # type: ignore[no-untyped-def]  # fmt: skip
+def walks(offsets, labels, sizes, starts, ends, marks, counts, other_offsets, others, other_sizes, other_starts, other_ends, other_marks, other_counts, length, alike, same, first, out):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
     """out[i, j] = the number of common walks with ``length`` edges; with ``same``, of the upper half from row ``first`` on."""
     most, other_most = np.max(np.diff(offsets)), np.max(np.diff(other_offsets))
     M, W, V = np.empty((most, other_most)), np.empty((most, other_most)), np.empty((most, other_most))
@@ -128,7 +128,7 @@ def walks(offsets, labels, sizes, starts, ends, marks, counts, other_offsets, ot
                 continue
             W[:m, :n] = M[:m, :n]
             for _ in range(length):
-                _step(W, M, S, T, V, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike)  # fmt: skip
+                _step(W, M, S, T, V, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike)  # noqa: E501  # fmt: skip
                 W, V = V, W
             total = 0.0
             for u in range(m):
@@ -140,7 +140,7 @@ def walks(offsets, labels, sizes, starts, ends, marks, counts, other_offsets, ot
 
 
 @backend.jit
-def geometric(offsets, labels, sizes, starts, ends, marks, counts, directed, other_offsets, others, other_sizes, other_starts, other_ends, other_marks, other_counts, other_directed, decay, alike, same, first, tolerance, most, out):  # type: ignore[no-untyped-def]  # fmt: skip
+def geometric(offsets, labels, sizes, starts, ends, marks, counts, directed, other_offsets, others, other_sizes, other_starts, other_ends, other_marks, other_counts, other_directed, decay, alike, same, first, tolerance, most, out):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
     """out[i, j] = 1ᵀ(I − decay·A_×)⁻¹1, or DIVERGES where decay·ρ(A_×) ≥ 1.
 
     Undirected: conjugate gradients, in the inner product in which a class counts as its members; I − decay·A_× has a direction of negative curvature
@@ -166,7 +166,7 @@ def geometric(offsets, labels, sizes, starts, ends, marks, counts, directed, oth
             if directed[i] or other_directed[j]:
                 total, term, count = rr, rr, 0
                 while term > tolerance * total and count < most:
-                    _step(P, M, S, T, V, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike)  # fmt: skip
+                    _step(P, M, S, T, V, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike)  # noqa: E501  # fmt: skip
                     P, V = V, P
                     term = 0.0
                     for u in range(m):
@@ -178,7 +178,7 @@ def geometric(offsets, labels, sizes, starts, ends, marks, counts, directed, oth
                 out[i, j] = total if count < most and total < np.inf else DIVERGES
                 continue
             for _ in range(most):
-                _step(P, M, S, T, V, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike)  # fmt: skip
+                _step(P, M, S, T, V, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike)  # noqa: E501  # fmt: skip
                 curvature, along, size = 0.0, 0.0, 0.0
                 for u in range(m):
                     for v in range(n):

@@ -1,0 +1,163 @@
+"""One graph whose vertices are the samples. It owns what is computed from it once: Laplacians, spectra."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import eigh
+
+from mercer.data.objects import Domain, Nodes
+from mercer.data.representations import Rep
+from mercer.data.sequences import items_of
+from mercer.data.tables import DataError
+
+_REMEMBERED = 2  # blocks of columns
+_CLOSE = 1e-10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Network:
+    """A weighted undirected graph: the symmetric matrix W of its weights, at least 0 unless ``signed``, and the names of its vertices
+    (None: 0 … n − 1).
+
+    A value; what is computed from it (spectra, some columns) is kept as long as it lives.
+    """
+
+    W: Any
+    names: Any = None
+    signed: bool = False
+
+    def __post_init__(self) -> None:
+        W = sparse.csr_array(self.W).astype(np.float64)
+        if W.shape[0] != W.shape[1]:
+            raise DataError(f"The weights of a graph are a square matrix, got shape {W.shape}.")
+        if not np.isfinite(W.data).all():
+            raise DataError("The weights of a graph must be finite numbers.")
+        if W.nnz and abs(W - W.T).max() > _CLOSE * max(1.0, abs(W).max()):
+            raise DataError("The weights of a graph must be symmetric: these kernels are for undirected graphs. Use (W + W.T) / 2 if that is meant.")
+        if not self.signed and W.nnz and W.data.min() < 0:
+            raise DataError(f"The weights of a graph must be at least 0, got {W.data.min():g}.")
+        names = None if self.names is None else list(self.names)
+        if names is not None and (len(names) != W.shape[0] or len(set(names)) != len(names)):
+            raise DataError(f"There are {W.shape[0]} vertices; give as many names, each once.")
+        object.__setattr__(self, "W", sparse.csr_array((W + W.T) / 2))
+        object.__setattr__(self, "names", names)
+
+    @classmethod
+    def of(cls, graph: Any, *, signed: bool = False) -> Network:
+        """From what users have: a matrix, a networkx graph (its edge attribute ``weight``), a ``mercer.Graph``."""
+        if isinstance(graph, Network):
+            return graph
+        if hasattr(graph, "adj") and hasattr(graph, "is_directed"):
+            if graph.is_directed():
+                raise DataError("The graph is directed; these kernels are for undirected graphs: graph.to_undirected().")
+            names = list(graph)
+            number = {name: k for k, name in enumerate(names)}
+            found = [(number[u], number[v], float(data.get("weight", 1.0))) for u, v, data in graph.edges(data=True)]
+            rows, cols, weights = (np.array(part) for part in zip(*found, strict=True)) if found else (np.empty(0, int),) * 3
+            return cls(_both_ways(rows, cols, weights, len(names)), None if names == list(range(len(names))) else names, signed=signed)
+        if hasattr(graph, "edges") and hasattr(graph, "n_vertices"):
+            pairs = np.asarray(graph.edges)
+            if graph.directed:
+                raise DataError("The graph is directed; these kernels are for undirected graphs.")
+            return cls(_both_ways(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), graph.n_vertices), signed=signed)
+        if sparse.issparse(graph) or (hasattr(graph, "shape") and len(graph.shape) == 2) or isinstance(graph, list):
+            return cls(graph if sparse.issparse(graph) else np.asarray(graph, np.float64), signed=signed)
+        raise DataError(f"A {type(graph).__name__} is not a graph here; give a symmetric matrix of weights, a networkx graph, or a mercer.Graph.")
+
+    def __len__(self) -> int:
+        return int(self.W.shape[0])
+
+    def __repr__(self) -> str:
+        return f"<network of {len(self)} vertices and {sparse.triu(self.W).nnz} edges>"
+
+    def __deepcopy__(self, memo: Mapping[int, Any]) -> Network:
+        return self  # a value
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        return self is other or (self.names == other.names and self.W.shape == other.W.shape and (self.W != other.W).nnz == 0)
+
+    def __hash__(self) -> int:
+        return hash((self.W.shape, self.W.nnz, float(self.W.sum())))
+
+    def operator(self, which: str) -> Any:
+        """The matrix "weights" W, "laplacian" D − W, or "normalized" I − D^−½WD^−½ (0 in the rows of isolated vertices)."""
+        if which == "weights":
+            return self.W
+        degree = np.asarray(self.W.sum(axis=1)).ravel()
+        if which == "laplacian":
+            return sparse.csr_array(sparse.diags_array(degree) - self.W)
+        root = np.where(degree > 0, 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0)), 0.0)
+        return sparse.csr_array(sparse.diags_array((degree > 0).astype(float)) - sparse.diags_array(root) @ self.W @ sparse.diags_array(root))
+
+    def spectrum(self, which: str) -> tuple[Any, Any]:
+        """Eigenvalues and eigenvectors of an operator, computed once."""
+        kept = _MADE.setdefault(self, {})
+        if which not in kept:
+            kept[which] = eigh(self.operator(which).toarray())
+        found: tuple[Any, Any] = kept[which]
+        return found
+
+    def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What ``make`` gives, kept while few other things are asked for."""
+        kept = _MADE.setdefault(self, {}).setdefault("columns", {})
+        found = kept.get(key)
+        if found is None:
+            found = make()
+            while len(kept) >= _REMEMBERED:
+                kept.pop(next(iter(kept)), None)
+            kept[key] = found
+        return found
+
+
+_MADE: WeakKeyDictionary[Network, dict[str, Any]] = WeakKeyDictionary()
+
+
+def _both_ways(rows: Any, cols: Any, weights: Any, n: int) -> Any:
+    upper = sparse.coo_array((weights, (rows, cols)), shape=(n, n)).tocsr()
+    loops = sparse.diags_array(upper.diagonal())
+    return upper + upper.T - loops
+
+
+@dataclass(frozen=True, eq=False)
+class VertexIds:
+    """Vertices by their numbers in the network, whatever their names."""
+
+    ids: Any
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (len(self.ids),)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, rows: Any) -> VertexIds:
+        return VertexIds(self.ids[rows])
+
+
+@dataclass(frozen=True)
+class Vertices(Domain):
+    """The vertices of one network, by name, or by number where they have no names. The internal form is ``VertexIds``."""
+
+    network: Any
+
+    def check(self, X: Any) -> Rep:
+        names = self.network.names
+        if isinstance(X, VertexIds):
+            return X
+        if names is None:
+            return VertexIds(Nodes(len(self.network)).check(X))
+        number = {name: k for k, name in enumerate(names)}
+        items = [item.item() if isinstance(item, np.generic) else item for item in items_of(X, "vertices")]
+        lost = next((i for i, item in enumerate(items) if item not in number), None)
+        if lost is not None:
+            raise DataError(f"Row {lost} is {items[lost]!r}, which is not the name of a vertex of the graph.")
+        return VertexIds(np.array([number[item] for item in items], np.int64))

@@ -1,0 +1,66 @@
+"""Markov chains over strings."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.backend import Array
+from mercer.data import Ragged, Sequences, check_weights
+from mercer.estimators.model import Model
+
+
+class MarkovChain(Model):
+    """p(x) = π(x_1) Π_i T(x_i, x_{i+1}): each letter depends on the one before.
+
+    Fitted by counting, ``smoothing`` added to each count. Letters that were not seen in ``fit`` are passed over. ``score_vectors`` is the gradient of
+    log p(x) in the logarithms of π and of the rows of T (each a softmax), for the ``Fisher`` kernel.
+    """
+
+    def __init__(self, smoothing: float = 1.0) -> None:
+        self.smoothing = smoothing
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """X: strings, or sequences of tokens."""
+        if not self.smoothing > 0:
+            raise ValueError(f"smoothing={self.smoothing!r}: give a number above 0; without it a string with a new pair of letters is impossible.")
+        codes: Ragged = Sequences().check(X)
+        w = check_weights(len(codes), sample_weight)
+        self.letters_ = np.unique(codes.values[codes.values != 0])
+        first, pairs = self._counts(codes)
+        k = len(self.letters_)
+        start, moves = w @ first + self.smoothing, (w @ pairs).reshape(k, k) + self.smoothing
+        self.initial_, self.transition_ = start / start.sum(), moves / moves.sum(axis=1, keepdims=True)
+        return self
+
+    def _counts(self, codes: Ragged) -> tuple[Array, Array]:
+        """For each string, which letter begins it and how often each pair of letters follows each other."""
+        k = len(self.letters_)
+        place = np.minimum(np.searchsorted(self.letters_, codes.values), max(0, k - 1))
+        known = self.letters_[place] == codes.values if k else np.zeros(len(place), bool)
+        row = np.repeat(np.arange(len(codes)), codes.lengths)
+        place, row = place[known], row[known]
+        begins = np.concatenate([[True], row[1:] != row[:-1]])[: len(row)]
+        first, pairs = np.zeros((len(codes), k)), np.zeros((len(codes), k * k))
+        first[row[begins], place[begins]] = 1.0
+        inner = np.flatnonzero(~begins)
+        np.add.at(pairs, (row[inner], place[inner - 1] * k + place[inner]), 1.0)
+        return first, pairs
+
+    def score_samples(self, X: Any) -> Array:
+        """log p(x)."""
+        check_is_fitted(self)
+        first, pairs = self._counts(Sequences().check(X))
+        out: Array = first @ np.log(self.initial_) + pairs @ np.log(self.transition_).ravel()
+        return out
+
+    def score_vectors(self, X: Any) -> Array:
+        """∇ log p(x): counts less what the model expects of them."""
+        check_is_fitted(self)
+        first, pairs = self._counts(Sequences().check(X))
+        k = len(self.letters_)
+        left = pairs.reshape(-1, k, k).sum(axis=2)
+        expected = (left[:, :, None] * self.transition_).reshape(len(pairs), -1)
+        return np.concatenate([first - first.sum(axis=1, keepdims=True) * self.initial_, pairs - expected], axis=1)

@@ -1,0 +1,92 @@
+"""Fingerprints of molecules as sets or bags of features, for ``Tanimoto`` and ``MinMax``. RDKit computes them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer import backend
+from mercer.data import Bits, Coded, Domain
+from mercer.data.coded import mix
+from mercer.data.molecules import Molecules, fingerprints
+from mercer.data.representations import offsets_of
+from mercer.kernels.base import Kernel, kernel, natural
+from mercer.kernels.sets import Intersection
+
+
+class Fingerprint(Kernel):
+    """⟨φ(x), φ(z)⟩ over the features that RDKit's generator ``kind`` finds in a molecule: leaves its options to write.
+
+    Without ``bits`` each feature is a column of its own, as RDKit numbers it; with it they are folded into so many columns. ``counts``: how often,
+    else whether.
+    """
+
+    domain: ClassVar[Domain] = Molecules()
+    explicit = True
+    _whole = True
+    kind: ClassVar[str]
+    counts: bool
+    bits: int | None
+
+    def _options(self) -> dict[str, Any]:
+        return {}
+
+    def _validate(self) -> None:
+        if self.bits is not None and not (isinstance(self.bits, int | np.integer) and self.bits > 0):
+            raise ValueError(f"{type(self).__name__}(bits={self.bits!r}): bits must be a whole number of at least 1, or None to fold nothing.")
+
+    def _prepare(self, X: Any) -> Any:
+        found = fingerprints(X, self.kind, self._options(), bits=self.bits, counts=self.counts)
+        if self.bits is not None:
+            return found.astype(np.float64) if self.counts else Bits.of(found != 0)
+        codes = np.array([key for row in found for key in row], np.uint64)
+        values = np.array([count if self.counts else 1 for row in found for count in row.values()], np.float64)
+        return Coded(mix(codes + np.uint64(1)), values, offsets_of([len(row) for row in found]))
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return backend.dot(A, B)
+
+    def _diag(self, A: Any) -> Any:
+        return backend.sqnorm(A)
+
+    def _width(self, A: Any) -> int:
+        return int(A.shape[1]) if isinstance(A, np.ndarray) else Intersection()._width(A)
+
+    def _features(self, A: Any) -> Any:
+        return A if isinstance(A, np.ndarray) else Intersection()._features(A)
+
+
+@kernel
+class Morgan(Fingerprint):
+    """Common circular neighbourhoods of atoms of radius 0 … ``radius``: Morgan fingerprints, of radius 2 also called ECFP4. Rogers & Hahn 2010."""
+
+    kind: ClassVar[str] = "Morgan"
+    radius: int = natural(2, minimum=0)
+    counts: bool = False
+    bits: int | None = None
+
+    def _options(self) -> dict[str, Any]:
+        return {"radius": int(self.radius)}
+
+
+@kernel
+class TopologicalPaths(Fingerprint):
+    """Common paths and branched subgraphs of 1 … ``length`` bonds: RDKit's topological fingerprint."""
+
+    kind: ClassVar[str] = "RDKitFP"
+    length: int = natural(7)
+    counts: bool = False
+    bits: int | None = None
+
+    def _options(self) -> dict[str, Any]:
+        return {"maxPath": int(self.length)}
+
+
+@kernel
+class AtomPairs(Fingerprint):
+    """Common pairs of atoms with the number of bonds between them. Carhart, Smith & Venkataraghavan 1985."""
+
+    kind: ClassVar[str] = "AtomPair"
+    counts: bool = False
+    bits: int | None = None

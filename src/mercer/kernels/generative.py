@@ -1,0 +1,130 @@
+"""Kernels from models of the data: how two samples would change the parameters."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.linalg import eigh
+
+from mercer import backend
+from mercer.backend import dot, sqnorm
+from mercer.data import Anything, DataError, Domain, check_weights, listed, size
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.feature_space import Wrapper
+
+
+@kernel
+class Fisher(Kernel):
+    """u(x)ᵀ F⁻¹ u(z), u(x) = ∇_θ log p_θ(x) the score of a fitted model, F = mean of u uᵀ over the data given to ``bind``.
+
+    ``model`` is any object with ``score_vectors(X)``, one row for each sample: a fitted ``GaussianMixture``, ``MarkovChain``, or your own. F⁻¹ is the
+    pseudo-inverse; with ``diagonal``, that of the diagonal of F, which is cheaper and steadier where there are many parameters.
+    Jaakkola & Haussler 1999. ``Fisher(model, diagonal=True).rooted().normalized()`` is the improved Fisher vector (Perronnin et al. 2010).
+    """
+
+    domain: ClassVar[Domain] = Anything()
+    model: Any
+    diagonal: bool = False
+    _data_driven = True
+
+    def _validate(self) -> None:
+        if not callable(getattr(self.model, "score_vectors", None)):
+            raise TypeError(f"Fisher(model): a {type(self.model).__name__} has no score_vectors(X); give a fitted model that has.")
+
+    def __sklearn_clone__(self) -> Self:
+        return self._replace()  # the fitted model is a parameter: a clone without its fit would be another kernel
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        U = scores(self.model, X)
+        w = check_weights(len(U), weights)
+        if self.diagonal:
+            information = (w @ (U * U)) / w.sum()
+            return FisherScores(self.model, np.where(information > 0, 1.0 / np.sqrt(np.where(information > 0, information, 1.0)), 0.0))
+        values, vectors = eigh((U.T * (w / w.sum())) @ U)
+        kept = values > len(values) * np.finfo(np.float64).eps * max(float(values.max(initial=0.0)), 0.0)
+        return FisherScores(self.model, vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def scores(model: Any, X: Any) -> Any:
+    """The score vectors of a model, checked: one row of finite numbers for each sample."""
+    items = listed(X)
+    U = np.asarray(model.score_vectors(items), np.float64)
+    if U.ndim != 2 or len(U) != size(items):
+        raise DataError(f"score_vectors must give one row for each of the {size(items)} samples, got an array of shape {U.shape}.")
+    if not np.isfinite(U).all():
+        raise DataError(f"The score of row {int(np.argmax(~np.isfinite(U).all(1)))} is not finite: the model gives that sample probability 0.")
+    return U
+
+
+@kernel
+class FisherScores(Kernel):
+    """⟨φ, φ⟩ with φ(x) = u(x)·whitening: scores in which the information is the identity."""
+
+    domain: ClassVar[Domain] = Anything()
+    model: Any
+    whitening: Any
+    explicit = True
+
+    def __sklearn_clone__(self) -> Self:
+        return self._replace()
+
+    def _prepare(self, X: Any) -> Any:
+        U = scores(self.model, X)
+        return U * self.whitening if np.ndim(self.whitening) == 1 else U @ self.whitening
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return dot(A, B)
+
+    def _diag(self, A: Any) -> Any:
+        return sqnorm(A)
+
+    def _width(self, A: Any) -> int:
+        return int(A.shape[1])
+
+    def _features(self, A: Any) -> Any:
+        return A
+
+
+@kernel
+class Rooted(Wrapper):
+    """⟨ψ(x), ψ(z)⟩, ψ_u = sign(φ_u)·√|φ_u| of the features φ of k: large counts weigh less.  k must be explicit."""
+
+    usage: ClassVar[str] = "k.rooted()"
+    method_name: ClassVar[str] = "rooted"
+    kernel: Kernel
+    explicit = True
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True
+
+    def _validate(self) -> None:
+        if not self.kernel.explicit and not self.kernel._data_driven:
+            raise TypeError(f"rooted() takes roots of features, and {self.kernel} has no finite feature map.")
+
+    def _prepare(self, X: Any) -> Any:
+        phi = self.kernel._features(super()._prepare(X))
+        if hasattr(phi, "codes"):
+            return type(phi)(phi.codes, _root(phi.values), phi.offsets)
+        if hasattr(phi, "tocsr"):
+            phi = phi.tocsr().copy()
+            phi.data = _root(phi.data)
+            return phi
+        return _root(backend.to_numpy(phi))
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return dot(A, B)
+
+    def _diag(self, A: Any) -> Any:
+        return sqnorm(A)
+
+    def _width(self, A: Any) -> int:
+        return int(A.per_row if hasattr(A, "codes") else A.shape[1])
+
+    def _features(self, A: Any) -> Any:
+        return A
+
+
+def _root(x: Any) -> Any:
+    return np.sign(x) * np.sqrt(np.abs(x))

@@ -1,0 +1,249 @@
+"""Kernels between the vertices of one graph: functions of its Laplacian.
+
+Small graphs are diagonalised once, by the graph itself: another kernel or parameter costs a scaling. On large ones only the columns that are asked
+for are computed, by products with the sparse operator; there is never an n × n matrix.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.fft import dct
+from scipy.sparse.csgraph import connected_components
+
+from mercer import backend
+from mercer.backend import Array
+from mercer.data import Domain, chunks
+from mercer.data.networks import Network, Vertices
+from mercer.kernels.base import Kernel, kernel, natural, nonnegative, positive
+
+_DENSE = 3000  # vertices, up to which the spectrum is computed
+_EXACT = 1e-13
+_MOST_TERMS = 20_000
+_COLUMNS = 256  # computed together
+
+
+class OnVertices(Kernel):
+    """U f(Λ) U^T, UΛU^T an operator of the graph: leaves ``operator`` and ``_values``, f of the eigenvalues, to write.
+
+    ``_applied``, f(operator) times some columns, is by Chebyshev polynomials unless a kernel knows better.
+    """
+
+    operator: ClassVar[str]
+    signed: ClassVar[bool] = False
+    graph: Any
+
+    def __post_init__(self) -> None:
+        self.graph = Network.of(self.graph, signed=self.signed)
+        super().__post_init__()
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return Vertices(self.graph)
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return len(self.graph) <= _DENSE
+
+    def _values(self, eigenvalues: Array) -> Array:
+        raise NotImplementedError
+
+    def _applied(self, X: Array) -> Array:
+        return chebyshev(self.graph.operator(self.operator), self._values, X)
+
+    def _prepare(self, X: Any) -> Any:
+        if not self.explicit:
+            return X
+        values, vectors = self.graph.spectrum(self.operator)
+        f = self._values(values)
+        return vectors[X.ids] * np.sqrt(np.maximum(f, 0.0))
+
+    def _columns(self, ids: Array) -> Array:
+        """K e_j for some vertices j."""
+        out = np.empty((len(self.graph), len(ids)))
+        for some in chunks(len(ids), _COLUMNS):
+            if backend.stopping():
+                break
+            unit = np.zeros((len(self.graph), some.stop - some.start))
+            unit[ids[some], np.arange(unit.shape[1])] = 1.0
+            out[:, some] = self._applied(unit)
+        return out
+
+    def _block(self, A: Any, B: Any) -> Any:
+        if self.explicit:
+            return backend.dot(A, B)
+        if hasattr(A, "__formula__"):
+            raise TypeError("vertices are looked up by number, not by symbol")
+        few, many = (A.ids, B.ids) if len(A) < len(B) else (B.ids, A.ids)
+        ids, place = np.unique(few, return_inverse=True)
+        made = self.graph.remembered((self._python, ids.tobytes()), lambda: self._columns(ids))
+        K = made[many][:, place]
+        return K.T if few is A.ids else K
+
+    def _diag(self, A: Any) -> Any:
+        if self.explicit:
+            return backend.sqnorm(A)
+        if hasattr(A, "__formula__"):
+            raise TypeError("vertices are looked up by number, not by symbol")
+        out = np.empty(len(A))
+        for some in chunks(len(A), _COLUMNS):
+            out[some] = self._columns(A.ids[some])[A.ids[some], np.arange(some.stop - some.start)]
+        return out
+
+    def _width(self, A: Any) -> int:
+        return int(A.shape[1])
+
+    def _features(self, A: Any) -> Any:
+        return A
+
+
+def chebyshev(M: Any, f: Any, X: Array) -> Array:
+    """f(M) X for a symmetric sparse M by a series of Chebyshev polynomials on an interval that holds its spectrum, as long as its terms matter."""
+    reach = abs(M).sum(axis=1)
+    diagonal = M.diagonal()
+    low, high = float(np.min(2 * diagonal - reach, initial=0.0)), float(np.max(reach, initial=0.0))  # Gershgorin; |m_ii| ≤ reach
+    low, high = min(low, 0.0) if low < -_EXACT * max(1.0, high) else 0.0, max(high, _EXACT)
+    middle, half = (high + low) / 2, (high - low) / 2
+    count = 32
+    while True:
+        nodes = np.cos(np.pi * (np.arange(count) + 0.5) / count)
+        c = dct(f(middle + half * nodes), type=2) / count
+        c[0] /= 2
+        if np.abs(c[-count // 4 :]).max() <= _EXACT * np.abs(c).max() or count >= _MOST_TERMS:
+            break
+        count *= 2
+    used = int(np.max(np.flatnonzero(np.abs(c) > _EXACT * np.abs(c).max()), initial=0)) + 1
+    before, now = X, (M @ X - middle * X) / half
+    total = c[0] * before + (c[1] * now if used > 1 else 0.0)
+    for k in range(2, used):
+        if backend.stopping():
+            break
+        before, now = now, 2.0 * (M @ now - middle * now) / half - before
+        total = total + c[k] * now
+    return total
+
+
+def conjugate_gradients(M: Any, B: Array, tolerance: float = 1e-12) -> Array:
+    """M⁻¹B for a symmetric positive (semi-)definite sparse M and B in its range, all columns at once."""
+    X, R = np.zeros_like(B), B.copy()
+    P, rr = R.copy(), np.einsum("ij,ij->j", B, B)
+    goal = tolerance**2 * np.maximum(rr, 1e-300)
+    for _ in range(20 * int(math.sqrt(len(B))) + 1000):
+        if (rr <= goal).all() or backend.stopping():
+            break
+        V = M @ P
+        step = np.where(rr > 0, rr / np.maximum(np.einsum("ij,ij->j", P, V), 1e-300), 0.0)
+        X += step * P
+        R -= step * V
+        fresh = np.einsum("ij,ij->j", R, R)
+        P = R + np.where(rr > 0, fresh / np.maximum(rr, 1e-300), 0.0) * P
+        rr = fresh
+    return X
+
+
+@kernel
+class Diffusion(OnVertices):
+    """exp(−β L), L = D − W: heat after a time β.  Kondor & Lafferty 2002."""
+
+    operator: ClassVar[str] = "laplacian"
+    graph: Any
+    beta: float = nonnegative(1.0)
+
+    def _values(self, eigenvalues: Array) -> Array:
+        return np.exp(-float(self.beta) * np.maximum(eigenvalues, 0.0))
+
+
+@kernel
+class ExponentialDiffusion(OnVertices):
+    """exp(λ B), B a symmetric matrix of similarities, any λ ≥ 0."""
+
+    operator: ClassVar[str] = "weights"
+    signed: ClassVar[bool] = True
+    graph: Any
+    lam: float = nonnegative(1.0)
+
+    def _values(self, eigenvalues: Array) -> Array:
+        return np.exp(float(self.lam) * eigenvalues)
+
+
+@kernel
+class MatrixPower(OnVertices):
+    """B^p, B a symmetric matrix of similarities, p even."""
+
+    operator: ClassVar[str] = "weights"
+    signed: ClassVar[bool] = True
+    graph: Any
+    p: int = natural(2)
+
+    def _validate(self) -> None:
+        if self.p % 2:
+            raise ValueError(f"MatrixPower(p={self.p}): p must be even; an odd power keeps negative eigenvalues, and is not a kernel.")
+
+    def _values(self, eigenvalues: Array) -> Array:
+        return eigenvalues ** int(self.p)
+
+    def _applied(self, X: Array) -> Array:
+        return _power(self.graph.operator(self.operator), int(self.p), X)
+
+
+@kernel
+class RegularizedLaplacian(OnVertices):
+    """(I + σ² L)⁻¹, L = D − W.  Smola & Kondor 2003."""
+
+    operator: ClassVar[str] = "laplacian"
+    graph: Any
+    sigma: float = positive(1.0)
+
+    def _values(self, eigenvalues: Array) -> Array:
+        return 1.0 / (1.0 + float(self.sigma) ** 2 * np.maximum(eigenvalues, 0.0))
+
+    def _applied(self, X: Array) -> Array:
+        return conjugate_gradients(sparse.eye_array(len(X)) + float(self.sigma) ** 2 * self.graph.operator(self.operator), X)
+
+
+@kernel
+class PStepWalk(OnVertices):
+    """(aI − L_sym)^p, L_sym = I − D^−½WD^−½, a ≥ 2: walks of up to p steps.  Smola & Kondor 2003."""
+
+    operator: ClassVar[str] = "normalized"
+    graph: Any
+    a: float = positive(2.0)
+    p: int = natural(2)
+
+    def _validate(self) -> None:
+        if not self.a >= 2:
+            raise ValueError(f"PStepWalk(a={self.a}): a must be at least 2, the bound of the eigenvalues of L_sym; with less it is not a kernel.")
+
+    def _values(self, eigenvalues: Array) -> Array:
+        return np.maximum(float(self.a) - eigenvalues, 0.0) ** int(self.p)
+
+    def _applied(self, X: Array) -> Array:
+        return _power(float(self.a) * sparse.eye_array(len(X)) - self.graph.operator(self.operator), int(self.p), X)
+
+
+def _power(M: Any, p: int, X: Array) -> Array:
+    for _ in range(p):
+        X = M @ X
+    return X
+
+
+@kernel
+class CommuteTime(OnVertices):
+    """L⁺, the pseudo-inverse of L = D − W: k(x, x) + k(z, z) − 2k(x, z) is the commute time of a random walk, over Σ W.  Fouss et al. 2007."""
+
+    operator: ClassVar[str] = "laplacian"
+    graph: Any
+
+    def _values(self, eigenvalues: Array) -> Array:
+        tolerance = len(eigenvalues) * np.finfo(np.float64).eps * float(np.abs(eigenvalues).max(initial=1.0))
+        return np.where(eigenvalues > tolerance, 1.0 / np.where(eigenvalues > tolerance, eigenvalues, 1.0), 0.0)
+
+    def _applied(self, X: Array) -> Array:
+        count, part = connected_components(self.graph.W, directed=False)
+        mean = sparse.csr_array((1.0 / np.bincount(part)[part], (part, np.arange(len(part)))), shape=(count, len(part)))
+        Z = conjugate_gradients(self.graph.operator(self.operator), X - (mean @ X)[part])
+        out: Array = Z - (mean @ Z)[part]
+        return out

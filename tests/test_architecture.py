@@ -162,8 +162,8 @@ def test_tests_mirror_the_source() -> None:
         "propagation": "test_graphs.py",
         "fingerprints": "test_graphs.py",
         "networks": "test_nodes.py",
-        "markov": "test_generative.py",
-        "model": "test_generative.py",
+        "model": "test_mixture.py",
+        "markov": "test_mixture.py",
     }
     for path in _modules():
         stem = path.stem

@@ -90,7 +90,7 @@ def _listed(labels: Any) -> Any:
 
 def _attributes(attributes: Any, n: int) -> Any:
     numbers = backend.to_numpy(attributes) if backend.is_tensor(attributes) else np.asarray(attributes, np.float64)
-    numbers = numbers.astype(np.float64).reshape(n, -1)
+    numbers = numbers.astype(np.float64).reshape((n, -1) if n else (0, numbers.shape[-1] if numbers.ndim > 1 else 1))
     if not np.isfinite(numbers).all():
         raise DataError(f"vertex {int(np.argmax(~np.isfinite(numbers).all(1)))} has an attribute that is not a finite number")
     return numbers

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import RLock
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import finalize
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,6 @@ from mercer.data.representations import Rep
 from mercer.data.sequences import items_of
 from mercer.data.tables import DataError
 
-_REMEMBERED = 2  # blocks of columns
 _CLOSE = 1e-10
 
 
@@ -97,27 +97,53 @@ class Network:
         root = np.where(degree > 0, 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0)), 0.0)
         return sparse.csr_array(sparse.diags_array((degree > 0).astype(float)) - sparse.diags_array(root) @ self.W @ sparse.diags_array(root))
 
+    def _made(self) -> dict[str, Any]:
+        if id(self) not in _MADE:
+            _MADE[id(self)] = {}
+            finalize(self, _MADE.pop, id(self), None)
+        return _MADE[id(self)]
+
     def spectrum(self, which: str) -> tuple[Any, Any]:
         """Eigenvalues and eigenvectors of an operator, computed once."""
-        kept = _MADE.setdefault(self, {})
+        kept = self._made()
         if which not in kept:
             kept[which] = eigh(self.operator(which).toarray())
         found: tuple[Any, Any] = kept[which]
         return found
 
-    def remembered(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What ``make`` gives, kept while few other things are asked for."""
-        kept = _MADE.setdefault(self, {}).setdefault("columns", {})
-        found = kept.get(key)
-        if found is None:
-            found = make()
-            while len(kept) >= _REMEMBERED:
-                kept.pop(next(iter(kept)), None)
-            kept[key] = found
-        return found
+    def columns(self, key: str, ids: Any, make: Callable[[Any], Any], room: int) -> tuple[Any, Any]:
+        """Columns that ``make`` computes for vertices, and which of them are those of ``ids``; kept for the last ``key``, up to ``room`` of them."""
+        with _LOCK:
+            kept: Columns | None = self._made().get("columns")
+            if kept is None or kept.key != key:
+                kept = Columns(key, np.full(len(self), -1), np.empty((len(self), 0)))
+            missing = np.unique(ids[kept.place[ids] < 0])
+            if len(missing):
+                values = kept.values if kept.values.shape[1] + len(missing) <= room else np.empty((len(self), 0))
+                place = kept.place.copy() if values.shape[1] else np.full(len(self), -1)
+                missing = np.unique(ids[place[ids] < 0])
+                place[missing] = values.shape[1] + np.arange(len(missing))
+                kept = Columns(key, place, np.concatenate([values, make(missing)], axis=1))
+            self._made()["columns"] = kept
+            return kept.values, kept.place[ids]
+
+    def lacking(self, key: str, ids: Any) -> int:
+        """How many of the columns of ``ids`` would have to be computed."""
+        kept: Columns | None = self._made().get("columns")
+        return len(ids) if kept is None or kept.key != key else int(np.count_nonzero(kept.place[ids] < 0))
 
 
-_MADE: WeakKeyDictionary[Network, dict[str, Any]] = WeakKeyDictionary()
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns of one kernel matrix: ``values[:, place[v]]`` is that of vertex v, if ``place[v]`` ≥ 0."""
+
+    key: str
+    place: Any
+    values: Any
+
+
+_LOCK = RLock()
+_MADE: dict[int, dict[str, Any]] = {}  # by the identity of the network, as long as it lives
 
 
 def _both_ways(rows: Any, cols: Any, weights: Any, n: int) -> Any:

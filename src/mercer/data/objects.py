@@ -85,5 +85,5 @@ class Nodes(Domain):
         wrong = np.ones(len(ids), bool) if numbers is None else (numbers != ids) | (numbers < 0) | (numbers >= self.count)
         if wrong.any():
             i = int(np.argmax(wrong))
-            raise DataError(f"Row {i} is {ids[i]!r}; expected a whole number from 0 to {self.count - 1}, the number of an object.")
+            raise DataError(f"Row {i} is {ids.tolist()[i]!r}; expected a whole number from 0 to {self.count - 1}, the number of an object.")
         return numbers

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
-from sklearn.base import ClusterMixin, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -16,7 +16,7 @@ from mercer.estimators.model import Model
 _LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
-class GaussianMixture(ClusterMixin, DensityMixin, Model):  # type: ignore[misc]  # scikit-learn has no types
+class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-learn has no types
     """p(x) = Σ_k π_k N(x; μ_k, diag v_k), fitted by expectation–maximisation: each step makes the likelihood larger, never smaller.
 
     n_init

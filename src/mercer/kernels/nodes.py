@@ -23,7 +23,7 @@ from mercer.kernels.base import Kernel, kernel, natural, nonnegative, positive
 _DENSE = 3000  # vertices, up to which the spectrum is computed
 _EXACT = 1e-13
 _MOST_TERMS = 20_000
-_COLUMNS = 256  # computed together
+_COLUMNS = 64  # computed together: few enough to stay in a cache
 
 
 class OnVertices(Kernel):
@@ -32,6 +32,7 @@ class OnVertices(Kernel):
     ``_applied``, f(operator) times some columns, is by Chebyshev polynomials unless a kernel knows better.
     """
 
+    _halves: ClassVar[bool] = True
     operator: ClassVar[str]
     signed: ClassVar[bool] = False
     graph: Any
@@ -77,11 +78,10 @@ class OnVertices(Kernel):
             return backend.dot(A, B)
         if hasattr(A, "__formula__"):
             raise TypeError("vertices are looked up by number, not by symbol")
-        few, many = (A.ids, B.ids) if len(A) < len(B) else (B.ids, A.ids)
-        ids, place = np.unique(few, return_inverse=True)
-        made = self.graph.remembered((self._python, ids.tobytes()), lambda: self._columns(ids))
-        K = made[many][:, place]
-        return K.T if few is A.ids else K
+        key, room = f"{type(self).__name__} {self.get_params(deep=False)}", max(1, backend.Compute().budget // (32 * len(self.graph)))
+        swap = self.graph.lacking(key, A.ids) < self.graph.lacking(key, B.ids)
+        values, place = self.graph.columns(key, A.ids if swap else B.ids, self._columns, room)
+        return values[np.ix_(B.ids, place)].T if swap else values[np.ix_(A.ids, place)]
 
     def _diag(self, A: Any) -> Any:
         if self.explicit:
@@ -116,13 +116,16 @@ def chebyshev(M: Any, f: Any, X: Array) -> Array:
             break
         count *= 2
     used = int(np.max(np.flatnonzero(np.abs(c) > _EXACT * np.abs(c).max()), initial=0)) + 1
-    before, now = X, (M @ X - middle * X) / half
-    total = c[0] * before + (c[1] * now if used > 1 else 0.0)
-    for k in range(2, used):
+    scaled = sparse.csr_array((M - middle * sparse.eye_array(len(X))) / half)
+    before, now, total = X.copy(), scaled @ X, c[0] * X
+    for k in range(1, used):
         if backend.stopping():
             break
-        before, now = now, 2.0 * (M @ now - middle * now) / half - before
-        total = total + c[k] * now
+        total += c[k] * now
+        after = scaled @ now
+        after *= 2.0
+        after -= before
+        before, now = now, after
     return total
 
 

@@ -238,6 +238,8 @@ def _plain(value: Any, where: str) -> Any:
         return Pairs(list(value), list(value.values()))
     if type(value) is list and len(value) >= _MANY and all(type(item) is str for item in value):
         return Texts.of(value)
+    if type(value) in (set, frozenset):
+        return Members(list(value), type(value) is frozenset)
     if isinstance(value, np.ndarray) and value.dtype.kind in "OT":
         return Objects(value.shape, value.ravel().tolist())
     if sparse.issparse(value):
@@ -275,6 +277,17 @@ class Pairs(Plain):
 
     def restored(self) -> Any:
         return dict(zip(self.keys, self.values, strict=True))
+
+
+@dataclass(frozen=True)
+class Members(Plain):
+    """A set, or (``frozen``) one that cannot be changed."""
+
+    items: list[Any]
+    frozen: bool
+
+    def restored(self) -> Any:
+        return frozenset(self.items) if self.frozen else set(self.items)
 
 
 @dataclass(frozen=True)

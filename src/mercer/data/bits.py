@@ -86,6 +86,9 @@ def _binary(X: Any) -> Any:
 
 
 def _of_sparse(X: Any) -> Any:
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
     if X.nnz and not (X.data == 1).all():
         k = int(np.argmax(X.data != 1))
         i = int(np.searchsorted(X.indptr, k, side="right")) - 1
@@ -104,6 +107,8 @@ def _of_vectors(items: list[Any]) -> Bits:
 
 
 def _of_collections(items: list[Any]) -> Coded:
+    if len(items) > 1 and all(isinstance(item, list | tuple) and len(item) == len(items[0]) > 2 and set(item) <= {0, 1} for item in items):
+        raise DataError("Rows of 0 and 1 as lists could be sets of the numbers 0 and 1; give them as an array, numpy.array(X).")
     known: dict[Any, int] = {}
     codes: list[int] = []
     lengths = []

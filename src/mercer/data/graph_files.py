@@ -32,6 +32,12 @@ def read_tu(path: str | Path, *, edge_labels: bool = True) -> tuple[list[Graph],
     count = len(y) if y is not None else int(graph_of.max(initial=-1)) + 1
     labels, marks = files.numbers("node_labels", np.int64), files.numbers("edge_labels", np.int64) if edge_labels else None
     attributes = files.numbers("node_attributes", np.float64)
+    lengths = {"node_labels": (labels, len(graph_of)), "node_attributes": (attributes, len(graph_of)), "edge_labels": (marks, len(arcs))}
+    for what, (values, wanted) in lengths.items():
+        if values is not None and len(values) != wanted:
+            raise DataError(f"{files.path}: _{what}.txt has {len(values)} lines where {wanted} are needed.")
+    if count <= int(graph_of.max(initial=-1)):
+        raise DataError(f"{files.path}: there are labels for {count} graphs, and vertices of {int(graph_of.max()) + 1}.")
     order = np.argsort(graph_of[arcs[:, 0]], kind="stable")
     arcs, marks = arcs[order], None if marks is None else marks[order]
     vertices = np.searchsorted(graph_of, np.arange(count + 1))

@@ -22,6 +22,7 @@ from mercer.data.tables import DataError
 
 UNLABELLED = None  # the label of a vertex or edge without one
 _SALT = np.uint64(0x5851F42D4C957F2D)
+_OWN = 2**62  # whole numbers below are coded by their value, others as any token
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,12 +47,17 @@ class Graph:
         if len(pairs) and (pairs.min() < 0 or pairs.max() >= n):
             u, v = pairs[int(np.argmax((pairs < 0).any(1) | (pairs >= n).any(1)))]
             raise DataError(f"the edge ({u}, {v}) names a vertex that is not there: there are {n}, numbered from 0")
-        marks = None if self.edge_labels is None else _listed(self.edge_labels)
+        marks = None if self.edge_labels is None else _listed(_by_edge(self.edge_labels, pairs))
         if marks is not None and len(marks) != len(pairs):
             raise DataError(f"there are {len(pairs)} edges and {len(marks)} edge labels")
         pairs, marks = _once(pairs, marks, n, directed=self.directed)
         numbers = None if self.attributes is None else _attributes(self.attributes, n)
-        values = {"edges": pairs, "labels": None if self.labels is None else _listed(self.labels), "edge_labels": marks, "attributes": numbers}
+        values = {
+            "edges": pairs,
+            "labels": None if self.labels is None else _listed(_by_vertex_name(self.labels, n)),
+            "edge_labels": marks,
+            "attributes": numbers,
+        }
         for name, value in {**values, "n_vertices": n, "directed": bool(self.directed)}.items():
             object.__setattr__(self, name, value)
 
@@ -61,6 +67,8 @@ class Graph:
             "labels": None if self.labels is None else len(self.labels),
             "attributes": None if self.attributes is None else len(self.attributes),
         }
+        if self.n_vertices is not None and not (isinstance(self.n_vertices, int | np.integer) and self.n_vertices >= 0):
+            raise DataError(f"n_vertices must be a whole number of at least 0, got {self.n_vertices!r}")
         given = {name: int(c) for name, c in counts.items() if c is not None}
         if len(set(given.values())) > 1:
             raise DataError("the number of vertices is not clear: " + ", ".join(f"{name} say {c}" for name, c in given.items()))
@@ -72,7 +80,10 @@ class Graph:
 
 
 def _pairs(edges: Any) -> Any:
-    pairs = np.asarray(edges if hasattr(edges, "dtype") else list(edges))
+    try:
+        pairs = np.asarray(edges if hasattr(edges, "dtype") else list(edges))
+    except ValueError:
+        raise DataError("edges must be pairs of vertex numbers, and are of different lengths") from None
     if pairs.size == 0:
         return np.empty((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -80,9 +91,31 @@ def _pairs(edges: Any) -> Any:
     return pairs.astype(np.int64)
 
 
+def _by_vertex_name(labels: Any, n: int) -> Any:
+    """Labels in the order of the vertices, where a dictionary gives them by number."""
+    if not isinstance(labels, Mapping):
+        return labels
+    missing = next((v for v in range(n) if v not in labels), None)
+    if missing is not None:
+        raise DataError(f"vertex {missing} has no label; give one to each vertex, numbered from 0")
+    return [labels[v] for v in range(n)]
+
+
+def _by_edge(labels: Any, pairs: Any) -> Any:
+    """Edge labels in the order of the edges, where a dictionary or a matrix gives them by both ends."""
+    if not isinstance(labels, Mapping):
+        matrix = hasattr(labels, "shape") and len(labels.shape) == 2
+        return [labels[int(u), int(v)] for u, v in pairs] if matrix else labels
+    ends = [tuple(p) for p in (pairs.tolist() if hasattr(pairs, "tolist") else pairs)]
+    lost = next((e for e in ends if e not in labels and e[::-1] not in labels), None)
+    if lost is not None:
+        raise DataError(f"the edge {lost} has no label; give one to each edge or to none")
+    return [labels[e] if e in labels else labels[e[::-1]] for e in ends]
+
+
 def _listed(labels: Any) -> Any:
     if isinstance(labels, np.ndarray) and labels.ndim == 1:
-        return labels
+        return labels.copy()
     if backend.is_tensor(labels):
         return backend.to_numpy(labels)
     return list(labels)
@@ -90,6 +123,8 @@ def _listed(labels: Any) -> Any:
 
 def _attributes(attributes: Any, n: int) -> Any:
     numbers = backend.to_numpy(attributes) if backend.is_tensor(attributes) else np.asarray(attributes, np.float64)
+    if numbers.ndim > 2:
+        raise DataError(f"attributes are numbers for each vertex, a table of two dimensions; got shape {numbers.shape}")
     numbers = numbers.astype(np.float64).reshape((n, -1) if n else (0, numbers.shape[-1] if numbers.ndim > 1 else 1))
     if not np.isfinite(numbers).all():
         raise DataError(f"vertex {int(np.argmax(~np.isfinite(numbers).all(1)))} has an attribute that is not a finite number")
@@ -214,8 +249,8 @@ def _by_vertex_loop(sources, targets, base, marks):  # type: ignore[no-untyped-d
 def label_codes(parts: Sequence[Any], counts: Any, noun: str) -> Any:
     """The codes of the labels of all graphs, one after the other; None for a graph without."""
     whole = [p for p, n in zip(parts, counts, strict=True) if n]
-    if whole and all(isinstance(p, np.ndarray) and p.dtype.kind in "iu" for p in whole):
-        return _number_codes(np.concatenate(whole))
+    if whole and all(isinstance(p, np.ndarray) and p.dtype.kind in "iu" and int(p.max()) < _OWN and int(p.min()) > -_OWN for p in whole):
+        return _number_codes(np.concatenate([p.astype(np.int64) for p in whole]))
     known: dict[Any, int] = {}
     out = np.empty(int(np.sum(counts)), np.uint64)
     place = 0
@@ -234,7 +269,7 @@ def label_code(label: Any) -> int:
     if label is None:
         return int(_SALT)
     value = canonical(label)
-    small = isinstance(value, int) and abs(value) < 2**62
+    small = isinstance(value, int) and abs(value) < _OWN
     return int(_number_codes(np.array([value if small else token_code(value)], np.int64))[0])
 
 
@@ -245,7 +280,9 @@ def _known_code(i: int, j: int, label: Any, noun: str, known: dict[Any, int]) ->
                 raise DataError(f"Graph {i}, {noun} {j}: the label is missing ({label}); give one to each {noun}, or to none.")
             known[label] = label_code(label)
         return known[label]
-    except TypeError:
+    except (TypeError, DataError) as error:
+        if str(error).startswith("Graph "):
+            raise
         raise DataError(f"Graph {i}, {noun} {j}: a label must be a string, a number or a tuple of them, got {type(label).__name__}.") from None
 
 
@@ -274,7 +311,13 @@ class Graphs(Domain):
         """Each item as a ``Graph``."""
         if _is_one(X):
             raise DataError(f"Expected a collection of graphs, got one {type(X).__name__}; put it in a list: [graph].")
-        return [self._graph(i, item) for i, item in enumerate(items_of(X, "graphs"))]
+        items = _without_one_hot(items_of(X, "graphs"))
+        found = [self._graph(i, item) for i, item in enumerate(items)]
+        for name, default in (("label", "label"), ("edge_label", "label")):
+            wanted = getattr(self, name)
+            if wanted != default and items and all(getattr(g, f"{name}s") is None for g in found):
+                raise DataError(f"No {'edge' if name == 'edge_label' else 'vertex'} of any graph has an attribute {wanted!r}.")
+        return _alike(items, found)
 
     def _graph(self, i: int, item: Any) -> Graph:
         if isinstance(item, Graph):
@@ -283,8 +326,9 @@ class Graphs(Domain):
             raise DataError(f"Item {i} of the graphs is missing ({item}); drop it, or put Graph() in its place.")
         try:
             return self._read(item)
-        except DataError as error:
-            raise DataError(f"Graph {i}: {error}".rstrip(".") + ".") from None
+        except (DataError, ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
+            said = str(error) if isinstance(error, DataError) else f"its edges, labels or attributes cannot be read ({type(error).__name__}: {error})"
+            raise DataError(f"Graph {i}: {said}".rstrip(".") + ".") from None
 
     def _read(self, item: Any) -> Graph:
         if isinstance(item, str) or hasattr(item, "GetAtoms"):
@@ -316,11 +360,16 @@ class Graphs(Domain):
         labels = _all_or_none([(name, g.nodes[name].get(self.label)) for name in names], "vertex", self.label)
         pairs = list(g.edges(data=True))
         marks = _all_or_none([((u, v), data.get(self.edge_label)) for u, v, data in pairs], "edge", self.edge_label)
+        bare = next((name for name in names if self.attributes is not None and self.attributes not in g.nodes[name]), None)
+        if bare is not None:
+            raise DataError(f"vertex {bare!r} has no attribute {self.attributes!r}")
         numbers = None if self.attributes is None else [g.nodes[name][self.attributes] for name in names]
         edges = [(number[u], number[v]) for u, v, _ in pairs]
         return Graph(edges, labels, marks, numbers, len(names), g.is_directed())
 
     def _of_igraph(self, g: Any) -> Graph:
+        if callable(getattr(g, "has_multiple", None)) and g.has_multiple():
+            raise DataError("it has several edges between two vertices; they must become one: g.simplify()")
         labels = g.vs[self.label] if self.label in g.vs.attributes() else None
         marks = g.es[self.edge_label] if self.edge_label in g.es.attributes() else None
         numbers = None if self.attributes is None else g.vs[self.attributes]
@@ -349,7 +398,41 @@ _KEYS = (
 
 
 def _is_one(X: Any) -> bool:
-    return isinstance(X, Graph | str | Mapping) or hasattr(X, "GetAtoms") or hasattr(X, "is_directed") or hasattr(X, "edge_index")
+    table = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb" and X.shape[1] > 1)
+    return table or isinstance(X, Graph | str | Mapping) or hasattr(X, "GetAtoms") or hasattr(X, "is_directed") or hasattr(X, "edge_index")
+
+
+def _without_one_hot(items: list[Any]) -> list[Any]:
+    """Graphs as PyTorch Geometric writes them: rows of 0 and a single 1 in all graphs are labels, of vertices ("x") or of edges ("edge_attr")."""
+    maps = [{k: getattr(item, k, None) for k in _KEYS} if hasattr(item, "edge_index") and not isinstance(item, Mapping) else item for item in items]
+    for key, labels in (("x", "labels"), ("edge_attr", "edge_labels")):
+        having = [k for k, item in enumerate(maps) if isinstance(item, Mapping) and item.get(key) is not None and item.get(labels) is None]
+        hot = [_one_hot(maps[k][key]) for k in having]
+        if having and all(h is not None for h in hot):
+            for k, found in zip(having, hot, strict=True):
+                maps[k] = {**{name: v for name, v in maps[k].items() if name != key}, labels: found}
+    return maps
+
+
+def _alike(items: list[Any], graphs: list[Graph]) -> list[Graph]:
+    """Graphs of matrices, of which some are directed: then the symmetric ones among them are too."""
+    inferred = [k for k, item in enumerate(items) if _says_no_direction(item)]
+    if not any(graphs[k].directed for k in inferred) or all(graphs[k].directed for k in inferred):
+        return graphs
+    return [_both_ways(g) if k in set(inferred) and not g.directed else g for k, g in enumerate(graphs)]
+
+
+def _says_no_direction(item: Any) -> bool:
+    """Whether its direction is read off a matrix or an edge_index."""
+    if isinstance(item, Mapping):
+        return "edge_index" in item and item.get("directed") is None
+    return hasattr(item, "edge_index") or _is_matrix(item) or (isinstance(item, tuple) and len(item) > 0 and _is_matrix(item[0]))
+
+
+def _both_ways(g: Graph) -> Graph:
+    straight = g.edges[:, 0] != g.edges[:, 1]
+    marks = None if g.edge_labels is None else [*g.edge_labels, *(m for m, s in zip(g.edge_labels, straight, strict=True) if s)]
+    return Graph(np.concatenate([g.edges, g.edges[straight][:, ::-1]]), g.labels, marks, g.attributes, g.n_vertices, True)
 
 
 def _is_matrix(x: Any) -> bool:
@@ -370,8 +453,8 @@ def _all_or_none(found: list[tuple[Any, Any]], noun: str, name: str) -> list[Any
 
 
 def _of_tuple(first: Any, labels: Any = None, edge_labels: Any = None, attributes: Any = None) -> Graph:
-    square = hasattr(first, "shape") and len(first.shape) == 2 and first.shape[0] == first.shape[1]
-    if square and (labels is None or len(labels) == first.shape[0]) and (first.shape[0] != 2 or labels is not None):
+    two = isinstance(first, np.ndarray) and first.shape == (2, 2) and labels is not None and len(labels) == 2
+    if _is_matrix(first) or two:
         return _of_adjacency(first, labels, edge_labels, attributes)
     nested = isinstance(first, list) and first and all(isinstance(row, list) and len(row) == len(first) != 2 for row in first)
     if nested:
@@ -383,14 +466,11 @@ def _of_adjacency(A: Any, labels: Any, edge_labels: Any, attributes: Any = None)
     A = sparse.coo_array(A)
     if A.shape[0] != A.shape[1]:
         raise DataError(f"an adjacency matrix is square, got shape {A.shape}")
+    if A.dtype.kind == "f" and not np.isfinite(A.data).all():
+        raise DataError("an adjacency matrix has 0 where there is no edge; it holds a number that is not finite")
     kept = A.data != 0
-    edges = np.stack([A.row[kept], A.col[kept]], axis=1)
-    directed = _one_way(edges, A.shape[0])
-    marks = None
-    if edge_labels is not None:
-        marks = [edge_labels[u, v] if (u, v) in edge_labels or not isinstance(edge_labels, Mapping) else edge_labels[v, u] for u, v in edges.tolist()]
-    names = labels if not isinstance(labels, Mapping) else [labels[v] for v in range(A.shape[0])]
-    return Graph(edges, names, marks, attributes, A.shape[0], directed)
+    edges = np.stack([A.row[kept], A.col[kept]], axis=1).astype(np.int64)
+    return Graph(edges, labels, edge_labels, attributes, A.shape[0], _one_way(edges, A.shape[0]))
 
 
 def _one_way(edges: Any, n: int) -> bool:
@@ -399,26 +479,23 @@ def _one_way(edges: Any, n: int) -> bool:
     return not np.array_equal(there, back)
 
 
-def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None) -> Graph:
-    """Edges as pairs, or a dictionary of neighbours; vertices may have names where labels are given by name."""
-    if isinstance(edges, Mapping):
-        pairs = [p if isinstance(p, tuple) else (p, q) for p, value in edges.items() for q in ([None] if isinstance(p, tuple) else value)]
+def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None, *, directed: bool = False) -> Graph:
+    """Edges as pairs, or a dictionary of neighbours; vertices may have names where labels are given by name, or a dictionary names them."""
+    names = list(labels) if isinstance(labels, Mapping) else None
+    if isinstance(edges, Mapping) and not all(isinstance(p, tuple) for p in edges):
+        names = list(edges) if names is None and not isinstance(labels, list | tuple | np.ndarray | str) else names
+        pairs = [(p, q) for p, near in edges.items() for q in near]
     else:
         pairs = edges.tolist() if hasattr(edges, "tolist") else list(edges)
-    names = list(labels) if isinstance(labels, Mapping) else None
-    if names is not None:
-        number = {name: k for k, name in enumerate(names)}
-        lost = next((v for p in pairs for v in p if v not in number), None)
-        if lost is not None:
-            raise DataError(f"an edge names the vertex {lost!r}, which has no label")
-        numbered = [(number[u], number[v]) for u, v in pairs]
-        labels = [labels[name] for name in names]
-    else:
-        numbered = pairs
-    marks = edge_labels
-    if isinstance(edge_labels, Mapping):
-        marks = [edge_labels[(u, v)] if (u, v) in edge_labels else edge_labels[(v, u)] for u, v in pairs]
-    return Graph(numbered, labels, marks, attributes)
+    if names is None:
+        return Graph(pairs, labels, edge_labels, attributes, directed=directed)
+    number = {name: k for k, name in enumerate(names)}
+    lost = next((v for p in pairs for v in p if v not in number), None)
+    if lost is not None:
+        raise DataError(f"an edge names the vertex {lost!r}, which has no label")
+    marks = None if edge_labels is None else _by_edge(edge_labels, pairs)
+    values = None if labels is None else [labels[name] for name in names]
+    return Graph([(number[u], number[v]) for u, v in pairs], values, marks, attributes, len(names), directed)
 
 
 def _of_mapping(g: Mapping[str, Any]) -> Graph:
@@ -426,27 +503,30 @@ def _of_mapping(g: Mapping[str, Any]) -> Graph:
     get = {k: v for k, v in g.items() if v is not None}
     labels = next((get[k] for k in ("labels", "node_labels", "label") if k in get), None)
     attributes = next((get[k] for k in ("attributes", "x") if k in get), None)
-    n = next((int(get[k]) for k in ("n_vertices", "num_nodes") if k in get), None)
+    n = next((get[k] for k in ("n_vertices", "num_nodes") if k in get), None)
     marks = next((get[k] for k in ("edge_labels", "edge_attr") if k in get), None)
     if "edge_index" in get:
         index = backend.to_numpy(get["edge_index"]) if backend.is_tensor(get["edge_index"]) else np.asarray(get["edge_index"])
-        edges = np.asarray(index, np.int64).reshape(2, -1).T
+        if index.size and (index.ndim != 2 or len(index) != 2 or (index.dtype.kind not in "iu" and (index % 1).any())):
+            raise DataError(f"edge_index holds two rows of vertex numbers, got {index.dtype} of shape {index.shape}")
+        edges = index.astype(np.int64).reshape(2, -1).T
         directed = bool(get.get("directed", _one_way(edges, int(edges.max(initial=0)) + 1)))
     elif "edges" in get:
         edges, directed = get["edges"], bool(get.get("directed", False))
     else:
         raise DataError(f"a dictionary needs 'edge_index' or 'edges'; it has {', '.join(map(repr, g)) or 'nothing'}")
-    if attributes is not None and labels is None and (found := _one_hot(attributes)) is not None:
-        labels, attributes = found, None
-    if marks is not None:
-        marks = found if (found := _one_hot(marks)) is not None else _rows(marks)
+    if marks is not None and not isinstance(marks, Mapping):
+        marks = _rows(marks)
     if isinstance(labels, Mapping) or isinstance(marks, Mapping):
-        return _of_edges(edges, labels, marks, attributes)
+        return _of_edges(edges, labels, marks, attributes, directed=directed)
     return Graph(edges, labels, marks, attributes, n, directed)
 
 
 def _one_hot(rows: Any) -> Any:
-    x = backend.to_numpy(rows) if backend.is_tensor(rows) else np.asarray(rows)
+    try:
+        x = backend.to_numpy(rows) if backend.is_tensor(rows) else np.asarray(rows)
+    except ValueError:
+        return None  # ragged; what reads it says so
     if x.ndim == 2 and x.shape[1] > 1 and x.dtype.kind in "iufb" and ((x == 0) | (x == 1)).all() and (x.sum(1) == 1).all():
         return np.argmax(x, axis=1)
     return None

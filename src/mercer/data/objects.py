@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ class Anything(Domain):
     def check(self, X: Any) -> Rep:
         if hasattr(X, "shape") or isinstance(X, tuple | list | Ragged) or as_frame(X) is not None:
             return list(X) if isinstance(X, tuple) else X
-        if isinstance(X, str | bytes) or not isinstance(X, Iterable):
+        if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
             raise DataError(f"Expected a collection of samples, got a single {type(X).__name__}; put it in a list.")
         return list(X)
 

@@ -66,6 +66,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
                 ensure_all_finite="allow-nan" if missing else True, **options,
             )  # fmt: skip
         X = listed(X)
+        if not hasattr(X, "__len__") and not hasattr(X, "shape"):
+            self._given_kernel.domain.check(X)  # says what is wrong with it
         if hasattr(X, "columns") or hasattr(X, "shape"):
             _check_feature_names(self, X, reset=reset)
             if len(getattr(X, "shape", ())) == 2:

@@ -75,7 +75,7 @@ class VertexHistogram(Explicit):
 
     def _names(self, X: Any) -> dict[int, Any]:
         labels = {label for g in as_graphs(X) for label in _labels(g)}
-        return _named([(label, Graph(labels=[label])) for label in labels], self)
+        return _named([(label, path_graph([label], [])) for label in labels], self)
 
 
 @kernel
@@ -294,7 +294,7 @@ class WeisfeilerLehman(Composite):
         return self.base.explicit
 
     def _validate(self) -> None:
-        if not isinstance(self.base.domain, Graphs):
+        if not isinstance(self.base, Kernel) or not isinstance(self.base.domain, Graphs):
             raise TypeError(f"WeisfeilerLehman(base={self.base}): the base must be a kernel between graphs, as VertexHistogram() or ShortestPath().")
 
     def _prepare(self, X: PackedGraphs) -> Any:

@@ -9,13 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.backend import where
+from mercer.backend import maximum, where
 from mercer.data import Bits, Coded, DataError, Domain, Sets, chunks, meet
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.feature_space import warn_of_zero_norms, warn_of_zeros
 from mercer.kernels.histograms import HistogramIntersection
 
+_TINY = 1e-37  # above 0 also in float32
 _ENTRIES = 2**22  # of a call, so that an interrupt is not late
 
 
@@ -48,10 +49,14 @@ class Intersection(Kernel):
         return np.unpackbits(A.words.view(np.uint8), axis=1, bitorder="little")[:, : A.width].astype(np.float64)
 
 
+def _check_kernel(k: Kernel, base: Any) -> None:
+    if not isinstance(base, Kernel):
+        raise TypeError(f"{type(k).__name__}(base={base!r}): the base must be a kernel, as mercer.PathBag(7).")
+
+
 def _share(common: Any, first: Any, second: Any) -> Any:
     """common/(first + second − common), 0 where that is 0/0."""
-    union = first + second - common
-    return where(union > 0, common / where(union > 0, union, 1.0), 0.0)
+    return common / maximum(first + second - common, _TINY)
 
 
 @kernel
@@ -63,6 +68,9 @@ class Tanimoto(Composite):
 
     usage: ClassVar[str] = "Tanimoto(base=Intersection())"
     base: Kernel = Intersection()
+
+    def _validate(self) -> None:
+        _check_kernel(self, self.base)
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
@@ -103,10 +111,13 @@ class MinMax(Composite):
         return True
 
     def _validate(self) -> None:
+        _check_kernel(self, self.base)
         if not self.base.explicit and not self.base._data_driven:
             raise TypeError(f"MinMax needs the features of its base, and {self.base} has no finite feature map; Tanimoto({self.base}) needs none.")
 
     def _prepare(self, X: Any) -> Any:
+        if not self.base.explicit:
+            raise TypeError(f"MinMax needs the features of its base, and {self.base} has no finite feature map; Tanimoto({self.base}) needs none.")
         phi = self.base._features(self.base._prepare(X))
         if sparse.issparse(phi):
             phi = Coded.of(phi)

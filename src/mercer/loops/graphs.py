@@ -184,7 +184,7 @@ def paths(offsets, labels, starts, ends, marks, directed, length, counting, step
                     if state[END] == len(codes):
                         codes, values = _longer(codes, values)
                     h = hashes[d, 0] if directed[g] else min(hashes[d, 0], hashes[d, 1])
-                    slots = _emit(_mix(h + np.uint64(d)), counting, slots, codes, values, state)
+                    slots = _emit(_mix(h + np.uint64(2 * d + directed[g])), counting, slots, codes, values, state)
             state[DEPTH] = d
             if d < 0:
                 state[ROOT] += 1
@@ -364,7 +364,7 @@ def _canonical(size, names, arcs, directed):  # type: ignore[no-untyped-def]
                     total += _mix(colours[j] * _A + arcs[i, j] * _B + arcs[j, i])
             fresh[i] = _mix(total)
         colours, fresh = fresh, colours
-    if size <= 5 and not directed:
+    if size == 1 or (size <= 5 and not directed):
         total = np.uint64(size)
         for i in range(size):
             total += _mix(colours[i])

@@ -139,7 +139,7 @@ def test_other_domains() -> None:
     with pytest.raises(DataError, match="Item 1 of the sequences is 5"):
         Sequences().check(["a", 5])
     with pytest.raises(DataError, match=r"Item 1 of the graphs is missing"):
-        Graphs().check([object(), None])
+        Graphs().check([[(0, 1)], None])
     np.testing.assert_array_equal(Nodes(5).check([4, 0]), [4, 0])
     np.testing.assert_array_equal(Nodes(5).check(np.array([[4.0], [0.0]])), [4, 0])
     for bad in ([5], [-1], [0.5], ["a"]):

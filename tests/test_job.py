@@ -159,3 +159,19 @@ def test_interrupt_keeps_what_its_family_had_finished() -> None:
 
     model = learn(_diabetes(), "progression", seconds=60.0, report=report)
     assert model.summary["model"] == "ridge, Gaussian"
+
+
+def test_a_column_of_molecules(tmp_path: Path) -> None:
+    pytest.importorskip("rdkit")
+    rng = np.random.default_rng(0)
+    ends, middles = ["N", "O", "CC", "Cl", "N#C"], ["c1ccccc1", "C1CCCCC1", "CCC", "CC(C)C"]
+    active = rng.integers(0, 2, 80)
+    smiles = [f"{rng.choice(ends)}{rng.choice(middles)}{'C(=O)O' if k else 'CO'}" for k in active]
+    frame = pl.DataFrame({"smiles": smiles, "dose": rng.random(80), "active": active})
+    model = learn(frame, "active", seconds=5.0)
+    assert "PathBag" in str(model.estimator.kernel)
+    save(model, tmp_path / "m.mercer")
+    assert model.score(frame) > 0.95
+    assert np.array_equal(load(tmp_path / "m.mercer").predict(frame), model.predict(frame))
+    with pytest.raises(DataError, match=r"Row 1, column 'smiles' is 'nonsense', not a molecule"):
+        model.predict(frame.head(3).with_columns(smiles=pl.Series(["CCO", "nonsense", "C"])))

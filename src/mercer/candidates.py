@@ -3,7 +3,7 @@
 Numbers are standardised, gaps filled with the median and marked, and compared by distance; categories by whether they agree. Distances of both
 multiply, exp(−γ(‖x − z‖² + 2·disagreements)), which is a Gaussian over numbers and indicator columns; a linear part and one length for every column
 are there for tables that want them. Texts are compared by their words and by short runs of letters, sequences by longer ones, with gaps;
-these kernels are added to those of the other columns.
+molecules by the paths they share. These kernels are added to those of the other columns.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from mercer.estimators.svr import SVR
 from mercer.kernels.algebra import add, exp
 from mercer.kernels.anything import Categorical
 from mercer.kernels.base import Kernel
+from mercer.kernels.graphs import PathBag, WeisfeilerLehman
 from mercer.kernels.mismatches import Gappy
 from mercer.kernels.vectors import Gaussian, Laplacian, Linear, Matern
 from mercer.kernels.words import BagOfWords, Spectrum
@@ -50,6 +51,7 @@ class Columns:
     gaps: bool
     texts: tuple[str, ...] = ()
     sequences: tuple[str, ...] = ()
+    molecules: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, kinds: Mapping[str, Kind], missing: Sequence[str]) -> Columns:
@@ -57,15 +59,16 @@ class Columns:
             return tuple(name for name, kind in kinds.items() if kind.name in wanted)
 
         numbers = of("numeric", "date")
-        return cls(numbers, of("nominal"), any(name in missing for name in numbers), of("text"), of("sequence"))
+        return cls(numbers, of("nominal"), any(name in missing for name in numbers), of("text"), of("sequence"), of("molecule"))
 
     def __len__(self) -> int:
         return len(self.numbers) + len(self.categories)
 
-    def written(self, text: Kernel, sequence: Kernel) -> Kernel | None:
-        """Kernels for each text and each sequence, added; None where there are none."""
+    def written(self, text: Kernel, sequence: Kernel, molecule: Kernel) -> Kernel | None:
+        """Kernels for each text, sequence and molecule, added; None where there are none."""
         # a little of a constant, so that two empty ones are alike instead of without direction
-        parts = [(text + 0.01).normalized().on(name) for name in self.texts] + [(sequence + 0.01).normalized().on(name) for name in self.sequences]
+        by = [(text, self.texts), (sequence, self.sequences), (molecule, self.molecules)]
+        parts = [(kernel + 0.01).normalized().on(name) for kernel, names in by for name in names]
         return reduce(add, parts) if parts else None
 
     def over_numbers(self, kernel: Kernel) -> Kernel:
@@ -99,9 +102,12 @@ class Columns:
 
 def kernels(columns: Columns) -> dict[str, list[Kernel]]:
     """Families of kernels by name, each with its widths."""
+    parts = "paths" if columns.molecules and not (columns.texts or columns.sequences) else "words"
     ways = {
-        "words": columns.written(BagOfWords(), Spectrum(5, 3)),
-        "words and letters": columns.written(BagOfWords() + 0.1 * Spectrum(4, 3), Spectrum(5, 3) + Gappy(7, 5)),
+        parts: columns.written(BagOfWords(), Spectrum(5, 3), PathBag(7)),
+        f"more {parts}": columns.written(
+            BagOfWords() + 0.1 * Spectrum(4, 3), Spectrum(5, 3) + Gappy(7, 5), PathBag(7) + 0.1 * WeisfeilerLehman(3)
+        ),
     }
     written = {name: kernel for name, kernel in ways.items() if kernel is not None}
     if not len(columns):
@@ -140,7 +146,7 @@ def candidates(columns: Columns, task: str, spread: float, compute: Compute | No
 def relevance(columns: Columns, task: str) -> list[tuple[str, Kernel]]:
     """Kernels whose lengths and weights are worth following a gradient for; none where there are too many columns."""
     d = len(columns.numbers) * (2 if columns.gaps else 1)  # marks of gaps are columns too
-    if not 2 <= d <= 40 or columns.texts or columns.sequences:
+    if not 2 <= d <= 40 or columns.texts or columns.sequences or columns.molecules:
         return []
     lengths = np.full(d, np.sqrt(len(columns)))
     named = [("one length a column, Gaussian", Matern(lengths, np.inf)), ("one length a column, Matern 3/2", Matern(lengths, 1.5))]

@@ -1,4 +1,4 @@
-"""What each column of a table is to a kernel: numbers to measure distances by, categories to compare, or nothing of use.
+"""What each column of a table is to a kernel: numbers to measure distances by, categories to compare, texts, molecules, or nothing of use.
 
 ``infer_kinds`` decides once, on the training table, and says why in words; ``clean`` and ``conform`` bring that table and every later one into the
 same form: numbers and dates as Float64, categories as text, missing values as null.
@@ -19,15 +19,18 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from mercer.data import DataError
+from mercer.data.molecules import are_molecules, unreadable
 
-Name = Literal["numeric", "nominal", "date", "text", "sequence", "constant", "identifier", "other"]
-USED = ("numeric", "nominal", "date", "text", "sequence")
+Name = Literal["numeric", "nominal", "date", "text", "sequence", "molecule", "constant", "identifier", "other"]
+USED = ("numeric", "nominal", "date", "text", "sequence", "molecule")
 _FEW = 10  # distinct values of what may be a code, and rows for each
 _CLASSES = 20  # distinct whole numbers of what may be a class
 _COUNTING = 10  # rows above which 1, 2, 3, … is taken for a count of the rows
 _WORDS, _LETTERS = 4, 40  # on average, of what is a text rather than a name
 _IDENTIFIER = re.compile(r"(?i:(^|[\s_.-])(id|idx|index|key|uuid|guid|row)$)|[a-z]I[dD]$|^Unnamed: 0$")
 _CODE = re.compile(r"(code|type|class|category|cat|group|cluster|zone|zip|zipcode|postcode|region|status|flag|kind|label)$")
+_SMILES = re.compile(r"(?i)smiles|molecule|compound")
+_LOOKED_AT = 50  # texts that may be molecules
 _DAY = 86_400_000_000  # microseconds
 
 
@@ -121,6 +124,8 @@ def _kind_of_numbers(column: pl.Series, present: pl.Series, distinct: int) -> Ki
 
 def _kind_of_texts(column: pl.Series, present: pl.Series, distinct: int) -> Kind:
     many = len(present) >= _COUNTING
+    if many and _SMILES.search(column.name) and are_molecules(present.unique(maintain_order=True).head(_LOOKED_AT).to_list()):
+        return Kind("molecule", f"{distinct} distinct molecules as SMILES{_missing(column)}")
     letters = present.str.len_chars().mean()
     words = (present.str.strip_chars().str.count_matches(r"\s+") + 1).mean()
     assert isinstance(letters, float)
@@ -253,7 +258,17 @@ def _as_written(column: pl.Series) -> pl.Series:
     return column.cast(pl.String).fill_null("")
 
 
-_CONVERSIONS = {"numeric": _to_numbers, "nominal": _to_texts, "date": _to_days, "text": _as_written, "sequence": _as_written}
+def _to_molecules(column: pl.Series) -> pl.Series:
+    texts = _as_written(column)
+    wrong = unreadable(texts.to_list())
+    if wrong is not None:
+        raise _unexpected(column, wrong, "a molecule as SMILES")
+    return texts
+
+
+_CONVERSIONS = {
+    "numeric": _to_numbers, "nominal": _to_texts, "date": _to_days, "text": _as_written, "sequence": _as_written, "molecule": _to_molecules,
+}  # fmt: skip
 
 
 def _unexpected(column: pl.Series, row: int, expected: str) -> DataError:

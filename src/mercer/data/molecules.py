@@ -62,6 +62,25 @@ def _smiles(i: int, item: Any) -> str:
     raise DataError(f"Item {i} of the molecules is {what}; give SMILES strings or RDKit molecules.")
 
 
+def unreadable(smiles: list[str]) -> int | None:
+    """The number of the first text that is not a molecule; an empty one is a molecule without atoms."""
+    for i, item in enumerate(smiles):
+        try:
+            molecule(item)
+        except DataError:
+            return i
+    return None
+
+
+def are_molecules(texts: list[str]) -> bool:
+    """Whether nearly all of some texts are SMILES; never without RDKit."""
+    try:
+        chemistry()
+    except ImportError:
+        return False
+    return sum(unreadable([text]) is None for text in texts) >= 0.9 * len(texts) > 0
+
+
 def fingerprints(X: list[str], kind: str, options: dict[str, Any], *, bits: int | None, counts: bool) -> Any:
     """Fingerprints of molecules: with ``bits``, an array of so many columns; else, for each molecule, how often each of its features occurs."""
     chemistry()

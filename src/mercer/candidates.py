@@ -105,9 +105,7 @@ def kernels(columns: Columns) -> dict[str, list[Kernel]]:
     parts = "paths" if columns.molecules and not (columns.texts or columns.sequences) else "words"
     ways = {
         parts: columns.written(BagOfWords(), Spectrum(5, 3), PathBag(7)),
-        f"more {parts}": columns.written(
-            BagOfWords() + 0.1 * Spectrum(4, 3), Spectrum(5, 3) + Gappy(7, 5), PathBag(7) + 0.1 * WeisfeilerLehman(3)
-        ),
+        f"more {parts}": columns.written(BagOfWords() + 0.1 * Spectrum(4, 3), Spectrum(5, 3) + Gappy(7, 5), PathBag(7) + 0.1 * WeisfeilerLehman(3)),
     }
     written = {name: kernel for name, kernel in ways.items() if kernel is not None}
     if not len(columns):

@@ -41,6 +41,10 @@ class Bits:
         """How many bits are set in each row."""
         return np.bitwise_count(self.words).sum(axis=1, dtype=np.float64)
 
+    def unpacked(self) -> Any:
+        """The rows as numbers 0 and 1."""
+        return np.unpackbits(self.words.view(np.uint8), axis=1, bitorder="little")[:, : self.width].astype(np.float64)
+
     @classmethod
     def of(cls, rows: Any) -> Bits:
         packed = np.packbits(rows, axis=1, bitorder="little")

@@ -20,7 +20,7 @@ import numpy as np
 
 from mercer import backend
 from mercer.backend import dot, fold, fold_self, pointwise, sqdist, sqnorm
-from mercer.data import Anything, Coded, Domain, Ragged, Vectors, leaves, size
+from mercer.data import Anything, Bits, Coded, Domain, Ragged, Vectors, leaves, size
 from mercer.kernels.base import Kernel
 
 
@@ -108,7 +108,7 @@ class Explicit(Kernel):
         return sqnorm(A)
 
     def _features(self, A: Any) -> Any:
-        return A
+        return A.unpacked() if isinstance(A, Bits) else A
 
     def _width(self, A: Any) -> int:
         return A.per_row if isinstance(A, Coded) else int(A.shape[1])

@@ -6,16 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import backend
 from mercer.data import Bits, Coded, Domain
 from mercer.data.coded import mix
 from mercer.data.molecules import Molecules, fingerprints
 from mercer.data.representations import offsets_of
-from mercer.kernels.base import Kernel, kernel, natural
-from mercer.kernels.sets import Intersection
+from mercer.kernels.base import kernel, natural
+from mercer.kernels.families import Explicit
 
 
-class Fingerprint(Kernel):
+class Fingerprint(Explicit):
     """⟨φ(x), φ(z)⟩ over the features that RDKit's generator ``kind`` finds in a molecule: leaves its options to write.
 
     Without ``bits`` each feature is a column of its own, as RDKit numbers it; with it they are folded into so many columns. ``counts``: how often,
@@ -23,7 +22,6 @@ class Fingerprint(Kernel):
     """
 
     domain: ClassVar[Domain] = Molecules()
-    explicit = True
     _whole = True
     kind: ClassVar[str]
     counts: bool
@@ -36,25 +34,13 @@ class Fingerprint(Kernel):
         if self.bits is not None and not (isinstance(self.bits, int | np.integer) and self.bits > 0):
             raise ValueError(f"{type(self).__name__}(bits={self.bits!r}): bits must be a whole number of at least 1, or None to fold nothing.")
 
-    def _prepare(self, X: Any) -> Any:
+    def _map(self, X: Any) -> Any:
         found = fingerprints(X, self.kind, self._options(), bits=self.bits, counts=self.counts)
         if self.bits is not None:
             return found.astype(np.float64) if self.counts else Bits.of(found != 0)
         codes = np.array([key for row in found for key in row], np.uint64)
         values = np.array([count if self.counts else 1 for row in found for count in row.values()], np.float64)
         return Coded(mix(codes + np.uint64(1)), values, offsets_of([len(row) for row in found]))
-
-    def _block(self, A: Any, B: Any) -> Any:
-        return backend.dot(A, B)
-
-    def _diag(self, A: Any) -> Any:
-        return backend.sqnorm(A)
-
-    def _width(self, A: Any) -> int:
-        return int(A.shape[1]) if isinstance(A, np.ndarray) else Intersection()._width(A)
-
-    def _features(self, A: Any) -> Any:
-        return A if isinstance(A, np.ndarray) else Intersection()._features(A)
 
 
 @kernel

@@ -8,9 +8,9 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mercer import backend
-from mercer.backend import dot, sqnorm
 from mercer.data import Anything, DataError, Domain, check_weights, listed, size
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.families import Explicit
 from mercer.kernels.feature_space import Wrapper
 
 
@@ -58,42 +58,28 @@ def scores(model: Any, X: Any) -> Any:
 
 
 @kernel
-class FisherScores(Kernel):
+class FisherScores(Explicit):
     """⟨φ, φ⟩ with φ(x) = u(x)·whitening: scores in which the information is the identity."""
 
     domain: ClassVar[Domain] = Anything()
     model: Any
     whitening: Any
-    explicit = True
 
     def __sklearn_clone__(self) -> Self:
         return self._replace()
 
-    def _prepare(self, X: Any) -> Any:
+    def _map(self, X: Any) -> Any:
         U = scores(self.model, X)
         return U * self.whitening if np.ndim(self.whitening) == 1 else U @ self.whitening
 
-    def _block(self, A: Any, B: Any) -> Any:
-        return dot(A, B)
-
-    def _diag(self, A: Any) -> Any:
-        return sqnorm(A)
-
-    def _width(self, A: Any) -> int:
-        return int(A.shape[1])
-
-    def _features(self, A: Any) -> Any:
-        return A
-
 
 @kernel
-class Rooted(Wrapper):
+class Rooted(Wrapper, Explicit):
     """⟨ψ(x), ψ(z)⟩, ψ_u = sign(φ_u)·√|φ_u| of the features φ of k: large counts weigh less.  k must be explicit."""
 
     usage: ClassVar[str] = "k.rooted()"
     method_name: ClassVar[str] = "rooted"
     kernel: Kernel
-    explicit = True
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
@@ -112,18 +98,6 @@ class Rooted(Wrapper):
             phi.data = _root(phi.data)
             return phi
         return _root(backend.to_numpy(phi))
-
-    def _block(self, A: Any, B: Any) -> Any:
-        return dot(A, B)
-
-    def _diag(self, A: Any) -> Any:
-        return sqnorm(A)
-
-    def _width(self, A: Any) -> int:
-        return int(A.per_row if hasattr(A, "codes") else A.shape[1])
-
-    def _features(self, A: Any) -> Any:
-        return A
 
 
 def _root(x: Any) -> Any:

@@ -10,9 +10,10 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import maximum, where
-from mercer.data import Bits, Coded, DataError, Domain, Sets, chunks, meet
+from mercer.data import Coded, DataError, Domain, Sets, chunks, meet
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.families import Explicit
 from mercer.kernels.feature_space import warn_of_zero_norms, warn_of_zeros
 from mercer.kernels.histograms import HistogramIntersection
 
@@ -21,32 +22,17 @@ _ENTRIES = 2**22  # of a call, so that an interrupt is not late
 
 
 @kernel
-class Intersection(Kernel):
+class Intersection(Explicit):
     """|x ∩ z|: the number of common members of two sets.
 
     Sets are rows of 0 and 1, packed into bits and counted by words of 64, or collections of hashable things. Cost: width/64 steps per pair.
     """
 
     domain: ClassVar[Domain] = Sets()
-    explicit = True
     _whole = True
 
-    def _prepare(self, X: Any) -> Any:
+    def _map(self, X: Any) -> Any:
         return X
-
-    def _block(self, A: Any, B: Any) -> Any:
-        return backend.dot(A, B)
-
-    def _diag(self, A: Any) -> Any:
-        return backend.sqnorm(A)
-
-    def _width(self, A: Any) -> int:
-        return int(A.width if isinstance(A, Bits) else A.per_row)
-
-    def _features(self, A: Any) -> Any:
-        if isinstance(A, Coded):
-            return A
-        return np.unpackbits(A.words.view(np.uint8), axis=1, bitorder="little")[:, : A.width].astype(np.float64)
 
 
 def _check_kernel(k: Kernel, base: Any) -> None:

@@ -851,17 +851,6 @@ def test_every_form_of_directed_graphs_without_edge_labels(form: str) -> None:
     assert_same(BARE[form], [unmarked(p) for p in bonded(3, 8, True)], [unmarked(p) for p in bonded(4, 4, True)])
 
 
-@pytest.mark.parametrize("form", ["adjacency", "csr", "edge_index"])
-def test_a_directed_graph_that_goes_both_ways_is_one_of_the_directed(form: str) -> None:
-    both = Plain(("C", "O", "C"), {(0, 1): None, (1, 0): None, (1, 2): None, (2, 1): None}, True)
-    one = Plain(("C", "O", "C"), {(0, 1): None, (1, 2): None}, True)
-    none = Plain(("C", "O", "C"), {}, True)
-    read = BARE[form] if form in BARE else lambda p: {"edge_index": edge_index(p)[0], "labels": list(p.labels)}
-    for kernel in (mc.EdgeHistogram(), mc.ShortestPath(), mc.PathBag(2), mc.WeisfeilerLehman(1), mc.Graphlet(2), mc.Subgraph(2), mc.Walk(2)):
-        expected = kernel([networked(p) for p in (one, both, none)])
-        np.testing.assert_array_equal(kernel([read(p) for p in (one, both, none)]), expected, str(kernel))
-
-
 @pytest.mark.parametrize("kernel", [mc.ShortestPath(), mc.PathBag(2), mc.WeisfeilerLehman(2), mc.Graphlet(2), mc.Subgraph(2), mc.Walk(2)], ids=str)
 def test_an_undirected_graph_prefers_no_direction(kernel: mc.Kernel) -> None:
     names = ["C", "O", "N", "F", "S", "P"]
@@ -2139,3 +2128,44 @@ def test_dense_graphs() -> None:
     assert mc.Graphlet(3)([complete])[0, 0] == (n * (n - 1) * (n - 2) / 6) ** 2
     assert mc.Walk(3)([complete])[0, 0] == (n * (n - 1.0) ** 3) ** 2
     assert mc.WLOptimalAssignment(3)([complete])[0, 0] == 4 * n
+
+
+# --- found in review ------------------------------------------------------------------------------------------------------------
+
+
+def test_models_over_composites_of_graph_kernels_are_saved(tmp_path: Any) -> None:
+    networkx = pytest.importorskip("networkx")
+    X = [networkx.path_graph(3), networkx.cycle_graph(4), networkx.star_graph(3), networkx.path_graph(5)]
+    for kernel in (mc.WeisfeilerLehman(2).normalized(), mc.WeisfeilerLehman(1) + mc.ShortestPath()):
+        machine = mc.SVC(kernel=kernel).fit(X, [0, 1, 1, 0])
+        mc.save(machine, tmp_path / "m.mercer")
+        np.testing.assert_allclose(mc.load(tmp_path / "m.mercer").decision_function(X), machine.decision_function(X))
+
+
+def test_bases_of_refinement_may_be_composed() -> None:
+    X = [mc.Graph([(0, 1), (1, 2)], list("aba")), mc.Graph([(0, 1)], list("ab"))]
+    base = mc.ShortestPath() + mc.EdgeHistogram()
+    K = mc.WeisfeilerLehman(2, base)(X)
+    np.testing.assert_allclose(K, mc.WeisfeilerLehman(2, mc.ShortestPath())(X) + mc.WeisfeilerLehman(2, mc.EdgeHistogram())(X))
+    assert np.isfinite(mc.WeisfeilerLehman(2, mc.ShortestPath().normalized())(X)).all()
+
+
+def test_reading_a_graph_does_not_depend_on_the_others() -> None:
+    ring, arrow = np.roll(np.eye(3), 1, 1) + np.roll(np.eye(3), -1, 1), np.triu(np.ones((3, 3)), 1)
+    for X in ([ring], [ring, arrow]):
+        assert mc.ShortestPath()([ring], X)[0, 0] == 9
+
+
+def test_small_things() -> None:
+    assert mc.Tanimoto(mc.Linear())([[1e-20, 0.0], [1e-20, 0.0]])[0, 1] == 1
+    cycle = mc.Graph([(0, 1), (1, 2), (2, 0)], directed=True)
+    assert mc.GeometricWalk(0.998)([cycle])[0, 0] == pytest.approx(9 / 0.002)
+    assert mc.VertexHistogram()([np.zeros((2, 2), int)])[0, 0] == 4
+    with pytest.raises(mc.DataError, match="shape"):
+        mc.VertexHistogram()([np.array([[0, 1], [0, 1]])])
+    with pytest.raises(mc.DataError, match="too large"):
+        mc.Propagation()([mc.Graph([(0, 1)], attributes=[[1e12], [2e12]])])
+    with pytest.raises(mc.DataError, match="max_size"):
+        mc.Subgraph(5)([cycle])
+    long = mc.Graph([(k, k + 1) for k in range(499)])
+    assert mc.Walk(2)([long])[0, 0] == (498 * 4 + 2) ** 2  # Σ degree² walks of two edges

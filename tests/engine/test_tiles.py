@@ -162,3 +162,13 @@ def test_sparse_tiles_are_the_product() -> None:
         rows, cols = np.arange(0, 900, 2), np.arange(1, right.shape[0], 3)
         np.testing.assert_allclose(gram.sub(rows, cols).dense(), wanted[np.ix_(rows, cols)], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(gram @ np.ones(right.shape[0]), wanted.sum(1), rtol=1e-10, atol=1e-10)
+
+
+def test_sparse_rows_with_repeated_columns() -> None:
+    rng = np.random.default_rng(0)
+    A = sparse.random_array((400, 20_000), density=0.02, rng=rng, format="csr")
+    twice = sparse.csr_array((np.repeat(A.data / 2, 2), np.repeat(A.indices, 2), 2 * A.indptr), shape=A.shape)
+    wanted = (A @ A.T).toarray()
+    gram = mc.Linear().gram(twice)
+    np.testing.assert_allclose(gram.sub(np.arange(5), np.arange(3, 9)).dense(), wanted[:5, 3:9], atol=1e-12)
+    np.testing.assert_allclose(gram.dense(), wanted, atol=1e-12)

@@ -63,3 +63,9 @@ def test_a_chain_counts() -> None:
         mc.MarkovChain(0.0).fit(["A"])
     weighted = mc.MarkovChain().fit(["AB", "BA"], sample_weight=[3, 1])
     assert weighted == mc.MarkovChain().fit(["AB", "AB", "AB", "BA"])
+
+
+def test_far_from_the_origin() -> None:
+    X = samples()
+    near, far = mc.GaussianMixture(2, random_state=0).fit(X), mc.GaussianMixture(2, random_state=0).fit(X + 1e8)
+    np.testing.assert_allclose(far.covariances_, near.covariances_, rtol=1e-4)

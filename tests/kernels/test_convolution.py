@@ -65,3 +65,7 @@ def test_parameters_and_estimators() -> None:
 def test_errors(make: Any, words: str) -> None:
     with pytest.raises((TypeError, ValueError), match=words):
         make()
+
+
+def test_nothing_to_compare() -> None:
+    assert mc.Convolution(None, mc.Gaussian(1.0))([[], []]).tolist() == [[0.0, 0.0], [0.0, 0.0]]

@@ -107,3 +107,42 @@ def test_twenty_thousand_vertices_without_a_matrix() -> None:
     assert not kernel.explicit
     machine = mc.SVC(kernel=kernel, C=10.0).fit(known, y[known])
     assert (machine.predict(np.arange(n)) == y).mean() > 0.9
+
+
+def _star_and_path(leaves: int, n: int) -> Any:
+    u = np.r_[np.zeros(leaves, int), np.arange(leaves, n - 1)]
+    v = np.r_[np.arange(1, leaves + 1), np.arange(leaves + 1, n)]
+    W = sparse.coo_array((np.ones(len(u)), (u, v)), shape=(n, n)).tocsr()
+    return sparse.csr_array(W + W.T)
+
+
+@pytest.mark.parametrize("make", [
+    lambda W: (mc.ExponentialDiffusion(W, 1.0), truth.exponential_diffusion(W.toarray(), 1.0)),
+    lambda W: (mc.Diffusion(W, 200.0), truth.diffusion(W.toarray(), 200.0)),
+    lambda W: (mc.CommuteTime(W), truth.commute_time(W.toarray())),
+    lambda W: (mc.RegularizedLaplacian(W, 1e3), truth.regularized_laplacian(W.toarray(), 1e3)),
+])  # fmt: skip
+def test_columns_of_hard_graphs(make: Any, monkeypatch: Any) -> None:
+    """A vertex of large degree, a long path: spectra far from what degrees tell, slow decay, bad conditions."""
+    monkeypatch.setattr(nodes, "_DENSE", 5)
+    kernel, wanted = make(_star_and_path(60, 300))
+    ids = np.array([0, 3, 60, 150, 299])
+    np.testing.assert_allclose(kernel(np.arange(300), ids), wanted[:, ids], atol=1e-7 * np.abs(wanted).max())
+
+
+def test_unfinished_columns_are_not_kept(monkeypatch: Any) -> None:
+    monkeypatch.setattr(nodes, "_DENSE", 5)
+    kernel = mc.Diffusion(NETWORK, 0.7)
+    monkeypatch.setattr("mercer.backend.stopping", lambda: True)
+    kernel._block(*(kernel.domain.check(np.arange(9)) for _ in range(2)))
+    monkeypatch.undo()
+    monkeypatch.setattr(nodes, "_DENSE", 5)
+    np.testing.assert_allclose(kernel(np.arange(9)), truth.diffusion(NETWORK, 0.7)[:9, :9], atol=1e-10)
+
+
+def test_a_signed_network_is_no_network_for_others() -> None:
+    signed = mc.ExponentialDiffusion(SIGNED).graph
+    with pytest.raises(mc.DataError, match="at least 0"):
+        mc.Diffusion(signed)
+    other = mc.Diffusion(NETWORK, 0.5).set_params(graph=NETWORK * 2)
+    np.testing.assert_allclose(other([0, 1]), truth.diffusion(2 * NETWORK, 0.5)[:2, :2], atol=1e-12)

@@ -78,6 +78,10 @@ class Sets(Domain):
             return _of_vectors(items)
         return _of_collections(items)
 
+    def kept(self, X: Any) -> Any:
+        """RDKit's bit vectors as rows."""
+        return _of_vectors(list(X)).unpacked() if isinstance(X, list) and X and all(hasattr(item, "GetNumBits") for item in X) else X
+
 
 def _binary(X: Any) -> Any:
     if X.dtype == bool:

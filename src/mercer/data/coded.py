@@ -73,9 +73,7 @@ class Coded:
         return Coded(self.codes, self.values.astype(dtype, copy=copy), self.offsets)
 
     def sqnorm(self) -> Any:
-        out = np.empty(self.shape[0], self.dtype)
-        _compiled(_norm_loop)(self.values, self.offsets, out)
-        return out
+        return row_norms(self.values, self.offsets).astype(self.dtype, copy=False)
 
     @property
     def rows(self) -> Any:
@@ -159,11 +157,18 @@ def meet(A: Any, B: Any) -> tuple[Any, Any]:
     return made[0], made[-1]
 
 
+def row_norms(values: Any, offsets: Any) -> Any:
+    """The sum of squares of each row."""
+    out = np.empty(len(offsets) - 1)
+    _compiled(_norm_loop)(values, offsets, out)
+    return out
+
+
 def _norm_loop(values, offsets, out):  # type: ignore[no-untyped-def]
     for r in range(len(out)):
         total = 0.0
         for k in range(offsets[r], offsets[r + 1]):
-            total += values[k] * values[k]
+            total += np.float64(values[k]) * values[k]
         out[r] = total
 
 

@@ -66,10 +66,10 @@ class _Files:
     def __init__(self, path: Path) -> None:
         self.path = path
         if path.is_dir():
-            self.texts = {p.name: p for p in path.iterdir() if p.suffix == ".txt"}
+            self.texts = {p.name: p.read_text() for p in path.iterdir() if p.suffix == ".txt"}
         elif zipfile.is_zipfile(path):
-            self.archive = zipfile.ZipFile(path)
-            self.texts = {Path(name).name: name for name in self.archive.namelist() if name.endswith(".txt")}  # type: ignore[misc]
+            with zipfile.ZipFile(path) as archive:
+                self.texts = {Path(name).name: archive.read(name).decode() for name in archive.namelist() if name.endswith(".txt")}
         else:
             raise DataError(f"{path} is neither a folder nor a zip archive.")
         found = [name for name in self.texts if name.endswith("_graph_indicator.txt")]
@@ -84,8 +84,7 @@ class _Files:
             if what in ("A", "graph_indicator"):
                 raise DataError(f"{self.path}: there is no {name}.")
             return None
-        where = self.texts[name]
-        text = where.read_text() if isinstance(where, Path) else self.archive.read(where).decode()
+        text = self.texts[name]
         lines = text.split("\n")
         width = len(lines[0].split(",")) if lines else 1
         try:

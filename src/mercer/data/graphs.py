@@ -47,7 +47,7 @@ class Graph:
         if len(pairs) and (pairs.min() < 0 or pairs.max() >= n):
             u, v = pairs[int(np.argmax((pairs < 0).any(1) | (pairs >= n).any(1)))]
             raise DataError(f"the edge ({u}, {v}) names a vertex that is not there: there are {n}, numbered from 0")
-        marks = None if self.edge_labels is None else _listed(_by_edge(self.edge_labels, pairs))
+        marks = None if self.edge_labels is None else _listed(_by_edge(self.edge_labels, pairs, directed=self.directed))
         if marks is not None and len(marks) != len(pairs):
             raise DataError(f"there are {len(pairs)} edges and {len(marks)} edge labels")
         pairs, marks = _once(pairs, marks, n, directed=self.directed)
@@ -101,13 +101,13 @@ def _by_vertex_name(labels: Any, n: int) -> Any:
     return [labels[v] for v in range(n)]
 
 
-def _by_edge(labels: Any, pairs: Any) -> Any:
+def _by_edge(labels: Any, pairs: Any, *, directed: bool) -> Any:
     """Edge labels in the order of the edges, where a dictionary or a matrix gives them by both ends."""
     if not isinstance(labels, Mapping):
         matrix = hasattr(labels, "shape") and len(labels.shape) == 2
         return [labels[int(u), int(v)] for u, v in pairs] if matrix else labels
     ends = [tuple(p) for p in (pairs.tolist() if hasattr(pairs, "tolist") else pairs)]
-    lost = next((e for e in ends if e not in labels and e[::-1] not in labels), None)
+    lost = next((e for e in ends if e not in labels and (directed or e[::-1] not in labels)), None)
     if lost is not None:
         raise DataError(f"the edge {lost} has no label; give one to each edge or to none")
     return [labels[e] if e in labels else labels[e[::-1]] for e in ends]
@@ -311,13 +311,13 @@ class Graphs(Domain):
         """Each item as a ``Graph``."""
         if _is_one(X):
             raise DataError(f"Expected a collection of graphs, got one {type(X).__name__}; put it in a list: [graph].")
-        items = _without_one_hot(items_of(X, "graphs"))
+        items = items_of(X, "graphs")
         found = [self._graph(i, item) for i, item in enumerate(items)]
         for name, default in (("label", "label"), ("edge_label", "label")):
             wanted = getattr(self, name)
             if wanted != default and items and all(getattr(g, f"{name}s") is None for g in found):
                 raise DataError(f"No {'edge' if name == 'edge_label' else 'vertex'} of any graph has an attribute {wanted!r}.")
-        return _alike(items, found)
+        return found
 
     def _graph(self, i: int, item: Any) -> Graph:
         if isinstance(item, Graph):
@@ -345,6 +345,10 @@ class Graphs(Domain):
             return _of_adjacency(item, None, None)
         if isinstance(item, tuple) and item and not _is_pair_of_numbers(item[0]) and 1 <= len(item) <= 4:
             return _of_tuple(*item)
+        if isinstance(item, np.ndarray) and item.shape == (2, 2):
+            if not ((item == item.T).all() and ((item == 0) | (item == 1)).all()):
+                raise DataError("an array of shape (2, 2) may be an adjacency matrix or two edges; give mercer.Graph(edges), or (adjacency, labels)")
+            return _of_adjacency(item, None, None)
         if isinstance(item, list | np.ndarray | set | frozenset):
             return _of_edges(item, None, None)
         raise DataError(
@@ -400,39 +404,6 @@ _KEYS = (
 def _is_one(X: Any) -> bool:
     table = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb" and X.shape[1] > 1)
     return table or isinstance(X, Graph | str | Mapping) or hasattr(X, "GetAtoms") or hasattr(X, "is_directed") or hasattr(X, "edge_index")
-
-
-def _without_one_hot(items: list[Any]) -> list[Any]:
-    """Graphs as PyTorch Geometric writes them: rows of 0 and a single 1 in all graphs are labels, of vertices ("x") or of edges ("edge_attr")."""
-    maps = [{k: getattr(item, k, None) for k in _KEYS} if hasattr(item, "edge_index") and not isinstance(item, Mapping) else item for item in items]
-    for key, labels in (("x", "labels"), ("edge_attr", "edge_labels")):
-        having = [k for k, item in enumerate(maps) if isinstance(item, Mapping) and item.get(key) is not None and item.get(labels) is None]
-        hot = [_one_hot(maps[k][key]) for k in having]
-        if having and all(h is not None for h in hot):
-            for k, found in zip(having, hot, strict=True):
-                maps[k] = {**{name: v for name, v in maps[k].items() if name != key}, labels: found}
-    return maps
-
-
-def _alike(items: list[Any], graphs: list[Graph]) -> list[Graph]:
-    """Graphs of matrices, of which some are directed: then the symmetric ones among them are too."""
-    inferred = [k for k, item in enumerate(items) if _says_no_direction(item)]
-    if not any(graphs[k].directed for k in inferred) or all(graphs[k].directed for k in inferred):
-        return graphs
-    return [_both_ways(g) if k in set(inferred) and not g.directed else g for k, g in enumerate(graphs)]
-
-
-def _says_no_direction(item: Any) -> bool:
-    """Whether its direction is read off a matrix or an edge_index."""
-    if isinstance(item, Mapping):
-        return "edge_index" in item and item.get("directed") is None
-    return hasattr(item, "edge_index") or _is_matrix(item) or (isinstance(item, tuple) and len(item) > 0 and _is_matrix(item[0]))
-
-
-def _both_ways(g: Graph) -> Graph:
-    straight = g.edges[:, 0] != g.edges[:, 1]
-    marks = None if g.edge_labels is None else [*g.edge_labels, *(m for m, s in zip(g.edge_labels, straight, strict=True) if s)]
-    return Graph(np.concatenate([g.edges, g.edges[straight][:, ::-1]]), g.labels, marks, g.attributes, g.n_vertices, True)
 
 
 def _is_matrix(x: Any) -> bool:
@@ -493,13 +464,16 @@ def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None,
     lost = next((v for p in pairs for v in p if v not in number), None)
     if lost is not None:
         raise DataError(f"an edge names the vertex {lost!r}, which has no label")
-    marks = None if edge_labels is None else _by_edge(edge_labels, pairs)
+    marks = None if edge_labels is None else _by_edge(edge_labels, pairs, directed=directed)
     values = None if labels is None else [labels[name] for name in names]
     return Graph([(number[u], number[v]) for u, v in pairs], values, marks, attributes, len(names), directed)
 
 
 def _of_mapping(g: Mapping[str, Any]) -> Graph:
-    """PyTorch Geometric's names, or those of ``Graph``. Rows of 0 and a single 1 are labels, other numbers of a vertex attributes."""
+    """PyTorch Geometric's names, or those of ``Graph``.
+
+    "x" of which all rows are 0 but for a single 1 are labels, others attributes; a row of "edge_attr" is a label, its place where it has a single 1.
+    """
     get = {k: v for k, v in g.items() if v is not None}
     labels = next((get[k] for k in ("labels", "node_labels", "label") if k in get), None)
     attributes = next((get[k] for k in ("attributes", "x") if k in get), None)
@@ -515,6 +489,8 @@ def _of_mapping(g: Mapping[str, Any]) -> Graph:
         edges, directed = get["edges"], bool(get.get("directed", False))
     else:
         raise DataError(f"a dictionary needs 'edge_index' or 'edges'; it has {', '.join(map(repr, g)) or 'nothing'}")
+    if attributes is not None and labels is None and (found := _one_hot(attributes)) is not None:
+        labels, attributes = found, None
     if marks is not None and not isinstance(marks, Mapping):
         marks = _rows(marks)
     if isinstance(labels, Mapping) or isinstance(marks, Mapping):
@@ -535,5 +511,5 @@ def _one_hot(rows: Any) -> Any:
 def _rows(marks: Any) -> Any:
     x = backend.to_numpy(marks) if backend.is_tensor(marks) else marks
     if isinstance(x, np.ndarray) and x.ndim == 2:
-        return x[:, 0] if x.shape[1] == 1 else [tuple(row) for row in x.tolist()]
+        return x[:, 0] if x.shape[1] == 1 else [row.index(1) if set(row) == {0, 1} and sum(row) == 1 else tuple(row) for row in x.tolist()]
     return x

@@ -42,22 +42,20 @@ def molecule(item: Any) -> Any:
 
 @dataclass(frozen=True)
 class Molecules(Domain):
-    """Molecules as SMILES strings or RDKit objects; the internal form is a list of SMILES, read when a kernel prepares them."""
+    """Molecules as SMILES strings or RDKit objects; the internal form is a list of these, read when a kernel prepares them. A model keeps SMILES."""
 
     def check(self, X: Any) -> Rep:
         if isinstance(X, str) or hasattr(X, "GetAtoms"):
             raise DataError("Expected a collection of molecules, got one; put it in a list: [molecule].")
-        return self.kept(X)
+        return [_checked(i, item) for i, item in enumerate(items_of(X, "molecules"))]
 
     def kept(self, X: Any) -> Any:
-        return [_smiles(i, item) for i, item in enumerate(items_of(X, "molecules"))]
+        return [item if isinstance(item, str) else str(chemistry().MolToSmiles(item)) for item in self.check(X)]
 
 
-def _smiles(i: int, item: Any) -> str:
-    if isinstance(item, str):
+def _checked(i: int, item: Any) -> Any:
+    if isinstance(item, str) or hasattr(item, "GetAtoms"):
         return item
-    if hasattr(item, "GetAtoms"):
-        return str(chemistry().MolToSmiles(item))
     what = "missing" if is_missing(item) else f"a {type(item).__name__}"
     raise DataError(f"Item {i} of the molecules is {what}; give SMILES strings or RDKit molecules.")
 
@@ -81,7 +79,7 @@ def are_molecules(texts: list[str]) -> bool:
     return sum(unreadable([text]) is None for text in texts) >= 0.9 * len(texts) > 0
 
 
-def fingerprints(X: list[str], kind: str, options: dict[str, Any], *, bits: int | None, counts: bool) -> Any:
+def fingerprints(X: list[Any], kind: str, options: dict[str, Any], *, bits: int | None, counts: bool) -> Any:
     """Fingerprints of molecules: with ``bits``, an array of so many columns; else, for each molecule, how often each of its features occurs."""
     chemistry()
     from rdkit.Chem import rdFingerprintGenerator

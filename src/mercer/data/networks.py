@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
+from mercer import backend
 from mercer.data.objects import Domain, Nodes
 from mercer.data.representations import Rep
 from mercer.data.sequences import items_of
@@ -52,7 +53,7 @@ class Network:
     def of(cls, graph: Any, *, signed: bool = False) -> Network:
         """From what users have: a matrix, a networkx graph (its edge attribute ``weight``), a ``mercer.Graph``."""
         if isinstance(graph, Network):
-            return graph
+            return graph if signed or not graph.signed else cls(graph.W, graph.names)
         if hasattr(graph, "adj") and hasattr(graph, "is_directed"):
             if graph.is_directed():
                 raise DataError("The graph is directed; these kernels are for undirected graphs: graph.to_undirected().")
@@ -124,13 +125,9 @@ class Network:
                 missing = np.unique(ids[place[ids] < 0])
                 place[missing] = values.shape[1] + np.arange(len(missing))
                 kept = Columns(key, place, np.concatenate([values, make(missing)], axis=1))
-            self._made()["columns"] = kept
+            if not backend.stopping():  # else they may be unfinished
+                self._made()["columns"] = kept
             return kept.values, kept.place[ids]
-
-    def lacking(self, key: str, ids: Any) -> int:
-        """How many of the columns of ``ids`` would have to be computed."""
-        kept: Columns | None = self._made().get("columns")
-        return len(ids) if kept is None or kept.key != key else int(np.count_nonzero(kept.place[ids] < 0))
 
 
 @dataclass(frozen=True, eq=False)

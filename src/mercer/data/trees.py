@@ -67,6 +67,14 @@ class Trees(Domain):
                 children += kids
         return PackedTrees(offsets_of(counts), np.array(productions, np.uint64), offsets_of(widths), np.array(children, np.int64))
 
+    def kept(self, X: Any) -> Any:
+        """Trees of other libraries as nested lists."""
+        return [_nested(item) if callable(getattr(item, "label", None)) else item for item in X] if isinstance(X, list) else X
+
+
+def _nested(tree: Any) -> Any:
+    return [tree.label(), *map(_nested, tree)] if callable(getattr(tree, "label", None)) else tree
+
 
 def _code(i: int, label: Any, known: dict[Any, int]) -> int:
     try:

@@ -15,6 +15,7 @@ import numpy as np
 from mercer import backend
 from mercer.backend import Array
 from mercer.data import Coded, numbered
+from mercer.data.coded import mix, row_norms
 from mercer.data.representations import spans
 
 if TYPE_CHECKING:
@@ -50,12 +51,15 @@ class SparseDot:
     def __init__(self, A: Any, B: Any, dtype: Any, budget: int) -> None:
         self.dtype, self.budget = np.dtype(dtype), budget
         sides = [A] if B is A else [A, B]
+        sides = [s if isinstance(s, Coded) or s.has_canonical_format else _summed(s) for s in sides]
         entries = [(s.offsets, s.values) if isinstance(s, Coded) else (s.indptr.astype(np.int64), s.data) for s in sides]
         if isinstance(A, Coded):
             places, width = numbered([s.codes for s in sides])
         else:
             places, width = [s.indices for s in sides], A.shape[1]
-        norms = [_norms(offsets, values) for offsets, values in entries]
+            if width > sum(map(len, places)):
+                places, width = numbered([mix(p.astype(np.uint64)) for p in places])
+        norms = [row_norms(values, offsets) for offsets, values in entries]
         counts = [np.bincount(p, minlength=width) for p in places]
         column, self.width, many = _sorted_out(counts, [len(n) for n in norms], budget // (64 * max(1, sum(map(len, norms)))))
         exact = all(_compiled(_whole_loop)(values) and n.max(initial=0.0) < _EXACT for (_, values), n in zip(entries, norms, strict=True))
@@ -118,10 +122,10 @@ class SparseDot:
         return found
 
 
-def _norms(offsets: Array, values: Array) -> Array:
-    out = np.empty(len(offsets) - 1)
-    _compiled(_norm_loop)(values, offsets, out)
-    return out
+def _summed(X: Any) -> Any:
+    X = X.copy()
+    X.sum_duplicates()
+    return X
 
 
 def _sorted_out(counts: list[Array], rows: list[int], room: int) -> tuple[Array, int, int]:
@@ -151,14 +155,6 @@ def _whole_loop(values):  # type: ignore[no-untyped-def]
     for x in values:
         broken += x != np.floor(x)
     return broken == 0
-
-
-def _norm_loop(values, offsets, out):  # type: ignore[no-untyped-def]
-    for r in range(len(out)):
-        total = 0.0
-        for k in range(offsets[r], offsets[r + 1]):
-            total += np.float64(values[k]) * values[k]
-        out[r] = total
 
 
 def _split_loop(offsets, column, values, width, frequent, lengths):  # type: ignore[no-untyped-def]

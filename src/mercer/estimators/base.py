@@ -128,7 +128,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _items(self, X: Any, chosen: Any) -> Any:
         """Some of the training items: what is kept to predict with. Of a precomputed matrix there is nothing to keep."""
-        return self.kernel_.domain.kept(take(X, chosen)) if self.kernel_ is not None else np.empty((len(chosen), 0))
+        return self.kernel_._kept(take(X, chosen)) if self.kernel_ is not None else np.empty((len(chosen), 0))
 
     def _cross(self, X: Any) -> Gram:
         """The matrix between new items and those that were kept."""

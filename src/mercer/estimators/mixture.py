@@ -40,8 +40,10 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
             raise ValueError(f"n_components={self.n_components} is more than the n_samples={len(X)}.")
         w = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         rng = check_random_state(self.random_state)
-        best = max((self._climb(X, w, rng) for _ in range(self.n_init)), key=lambda run: run[0])
-        self.lower_bound_, self.weights_, self.means_, self.covariances_, self.n_iter_, self.converged_ = best
+        centre = X.mean(axis=0)  # far from the origin, x² − mean² would lose the variance
+        best = max((self._climb(X - centre, w, rng) for _ in range(self.n_init)), key=lambda run: run[0])
+        self.lower_bound_, self.weights_, means, self.covariances_, self.n_iter_, self.converged_ = best
+        self.means_ = means + centre
         return self
 
     def _climb(self, X: Array, w: Array, rng: Any) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from functools import reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -44,6 +45,9 @@ class Terms(Composite):
     def _validate(self) -> None:
         if not self.terms:
             raise ValueError(f"{type(self).__name__} needs at least one kernel.")
+
+    def _kept(self, X: Any) -> Any:
+        return reduce(lambda kept, term: term._kept(kept), self.terms, X)
 
     def _children(self) -> Iterator[tuple[str, Kernel]]:
         seen: dict[str, int] = {}

@@ -135,6 +135,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """How many numbers a row of ``_features`` would hold."""
         raise NotImplementedError
 
+    def _kept(self, X: Any) -> Any:
+        """Samples in a form that a fitted model can keep, and a file hold."""
+        return self.domain.kept(X)
+
     def _validate(self) -> None:
         """Raise if parameters that are each valid do not fit together."""
 

@@ -16,7 +16,7 @@ from mercer.gram import KernelGram
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel
 
-_ROWS = 256  # whose parts are compared together
+_PAIRS = 2**21  # of parts that are compared together
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,15 +45,11 @@ class Convolution(Composite):
 
     usage: ClassVar[str] = "Convolution(decompose, parts)"
     domain: ClassVar[Domain] = Anything()
-    _halves: ClassVar[bool] = True
     decompose: Callable[[Any], Any] | None
     parts: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
-        if isinstance(self.parts, Kernel):
-            self.parts = (self.parts,)
-        if isinstance(self.parts, list):
-            self.parts = tuple(self.parts)
+        self.parts = (self.parts,) if isinstance(self.parts, Kernel) else tuple(self.parts)
         super().__post_init__()
 
     def _validate(self) -> None:
@@ -93,10 +89,6 @@ class Convolution(Composite):
                     place.append(part)
         return counts, places
 
-    @property
-    def _data_driven(self) -> bool:
-        return any(k._data_driven for k in self.parts)
-
     def bind(self, X: Any, weights: Any = None) -> Kernel:
         if not self._data_driven:
             return self
@@ -109,7 +101,7 @@ class Convolution(Composite):
         if isinstance(X, Parts):
             return X
         counts, places = self._decomposed(X)
-        reps = tuple(k._prepare(k.domain.check(_collection(place))) for k, place in zip(self.parts, places, strict=True))
+        reps = tuple(k._prepare(k.domain.check(_collection(place))) if place else [] for k, place in zip(self.parts, places, strict=True))
         return Parts(offsets_of(counts), reps)
 
     def _block(self, A: Any, B: Any) -> Any:
@@ -118,7 +110,7 @@ class Convolution(Composite):
         out = np.zeros((len(A), len(B)))
         if not out.size or not A.offsets[-1] or not B.offsets[-1]:
             return out
-        for rows in chunks(len(A), _ROWS):
+        for rows in chunks(len(A), max(1, int(_PAIRS / max(1.0, A.offsets[-1] / len(A) * B.offsets[-1])))):
             if backend.stopping():
                 break
             some = A.take(rows)

@@ -36,6 +36,9 @@ class Wrapper(Composite):
     def _prepare(self, X: Any) -> Any:
         return self._enter_part(self.kernel, X)
 
+    def _kept(self, X: Any) -> Any:
+        return self.kernel._kept(X)
+
     def _names(self, X: Any) -> dict[int, Any]:
         return self.kernel._names(X)
 

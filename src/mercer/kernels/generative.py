@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,7 +34,7 @@ class Fisher(Kernel):
             raise TypeError(f"Fisher(model): a {type(self.model).__name__} has no score_vectors(X); give a fitted model that has.")
 
     def __sklearn_clone__(self) -> Self:
-        return self._replace()  # the fitted model is a parameter: a clone without its fit would be another kernel
+        return self._replace(model=deepcopy(self.model))  # with its fit: a clone without it would be another kernel
 
     def bind(self, X: Any, weights: Any = None) -> Kernel:
         U = scores(self.model, X)
@@ -66,7 +67,7 @@ class FisherScores(Explicit):
     whitening: Any
 
     def __sklearn_clone__(self) -> Self:
-        return self._replace()
+        return self._replace(model=deepcopy(self.model))
 
     def _map(self, X: Any) -> Any:
         U = scores(self.model, X)

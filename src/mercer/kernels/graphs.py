@@ -268,6 +268,11 @@ def _refined(graphs: Any, X: PackedGraphs, behind: PackedGraphs | None, codes: A
     return out
 
 
+def _between_graphs(k: Any) -> bool:
+    parts = [child for _, child in k._children()] if isinstance(k, Kernel) else []
+    return isinstance(k, Kernel) and (isinstance(k.domain, Graphs) or (bool(parts) and all(map(_between_graphs, parts))))
+
+
 @kernel
 class WeisfeilerLehman(Composite):
     """Σ_{d=0}^{depth} base(x_d, z_d), x_d the graph whose labels have been refined d times: each by the labels of its neighbours.
@@ -294,8 +299,8 @@ class WeisfeilerLehman(Composite):
         return self.base.explicit
 
     def _validate(self) -> None:
-        if not isinstance(self.base, Kernel) or not isinstance(self.base.domain, Graphs):
-            raise TypeError(f"WeisfeilerLehman(base={self.base}): the base must be a kernel between graphs, as VertexHistogram() or ShortestPath().")
+        if not _between_graphs(self.base) or self.base._data_driven:
+            raise TypeError(f"WeisfeilerLehman(base={self.base}): the base must be a kernel between graphs, as ShortestPath().")
 
     def _prepare(self, X: PackedGraphs) -> Any:
         parts = [self.base._prepare(refined) for refined in refinements(X, int(self.depth))]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtri
 
-from mercer.data import Coded, Domain, Graphs, PackedGraphs, side_by_side
+from mercer.data import Coded, DataError, Domain, Graphs, PackedGraphs, side_by_side
 from mercer.data.coded import mix
 from mercer.kernels.base import kernel, natural, positive
 from mercer.kernels.families import Explicit
@@ -50,6 +50,10 @@ class Propagation(Explicit):
         if X.attributes is not None:
             fields.append(X.attributes @ rng.standard_normal(X.attributes.shape[1]))
         codes = np.zeros(len(X.labels), np.uint64)
+        degree = int(np.diff(X.starts).max(initial=1))
+        largest = max(float(np.abs(f).max(initial=0.0)) for f in fields)
+        if largest * degree >= _UNIT / 4:
+            raise DataError(f"Propagation: attributes of size {largest:.3g} are too large for degree {degree}; divide them, and width, alike.")
         for field, b in zip(fields, shift, strict=False):
             z = np.round(field * _UNIT).astype(np.int64)
             for _ in range(t):

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.backend import maximum, where
+from mercer.backend import where
 from mercer.data import Coded, DataError, Domain, Sets, chunks, meet
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel
@@ -17,7 +17,6 @@ from mercer.kernels.families import Explicit
 from mercer.kernels.feature_space import warn_of_zero_norms, warn_of_zeros
 from mercer.kernels.histograms import HistogramIntersection
 
-_TINY = 1e-37  # above 0 also in float32
 _ENTRIES = 2**22  # of a call, so that an interrupt is not late
 
 
@@ -42,7 +41,8 @@ def _check_kernel(k: Kernel, base: Any) -> None:
 
 def _share(common: Any, first: Any, second: Any) -> Any:
     """common/(first + second − common), 0 where that is 0/0."""
-    return common / maximum(first + second - common, _TINY)
+    union = first + second - common
+    return common / where(union > 0, union, 1.0)
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import backend
-from mercer.data import Coded, Domain, Graphs, PackedGraphs
+from mercer.data import Coded, DataError, Domain, Graphs, PackedGraphs
 from mercer.data.representations import offsets_of, spans
 from mercer.kernels.base import kernel, natural
 from mercer.kernels.families import Explicit
@@ -81,4 +81,6 @@ class Subgraph(Explicit):
     max_size: int = natural(maximum=6)
 
     def _map(self, X: PackedGraphs) -> Coded:
+        if self.max_size > 4 and X.directed.any():
+            raise DataError(f"Subgraph(max_size={self.max_size}): 5 vertices of a directed graph have up to 2^20 subgraphs; take max_size ≤ 4.")
         return _subgraphs(X, 1, int(self.max_size), induced=False)

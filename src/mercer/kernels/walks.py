@@ -15,7 +15,7 @@ from mercer.kernels.base import kernel, natural, nonnegative
 from mercer.kernels.pairs import OnPairs
 
 _EXACT = 1e-13
-_MOST = 10_000  # terms of a sum, or steps of its solution
+_MOST = 1_000_000  # terms of a sum, or steps of its solution
 _GUESS = 50  # steps that a solution takes, for the share of work
 
 

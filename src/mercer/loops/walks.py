@@ -22,7 +22,12 @@ def classes(offsets, labels, starts, ends, marks, out_offsets, out_labels, out_s
         colours, own = labels[base : base + n].copy(), np.array([0, n])
         kinds = len(np.unique(colours))
         near = starts[base : base + n + 1]
+        rounds = 0
         while kinds < n:
+            rounds += 1
+            if rounds > 64:  # a long path: each vertex is a class of its own, which is also right
+                colours, kinds = np.arange(n).astype(np.uint64), n
+                break
             total = colours * np.uint64(3)
             refined(own, colours, near, ends, marks, np.uint64(0), total)
             mixed(total, total)

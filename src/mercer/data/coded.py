@@ -188,7 +188,10 @@ def numbered(lists: list[Any]) -> tuple[list[Any], int]:
             keys, places, count = number(codes, order[starts[part] : starts[part + 1]], keys, places, count, out)
         counts[part + 1] = count
 
-    backend.run_tasks(task, range(2**bits), backend.Compute().workers)
+    if bits:
+        backend.run_tasks(task, range(2**bits), backend.Compute().workers)
+    else:
+        task(0)
     bases = np.cumsum(counts)
     if bits:
         for codes, out in zip(lists, ids, strict=True):

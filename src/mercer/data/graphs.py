@@ -249,8 +249,10 @@ def _by_vertex_loop(sources, targets, base, marks):  # type: ignore[no-untyped-d
 def label_codes(parts: Sequence[Any], counts: Any, noun: str) -> Any:
     """The codes of the labels of all graphs, one after the other; None for a graph without."""
     whole = [p for p, n in zip(parts, counts, strict=True) if n]
-    if whole and all(isinstance(p, np.ndarray) and p.dtype.kind in "iu" and int(p.max()) < _OWN and int(p.min()) > -_OWN for p in whole):
-        return _number_codes(np.concatenate([p.astype(np.int64) for p in whole]))
+    if whole and all(isinstance(p, np.ndarray) and p.dtype.kind in "iu" and p.dtype != np.uint64 for p in whole):
+        numbers = np.concatenate(whole)
+        if int(numbers.max()) < _OWN and int(numbers.min()) > -_OWN:
+            return _number_codes(numbers)
     known: dict[Any, int] = {}
     out = np.empty(int(np.sum(counts)), np.uint64)
     place = 0

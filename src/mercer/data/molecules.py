@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,15 @@ def read_sdf(path: str | Path) -> list[Any]:
 
 def molecule_graph(item: Any) -> Graph:
     """Atoms labelled by their element, bonds by their kind (single, double, triple, aromatic); hydrogens that are not written are left out."""
-    mol = molecule(item)
+    return _read_graph(item) if isinstance(item, str) else _graph_of(item)
+
+
+@lru_cache(maxsize=2**14)
+def _read_graph(smiles: str) -> Graph:
+    return _graph_of(molecule(smiles))  # a fit and its predictions read the same texts several times
+
+
+def _graph_of(mol: Any) -> Graph:
     labels = [atom.GetSymbol() for atom in mol.GetAtoms()]
     bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), b.GetBondTypeAsDouble()) for b in mol.GetBonds()]
     edges = np.array([b[:2] for b in bonds], np.int64).reshape(-1, 2)

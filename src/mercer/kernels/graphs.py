@@ -45,9 +45,10 @@ def by_batches(X: PackedGraphs, count: Callable[[PackedGraphs], tuple[Any, Any, 
     def task(b: int) -> None:
         parts[b] = count(X.take(some[b]))
 
-    backend.run_tasks(task, range(len(some)), Compute().workers)
-    if len(parts) == 1:
+    if len(some) == 1:  # threads would take longer to start
+        task(0)
         return Coded(parts[0][0], parts[0][1], offsets_of(parts[0][2]))
+    backend.run_tasks(task, range(len(some)), Compute().workers)
     empty = [np.empty(0, np.uint64)], [np.empty(0)], [np.empty(0, np.int64)]
     codes, values, lengths = (np.concatenate([p[k] for p in parts] or empty[k]) for k in range(3))
     return Coded(codes, values, offsets_of(lengths))
@@ -264,7 +265,10 @@ def _refined(graphs: Any, X: PackedGraphs, behind: PackedGraphs | None, codes: A
             graphs.refined(part.offsets, codes[vertices], part.starts, part.ends, part.marks, np.uint64(t), total)
         graphs.mixed(total, out[vertices])
 
-    backend.run_tasks(task, some, Compute().workers)
+    if len(some) == 1:
+        task(some[0])
+    else:
+        backend.run_tasks(task, some, Compute().workers)
     return out
 
 

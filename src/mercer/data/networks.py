@@ -10,7 +10,6 @@ from weakref import finalize
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
 
 from mercer import backend
 from mercer.data.objects import Domain, Nodes
@@ -108,7 +107,7 @@ class Network:
         """Eigenvalues and eigenvectors of an operator, computed once."""
         kept = self._made()
         if which not in kept:
-            kept[which] = eigh(self.operator(which).toarray())
+            kept[which] = tuple(np.linalg.eigh(self.operator(which).toarray()))
         found: tuple[Any, Any] = kept[which]
         return found
 

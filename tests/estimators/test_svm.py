@@ -497,3 +497,15 @@ def test_blocks_of_rows_do_not_change_a_prediction() -> None:
     for size in (1500, 1777, 2048):
         parts = [machine.decision_function(X[i : i + size]) for i in range(0, 3000, size)]
         np.testing.assert_allclose(np.concatenate(parts), whole, rtol=0, atol=1e-12)
+
+
+def test_many_alike_and_a_large_price() -> None:
+    """Few features, labels that contradict each other, coefficients far beyond what float32 resolves: it ends at the gap, along a path too."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        phi = rng.poisson(rng.exponential(3.0, 12), (280, 12)) + 1e-3
+        phi = phi / np.linalg.norm(phi, axis=1, keepdims=True)
+        K, y = phi @ phi.T, (phi[:, 0] + rng.normal(0, 0.5, 280) > phi[:, 1]).astype(int)
+        for machine in [mc.SVC(kernel="precomputed", C=1000.0).fit(K, y), *mc.SVC(kernel="precomputed").path(K, y, [1.0, 100.0, 1000.0])]:
+            assert machine.converged_, (seed, machine.C)
+            assert machine.gap_ <= machine.tol

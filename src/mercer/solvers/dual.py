@@ -310,12 +310,13 @@ class _Run:
             K = np.array(self.double.sub(items, items).dense(), np.float64)
             found = interior_point(self.problem, K)
             if found is not None and np.isfinite(found).all():
-                before = self.problem.objective(self.b, self.g), self.b, self.g
+                self._only_double()
+                before, objective = self.b, self.problem.objective(self.b, self.g)
                 self.b = found
-                self.working = self.double
                 self._gradient(self.double)
-                if self.problem.objective(self.b, self.g) > before[0] + 1e-9 * abs(before[0]):
-                    _, self.b, self.g = before
+                if self.problem.objective(self.b, self.g) > objective + 1e-9 * abs(objective):
+                    self.b = before
+                    self._gradient(self.double)
                 return
         self.patience = 5 if self._newton() else 60
 

@@ -66,8 +66,11 @@ class Coded:
 
     def __rmul__(self, factor: Any) -> Coded:
         """A number, or one per row, times each row."""
-        per_entry = np.repeat(factor, np.diff(self.offsets)) if np.ndim(factor) else factor
-        return Coded(self.codes, self.values * per_entry, self.offsets)
+        if not np.ndim(factor):
+            return Coded(self.codes, self.values * factor, self.offsets)
+        out = np.empty_like(self.values)
+        _compiled(_scale_loop)(self.values, self.offsets, np.asarray(factor, out.dtype), out)
+        return Coded(self.codes, out, self.offsets)
 
     def astype(self, dtype: Any, copy: bool = True) -> Coded:
         return Coded(self.codes, self.values.astype(dtype, copy=copy), self.offsets)
@@ -155,6 +158,12 @@ def meet(A: Any, B: Any) -> tuple[Any, Any]:
     numbers, width = numbered([side.codes for side in sides])
     made = [sparse.csr_array((s.values, ids, s.offsets), shape=(s.shape[0], max(1, width))) for s, ids in zip(sides, numbers, strict=True)]
     return made[0], made[-1]
+
+
+def _scale_loop(values, offsets, factors, out):  # type: ignore[no-untyped-def]
+    for r in range(len(factors)):
+        for k in range(offsets[r], offsets[r + 1]):
+            out[k] = values[k] * factors[r]
 
 
 def row_norms(values: Any, offsets: Any) -> Any:

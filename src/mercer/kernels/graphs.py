@@ -20,6 +20,7 @@ from mercer.data.representations import offsets_of
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.families import Explicit
+from mercer.kernels.words import gathered
 
 _TASKS = 16  # of a large set, for the threads
 _LEAST = 4096  # vertices of a task
@@ -49,9 +50,7 @@ def by_batches(X: PackedGraphs, count: Callable[[PackedGraphs], tuple[Any, Any, 
         task(0)
         return Coded(parts[0][0], parts[0][1], offsets_of(parts[0][2]))
     backend.run_tasks(task, range(len(some)), Compute().workers)
-    empty = [np.empty(0, np.uint64)], [np.empty(0)], [np.empty(0, np.int64)]
-    codes, values, lengths = (np.concatenate([p[k] for p in parts] or empty[k]) for k in range(3))
-    return Coded(codes, values, offsets_of(lengths))
+    return gathered(parts)
 
 
 def counted(codes: Any, offsets: Any) -> tuple[Any, Any, Any]:

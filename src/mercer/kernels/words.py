@@ -37,8 +37,19 @@ def counted(X: Ragged, per_letter: float, count: Count) -> Coded:
         parts[b] = codes[:end].copy(), values[:end].copy(), lengths
 
     backend.run_tasks(task, range(len(batches)), Compute().workers)
-    codes, values, lengths = (np.concatenate([p[k] for p in parts]) if parts else np.empty(0, t) for k, t in enumerate((np.uint64, float, np.int64)))
-    return Coded(codes, values, offsets_of(lengths))
+    return gathered(parts)
+
+
+def gathered(parts: list[Any]) -> Coded:
+    """(codes, values, lengths) of consecutive rows as one; each part is let go when it has been copied, for they may be most of the memory."""
+    lengths = np.concatenate([p[2] for p in parts]) if parts else np.empty(0, np.int64)
+    offsets, end = offsets_of(lengths), 0
+    codes, values = np.empty(int(offsets[-1]), np.uint64), np.empty(int(offsets[-1]))
+    for b, part in enumerate(parts):
+        some = slice(end, end + len(part[0]))
+        codes[some], values[some] = part[:2]
+        parts[b], end = None, some.stop
+    return Coded(codes, values, offsets)
 
 
 def _batches(X: Ragged, letters: int) -> list[slice]:

@@ -153,6 +153,7 @@ def test_tests_mirror_the_source() -> None:
         "coordinate": "test_dual.py",
         "bits": "test_graphs.py",
         "graph_files": "test_graphs.py",
+        "graph_forms": "test_graphs.py",
         "molecules": "test_graphs.py",
         "walks": "test_graphs.py",
         "subgraphs": "test_graphs.py",

@@ -7,7 +7,8 @@ that names the first offending row and column, what was found there, and what to
 from mercer.data.bits import Bits, Sets
 from mercer.data.coded import Coded, meet, numbered, salted, side_by_side, tensor
 from mercer.data.graph_files import read_tu
-from mercer.data.graphs import Graph, Graphs, PackedGraphs, as_graphs
+from mercer.data.graph_forms import Graphs, as_graphs
+from mercer.data.graphs import Graph, PackedGraphs
 from mercer.data.objects import Anything, Domain, Nodes, Objects
 from mercer.data.representations import Ragged, Rep, check_weights, chunks, distinct, leaves, listed, size, stack, take, weighted_median
 from mercer.data.sequences import Sequences, Series, strands

@@ -11,13 +11,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer import backend
 from mercer.data.coded import mix
-from mercer.data.objects import Domain
-from mercer.data.representations import Rep, offsets_of, spans
-from mercer.data.sequences import canonical, is_missing, items_of, token_code
+from mercer.data.representations import offsets_of, spans
+from mercer.data.sequences import canonical, is_missing, token_code
 from mercer.data.tables import DataError
 
 UNLABELLED = None  # the label of a vertex or edge without one
@@ -47,7 +45,7 @@ class Graph:
         if len(pairs) and (pairs.min() < 0 or pairs.max() >= n):
             u, v = pairs[int(np.argmax((pairs < 0).any(1) | (pairs >= n).any(1)))]
             raise DataError(f"the edge ({u}, {v}) names a vertex that is not there: there are {n}, numbered from 0")
-        marks = None if self.edge_labels is None else _listed(_by_edge(self.edge_labels, pairs, directed=self.directed))
+        marks = None if self.edge_labels is None else _listed(labels_by_edge(self.edge_labels, pairs, directed=self.directed))
         if marks is not None and len(marks) != len(pairs):
             raise DataError(f"there are {len(pairs)} edges and {len(marks)} edge labels")
         pairs, marks = _once(pairs, marks, n, directed=self.directed)
@@ -101,7 +99,7 @@ def _by_vertex_name(labels: Any, n: int) -> Any:
     return [labels[v] for v in range(n)]
 
 
-def _by_edge(labels: Any, pairs: Any, *, directed: bool) -> Any:
+def labels_by_edge(labels: Any, pairs: Any, *, directed: bool) -> Any:
     """Edge labels in the order of the edges, where a dictionary or a matrix gives them by both ends."""
     if not isinstance(labels, Mapping):
         matrix = hasattr(labels, "shape") and len(labels.shape) == 2
@@ -286,232 +284,3 @@ def _known_code(i: int, j: int, label: Any, noun: str, known: dict[Any, int]) ->
         if str(error).startswith("Graph "):
             raise
         raise DataError(f"Graph {i}, {noun} {j}: a label must be a string, a number or a tuple of them, got {type(label).__name__}.") from None
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# What users have
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Graphs(Domain):
-    """Labelled graphs: ``mercer.Graph``, networkx or igraph objects, (adjacency, labels), (edges, labels[, edge labels]), dictionaries with
-    "edge_index" or "edges", RDKit molecules, and SMILES as strings. ``label``, ``edge_label`` and ``attributes`` name what to read where vertices and
-    edges have named attributes. The internal form is ``PackedGraphs``."""
-
-    label: str = "label"
-    edge_label: str = "label"
-    attributes: str | None = None
-
-    def check(self, X: Any) -> Rep:
-        return X if isinstance(X, PackedGraphs) else pack(self.graphs(X))
-
-    def kept(self, X: Any) -> Any:
-        return X if isinstance(X, PackedGraphs) or all(isinstance(item, str) for item in X) else self.graphs(X)
-
-    def graphs(self, X: Any) -> list[Graph]:
-        """Each item as a ``Graph``."""
-        if _is_one(X):
-            raise DataError(f"Expected a collection of graphs, got one {type(X).__name__}; put it in a list: [graph].")
-        items = items_of(X, "graphs")
-        found = [self._graph(i, item) for i, item in enumerate(items)]
-        for name, default in (("label", "label"), ("edge_label", "label")):
-            wanted = getattr(self, name)
-            if wanted != default and items and all(getattr(g, f"{name}s") is None for g in found):
-                raise DataError(f"No {'edge' if name == 'edge_label' else 'vertex'} of any graph has an attribute {wanted!r}.")
-        return found
-
-    def _graph(self, i: int, item: Any) -> Graph:
-        if isinstance(item, Graph):
-            return item
-        if is_missing(item):
-            raise DataError(f"Item {i} of the graphs is missing ({item}); drop it, or put Graph() in its place.")
-        try:
-            return self._read(item)
-        except (DataError, ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
-            said = str(error) if isinstance(error, DataError) else f"its edges, labels or attributes cannot be read ({type(error).__name__}: {error})"
-            raise DataError(f"Graph {i}: {said}".rstrip(".") + ".") from None
-
-    def _read(self, item: Any) -> Graph:
-        if isinstance(item, str) or hasattr(item, "GetAtoms"):
-            from mercer.data.molecules import molecule_graph
-
-            return molecule_graph(item)
-        if hasattr(item, "adj") and hasattr(item, "is_directed"):
-            return self._of_networkx(item)
-        if hasattr(item, "vs") and hasattr(item, "get_edgelist"):
-            return self._of_igraph(item)
-        if isinstance(item, Mapping) or hasattr(item, "edge_index"):
-            return _of_mapping(item if isinstance(item, Mapping) else {k: getattr(item, k, None) for k in _KEYS})
-        if _is_matrix(item):
-            return _of_adjacency(item, None, None)
-        if isinstance(item, tuple) and item and not _is_pair_of_numbers(item[0]) and 1 <= len(item) <= 4:
-            return _of_tuple(*item)
-        if isinstance(item, np.ndarray) and item.shape == (2, 2):
-            if not ((item == item.T).all() and ((item == 0) | (item == 1)).all()):
-                raise DataError("an array of shape (2, 2) may be an adjacency matrix or two edges; give mercer.Graph(edges), or (adjacency, labels)")
-            return _of_adjacency(item, None, None)
-        if isinstance(item, list | np.ndarray | set | frozenset):
-            return _of_edges(item, None, None)
-        raise DataError(
-            f"a {type(item).__name__} is not a graph here; give mercer.Graph(edges, labels), a networkx graph, (adjacency, labels), "
-            "(edges, labels), a dictionary, an RDKit molecule or a SMILES string"
-        )
-
-    def _of_networkx(self, g: Any) -> Graph:
-        if g.is_multigraph():
-            raise DataError("it is a multigraph; several edges between two vertices must become one, as with networkx.Graph(g)")
-        names = list(g)
-        number = {name: k for k, name in enumerate(names)}
-        labels = _all_or_none([(name, g.nodes[name].get(self.label)) for name in names], "vertex", self.label)
-        pairs = list(g.edges(data=True))
-        marks = _all_or_none([((u, v), data.get(self.edge_label)) for u, v, data in pairs], "edge", self.edge_label)
-        bare = next((name for name in names if self.attributes is not None and self.attributes not in g.nodes[name]), None)
-        if bare is not None:
-            raise DataError(f"vertex {bare!r} has no attribute {self.attributes!r}")
-        numbers = None if self.attributes is None else [g.nodes[name][self.attributes] for name in names]
-        edges = [(number[u], number[v]) for u, v, _ in pairs]
-        return Graph(edges, labels, marks, numbers, len(names), g.is_directed())
-
-    def _of_igraph(self, g: Any) -> Graph:
-        if callable(getattr(g, "has_multiple", None)) and g.has_multiple():
-            raise DataError("it has several edges between two vertices; they must become one: g.simplify()")
-        labels = g.vs[self.label] if self.label in g.vs.attributes() else None
-        marks = g.es[self.edge_label] if self.edge_label in g.es.attributes() else None
-        numbers = None if self.attributes is None else g.vs[self.attributes]
-        return Graph(g.get_edgelist(), labels, marks, numbers, g.vcount(), g.is_directed())
-
-
-def as_graphs(X: Any, label: str = "label", edge_label: str = "label", attributes: str | None = None) -> list[Graph]:
-    """Graphs in any accepted form as a list of ``Graph``; ``label``, ``edge_label``, ``attributes``: what vertices and edges call theirs."""
-    return Graphs(label, edge_label, attributes).graphs(X)
-
-
-_KEYS = (
-    "edge_index",
-    "edges",
-    "labels",
-    "node_labels",
-    "label",
-    "x",
-    "attributes",
-    "edge_attr",
-    "edge_labels",
-    "num_nodes",
-    "n_vertices",
-    "directed",
-)
-
-
-def _is_one(X: Any) -> bool:
-    table = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb" and X.shape[1] > 1)
-    return table or isinstance(X, Graph | str | Mapping) or hasattr(X, "GetAtoms") or hasattr(X, "is_directed") or hasattr(X, "edge_index")
-
-
-def _is_matrix(x: Any) -> bool:
-    return sparse.issparse(x) or (isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[0] == x.shape[1] and x.shape[0] != 2)
-
-
-def _is_pair_of_numbers(x: Any) -> bool:
-    return isinstance(x, tuple | list) and len(x) == 2 and all(isinstance(v, int | np.integer) for v in x)
-
-
-def _all_or_none(found: list[tuple[Any, Any]], noun: str, name: str) -> list[Any] | None:
-    missing = [who for who, label in found if label is None]
-    if len(missing) == len(found):
-        return None
-    if missing:
-        raise DataError(f"{noun} {missing[0]!r} has no attribute {name!r}, others have; give it to each {noun} or to none")
-    return [label for _, label in found]
-
-
-def _of_tuple(first: Any, labels: Any = None, edge_labels: Any = None, attributes: Any = None) -> Graph:
-    two = isinstance(first, np.ndarray) and first.shape == (2, 2) and labels is not None and len(labels) == 2
-    if _is_matrix(first) or two:
-        return _of_adjacency(first, labels, edge_labels, attributes)
-    nested = isinstance(first, list) and first and all(isinstance(row, list) and len(row) == len(first) != 2 for row in first)
-    if nested:
-        return _of_adjacency(np.asarray(first), labels, edge_labels, attributes)
-    return _of_edges(first, labels, edge_labels, attributes)
-
-
-def _of_adjacency(A: Any, labels: Any, edge_labels: Any, attributes: Any = None) -> Graph:
-    A = sparse.coo_array(A)
-    if A.shape[0] != A.shape[1]:
-        raise DataError(f"an adjacency matrix is square, got shape {A.shape}")
-    if A.dtype.kind == "f" and not np.isfinite(A.data).all():
-        raise DataError("an adjacency matrix has 0 where there is no edge; it holds a number that is not finite")
-    kept = A.data != 0
-    edges = np.stack([A.row[kept], A.col[kept]], axis=1).astype(np.int64)
-    return Graph(edges, labels, edge_labels, attributes, A.shape[0], _one_way(edges, A.shape[0]))
-
-
-def _one_way(edges: Any, n: int) -> bool:
-    """Whether some edge has no partner in the other direction."""
-    there, back = (np.unique(edges[:, a] * n + edges[:, b]) for a, b in ((0, 1), (1, 0)))
-    return not np.array_equal(there, back)
-
-
-def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None, *, directed: bool = False) -> Graph:
-    """Edges as pairs, or a dictionary of neighbours; vertices may have names where labels are given by name, or a dictionary names them."""
-    names = list(labels) if isinstance(labels, Mapping) else None
-    if isinstance(edges, Mapping) and not all(isinstance(p, tuple) for p in edges):
-        names = list(edges) if names is None and not isinstance(labels, list | tuple | np.ndarray | str) else names
-        pairs = [(p, q) for p, near in edges.items() for q in near]
-    else:
-        pairs = edges.tolist() if hasattr(edges, "tolist") else list(edges)
-    if names is None:
-        return Graph(pairs, labels, edge_labels, attributes, directed=directed)
-    number = {name: k for k, name in enumerate(names)}
-    lost = next((v for p in pairs for v in p if v not in number), None)
-    if lost is not None:
-        raise DataError(f"an edge names the vertex {lost!r}, which has no label")
-    marks = None if edge_labels is None else _by_edge(edge_labels, pairs, directed=directed)
-    values = None if labels is None else [labels[name] for name in names]
-    return Graph([(number[u], number[v]) for u, v in pairs], values, marks, attributes, len(names), directed)
-
-
-def _of_mapping(g: Mapping[str, Any]) -> Graph:
-    """PyTorch Geometric's names, or those of ``Graph``.
-
-    "x" of which all rows are 0 but for a single 1 are labels, others attributes; a row of "edge_attr" is a label, its place where it has a single 1.
-    """
-    get = {k: v for k, v in g.items() if v is not None}
-    labels = next((get[k] for k in ("labels", "node_labels", "label") if k in get), None)
-    attributes = next((get[k] for k in ("attributes", "x") if k in get), None)
-    n = next((get[k] for k in ("n_vertices", "num_nodes") if k in get), None)
-    marks = next((get[k] for k in ("edge_labels", "edge_attr") if k in get), None)
-    if "edge_index" in get:
-        index = backend.to_numpy(get["edge_index"]) if backend.is_tensor(get["edge_index"]) else np.asarray(get["edge_index"])
-        if index.size and (index.ndim != 2 or len(index) != 2 or (index.dtype.kind not in "iu" and (index % 1).any())):
-            raise DataError(f"edge_index holds two rows of vertex numbers, got {index.dtype} of shape {index.shape}")
-        edges = index.astype(np.int64).reshape(2, -1).T
-        directed = bool(get.get("directed", _one_way(edges, int(edges.max(initial=0)) + 1)))
-    elif "edges" in get:
-        edges, directed = get["edges"], bool(get.get("directed", False))
-    else:
-        raise DataError(f"a dictionary needs 'edge_index' or 'edges'; it has {', '.join(map(repr, g)) or 'nothing'}")
-    if attributes is not None and labels is None and (found := _one_hot(attributes)) is not None:
-        labels, attributes = found, None
-    if marks is not None and not isinstance(marks, Mapping):
-        marks = _rows(marks)
-    if isinstance(labels, Mapping) or isinstance(marks, Mapping):
-        return _of_edges(edges, labels, marks, attributes, directed=directed)
-    return Graph(edges, labels, marks, attributes, n, directed)
-
-
-def _one_hot(rows: Any) -> Any:
-    try:
-        x = backend.to_numpy(rows) if backend.is_tensor(rows) else np.asarray(rows)
-    except ValueError:
-        return None  # ragged; what reads it says so
-    if x.ndim == 2 and x.shape[1] > 1 and x.dtype.kind in "iufb" and ((x == 0) | (x == 1)).all() and (x.sum(1) == 1).all():
-        return np.argmax(x, axis=1)
-    return None
-
-
-def _rows(marks: Any) -> Any:
-    x = backend.to_numpy(marks) if backend.is_tensor(marks) else marks
-    if isinstance(x, np.ndarray) and x.ndim == 2:
-        return x[:, 0] if x.shape[1] == 1 else [row.index(1) if set(row) == {0, 1} and sum(row) == 1 else tuple(row) for row in x.tolist()]
-    return x

@@ -307,7 +307,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def rooted(self) -> Kernel:
         """⟨ψ(x), ψ(z)⟩, ψ = sign(φ)·√|φ| of the features φ: large counts weigh less; only for kernels with ``explicit``."""
-        from mercer.kernels.generative import Rooted
+        from mercer.kernels.feature_space import Rooted
 
         return Rooted(self)
 

@@ -16,6 +16,7 @@ from mercer.gram import KernelGram, common_dtype, item_values
 from mercer.kernels.algebra import Composite, Scaled, Sum
 from mercer.kernels.anything import Categorical
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.families import Explicit
 from mercer.kernels.notation import method
 from mercer.validity import check_symmetric
 
@@ -121,6 +122,37 @@ class Normalized(Wrapper):
         xp = backend.namespace(phi)
         norms = xp.sqrt(xp.einsum("ij,ij->i", phi, phi))
         return phi / xp.where(norms > 0, norms, xp.ones_like(norms))[:, None]
+
+
+@kernel
+class Rooted(Wrapper, Explicit):
+    """⟨ψ(x), ψ(z)⟩, ψ_u = sign(φ_u)·√|φ_u| of the features φ of k: large counts weigh less.  k must be explicit."""
+
+    usage: ClassVar[str] = "k.rooted()"
+    method_name: ClassVar[str] = "rooted"
+    kernel: Kernel
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True
+
+    def _validate(self) -> None:
+        if not self.kernel.explicit and not self.kernel._data_driven:
+            raise TypeError(f"rooted() takes roots of features, and {self.kernel} has no finite feature map.")
+
+    def _prepare(self, X: Any) -> Any:
+        phi = self.kernel._features(super()._prepare(X))
+        if hasattr(phi, "codes"):
+            return type(phi)(phi.codes, _root(phi.values), phi.offsets)
+        if hasattr(phi, "tocsr"):
+            phi = phi.tocsr().copy()
+            phi.data = _root(phi.data)
+            return phi
+        return _root(backend.to_numpy(phi))
+
+
+def _root(x: Any) -> Any:
+    return np.sign(x) * np.sqrt(np.abs(x))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -8,11 +8,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import eigh
 
-from mercer import backend
 from mercer.data import Anything, DataError, Domain, check_weights, listed, size
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
-from mercer.kernels.feature_space import Wrapper
 
 
 @kernel
@@ -72,34 +70,3 @@ class FisherScores(Explicit):
     def _map(self, X: Any) -> Any:
         U = scores(self.model, X)
         return U * self.whitening if np.ndim(self.whitening) == 1 else U @ self.whitening
-
-
-@kernel
-class Rooted(Wrapper, Explicit):
-    """⟨ψ(x), ψ(z)⟩, ψ_u = sign(φ_u)·√|φ_u| of the features φ of k: large counts weigh less.  k must be explicit."""
-
-    usage: ClassVar[str] = "k.rooted()"
-    method_name: ClassVar[str] = "rooted"
-    kernel: Kernel
-
-    @property
-    def psd(self) -> bool | None:  # type: ignore[override]
-        return True
-
-    def _validate(self) -> None:
-        if not self.kernel.explicit and not self.kernel._data_driven:
-            raise TypeError(f"rooted() takes roots of features, and {self.kernel} has no finite feature map.")
-
-    def _prepare(self, X: Any) -> Any:
-        phi = self.kernel._features(super()._prepare(X))
-        if hasattr(phi, "codes"):
-            return type(phi)(phi.codes, _root(phi.values), phi.offsets)
-        if hasattr(phi, "tocsr"):
-            phi = phi.tocsr().copy()
-            phi.data = _root(phi.data)
-            return phi
-        return _root(backend.to_numpy(phi))
-
-
-def _root(x: Any) -> Any:
-    return np.sign(x) * np.sqrt(np.abs(x))

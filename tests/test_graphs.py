@@ -2169,3 +2169,8 @@ def test_small_things() -> None:
         mc.Subgraph(5)([cycle])
     long = mc.Graph([(k, k + 1) for k in range(499)])
     assert mc.Walk(2)([long])[0, 0] == (498 * 4 + 2) ** 2  # Σ degree² walks of two edges
+
+
+def test_edge_labels_by_both_ends_leave_the_number_of_vertices() -> None:
+    (g,) = mc.as_graphs([{"edges": [(0, 1)], "edge_labels": {(0, 1): "x"}, "n_vertices": 4}])
+    assert (g.n_vertices, list(g.edge_labels)) == (4, ["x"])

@@ -240,6 +240,15 @@ def assistant(work: Callable[[], None], stop: Callable[[], None], workers: int) 
             raise late
 
 
+def run_loops(task: Callable[[Any], None], items: Iterable[Any]) -> None:
+    """``run_tasks`` for compiled loops, which call no BLAS: one alone runs here, without threads to start or to hold back."""
+    found = list(items)
+    if len(found) == 1:
+        task(found[0])
+    else:
+        run_tasks(task, found, Compute().workers)
+
+
 def stopping() -> bool:
     """Whether the pool this thread works for has been told to stop: long tasks ask now and then."""
     stop = getattr(_in_worker, "stop", None)
@@ -278,6 +287,12 @@ def jit(function: Callable[..., Any], *, cached: bool = True) -> Any:
         return numba.njit(cache=cached, **options)(function)
     except RuntimeError:  # "cannot cache function": a read-only installation and no writable home
         return numba.njit(**options)(function)
+
+
+@cache
+def compiled(loop: Callable[..., Any]) -> Any:
+    """``jit`` of a plain function when it is first called for: importing its module does not import Numba."""
+    return jit(loop)
 
 
 def jit_source(name: str, source: str, *example: Any) -> Any:

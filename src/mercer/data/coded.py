@@ -8,7 +8,6 @@ the codes that occur and use ordinary matrices.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -69,7 +68,7 @@ class Coded:
         if not np.ndim(factor):
             return Coded(self.codes, self.values * factor, self.offsets)
         out = np.empty_like(self.values)
-        _compiled(_scale_loop)(self.values, self.offsets, np.asarray(factor, out.dtype), out)
+        backend.compiled(_scale_loop)(self.values, self.offsets, np.asarray(factor, out.dtype), out)
         return Coded(self.codes, out, self.offsets)
 
     def astype(self, dtype: Any, copy: bool = True) -> Coded:
@@ -103,7 +102,7 @@ class Coded:
         room = len(self.codes) + len(other.codes)
         codes, values, lengths = np.empty(room, np.uint64), np.empty(room), np.empty(self.shape[0], np.int64)
         sides = (self.codes, self.values, self.offsets, other.codes, other.values, other.offsets)
-        end = _compiled(_sum_loop)(*sides, codes, values, lengths)
+        end = backend.compiled(_sum_loop)(*sides, codes, values, lengths)
         return Coded(codes[:end], values[:end], offsets_of(lengths))
 
     def combined(self, weights: Any) -> Coded:
@@ -169,7 +168,7 @@ def _scale_loop(values, offsets, factors, out):  # type: ignore[no-untyped-def]
 def row_norms(values: Any, offsets: Any) -> Any:
     """The sum of squares of each row."""
     out = np.empty(len(offsets) - 1)
-    _compiled(_norm_loop)(values, offsets, out)
+    backend.compiled(_norm_loop)(values, offsets, out)
     return out
 
 
@@ -187,9 +186,9 @@ def numbered(lists: list[Any]) -> tuple[list[Any], int]:
     Codes are first dealt to parts by their first bits, so that the table of a part stays in a cache, and threads take parts.
     """
     bits = min(_MOST_PARTS, max(0, int(sum(map(len, lists)) // _PART).bit_length()))
-    dealt = [_compiled(_deal_loop)(codes, bits) for codes in lists]
+    dealt = [backend.compiled(_deal_loop)(codes, bits) for codes in lists]
     ids, counts = [np.empty(len(codes), np.int32) for codes in lists], np.zeros(2**bits + 1, np.int64)
-    number = _compiled(_number_loop)
+    number = backend.compiled(_number_loop)
 
     def task(part: int) -> None:
         keys, places, count = np.zeros(_FIRST_TABLE, np.uint64), np.full(_FIRST_TABLE, -1, np.int32), 0
@@ -197,20 +196,12 @@ def numbered(lists: list[Any]) -> tuple[list[Any], int]:
             keys, places, count = number(codes, order[starts[part] : starts[part + 1]], keys, places, count, out)
         counts[part + 1] = count
 
-    if bits:
-        backend.run_tasks(task, range(2**bits), backend.Compute().workers)
-    else:
-        task(0)
+    backend.run_loops(task, range(2**bits))
     bases = np.cumsum(counts)
     if bits:
         for codes, out in zip(lists, ids, strict=True):
-            _compiled(_shift_loop)(codes, bits, bases, out)
+            backend.compiled(_shift_loop)(codes, bits, bases, out)
     return ids, int(bases[-1])
-
-
-@cache
-def _compiled(loop: Any) -> Any:
-    return backend.jit(loop)
 
 
 def _deal_loop(codes, bits):  # type: ignore[no-untyped-def]

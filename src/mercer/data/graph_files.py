@@ -19,12 +19,10 @@ def read_tu(path: str | Path, *, edge_labels: bool = True) -> tuple[list[Graph],
     """
     files = _Files(Path(path))
     graph_of = files.numbers("graph_indicator", np.int64)
-    assert graph_of is not None
     graph_of = graph_of.ravel() - 1
     if len(graph_of) and ((np.diff(graph_of) < 0).any() or graph_of.min() < 0):
         raise DataError(f"{files.path}: the vertices in _graph_indicator.txt must be in the order of their graphs, numbered from 1.")
     arcs = files.numbers("A", np.int64)
-    assert arcs is not None
     arcs = arcs.reshape(-1, 2) - 1
     if len(arcs) and (arcs.min() < 0 or arcs.max() >= len(graph_of)):
         raise DataError(f"{files.path}: line {int(np.argmax(((arcs < 0) | (arcs >= len(graph_of))).any(1))) + 1} of _A.txt names an unknown vertex.")

@@ -112,19 +112,8 @@ def as_graphs(X: Any, label: str = "label", edge_label: str = "label", attribute
 
 
 _KEYS = (
-    "edge_index",
-    "edges",
-    "labels",
-    "node_labels",
-    "label",
-    "x",
-    "attributes",
-    "edge_attr",
-    "edge_labels",
-    "num_nodes",
-    "n_vertices",
-    "directed",
-)
+    "edge_index", "edges", "labels", "node_labels", "label", "x", "attributes", "edge_attr", "edge_labels", "num_nodes", "n_vertices", "directed",
+)  # fmt: skip
 
 
 def _is_one(X: Any) -> bool:
@@ -219,7 +208,7 @@ def _of_mapping(g: Mapping[str, Any]) -> Graph:
         labels, attributes = found, None
     if marks is not None and not isinstance(marks, Mapping):
         marks = _rows(marks)
-    if isinstance(labels, Mapping) or isinstance(marks, Mapping):
+    if isinstance(labels, Mapping):  # by name
         return _of_edges(edges, labels, marks, attributes, directed=directed)
     return Graph(edges, labels, marks, attributes, n, directed)
 

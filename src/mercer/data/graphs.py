@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -217,12 +216,7 @@ def _side_by_side(attributes: list[Any], counts: Any) -> Any:
 
 def _by_vertex(sources: Any, targets: Any, base: Any, marks: Any) -> tuple[Any, Any, Any]:
     """(starts, ends, marks) of arcs in the order of their sources; ends are numbered within their graph."""
-    return _compiled(_by_vertex_loop)(sources, targets, base, marks)  # type: ignore[no-any-return]
-
-
-@cache
-def _compiled(loop: Any) -> Any:
-    return backend.jit(loop)
+    return backend.compiled(_by_vertex_loop)(sources, targets, base, marks)  # type: ignore[no-any-return]
 
 
 def _by_vertex_loop(sources, targets, base, marks):  # type: ignore[no-untyped-def]

@@ -68,6 +68,14 @@ def spans(offsets: Any, rows: Any) -> tuple[Any, Any]:
     return np.repeat(offsets[chosen] - fresh[:-1], lengths) + np.arange(fresh[-1]), fresh
 
 
+def batches(offsets: Any, wanted: int) -> list[slice]:
+    """Consecutive rows of about ``wanted`` entries together, at least one row each."""
+    n, cuts = len(offsets) - 1, [0]
+    while cuts[-1] < n:
+        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(offsets, offsets[cuts[-1]] + wanted, side="right")) - 1))
+    return [slice(a, min(b, n)) for a, b in pairwise(cuts)]
+
+
 def leaves(rep: Rep) -> Iterator[Any]:
     """The leaves of a representation, from left to right."""
     if isinstance(rep, tuple):

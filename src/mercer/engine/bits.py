@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,13 +27,8 @@ class BitDot:
         return BitDot(take(self.A, rows), take(self.B, cols))
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
-        _compiled(_meet_loop)(self.A.words[rows], self.B.words[cols], out)
+        backend.compiled(_meet_loop)(self.A.words[rows], self.B.words[cols], out)
         return out
-
-
-@cache
-def _compiled(loop: Any) -> Any:
-    return backend.jit(loop)
 
 
 def _meet_loop(left, right, out):  # type: ignore[no-untyped-def]

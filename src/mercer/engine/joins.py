@@ -7,7 +7,6 @@ others are joined, column by column: entries of a strip of rows of A meet those 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from mercer import backend
 from mercer.backend import Array
 from mercer.data import Coded, numbered
 from mercer.data.coded import mix, row_norms
-from mercer.data.representations import spans
+from mercer.data.representations import offsets_of, spans
 
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
@@ -62,7 +61,7 @@ class SparseDot:
         norms = [row_norms(values, offsets) for offsets, values in entries]
         counts = [np.bincount(p, minlength=width) for p in places]
         column, self.width, many = _sorted_out(counts, [len(n) for n in norms], budget // (64 * max(1, sum(map(len, norms)))))
-        exact = all(_compiled(_whole_loop)(values) and n.max(initial=0.0) < _EXACT for (_, values), n in zip(entries, norms, strict=True))
+        exact = all(backend.compiled(_whole_loop)(values) and n.max(initial=0.0) < _EXACT for (_, values), n in zip(entries, norms, strict=True))
         kind = np.float32 if exact else self.dtype
         made = [self._rows(*e, column[p], many, kind, n) for e, p, n in zip(entries, places, norms, strict=True)]
         self.left, self.right = made[0], made[-1]
@@ -72,18 +71,17 @@ class SparseDot:
     def _rows(self, offsets: Array, values: Array, column: Array, many: int, kind: Any, norms: Array) -> _Rows:
         n = len(offsets) - 1
         frequent = np.zeros((n, many), kind) if many else None
-        split, parts = _compiled(_split_loop), [slice(a, min(a + _ROWS, n)) for a in range(0, n, _ROWS)]
+        split, parts = backend.compiled(_split_loop), [slice(a, min(a + _ROWS, n)) for a in range(0, n, _ROWS)]
         room = frequent if frequent is not None else np.zeros((n, 0), kind)
         kept, lengths = (column >= 0) & (column < self.width), np.zeros(n, np.int64)
 
         def task(some: slice) -> None:
             split(offsets[some.start : some.stop + 1], column, values, self.width, room[some], lengths[some])
 
-        backend.run_tasks(task, parts, backend.Compute().workers)
+        backend.run_loops(task, parts)
         rare = np.flatnonzero(kept) if not kept.all() else slice(None)
-        return _Rows(
-            frequent, np.concatenate([[0], np.cumsum(lengths)]), column[rare], values[rare].astype(self.dtype, copy=False), norms.astype(self.dtype)
-        )
+        kept_values = values[rare].astype(self.dtype, copy=False)
+        return _Rows(frequent, offsets_of(lengths), column[rare], kept_values, norms.astype(self.dtype))
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> SparseDot:
         part = object.__new__(SparseDot)
@@ -102,7 +100,7 @@ class SparseDot:
         else:
             out[...] = left.frequent[rows] @ right.frequent[cols].T
         same = right is left
-        _compiled(_join_loop)(*self._strip(0, left, rows), *self._strip(int(not same), right, cols), out)
+        backend.compiled(_join_loop)(*self._strip(0, left, rows), *self._strip(int(not same), right, cols), out)
         if self.items is not None:  # an item meets itself in all its columns, also in those that it alone has
             i, j = np.nonzero(self.items[0][rows, None] == self.items[1][cols])
             out[i, j] = left.norms[rows][i]
@@ -115,7 +113,7 @@ class SparseDot:
         if found is None:
             number = np.uint16 if rows.stop - rows.start < 2**16 else np.int32
             places = np.empty(int(of.offsets[rows.stop] - of.offsets[rows.start]), number)
-            found = _compiled(_strip_loop)(of.offsets[rows.start : rows.stop + 1], of.columns, of.values, self.width, places)
+            found = backend.compiled(_strip_loop)(of.offsets[rows.start : rows.stop + 1], of.columns, of.values, self.width, places)
             if 8 * (len(self.strips) + 1) * sum(x.nbytes for x in found) > self.budget:
                 self.strips.clear()
             self.strips[key] = found
@@ -143,11 +141,6 @@ def _sorted_out(counts: list[Array], rows: list[int], room: int) -> tuple[Array,
     number[rare] = np.arange(width)
     number[frequent] = width + np.arange(many)
     return number, width, many
-
-
-@cache
-def _compiled(loop: Any) -> Any:
-    return backend.jit(loop)
 
 
 def _whole_loop(values):  # type: ignore[no-untyped-def]

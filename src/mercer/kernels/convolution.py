@@ -98,8 +98,6 @@ class Convolution(Composite):
         return self._replace(**{f"part_{d}": k for d, k in enumerate(bound)})
 
     def _prepare(self, X: Any) -> Any:
-        if isinstance(X, Parts):
-            return X
         counts, places = self._decomposed(X)
         reps = tuple(k._prepare(k.domain.check(_collection(place))) if place else [] for k, place in zip(self.parts, places, strict=True))
         return Parts(offsets_of(counts), reps)

@@ -13,10 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import backend
-from mercer.backend import Compute
 from mercer.data import Coded, Domain, Graph, Graphs, PackedGraphs, as_graphs, side_by_side
 from mercer.data.graphs import UNLABELLED
-from mercer.data.representations import offsets_of
+from mercer.data.representations import batches, offsets_of
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.families import Explicit
@@ -28,28 +27,20 @@ _STEPS = 2**20  # of a search between two looks for an interrupt
 _FIRST = 1024  # entries that a search has room for at first
 
 
-def batches(X: PackedGraphs) -> list[slice]:
-    """Consecutive graphs of about as many vertices together."""
-    total = int(X.offsets[-1])
-    wanted = max(_LEAST, total // _TASKS)
-    cuts = [0]
-    while cuts[-1] < len(X):
-        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(X.offsets, X.offsets[cuts[-1]] + wanted, side="right")) - 1))
-    return [slice(a, min(b, len(X))) for a, b in pairwise(cuts)]
+def _together(X: PackedGraphs) -> list[slice]:
+    """Graphs of a task."""
+    return batches(X.offsets, max(_LEAST, int(X.offsets[-1]) // _TASKS))
 
 
 def by_batches(X: PackedGraphs, count: Callable[[PackedGraphs], tuple[Any, Any, Any]]) -> Coded:
     """Features of graphs, some graphs to a task; ``count`` gives codes, values, and how many each graph has."""
-    some = batches(X)
-    parts: list[Any] = [(np.empty(0, np.uint64), np.empty(0), np.empty(0, np.int64))] * len(some)
+    some = _together(X)
+    parts: list[Any] = [None] * len(some)
 
     def task(b: int) -> None:
         parts[b] = count(X.take(some[b]))
 
-    if len(some) == 1:  # threads would take longer to start
-        task(0)
-        return Coded(parts[0][0], parts[0][1], offsets_of(parts[0][2]))
-    backend.run_tasks(task, range(len(some)), Compute().workers)
+    backend.run_loops(task, range(len(some)))
     return gathered(parts)
 
 
@@ -246,7 +237,7 @@ def refinements(X: PackedGraphs, depth: int) -> Iterator[PackedGraphs]:
         kept = np.repeat(np.repeat(X.directed, np.diff(X.offsets)), np.diff(behind.starts))
         lengths = np.where(np.repeat(X.directed, np.diff(X.offsets)), np.diff(behind.starts), 0)
         behind = PackedGraphs(X.offsets, X.labels, offsets_of(lengths), behind.ends[kept], behind.marks[kept], X.directed)
-    some, codes = batches(X), X.labels
+    some, codes = _together(X), X.labels
     for d in range(depth + 1):
         if d:
             codes = _refined(graphs, X, behind, codes, some)
@@ -264,10 +255,7 @@ def _refined(graphs: Any, X: PackedGraphs, behind: PackedGraphs | None, codes: A
             graphs.refined(part.offsets, codes[vertices], part.starts, part.ends, part.marks, np.uint64(t), total)
         graphs.mixed(total, out[vertices])
 
-    if len(some) == 1:
-        task(some[0])
-    else:
-        backend.run_tasks(task, some, Compute().workers)
+    backend.run_loops(task, some)
     return out
 
 

@@ -98,12 +98,15 @@ class MinMax(Composite):
 
     def _validate(self) -> None:
         _check_kernel(self, self.base)
-        if not self.base.explicit and not self.base._data_driven:
+        if not self.base._data_driven:  # else it may have features when it is bound
+            self._check_features()
+
+    def _check_features(self) -> None:
+        if not self.base.explicit:
             raise TypeError(f"MinMax needs the features of its base, and {self.base} has no finite feature map; Tanimoto({self.base}) needs none.")
 
     def _prepare(self, X: Any) -> Any:
-        if not self.base.explicit:
-            raise TypeError(f"MinMax needs the features of its base, and {self.base} has no finite feature map; Tanimoto({self.base}) needs none.")
+        self._check_features()
         phi = self.base._features(self.base._prepare(X))
         if sparse.issparse(phi):
             phi = Coded.of(phi)

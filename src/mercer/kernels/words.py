@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer import backend
-from mercer.backend import Compute
 from mercer.data import Coded, Domain, Ragged, Sequences, check_weights
-from mercer.data.representations import offsets_of
+from mercer.data.representations import batches, offsets_of
 from mercer.data.sequences import items_of, unpacked
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.families import Explicit
@@ -26,17 +24,17 @@ Count = Callable[..., int]
 
 def counted(X: Ragged, per_letter: float, count: Count) -> Coded:
     """Features of sequences counted by a compiled loop, some rows to a task; ``per_letter`` bounds the entries that a letter can make."""
-    batches = _batches(X, min(int(_ENTRIES / per_letter), max(_LEAST, len(X.values) // _TASKS)))
-    parts: list[Any] = [None] * len(batches)
+    some_rows = batches(X.offsets, min(int(_ENTRIES / per_letter), max(_LEAST, len(X.values) // _TASKS)))
+    parts: list[Any] = [None] * len(some_rows)
 
     def task(b: int) -> None:
-        some = X.take(batches[b])
+        some = X.take(some_rows[b])
         room = math.ceil(len(some.values) * per_letter) + 1
         codes, values, lengths = np.empty(room, np.uint64), np.empty(room), np.zeros(len(some), np.int64)
         end = count(some.values, some.offsets, codes, values, lengths)
         parts[b] = codes[:end].copy(), values[:end].copy(), lengths
 
-    backend.run_tasks(task, range(len(batches)), Compute().workers)
+    backend.run_loops(task, range(len(some_rows)))
     return gathered(parts)
 
 
@@ -50,14 +48,6 @@ def gathered(parts: list[Any]) -> Coded:
         codes[some], values[some] = part[:2]
         parts[b], end = None, some.stop
     return Coded(codes, values, offsets)
-
-
-def _batches(X: Ragged, letters: int) -> list[slice]:
-    """Consecutive rows of about so many letters together."""
-    cuts = [0]
-    while cuts[-1] < len(X):
-        cuts.append(max(cuts[-1] + 1, int(np.searchsorted(X.offsets, X.offsets[cuts[-1]] + letters, side="right")) - 1))
-    return [slice(a, min(b, len(X))) for a, b in pairwise(cuts)]
 
 
 def windows(X: Any, k: int) -> list[Any]:

@@ -5,11 +5,14 @@ from .data import as_graphs as as_graphs
 from .data import read_tu as read_tu
 from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
+from .estimators.kernel_pca import KernelPCA as KernelPCA
 from .estimators.logistic import KernelLogistic as KernelLogistic
 from .estimators.markov import MarkovChain as MarkovChain
 from .estimators.mixture import GaussianMixture as GaussianMixture
 from .estimators.novelty import SVDD as SVDD
 from .estimators.novelty import OneClassSVM as OneClassSVM
+from .estimators.pca import PCA as PCA
+from .estimators.reconstruction import KernelPCANovelty as KernelPCANovelty
 from .estimators.representer import KernelExpectile as KernelExpectile
 from .estimators.representer import KernelHuber as KernelHuber
 from .estimators.representer import KernelPoisson as KernelPoisson

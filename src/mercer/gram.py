@@ -43,6 +43,7 @@ def _precision(dtype: Any) -> np.dtype[Any]:
 
 
 _WORTH_COMPILING = 2**20  # values
+_STRIP = 512  # rows that are multiplied in one task
 _FEW = 64  # blocks that are copied one by one
 _STORED_WHOLE = 16_384  # rows
 
@@ -303,7 +304,16 @@ class DenseGram(Gram):
         return out
 
     def _product(self, V: Array) -> Array:
-        return backend.astype(self.K @ backend.astype(backend.like(V, self.K), self.dtype), np.float64)
+        V = backend.astype(backend.like(V, self.K), self.dtype)
+        if backend.is_tensor(self.K) or self.K.size < _WORTH_COMPILING:
+            return backend.astype(self.K @ V, np.float64)
+        out = np.empty((self.shape[0], V.shape[1]))
+
+        def task(rows: slice) -> None:  # strips of fixed size: the same bits for any number of threads
+            out[rows] = self.K[rows] @ V
+
+        backend.run_tasks(task, chunks(self.shape[0], _STRIP), self.compute.workers)
+        return out
 
 
 def _gather_loop(K, rows, cols, out):  # type: ignore[no-untyped-def]

@@ -184,3 +184,36 @@ class Solution:
     @property
     def converged(self) -> bool:
         return self.stop_reason == "gap"
+
+
+@dataclass(frozen=True, eq=False)
+class Eigen:
+    """The ``count`` largest eigenvalues of P S K S P and their vectors: S = W^½, P = I − uu^T along u = S1/‖S1‖, or P = I if not ``centred``.
+
+    Centring in feature space is P: with unit weights P K P is HKH, and it is never formed.
+    """
+
+    count: int
+    weights: Array
+    centred: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class EigenSolution:
+    """Eigenvalues, falling, and orthonormal eigenvectors (n, m) of an ``Eigen`` problem, each with its largest entry positive.
+
+    means
+        K w/Σw: the inner product of each item with the mean of all.
+    trace
+        The sum of all eigenvalues, also of those that were not asked for.
+    residual
+        The largest ‖A u − λu‖ over the largest eigenvalue.
+    """
+
+    values: Array
+    vectors: Array
+    means: Array
+    trace: float
+    residual: float
+    n_iter: int
+    solver: str

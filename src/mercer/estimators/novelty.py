@@ -17,8 +17,31 @@ from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
 
 
-class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
+class Thresholded:
     """Scores, a threshold, and +1 for inside, −1 for outside."""
+
+    offset_: float
+
+    def score_samples(self, X: Any) -> Array:
+        """The larger, the more inside."""
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Array:
+        """``score_samples(X) − offset_``: negative outside."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Array:
+        """+1 inside, −1 outside; on the edge is inside."""
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+
+def check_contamination(machine: Any) -> None:
+    if not 0 <= machine.contamination <= 0.5:
+        raise ValueError(f"{type(machine).__name__}(contamination={machine.contamination!r}): the share to call outliers is between 0 and 0.5.")
+
+
+class NoveltyMachine(Thresholded, OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
+    """A region found by a dual quadratic programme."""
 
     nu: float
     contamination: float | None
@@ -45,8 +68,8 @@ class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         X = self._accept(X, reset=True)
         self._open_task(X)
         check_nu(self)
-        if self.contamination is not None and not 0 <= self.contamination <= 0.5:
-            raise ValueError(f"{type(self).__name__}(contamination={self.contamination!r}): the share to call outliers is between 0 and 0.5.")
+        if self.contamination is not None:
+            check_contamination(self)
         X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
         solver = self._solver()
         self._bind(X, weights)
@@ -64,27 +87,15 @@ class NoveltyMachine(OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
         # what is on the edge, within the solver's tolerance and rounding, is inside
         self.offset_ = edge - max(slack, 1e-9 * max(1.0, abs(edge)))
         if self.contamination is not None:
-            self.offset_ = _threshold(self.score_samples(X), weights, self.contamination)
+            self.offset_ = threshold(self.score_samples(X), weights, self.contamination)
         self._close_task()
         return self
 
     def _is_coarse(self, gram: Gram) -> bool:
         return False  # support vectors lie on the edge itself, where rounding would decide
 
-    def score_samples(self, X: Any) -> Array:
-        """The larger, the more inside."""
-        raise NotImplementedError
 
-    def decision_function(self, X: Any) -> Array:
-        """``score_samples(X) − offset_``: negative outside."""
-        return self.score_samples(X) - self.offset_
-
-    def predict(self, X: Any) -> Array:
-        """+1 inside, −1 outside; on the edge is inside."""
-        return np.where(self.decision_function(X) < 0, -1, 1)
-
-
-def _threshold(scores: Array, weights: Array, contamination: float) -> float:
+def threshold(scores: Array, weights: Array, contamination: float) -> float:
     """A threshold below which round(c Σw) of the weight lies; scores equal to it are inside."""
     order = np.argsort(scores, kind="stable")
     reject = round(contamination * float(weights.sum()))

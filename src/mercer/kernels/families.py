@@ -19,8 +19,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import backend
-from mercer.backend import dot, fold, fold_self, pointwise, sqdist, sqnorm
+from mercer.backend import Compute, dot, fold, fold_self, pointwise, sqdist, sqnorm
 from mercer.data import Anything, Bits, Coded, Domain, Ragged, Vectors, leaves, size
+from mercer.gram import KernelGram, parameter_symbol
 from mercer.kernels.base import Kernel
 
 
@@ -41,6 +42,32 @@ class Radial(Kernel):
 
     def _diag(self, A: Any) -> Any:
         return pointwise(self._profile, 0.0 * sqnorm(A))
+
+    def _slope(self, A: Any, B: Any) -> Any:
+        """−profile′(‖a − b‖²), from ∂ profile(s‖a − b‖²)/∂ log s of the formula itself; where points coincide, its difference quotient there."""
+        d2 = KernelGram.of(_SquaredDistance, A, B, Compute()).dense()
+        slope = -KernelGram.gradients(self, _Stretched(self), A, B, Compute())["stretch"].dense()
+        least = 1e-10 * float(d2.max(initial=0.0)) + 1e-300
+        at_zero = float(self._profile(np.array(least)) - self._profile(np.array(2 * least))) / least
+        return np.where(d2 > least, slope / np.maximum(d2, least), at_zero)
+
+
+class _SquaredDistance:
+    """‖a − b‖² as a formula."""
+
+    @staticmethod
+    def _block(A: Any, B: Any) -> Any:
+        return sqdist(A, B)
+
+
+class _Stretched:
+    """profile(s‖a − b‖²) with a symbol for s = 1."""
+
+    def __init__(self, kernel: Radial) -> None:
+        self.kernel, self.stretch = kernel, parameter_symbol("stretch", 1.0)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return pointwise(lambda d2: self.kernel._profile(self.stretch * d2), sqdist(A, B))
 
 
 class Inner(Kernel):

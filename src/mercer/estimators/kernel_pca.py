@@ -1,0 +1,170 @@
+"""Principal components in the space of a kernel."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import size
+from mercer.estimators.callbacks import with_callbacks
+from mercer.estimators.components import component_count, share_of_variance
+from mercer.estimators.machine import KernelMachine
+from mercer.estimators.pre_images import PRE_IMAGES, pre_images
+from mercer.gram import Gram
+from mercer.kernels.base import Kernel
+from mercer.problems import Eigen, EigenSolution
+from mercer.solvers.eigen import SOLVERS, solve_eigen
+
+
+class Components(KernelMachine):
+    """f_l = Σ_i α_il (φ(x_i) − μ), orthonormal directions of the largest variance: the centred matrix is UΛU^T and α_l = u_l/√λ_l.
+
+    Since Σ_i α_il = 0, f_l(x) is Σ_i α_il k(x, x_i) + b_l: the means of new items cancel and those of training are the constant b_l.
+    """
+
+    n_components: Any
+    solver: str
+    random_state: Any
+
+    def _decompose(self, X: Any, weights: Array, original: Array) -> EigenSolution:
+        """Fit to items of positive weight; sets what ``_values`` needs."""
+        if self.solver not in SOLVERS:
+            raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
+        n = size(X)
+        if n < 2:
+            raise ValueError(f"{type(self).__name__} needs at least two samples of positive weight (n_samples={n}): one has no variance.")
+        self._bind(X, weights)
+        gram = self._gram(X)
+        s = self._solve(gram, weights)
+        positive = s.values > n * np.finfo(gram.dtype).eps * max(float(s.values.max(initial=0.0)), 0.0)
+        if not positive.any():
+            raise ValueError(
+                f"{type(self).__name__}: the kernel is the same for all {n} samples, so they have no directions. Change the kernel's parameters "
+                "(a Gaussian with a huge γ makes all samples strangers, one with a tiny γ makes them equal)."
+            )
+        roots = np.sqrt(np.where(positive, s.values, 1.0))
+        coef = np.sqrt(weights)[:, None] * s.vectors * np.where(positive, 1 / roots, 0.0)
+        self._keep(X, coef, original, every=True)
+        self.intercept_ = -(s.means @ coef)
+        self.eigenvalues_, self.eigenvectors_ = np.where(positive, s.values, 0.0), s.vectors
+        self.solver_, self.n_iter_, self.n_components_ = s.solver, s.n_iter, len(s.values)
+        self.explained_variance_ = self.eigenvalues_ / weights.sum()
+        self.explained_variance_ratio_ = self.eigenvalues_ / s.trace if s.trace > 0 else np.zeros(len(s.values))
+        self._weights_kept, self._means = weights, s.means
+        return s
+
+    def _solve(self, gram: Gram, weights: Array) -> EigenSolution:
+        n = gram.shape[0]
+        options: dict[str, Any] = {"random_state": self.random_state, "progress": self._reporter()}
+        if self.tol is not None:
+            options["tol"] = self.tol
+        count = component_count(self.n_components, np.iinfo(np.int64).max, "")
+        if count is not None or self.n_components is None:
+            s = solve_eigen(Eigen(n if count is None else min(count, n), weights), gram, self.solver, **options)
+            kept = len(s.values) if count is not None else max(1, int(np.sum(s.values > n * np.finfo(np.float64).eps * s.values[0])))
+            if count is not None and len(s.values) < count:
+                s = _padded(s, min(count, n))
+        else:
+            kept, tried = n, 32
+            while True:  # a share of the variance: more until it is reached
+                s = solve_eigen(Eigen(min(tried, n), weights), gram, self.solver, **options)
+                if s.values.sum() >= self.n_components * s.trace * (1 - 1e-12) or tried >= n or len(s.values) < tried:
+                    kept = share_of_variance(s.values, s.trace, self.n_components)
+                    break
+                tried *= 4
+        return EigenSolution(s.values[:kept], s.vectors[:, :kept], s.means, s.trace, s.residual, s.n_iter, s.solver)
+
+    def _training_scores(self) -> Array:
+        """f_l(x_i) = √λ_l u_il/√w_i."""
+        scores: Array = self.eigenvectors_ * np.sqrt(self.eigenvalues_) / np.sqrt(self._weights_kept)[:, None]
+        return scores
+
+    def _centred_norms(self, diagonal: Array, inner: Array) -> Array:
+        """‖φ(x) − μ‖² from k(x, x) and ⟨φ(x), μ⟩."""
+        mean = float(self._weights_kept @ self._means) / float(self._weights_kept.sum())
+        return np.asarray(diagonal, np.float64) - 2 * inner + mean
+
+
+def _padded(s: EigenSolution, count: int) -> EigenSolution:
+    """With eigenvalues 0 for components that the matrix does not have."""
+    more = count - len(s.values)
+    vectors = np.concatenate([s.vectors, np.zeros((len(s.vectors), more))], axis=1)
+    return EigenSolution(np.concatenate([s.values, np.zeros(more)]), vectors, s.means, s.trace, s.residual, s.n_iter, s.solver)
+
+
+class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components):  # type: ignore[misc]  # scikit-learn has no types
+    """K_c = HKH = UΛU^T; the scores of training are U√Λ, those of a new x are f_l(x) = Σ_i u_il (k(x, x_i) − means)/√λ_l, ‖f_l‖ = 1.
+
+    n_components
+        A number, a share of the variance between 0 and 1, or None for all that are not 0. Beyond the rank, scores are 0.
+    solver
+        "exact" (all eigenvalues: n³), "lanczos" (ARPACK) and "krylov" (blocks) need products alone, so that the matrix is never stored unless its
+        values are dear; "auto" chooses by n, the number of components and the kernel's features.
+    pre_image
+        How ``inverse_transform`` goes back: "fixed_point" (kernels of ‖x − z‖²; Mika et al. 1999), "ridge" (a regression from scores to vectors;
+        Bakır et al. 2004), "nearest" (the training object whose features are nearest: strings, graphs); "auto": the first that applies.
+    reg
+        The ridge of the regression; None: chosen by leave-one-out.
+    """
+
+    def __init__(
+        self, n_components: Any = None, kernel: Kernel | str | None = None, *, solver: str = "auto", pre_image: str = "auto",
+        reg: float | None = None, tol: float | None = None, random_state: Any = 0, progress: Any = None, compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.n_components, self.kernel, self.solver, self.pre_image = n_components, kernel, solver, pre_image
+        self.reg, self.tol, self.random_state, self.progress, self.compute = reg, tol, random_state, progress, compute
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        X = self._accept(X, reset=True)
+        self._open_task(X)
+        if self.pre_image not in ("auto", *PRE_IMAGES):
+            raise ValueError(f"pre_image={self.pre_image!r}: choose one of {', '.join(map(repr, ('auto', *PRE_IMAGES)))}.")
+        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
+        self._decompose(X, weights, original)
+        lost = int(np.sum(self.eigenvalues_ == 0))
+        if lost:
+            warnings.warn(
+                f"The centred matrix has rank {self.n_components_ - lost}, {self.n_components_} components were asked for: the scores of the last "
+                f"{lost} are 0.",
+                stacklevel=2,
+            )
+        self._close_task()
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """The scores of X without evaluating the kernel again."""
+        self.fit(X, y, sample_weight)
+        return self.transform(X) if sample_weight is not None else self._typed(self._training_scores(), X)
+
+    def transform(self, X: Any) -> Array:
+        """f_l(x) for each item and component."""
+        return self._typed(self._values(X), X)
+
+    def _typed(self, scores: Array, X: Any) -> Array:
+        return scores.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else scores
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Items whose features are near μ + Σ_l z_l f_l, one for each row z of scores."""
+        check_is_fitted(self)
+        Z = np.asarray(backend.to_numpy(X), np.float64)
+        if Z.ndim != 2 or Z.shape[1] != self.n_components_:
+            raise ValueError(f"Scores of {self.n_components_} components are an array of shape (items, {self.n_components_}), got {Z.shape}.")
+        if self.kernel_ is None:
+            raise ValueError("A precomputed matrix has no items to go back to; give the kernel itself.")
+        return pre_images(self, Z)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,61 @@
+"""Novelty as what principal components in feature space cannot reconstruct."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import OutlierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.backend import Array, Compute
+from mercer.data import size
+from mercer.estimators.callbacks import with_callbacks
+from mercer.estimators.kernel_pca import Components
+from mercer.estimators.novelty import Thresholded, check_contamination, threshold
+from mercer.kernels.base import Kernel
+
+
+class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[misc]  # scikit-learn has no types
+    """score(x) = −‖φ(x) − μ − Σ_l f_l(x) f_l‖² = −(‖φ(x) − μ‖² − Σ_l f_l(x)²): far from the principal subspace is novel (Hoffmann 2007).
+
+    n_components
+        A number, or the share of the variance that the subspace keeps.
+    contamination
+        The share of the training data, to the nearest sample, that is called outlier.
+    """
+
+    def __init__(
+        self, n_components: Any = 0.9, kernel: Kernel | str | None = None, *, contamination: float = 0.1, solver: str = "auto",
+        tol: float | None = None, random_state: Any = 0, progress: Any = None, compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.n_components, self.kernel, self.contamination, self.solver = n_components, kernel, contamination, solver
+        self.tol, self.random_state, self.progress, self.compute = tol, random_state, progress, compute
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the subspace of X; y is not used."""
+        X = self._accept(X, reset=True)
+        self._open_task(X)
+        check_contamination(self)
+        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
+        self._decompose(X, weights, original)
+        # one more column: ⟨φ(x), μ⟩, so that a score costs one product
+        self.dual_coef_ = np.concatenate([self.dual_coef_, weights[None, :] / weights.sum()])
+        self.intercept_ = np.append(self.intercept_, 0.0)
+        diagonal = X[np.arange(size(X)), np.arange(size(X))] if self.kernel_ is None else self.kernel_.diag(X)
+        errors = self._centred_norms(diagonal, self._means) - np.sum(self._training_scores() ** 2, axis=1)
+        edge = threshold(-np.maximum(errors, 0.0), weights, self.contamination)
+        self.offset_ = edge - 1e-10 * float(np.max(np.abs(diagonal)))  # what is on the edge but for rounding is inside
+        self._close_task()
+        return self
+
+    def score_samples(self, X: Any) -> Array:
+        """Minus the squared distance to the subspace: the larger, the more inside."""
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            raise ValueError("KernelPCANovelty of a precomputed matrix scores new items only with their own k(x, x); give the kernel instead.")
+        accepted = self._accept_new(X)
+        values = self._values(X)
+        errors = self._centred_norms(self.kernel_.diag(accepted), values[:, -1]) - np.sum(values[:, :-1] ** 2, axis=1)
+        return -np.maximum(errors, 0.0)

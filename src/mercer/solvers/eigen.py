@@ -1,0 +1,181 @@
+"""The largest eigenvalues of a Gram matrix, centred or not: by all of them, by Lanczos, or by block Krylov spaces that need only products.
+
+min over subspaces is what kernel PCA, spectral clustering and kernel CCA ask of their matrix; the matrix need not exist as numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from mercer import backend
+from mercer.backend import Array
+from mercer.gram import DenseGram, Gram, LowRankGram
+from mercer.problems import Eigen, EigenSolution
+from mercer.solvers.spectral import Spectrum
+
+_SMALL = 400  # rows that are decomposed as they are
+_NARROW = 2000  # features whose singular values are all found
+SOLVERS = ("auto", "exact", "lanczos", "krylov")
+
+
+def solve_eigen(
+    problem: Eigen, gram: Gram, solver: str = "auto", *, tol: float = 1e-9, max_iter: int = 300, random_state: Any = 0,
+    progress: Callable[[dict[str, Any]], Any] | None = None,
+) -> EigenSolution:  # fmt: skip
+    """The decision table: everything where the matrix is small, much of it is asked for, or features are few; else block Krylov.
+
+    ``tol`` is for the residual over the largest eigenvalue. Memory: exact, two matrices; the others, some vectors and what products need.
+    """
+    n = gram.shape[0]
+    if solver == "auto":
+        few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * n and gram.width <= max(_NARROW, 4 * problem.count)
+        solver = "exact" if few or n <= _SMALL or 8 * problem.count >= n else "krylov"
+    if solver == "exact":
+        return _exact(problem, gram)
+    matrix = _Operator(gram if isinstance(gram, LowRankGram) or not gram.dear else _held(gram), problem)
+    tol = max(tol, 1e-6 if gram.dtype == np.float32 else 1e-14)
+    rng = np.random.default_rng(random_state)
+    count = min(problem.count, n - int(problem.centred))
+    with backend.single_threaded_blas():  # matrices of few columns
+        if solver == "lanczos" and count < n - 1:
+            values, vectors, steps, residual = _lanczos(matrix, count, tol, max_iter, rng)
+        else:
+            values, vectors, steps, residual = _krylov(matrix, count, tol, max_iter, rng, progress)
+    return EigenSolution(values, _signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
+
+
+def _held(gram: Gram) -> Gram:
+    """A matrix whose values cost more than reading them, in memory if it fits."""
+    fits = gram.shape[0] * gram.shape[1] * gram.dtype.itemsize <= gram.compute.budget // 2
+    return DenseGram(gram.dense(), gram.compute) if fits and not isinstance(gram, DenseGram) else gram
+
+
+def _signed(vectors: Array) -> Array:
+    """Each vector with the sign that makes its largest entry positive."""
+    if not vectors.size:
+        return vectors
+    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
+    return vectors * np.where(largest < 0, -1.0, 1.0)
+
+
+class _Operator:
+    """A = P S K S P by products. The first product also finds ``means``, at the cost of one more column."""
+
+    def __init__(self, gram: Gram, problem: Eigen) -> None:
+        self.gram, self.weights = gram, np.asarray(problem.weights, np.float64)
+        self.scale = np.sqrt(self.weights)
+        self.u = self.scale / np.linalg.norm(self.scale) if problem.centred else None
+        self.means = np.empty(0)
+
+    def project(self, V: Array) -> Array:
+        return V if self.u is None else V - np.outer(self.u, self.u @ V)
+
+    def __matmul__(self, V: Array) -> Array:
+        right = self.scale[:, None] * self.project(V)
+        if self.means.size:
+            return self.project(self.scale[:, None] * self._product(right))
+        products = self._product(np.column_stack([right, self.weights / self.weights.sum()]))
+        self.means = products[:, -1]
+        return self.project(self.scale[:, None] * products[:, :-1])
+
+    def _product(self, V: Array) -> Array:
+        return np.asarray(backend.to_numpy(self.gram @ V), np.float64)
+
+    @property
+    def trace(self) -> float:
+        whole = float(self.weights @ np.asarray(backend.to_numpy(self.gram.diag()), np.float64))
+        return whole if self.u is None else whole - float(self.weights @ self.means)
+
+
+def _exact(problem: Eigen, gram: Gram) -> EigenSolution:
+    found = Spectrum.of(gram, problem.weights, problem.centred)
+    order = np.argsort(found.values)[::-1][: problem.count]
+    matrix = _Operator(gram, problem)
+    matrix.means = matrix._product(matrix.weights / matrix.weights.sum())
+    return EigenSolution(found.values[order], _signed(found.vectors[:, order]), matrix.means, matrix.trace, 0.0, 1, "exact")
+
+
+def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any) -> tuple[Array, Array, int, float]:
+    """ARPACK's, one vector at a time, restarted implicitly."""
+    n, calls = len(matrix.scale), [0]
+
+    def product(v: Array) -> Array:
+        calls[0] += 1
+        return (matrix @ v.reshape(n, 1))[:, 0]
+
+    start = matrix.project(rng.standard_normal((n, 1)))[:, 0]
+    operator = LinearOperator((n, n), matvec=product, dtype=np.float64)
+    try:
+        values, vectors = eigsh(operator, count, which="LA", v0=start, tol=tol, maxiter=max_iter * max(count, 10))
+    except ArpackError as failure:
+        raise RuntimeError(f"ARPACK did not find {count} eigenvalues ({failure}); use solver='krylov'.") from None
+    order = np.argsort(values)[::-1]
+    values, vectors = values[order], vectors[:, order]
+    left = matrix @ vectors - vectors * values
+    return values, vectors, calls[0], float(np.max(np.linalg.norm(left, axis=0), initial=0.0)) / max(float(values.max(initial=0.0)), 1e-300)
+
+
+def _krylov(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any, progress: Any) -> tuple[Array, Array, int, float]:
+    """Rayleigh–Ritz in the Krylov space of a random block, kept orthonormal by two projections, restarted with its best vectors.
+
+    A block converges as fast as its number of vectors allows (gap to λ_{b+1}, not to the next eigenvalue), and a pass over the matrix costs nearly
+    the same for one vector as for a dozen.
+    """
+    n = len(matrix.scale)
+    block = min(n, max(8, count + 4 + count // 4))
+    room = min(n, max(8 * block, 2 * count + 4 * block))
+    basis = np.empty((n, room + block), order="F")
+    T = np.zeros((room + block, room + block))
+    fresh = _orthonormal(matrix.project(rng.standard_normal((n, block))))
+    size = 0
+    values, Y, residual, steps = np.empty(0), np.empty((0, 0)), np.inf, 0
+    while True:
+        steps += 1
+        width = fresh.shape[1]
+        now = slice(size, size + width)
+        basis[:, now] = fresh
+        W = matrix @ fresh
+        Q = basis[:, : now.stop]
+        H = Q.T @ W
+        W -= Q @ H
+        again = Q.T @ W
+        W -= Q @ again
+        T[: now.stop, now] = H + again
+        T[now, : now.stop] = T[: now.stop, now].T
+        T[now, now] = (T[now, now] + T[now, now].T) / 2
+        size = now.stop
+        fresh, R = _remainder(W, float(np.max(np.abs(H), initial=0.0)), n - int(matrix.u is not None) - size)
+        theta, vectors = np.linalg.eigh(T[:size, :size])
+        theta, vectors = theta[::-1], vectors[:, ::-1]
+        wanted = min(count, size)
+        left = np.linalg.norm(R @ vectors[now][:, :wanted], axis=0) if fresh.size else np.zeros(wanted)
+        residual = float(left.max(initial=0.0)) / max(float(theta[0]), 1e-300)
+        values, Y = theta[:wanted], vectors[:, :wanted]
+        stop = progress is not None and bool(progress({"step": steps, "residual": residual}))
+        if stop or not fresh.size or (wanted == count and residual <= tol) or steps >= max_iter:
+            return values, basis[:, :size] @ Y, steps, residual
+        if size + fresh.shape[1] > room:  # restart
+            kept = min(size, count + block)
+            basis[:, :kept] = basis[:, :size] @ vectors[:, :kept]
+            T[:] = 0.0
+            T[np.arange(kept), np.arange(kept)] = theta[:kept]
+            size = kept
+            fresh = _orthonormal(fresh - basis[:, :size] @ (basis[:, :size].T @ fresh))
+
+
+def _orthonormal(V: Array) -> Array:
+    return np.asarray(linalg.qr(V, mode="economic", check_finite=False)[0])
+
+
+def _remainder(W: Array, size: float, room: int) -> tuple[Array, Array]:
+    """Q, R with W = Q R: an orthonormal basis of what is new in W, at most ``room`` vectors; none where the space is invariant."""
+    Q, R, order = linalg.qr(W, mode="economic", pivoting=True, check_finite=False)
+    rank = min(int(np.sum(np.abs(np.diag(R)) > 1e-13 * max(size, 1e-300))), room)
+    back = np.empty_like(R)
+    back[:, order] = R
+    return Q[:, :rank], back[:rank]

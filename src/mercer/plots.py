@@ -179,7 +179,7 @@ class GramDisplay:
                     ax.axvline(edge, color=_GREY, lw=0.6)
         m = len(self.K)
         count = f"{m} rows" if m == self.n_samples else f"random sample of {m} of {self.n_samples} rows"
-        ax.set_xlabel(f"{count}, {self.order}")
+        ax.set_xlabel(f"{count}\n{self.order}")
         part = "" if len(self.eigenvalues) == self.n_samples else " (of the sample)"
         numbers = f"$\\lambda_{{\\min}}$ = {self.smallest_eigenvalue:.3g}, effective rank = {self.effective_rank:.3g}{part}"
         ax.set_title(f"{_plain(self.name)}\n{numbers}", fontsize="medium")
@@ -298,6 +298,7 @@ class CorrelogramDisplay:
         ax.text(0, 1.01, "← y leads", transform=ax.transAxes, ha="left", va="bottom", color=_INK)
         ax.text(1, 1.01, "x leads →", transform=ax.transAxes, ha="right", va="bottom", color=_INK)
         ax.set(xlabel="lag τ, of x(t − τ) against y(t)", ylabel="correlation λ(τ)")
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.legend(frameon=False, fontsize="small")
         _bare(ax)
         return self
@@ -365,7 +366,8 @@ class NoveltyDisplay:
             ax.scatter(*self.points[chosen].T, **(style | {"label": f"{name} ({chosen.sum()})", "color": colour, "marker": marker} | kwargs))
             for name, chosen, colour, marker in (("inlier", self.inliers, _BLUE, "o"), ("outlier", ~self.inliers, _VERMILION, "^"))
         ]
-        ax.legend(loc="upper right", fontsize="small", framealpha=0.9, edgecolor="none")
+        place = "best" if len(self.points) <= 2000 else "upper right"  # the best place takes long to find among many points
+        ax.legend(loc=place, fontsize="small", framealpha=0.9, edgecolor="none")
         ax.margins(0)
         _framed(ax, self.names, self.title)
         return self

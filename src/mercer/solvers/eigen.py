@@ -46,7 +46,7 @@ def solve_eigen(
             values, vectors, steps, residual = _lanczos(matrix, count, tol, max_iter, rng)
         else:
             values, vectors, steps, residual = _krylov(matrix, count, tol, max_iter, rng, progress)
-    return EigenSolution(values, _signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
+    return EigenSolution(values, signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
 
 
 def _held(gram: Gram) -> Gram:
@@ -55,7 +55,7 @@ def _held(gram: Gram) -> Gram:
     return DenseGram(gram.dense(), gram.compute) if fits and not isinstance(gram, DenseGram) else gram
 
 
-def _signed(vectors: Array) -> Array:
+def signed(vectors: Array) -> Array:
     """Each vector with the sign that makes its largest entry positive."""
     if not vectors.size:
         return vectors
@@ -97,7 +97,7 @@ def _exact(problem: Eigen, gram: Gram) -> EigenSolution:
     order = np.argsort(found.values)[::-1][: problem.count]
     matrix = _Operator(gram, problem)
     matrix.means = matrix._product(matrix.weights / matrix.weights.sum())
-    return EigenSolution(found.values[order], _signed(found.vectors[:, order]), matrix.means, matrix.trace, 0.0, 1, "exact")
+    return EigenSolution(found.values[order], signed(found.vectors[:, order]), matrix.means, matrix.trace, 0.0, 1, "exact")
 
 
 def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any) -> tuple[Array, Array, int, float]:

@@ -1,0 +1,132 @@
+"""Kernel PCA of streams, inside a budget."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import chunks, size, stack, take
+from mercer.estimators.machine import KernelMachine
+from mercer.kernels.base import Kernel
+from mercer.solvers.eigen import signed
+
+_PIECE = 1024  # samples that are taken in together
+
+
+class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):  # type: ignore[misc]  # scikit-learn has no types
+    """Principal directions in feature space from samples that pass once: v ← v + η(⟨x, v⟩x − what earlier directions explain), at rest.
+
+    Oja's and Sanger's rule in feature space (Kim, Franz and Schölkopf 2005) climbs, sample by sample, to the eigenvectors of the covariance. Samples
+    are here coordinates in the span of at most ``budget`` of them, chosen as they come: those whose features the others do not span up to ``tol``.
+    The covariance is then a matrix of budget², so it is kept instead, and the point where the rule comes to rest is computed. It does not depend on
+    the order within a batch, nor on steps; with a budget that spans the data it is the answer of ``KernelPCA``. Memory: budget²; a sample costs as much.
+    """
+
+    def __init__(
+        self, n_components: int = 2, kernel: Kernel | None = None, *, budget: int = 500, tol: float = 1e-6, compute: Compute | None = None
+    ) -> None:
+        self.n_components, self.kernel, self.budget, self.tol, self.compute = n_components, kernel, budget, tol, compute
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Start anew."""
+        for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_stream")]:
+            delattr(self, name)
+        return self.partial_fit(X)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Take in more samples. What a kernel takes from data is fixed by the first batch."""
+        first = not hasattr(self, "n_samples_seen_")
+        if self._precomputed:
+            raise ValueError("KernelHebbian meets new samples, which a precomputed matrix does not know; give the kernel itself.")
+        for name in ("n_components", "budget"):
+            if not (isinstance(getattr(self, name), int | np.integer) and getattr(self, name) >= 1):
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a whole number of at least 1.")
+        X = self._accept(X, reset=first)
+        if first:
+            self._bind(X, None)
+            self.n_samples_seen_ = 0
+            self.support_ = np.zeros(0, np.int32)
+            self._stream_root = np.zeros((0, 0))  # L with L L^T = K of the centres
+            self._stream_mean, self._stream_moments = np.zeros(0), np.zeros((0, 0))  # of coordinates
+        with backend.calm_blas(self.budget):
+            for some in chunks(size(X), _PIECE):
+                self._take_in(take(X, some))
+            self._come_to_rest()
+        return self
+
+    def _take_in(self, X: Any) -> None:
+        n = size(X)
+        assert self.kernel_ is not None
+        norms = np.asarray(self.kernel_.diag(X), np.float64)
+        C = np.zeros((n, 0)) if not len(self.support_) else self._coordinates(X)
+        C, chosen = self._grown(X, C, norms)
+        if len(chosen):
+            new = self.kernel_._kept(take(X, chosen))
+            self.support_vectors_ = stack(self.support_vectors_, new) if len(self.support_) else new
+            self.support_ = np.concatenate([self.support_, self.n_samples_seen_ + chosen]).astype(np.int32)
+            more = C.shape[1] - len(self._stream_mean)
+            self._stream_mean = np.pad(self._stream_mean, (0, more))
+            self._stream_moments = np.pad(self._stream_moments, (0, more))
+        before, after = self.n_samples_seen_, self.n_samples_seen_ + n
+        mean = C.mean(axis=0)
+        shift, D = mean - self._stream_mean, C - mean
+        self._stream_moments += D.T @ D + np.outer(shift, shift) * (before * n / after)
+        self._stream_mean = self._stream_mean + shift * (n / after)
+        self.n_samples_seen_ = after
+
+    def _coordinates(self, X: Any) -> Array:
+        inner = np.asarray(self._cross(X).astype(np.float64).dense()).T
+        return np.asarray(linalg.solve_triangular(self._stream_root, inner, lower=True, check_finite=False)).T
+
+    def _grown(self, X: Any, C: Array, norms: Array) -> tuple[Array, Array]:
+        """Coordinates with those of new centres, chosen one by one by what is left of their features."""
+        left = norms - np.sum(C**2, axis=1)
+        least = self.tol * max(float(norms.max()), 1e-300)
+        start = C.shape[1]
+        most = min(self.budget, start + len(C))
+        if most == start or not (left > least).any():
+            return C, np.zeros(0, np.int64)
+        K = np.asarray(self._gram(X).astype(np.float64).dense())
+        wide, root = np.empty((len(C), most)), np.zeros((most, most))
+        wide[:, :start], root[:start, :start] = C, self._stream_root
+        chosen: list[int] = []
+        for m in range(start, most):
+            i = int(np.argmax(left))
+            if left[i] <= least:
+                break
+            wide[:, m] = (K[i] - wide[:, :m] @ wide[i, :m]) / np.sqrt(left[i])
+            root[m, : m + 1] = wide[i, : m + 1]
+            left -= wide[:, m] ** 2
+            left[i] = 0.0
+            chosen.append(i)
+        end = start + len(chosen)
+        self._stream_root = root[:end, :end]
+        return wide[:, :end], np.array(chosen, np.int64)
+
+    def _come_to_rest(self) -> None:
+        values, vectors = np.linalg.eigh(self._stream_moments)
+        values, vectors = values[::-1][: self.n_components], signed(vectors[:, ::-1][:, : self.n_components])
+        more = self.n_components - len(values)
+        values, vectors = np.pad(np.maximum(values, 0.0), (0, more)), np.pad(vectors, ((0, 0), (0, more)))
+        self.explained_variance_ = values / self.n_samples_seen_
+        self.dual_coef_ = np.asarray(linalg.solve_triangular(self._stream_root, vectors, lower=True, trans="T", check_finite=False)).T
+        self.intercept_ = -(self._stream_mean @ vectors)
+        self.n_components_ = self.n_components
+
+    @property
+    def centers_(self) -> Any:
+        """The samples that span what is seen."""
+        return self.support_vectors_
+
+    def transform(self, X: Any) -> Array:
+        """f_l(x) for each item and component."""
+        return self._values(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_

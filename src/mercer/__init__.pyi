@@ -7,6 +7,8 @@ from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
 from .estimators.hebbian import KernelHebbian as KernelHebbian
 from .estimators.kernel_pca import KernelPCA as KernelPCA
+from .estimators.kmeans import KernelKMeans as KernelKMeans
+from .estimators.kmeans import KMeans as KMeans
 from .estimators.logistic import KernelLogistic as KernelLogistic
 from .estimators.markov import MarkovChain as MarkovChain
 from .estimators.mixture import GaussianMixture as GaussianMixture

@@ -45,7 +45,7 @@ class Radial(Kernel):
 
     def _slope(self, A: Any, B: Any) -> Any:
         """−profile′(‖a − b‖²), from ∂ profile(s‖a − b‖²)/∂ log s of the formula itself; where points coincide, its difference quotient there."""
-        d2 = KernelGram.of(_SquaredDistance, A, B, Compute()).dense()
+        d2 = squared_distances(A, B)
         slope = -KernelGram.gradients(self, _Stretched(self), A, B, Compute())["stretch"].dense()
         least = 1e-10 * float(d2.max(initial=0.0)) + 1e-300
         at_zero = float(self._profile(np.array(least)) - self._profile(np.array(2 * least))) / least
@@ -58,6 +58,11 @@ class _SquaredDistance:
     @staticmethod
     def _block(A: Any, B: Any) -> Any:
         return sqdist(A, B)
+
+
+def squared_distances(A: Any, B: Any) -> Any:
+    """‖a − b‖² between all rows of two tables, without loss for near ones."""
+    return KernelGram.of(_SquaredDistance, A, B, Compute()).dense()
 
 
 class _Stretched:

@@ -1,0 +1,172 @@
+"""k-means, of vectors and of anything with a kernel."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import size
+from mercer.estimators.callbacks import with_callbacks
+from mercer.estimators.machine import KernelMachine
+from mercer.gram import Gram, LowRankGram
+from mercer.kernels.base import Kernel
+from mercer.kernels.families import squared_distances
+from mercer.solvers.lloyd import Clustering, Pairs, Points, Space, cluster
+
+
+def check_clusters(machine: Any, n: int) -> None:
+    """Raise where the number of clusters or of starts is not one."""
+    for name in ("n_clusters", "n_init", "max_iter"):
+        value = getattr(machine, name, 1)
+        if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= 1):
+            raise ValueError(f"{type(machine).__name__}({name}={value!r}): give a whole number of at least 1.")
+    if machine.n_clusters > n:
+        raise ValueError(f"n_samples={n} should be >= n_clusters={machine.n_clusters}: there cannot be more clusters than samples.")
+
+
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """min Σ_i w_i ‖x_i − μ_c(i)‖²: the best of ``n_init`` descents from k-means++ starts.
+
+    Clusters do not depend on the order of rows; a weight is a repetition. ``tol``: a descent ends when a step gains less than this share.
+    """
+
+    def __init__(self, n_clusters: int = 8, *, n_init: int = 10, max_iter: int = 300, tol: float = 1e-6, random_state: Any = None) -> None:
+        self.n_clusters, self.n_init, self.max_iter, self.tol, self.random_state = n_clusters, n_init, max_iter, tol, random_state
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        check_clusters(self, X.shape[0])
+        w = np.ones(X.shape[0]) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        used = w > 0
+        shift = 0.0 if sparse.issparse(X) else np.average(X, axis=0, weights=w).astype(X.dtype)  # far from the origin, distances would lose digits
+        kept = X if used.all() else X[used]
+        space = Points(kept if sparse.issparse(X) else kept - shift, w[used], Compute().workers)
+        check_clusters(self, len(space))
+        rng = check_random_state(self.random_state)
+        found = cluster(space, self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng, tol=self.tol)
+        self.cluster_centers_ = (space.means(found.labels, self.n_clusters) + shift).astype(X.dtype)
+        self.n_iter_ = found.n_iter
+        self.labels_, squares = self._assigned(X)
+        self.inertia_ = float(w @ squares)
+        return self
+
+    def _assigned(self, X: Any) -> tuple[Array, Array]:
+        shift = 0.0 if sparse.issparse(X) else self.cluster_centers_.mean(axis=0)
+        space = Points(X if sparse.issparse(X) else X - shift, np.ones(X.shape[0]), Compute().workers)
+        labels, squares = space.assigned(self.cluster_centers_ - shift)
+        return labels.astype(np.int32), squares
+
+    def _accepted(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+
+    def predict(self, X: Any) -> Array:
+        """The nearest centre."""
+        return self._assigned(self._accepted(X))[0]
+
+    def transform(self, X: Any) -> Array:
+        """The distance to each centre."""
+        X = self._accepted(X)
+        return np.asarray(np.sqrt(np.maximum(squared_distances(X, self.cluster_centers_), 0.0)), X.dtype)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Minus the objective on X."""
+        X = self._accepted(X)
+        w = np.ones(X.shape[0]) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
+        return -float(w @ self._assigned(X)[1])
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, KernelMachine):  # type: ignore[misc]
+    """min Σ_i w_i ‖φ(x_i) − μ_c(i)‖², ‖φ(x) − μ_c‖² = k(x, x) − 2 Σ_{j∈c} w_j k(x, x_j)/m_c + Σ_{j,l∈c} w_j w_l k(x_j, x_l)/m_c².
+
+    All starts share the matrix; kernels with few features are clustered by these. ``objectives_``, of the best run, never rise.
+    """
+
+    def __init__(
+        self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, n_init: int = 10, max_iter: int = 300, random_state: Any = None,
+        progress: Any = None, compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.n_clusters, self.kernel, self.n_init, self.max_iter = n_clusters, kernel, n_init, max_iter
+        self.random_state, self.progress, self.compute = random_state, progress, compute
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        X = self._accept(X, reset=True)
+        self._open_task(X)
+        check_clusters(self, size(X))
+        everything, given = X, self._weights(X, sample_weight)
+        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), given)
+        check_clusters(self, size(X))
+        self._bind(X, weights)
+        gram = self._gram(X)
+        found = self._clustered(gram, weights)
+        self._describe(X, gram, weights, original, found)
+        if given is not None and len(original) < len(given):
+            self.labels_ = self.predict(everything)
+        self._close_task()
+        return self
+
+    def _clustered(self, gram: Gram, weights: Array) -> Clustering:
+        rng = check_random_state(self.random_state)
+        return cluster(
+            space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng, progress=self._reporter()
+        )
+
+    def _describe(self, X: Any, gram: Gram, weights: Array, original: Array, found: Clustering) -> None:
+        """Centres as functions: means of the features of their members."""
+        mass = np.bincount(found.labels, weights=weights, minlength=self.n_clusters)
+        coef = np.zeros((len(weights), self.n_clusters))
+        coef[np.arange(len(weights)), found.labels] = weights / mass[found.labels]
+        inner = np.asarray(backend.to_numpy(gram @ coef), np.float64)
+        self._keep(X, coef, original, every=True)
+        self.intercept_ = np.zeros(self.n_clusters)
+        self._square_norms = np.einsum("ic,ic->c", coef, inner)
+        gaps = self._square_norms - 2 * inner
+        labels = np.argmin(gaps, axis=1)
+        self.labels_ = labels.astype(np.int32)
+        squares = np.maximum(np.asarray(backend.to_numpy(gram.diag()), np.float64) + gaps[np.arange(len(labels)), labels], 0.0)
+        self.inertia_, self.objectives_, self.n_iter_ = float(weights @ squares), found.objectives, found.n_iter
+        self.converged_ = found.converged
+
+    def predict(self, X: Any) -> Array:
+        """The cluster whose mean is nearest in feature space."""
+        check_is_fitted(self)
+        return np.argmin(self._square_norms - 2 * self._values(X), axis=1).astype(np.int32)
+
+    def transform(self, X: Any) -> Array:
+        """The distance to each mean in feature space."""
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            raise ValueError("Distances of new items need their own k(x, x), which a precomputed matrix does not hold; give the kernel itself.")
+        accepted = self._accept_new(X)
+        squares = np.asarray(self.kernel_.diag(accepted), np.float64)[:, None] - 2 * self._values(X) + self._square_norms
+        return np.sqrt(np.maximum(squares, 0.0))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters
+
+
+def space_of(gram: Gram, weights: Array) -> Space:
+    """By features where these are few, else by the matrix."""
+    if isinstance(gram, LowRankGram) and not backend.is_tensor(gram.features) and 2 * gram.width < gram.shape[0]:
+        phi = gram.features
+        return Points(phi if sparse.issparse(phi) else phi - np.average(phi, axis=0, weights=weights).astype(phi.dtype), weights, gram.compute.workers)
+    return Pairs(gram, weights)

@@ -1,4 +1,4 @@
-"""Gaussian mixtures by EM, in logarithms."""
+"""Gaussian mixtures."""
 
 from __future__ import annotations
 
@@ -10,72 +10,94 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from mercer.backend import Array
+from mercer.backend import Array, Compute
 from mercer.estimators.model import Model
-
-_LOG_TWO_PI = float(np.log(2 * np.pi))
+from mercer.solvers.em import FAMILIES, Family, Mixture, climb, from_labels, joint, log_likelihoods
+from mercer.solvers.lloyd import Points, cluster
 
 
 class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-learn has no types
-    """p(x) = Σ_k π_k N(x; μ_k, diag v_k), fitted by expectation–maximisation: each step makes the likelihood larger, never smaller.
+    """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by expectation–maximisation: each step makes the likelihood larger, never smaller.
 
+    covariance_type
+        "full" (one matrix for each component), "tied" (one for all), "diag" (a variance for each column) or "spherical" (one variance).
     n_init
-        Starts, from k-means++ centres; the likeliest is kept.
+        Starts, from k-means of k-means++ centres; the likeliest is kept.
     reg_covar
         Added to the variances, so that no component shrinks to a point.
-
-    ``score_vectors`` is the gradient of log p(x) in the parameters, for the ``Fisher`` kernel.
+    weights_init, means_init, precisions_init
+        Where to start instead, as in scikit-learn.
     """
 
-    def __init__(self, n_components: int = 1, *, tol: float = 1e-6, reg_covar: float = 1e-6, max_iter: int = 500, n_init: int = 1,
-                 random_state: Any = None) -> None:  # fmt: skip
-        self.n_components, self.tol, self.reg_covar = n_components, tol, reg_covar
+    def __init__(
+        self, n_components: int = 1, *, covariance_type: str = "full", tol: float = 1e-3, reg_covar: float = 1e-6, max_iter: int = 100,
+        n_init: int = 1, weights_init: Any = None, means_init: Any = None, precisions_init: Any = None, random_state: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_components, self.covariance_type, self.tol, self.reg_covar = n_components, covariance_type, tol, reg_covar
         self.max_iter, self.n_init, self.random_state = max_iter, n_init, random_state
+        self.weights_init, self.means_init, self.precisions_init = weights_init, means_init, precisions_init
+
+    @property
+    def _family(self) -> Family:
+        if self.covariance_type not in FAMILIES:
+            raise ValueError(f"covariance_type={self.covariance_type!r}: choose one of {', '.join(map(repr, FAMILIES))}.")
+        return FAMILIES[self.covariance_type]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        if not (isinstance(self.n_components, int | np.integer) and self.n_components >= 1):
-            raise ValueError(f"n_components={self.n_components!r}: give a whole number of at least 1.")
+        for name in ("n_components", "n_init", "max_iter"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= 1):
+                raise ValueError(f"{name}={value!r}: give a whole number of at least 1.")
+        if not self.reg_covar >= 0:
+            raise ValueError(f"reg_covar={self.reg_covar!r}: give a number of at least 0.")
+        w = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        X, w = (X, w) if (w > 0).all() else (X[w > 0], w[w > 0])
         if len(X) < self.n_components:
             raise ValueError(f"n_components={self.n_components} is more than the n_samples={len(X)}.")
-        w = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        rng = check_random_state(self.random_state)
-        centre = X.mean(axis=0)  # far from the origin, x² − mean² would lose the variance
-        best = max((self._climb(X - centre, w, rng) for _ in range(self.n_init)), key=lambda run: run[0])
-        self.lower_bound_, self.weights_, means, self.covariances_, self.n_iter_, self.converged_ = best
-        self.means_ = means + centre
+        family, rng = self._family, check_random_state(self.random_state)
+        centre = np.average(X, axis=0, weights=w)  # far from the origin, sums of squares would lose digits
+        Z = X - centre
+        runs = [
+            climb(Z, w, self._start(Z, w, centre, family, rng), family, floor=self.reg_covar, tol=self.tol, max_iter=self.max_iter)
+            for _ in range(self.n_init)
+        ]
+        mixture, self.lower_bound_, self.n_iter_, self.converged_ = max(runs, key=lambda run: run[1])
+        self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means + centre, mixture.covariances
         return self
 
-    def _climb(self, X: Array, w: Array, rng: Any) -> tuple[Any, ...]:
-        """One start: (mean log-likelihood, weights, means, variances, steps, whether it converged)."""
-        parameters = self._maximise(X, w, _nearest(X, _spread_out(X, w, self.n_components, rng)))
-        before, converged = -np.inf, False
-        steps = 0
-        while steps < self.max_iter and not converged:
-            steps += 1
-            joint = _joint(X, *parameters)
-            log_p = logsumexp(joint, axis=1)
-            bound = float(w @ log_p / w.sum())
-            parameters = self._maximise(X, w, np.exp(joint - log_p[:, None]))
-            converged, before = bound - before < self.tol, bound
-        bound = float(w @ logsumexp(_joint(X, *parameters), axis=1) / w.sum())
-        return bound, *parameters, steps, converged
+    def _start(self, Z: Array, w: Array, centre: Array, family: Family, rng: Any) -> Mixture:
+        k, d = self.n_components, Z.shape[1]
+        weights = _given(self.weights_init, (k,), "weights_init")
+        means = _given(self.means_init, (k, d), "means_init")
+        shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[self.covariance_type]
+        precisions = _given(self.precisions_init, shape, "precisions_init")
+        if weights is not None and (np.any(weights < 0) or not np.isclose(weights.sum(), 1)):
+            raise ValueError(f"weights_init must be shares that sum to 1, got a sum of {weights.sum():g}.")
+        means = None if means is None else means - centre
+        if weights is None or means is None or precisions is None:
+            points = Points(Z, w, Compute().workers)
+            if means is not None:
+                labels = points.assigned(means)[0]
+            else:
+                labels = cluster(points, k, n_init=1, max_iter=100, random_state=rng, tol=1e-4).labels
+            start = from_labels(Z, w, labels, k, family, self.reg_covar)
+            weights, means = start.weights if weights is None else weights, start.means if means is None else means
+            covariances = start.covariances if precisions is None else family.of_precisions(precisions)
+        else:
+            covariances = family.of_precisions(precisions)
+        return Mixture(weights, means, covariances)
 
-    def _maximise(self, X: Array, w: Array, shares: Array) -> tuple[Array, Array, Array]:
-        R = shares * w[:, None]
-        total = R.sum(axis=0) + 10 * np.finfo(np.float64).eps
-        means = R.T @ X / total[:, None]
-        variances = np.maximum(R.T @ (X * X) / total[:, None] - means**2, 0.0) + self.reg_covar
-        return total / total.sum(), means, variances
-
-    def _accepted(self, X: Any) -> Array:
+    def _accepted(self, X: Any) -> tuple[Array, Mixture]:
+        """X and the mixture, both about the mean of the components."""
         check_is_fitted(self)
-        return validate_data(self, X, dtype=np.float64, reset=False)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        centre = self.weights_ @ self.means_
+        return X - centre, Mixture(self.weights_, self.means_ - centre, self.covariances_)
 
     def score_samples(self, X: Any) -> Array:
         """log p(x)."""
-        out: Array = logsumexp(_joint(self._accepted(X), self.weights_, self.means_, self.covariances_), axis=1)
-        return out
+        return log_likelihoods(*self._accepted(X), self._family)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The mean of log p(x)."""
@@ -83,47 +105,59 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
 
     def predict_proba(self, X: Any) -> Array:
         """The share of each component in p(x)."""
-        joint = _joint(self._accepted(X), self.weights_, self.means_, self.covariances_)
-        return np.exp(joint - logsumexp(joint, axis=1)[:, None])
+        logs = joint(*self._accepted(X), self._family)
+        return np.exp(logs - logsumexp(logs, axis=1)[:, None])
 
     def predict(self, X: Any) -> Array:
         """The component with the largest share."""
-        return np.argmax(self.predict_proba(X), axis=1)
+        return np.argmax(joint(*self._accepted(X), self._family), axis=1)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
+    def bic(self, X: Any) -> float:
+        """−2 log-likelihood + log(n)·parameters: smaller is better."""
+        return -2 * self.score(X) * len(X) + self._n_parameters() * float(np.log(len(X)))
+
+    def aic(self, X: Any) -> float:
+        """−2 log-likelihood + 2·parameters: smaller is better."""
+        return -2 * self.score(X) * len(X) + 2 * self._n_parameters()
+
+    def _n_parameters(self) -> int:
+        k, d = self.means_.shape
+        return self._family.count(k, d) + k * d + k - 1
+
+    def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
+        """New samples and the components they come from."""
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(f"n_samples={n_samples}: draw at least one.")
+        rng = check_random_state(self.random_state)
+        k, d = self.means_.shape
+        counts = rng.multinomial(n_samples, self.weights_)
+        labels = np.repeat(np.arange(k), counts)
+        roots = np.linalg.cholesky(self._family.dense(self.covariances_, k, d))
+        noise = rng.standard_normal((n_samples, d))
+        return self.means_[labels] + np.einsum("ide,ie->id", roots[labels], noise), labels
+
     def score_vectors(self, X: Any) -> Array:
-        """∇ log p(x) in η (π = softmax of η_1, …, η_{k−1}, 0), in the means and in the variances, one row for each sample."""
-        X = self._accepted(X)
-        R = self.predict_proba(X)
-        deviation = (X[:, None, :] - self.means_) / self.covariances_
-        means = R[:, :, None] * deviation
-        variances = R[:, :, None] * (deviation**2 - 1 / self.covariances_) / 2
-        return np.concatenate([(R - self.weights_)[:, :-1], means.reshape(len(X), -1), variances.reshape(len(X), -1)], axis=1)
+        """∇ log p(x) in η (π = softmax of η_1, …, η_{k−1}, 0), in the means and in the free numbers of the covariances (of a symmetric matrix, those on
+        and above its diagonal), one row for each sample."""
+        X, mixture = self._accepted(X)
+        logs = joint(X, mixture, self._family)
+        R = np.exp(logs - logsumexp(logs, axis=1)[:, None])
+        deviations = X[:, None, :] - mixture.means
+        k, d = mixture.means.shape
+        precisions = np.linalg.inv(self._family.dense(mixture.covariances, k, d))
+        means = R[:, :, None] * np.einsum("kde,ike->ikd", precisions, deviations)
+        slopes = self._family.slopes(R, deviations, mixture.covariances)
+        return np.concatenate([(R - self.weights_)[:, :-1], means.reshape(len(X), -1), slopes], axis=1)
 
 
-def _joint(X: Array, weights: Array, means: Array, variances: Array) -> Array:
-    """log π_k N(x; μ_k, v_k) for each sample and component, distances as sums of products."""
-    inverse = 1 / variances
-    centre = X.mean(axis=0)
-    Z, M = X - centre, means - centre
-    distance = (Z * Z) @ inverse.T - 2 * Z @ (M * inverse).T + (M * M * inverse).sum(axis=1)
-    return np.log(weights) - 0.5 * (np.maximum(distance, 0.0) + np.log(variances).sum(axis=1) + X.shape[1] * _LOG_TWO_PI)
-
-
-def _spread_out(X: Array, w: Array, k: int, rng: Any) -> Array:
-    """k-means++: each next centre a sample, chosen by its squared distance to the nearest so far."""
-    chosen = [int(rng.choice(len(X), p=w / w.sum()))]
-    distance = np.full(len(X), np.inf)
-    while len(chosen) < k:
-        distance = np.minimum(distance, ((X - X[chosen[-1]]) ** 2).sum(axis=1))
-        share = w * distance
-        chosen.append(int(rng.choice(len(X), p=share / share.sum()) if share.sum() > 0 else rng.choice(len(X))))
-    return X[chosen]
-
-
-def _nearest(X: Array, centres: Array) -> Array:
-    """1 for the nearest centre, 0 for the others."""
-    distance = (centres**2).sum(axis=1) - 2 * X @ centres.T
-    return np.eye(len(centres))[np.argmin(distance, axis=1)]
+def _given(value: Any, shape: tuple[int, ...], name: str) -> Array | None:
+    if value is None:
+        return None
+    out = np.asarray(value, np.float64)
+    if out.shape != shape:
+        raise ValueError(f"{name} should have the shape {shape}, got {out.shape}.")
+    return out

@@ -1,0 +1,332 @@
+"""Gaussian mixtures by expectation–maximisation, in logarithms and in one pass over the data for each step.
+
+p(x) = Σ_k π_k N(x; μ_k, Σ_k). A step takes shares q_ik ∝ π_k N(x_i; μ_k, Σ_k) and then the means and covariances weighted by them; the likelihood never
+falls. Second moments are summed about the means of the step before, which are near: no difference of large numbers, and no second pass.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from scipy.special import logsumexp
+
+from mercer import backend
+from mercer.backend import Array
+from mercer.data import chunks
+
+_STRIP = 256  # rows whose deviations from all means stay in the cache
+_GROUPS = 16  # sums that are formed apart and added in order: the same bits for any number of threads
+_LOG_TWO_PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """The parameters of a mixture; the shape of ``covariances`` is that of their ``family``."""
+
+    weights: Array
+    means: Array
+    covariances: Array
+
+
+class Family(ABC):
+    """What covariances may be."""
+
+    strip = 8 * _STRIP  # rows that are worked on together
+
+    @abstractmethod
+    def factors(self, covariances: Array) -> Array:
+        """What turns deviations into distances: Cholesky factors of the inverses, or inverse standard deviations."""
+
+    @abstractmethod
+    def squares(self, X: Array, means: Array, factors: Array) -> tuple[Array, Any]:
+        """Squared Mahalanobis distances (rows, k), and what ``moments`` can use again."""
+
+    @abstractmethod
+    def log_root(self, factors: Array, d: int, k: int) -> Array:
+        """log |Σ_k|^−½."""
+
+    @abstractmethod
+    def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
+        """Σ_i r_ik (x_i − μ_k)(x_i − μ_k)^T, as much of it as the family needs."""
+
+    @abstractmethod
+    def covariances(self, moments: Array, mass: Array, shift: Array, floor: float) -> Array:
+        """From moments about means that were ``shift`` away from those of the data."""
+
+    @abstractmethod
+    def count(self, k: int, d: int) -> int:
+        """Free numbers in the covariances."""
+
+    @abstractmethod
+    def of_precisions(self, precisions: Array) -> Array:
+        """Covariances with the given inverses."""
+
+    @abstractmethod
+    def dense(self, covariances: Array, k: int, d: int) -> Array:
+        """As matrices (k, d, d)."""
+
+    @abstractmethod
+    def slopes(self, R: Array, deviations: Array, covariances: Array) -> Array:
+        """∂ log p(x)/∂ the free numbers of the covariances; ``deviations`` (rows, k, d) are x − μ_k."""
+
+
+def _cholesky_inverse(C: Array) -> Array:
+    """U with U U^T = C^−1, upper triangular."""
+    try:
+        L = linalg.cholesky(C, lower=True, check_finite=False)
+    except linalg.LinAlgError:
+        raise ValueError(
+            "A component's covariance is not positive definite: it has collapsed onto few samples, or columns are copies of others. Raise reg_covar, "
+            "use fewer components, or scale the columns."
+        ) from None
+    return np.asarray(linalg.solve_triangular(L, np.eye(len(C)), lower=True, check_finite=False)).T
+
+
+class Full(Family):
+    """One matrix for each component."""
+
+    strip = _STRIP
+
+    def factors(self, covariances: Array) -> Array:
+        return np.stack([_cholesky_inverse(C) for C in covariances])
+
+    def squares(self, X: Array, means: Array, factors: Array) -> tuple[Array, Any]:
+        D = X - means[:, None, :]  # (k, rows, d)
+        Y = D @ factors
+        return np.einsum("kid,kid->ik", Y, Y), D
+
+    def log_root(self, factors: Array, d: int, k: int) -> Array:
+        return np.sum(np.log(np.einsum("kdd->kd", factors)), axis=1)
+
+    def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
+        D = X - means[:, None, :] if room is None else room
+        return np.asarray(np.swapaxes(D * R.T[:, :, None], 1, 2) @ D)
+
+    def covariances(self, moments: Array, mass: Array, shift: Array, floor: float) -> Array:
+        C = moments / mass[:, None, None] - shift[:, :, None] * shift[:, None, :]
+        k = np.arange(C.shape[1])
+        C[:, k, k] += floor
+        return C
+
+    def count(self, k: int, d: int) -> int:
+        return k * d * (d + 1) // 2
+
+    def of_precisions(self, precisions: Array) -> Array:
+        return np.linalg.inv(precisions)
+
+    def dense(self, covariances: Array, k: int, d: int) -> Array:
+        return covariances
+
+    def slopes(self, R: Array, deviations: Array, covariances: Array) -> Array:
+        P = np.linalg.inv(covariances)
+        z = np.einsum("kde,ike->ikd", P, deviations)
+        i, j = np.triu_indices(P.shape[1])
+        twice = np.where(i == j, 0.5, 1.0)  # an entry off the diagonal stands twice
+        return (R[:, :, None] * (z[:, :, i] * z[:, :, j] - P[:, i, j]) * twice).reshape(len(R), -1)
+
+
+class Tied(Full):
+    """One matrix for all."""
+
+    strip = 8 * _STRIP
+
+    def factors(self, covariances: Array) -> Array:
+        return _cholesky_inverse(covariances)
+
+    def squares(self, X: Array, means: Array, factors: Array) -> tuple[Array, Any]:
+        return _expanded(X @ factors, means @ factors), None
+
+    def log_root(self, factors: Array, d: int, k: int) -> Array:
+        return np.full(k, np.sum(np.log(np.diag(factors))))
+
+    def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
+        inner = R.T @ X  # Σ_ik r_ik (x − μ_k)(x − μ_k)^T, by sums of products
+        cross = inner.T @ means
+        return (X * R.sum(axis=1)[:, None]).T @ X - cross - cross.T + (means * R.sum(axis=0)[:, None]).T @ means
+
+    def covariances(self, moments: Array, mass: Array, shift: Array, floor: float) -> Array:
+        return (moments - (shift * mass[:, None]).T @ shift) / mass.sum() + floor * np.eye(len(moments))
+
+    def count(self, k: int, d: int) -> int:
+        return d * (d + 1) // 2
+
+    def dense(self, covariances: Array, k: int, d: int) -> Array:
+        return np.broadcast_to(covariances, (k, d, d))
+
+    def slopes(self, R: Array, deviations: Array, covariances: Array) -> Array:
+        k, d = deviations.shape[1:]
+        return super().slopes(R, deviations, np.broadcast_to(covariances, (k, d, d))).reshape(len(R), k, -1).sum(axis=1)
+
+
+def _expanded(X: Array, means: Array) -> Array:
+    """‖x − μ‖² as ‖x‖² − 2⟨x, μ⟩ + ‖μ‖²."""
+    return np.maximum(np.einsum("id,id->i", X, X)[:, None] - 2 * X @ means.T + np.einsum("kd,kd->k", means, means), 0.0)
+
+
+class Diagonal(Family):
+    """A variance for each component and column."""
+
+    def factors(self, covariances: Array) -> Array:
+        return 1 / np.sqrt(covariances)
+
+    def squares(self, X: Array, means: Array, factors: Array) -> tuple[Array, Any]:
+        P = factors**2
+        return np.maximum((X * X) @ P.T - 2 * X @ (means * P).T + np.sum(means**2 * P, axis=1), 0.0), None
+
+    def log_root(self, factors: Array, d: int, k: int) -> Array:
+        return np.sum(np.log(factors), axis=1)
+
+    def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
+        return R.T @ (X * X) - 2 * means * (R.T @ X) + R.sum(axis=0)[:, None] * means**2
+
+    def covariances(self, moments: Array, mass: Array, shift: Array, floor: float) -> Array:
+        return np.maximum(moments / mass[:, None] - shift**2, 0.0) + floor
+
+    def count(self, k: int, d: int) -> int:
+        return k * d
+
+    def of_precisions(self, precisions: Array) -> Array:
+        return 1 / precisions
+
+    def dense(self, covariances: Array, k: int, d: int) -> Array:
+        return covariances[:, :, None] * np.eye(d)
+
+    def slopes(self, R: Array, deviations: Array, covariances: Array) -> Array:
+        return (R[:, :, None] * ((deviations / covariances) ** 2 - 1 / covariances) / 2).reshape(len(R), -1)
+
+
+class Spherical(Diagonal):
+    """One variance for each component."""
+
+    def squares(self, X: Array, means: Array, factors: Array) -> tuple[Array, Any]:
+        return _expanded(X, means) * factors**2, None
+
+    def log_root(self, factors: Array, d: int, k: int) -> Array:
+        return d * np.log(factors)
+
+    def covariances(self, moments: Array, mass: Array, shift: Array, floor: float) -> Array:
+        return super().covariances(moments, mass, shift, floor).mean(axis=1)
+
+    def count(self, k: int, d: int) -> int:
+        return k
+
+    def dense(self, covariances: Array, k: int, d: int) -> Array:
+        return covariances[:, None, None] * np.eye(d)
+
+    def slopes(self, R: Array, deviations: Array, covariances: Array) -> Array:
+        square = np.sum(deviations**2, axis=2) / covariances**2
+        return R * (square - deviations.shape[2] / covariances) / 2
+
+
+FAMILIES: dict[str, Family] = {"full": Full(), "tied": Tied(), "diag": Diagonal(), "spherical": Spherical()}
+
+
+def joint(X: Array, mixture: Mixture, family: Family) -> Array:
+    """log π_k N(x; μ_k, Σ_k) for each row and component."""
+    out = np.empty((len(X), len(mixture.weights)))
+    values = _density(X.shape[1], mixture, family)
+
+    def task(rows: slice) -> None:
+        out[rows] = values(X[rows])[0]
+
+    backend.run_tasks(task, chunks(len(X), _STRIP * 8), backend.Compute().workers)
+    return out
+
+
+def _density(d: int, mixture: Mixture, family: Family) -> Callable[[Array], tuple[Array, Any]]:
+    factors = family.factors(mixture.covariances)
+    constant = np.log(np.maximum(mixture.weights, 1e-300)) + family.log_root(factors, d, len(mixture.weights)) - 0.5 * d * _LOG_TWO_PI
+
+    def values(X: Array) -> tuple[Array, Any]:
+        squares, room = family.squares(X, mixture.means, factors)
+        return constant - 0.5 * squares, room
+
+    return values
+
+
+@dataclass(eq=False)
+class _Sums:
+    """What a step needs of the data: the likelihood, and moments about some means."""
+
+    likelihood: float
+    mass: Array
+    first: Array
+    second: Array
+
+
+def _collected(X: Array, w: Array, means: Array, family: Family, shares: Callable[[slice], tuple[Array, float, Any]]) -> _Sums:
+    parts: list[_Sums | None] = [None] * _GROUPS
+    length = -(-len(X) // _GROUPS)
+
+    def task(group: int) -> None:
+        total = None
+        for piece in chunks(max(min(length, len(X) - group * length), 0), family.strip):
+            rows = slice(group * length + piece.start, group * length + piece.stop)
+            R, likelihood, room = shares(rows)
+            R = R * w[rows][:, None]
+            new = _Sums(likelihood, R.sum(axis=0), R.T @ X[rows], family.moments(X[rows], R, means, room))
+            total = new if total is None else _added(total, new)
+        parts[group] = total
+
+    backend.run_tasks(task, range(_GROUPS), backend.Compute().workers)
+    found = [part for part in parts if part is not None]
+    out = found[0]
+    for part in found[1:]:
+        out = _added(out, part)
+    return out
+
+
+def _added(a: _Sums, b: _Sums) -> _Sums:
+    a.mass += b.mass
+    a.first += b.first
+    a.second += b.second
+    a.likelihood += b.likelihood
+    return a
+
+
+def _maximised(sums: _Sums, about: Array, family: Family, floor: float) -> Mixture:
+    mass = sums.mass + 10 * np.finfo(np.float64).eps
+    means = sums.first / mass[:, None]
+    return Mixture(mass / mass.sum(), means, family.covariances(sums.second, mass, means - about, floor))
+
+
+def from_labels(X: Array, w: Array, labels: Array, count: int, family: Family, floor: float) -> Mixture:
+    """The mixture whose components are the given clusters."""
+    hard = np.eye(count)
+    mass = np.maximum(np.bincount(labels, weights=w, minlength=count), 1e-300)
+    about = np.stack([np.bincount(labels, weights=w * column, minlength=count) for column in X.T], axis=1) / mass[:, None]
+    return _maximised(_collected(X, w, about, family, lambda rows: (hard[labels[rows]], 0.0, None)), about, family, floor)
+
+
+def climb(X: Array, w: Array, start: Mixture, family: Family, *, floor: float, tol: float, max_iter: int) -> tuple[Mixture, float, int, bool]:
+    """(mixture, mean log-likelihood at the last step's start, steps, converged): steps until one gains less than ``tol``."""
+    mixture, before, total = start, -np.inf, float(w.sum())
+    for step in range(1, max_iter + 1):
+        values = _density(X.shape[1], mixture, family)
+
+        def shares(rows: slice, values: Any = values) -> tuple[Array, float, Any]:
+            logs, room = values(X[rows])
+            top = logs.max(axis=1)
+            R = np.exp(logs - top[:, None])
+            sums = R.sum(axis=1)
+            R /= sums[:, None]
+            return R, float(w[rows] @ (top + np.log(sums))), room
+
+        sums = _collected(X, w, mixture.means, family, shares)
+        mixture = _maximised(sums, mixture.means, family, floor)
+        now = sums.likelihood / total
+        if abs(now - before) < tol:
+            return mixture, now, step, True
+        before = now
+    return mixture, before, max_iter, False
+
+
+def log_likelihoods(X: Array, mixture: Mixture, family: Family) -> Array:
+    """log p(x) for each row."""
+    out: Array = logsumexp(joint(X, mixture, family), axis=1)
+    return out

@@ -5,6 +5,8 @@ from .data import as_graphs as as_graphs
 from .data import read_tu as read_tu
 from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
+from .estimators.cca import CCA as CCA
+from .estimators.cca import KernelCCA as KernelCCA
 from .estimators.hebbian import KernelHebbian as KernelHebbian
 from .estimators.kernel_pca import KernelPCA as KernelPCA
 from .estimators.kmeans import KernelKMeans as KernelKMeans
@@ -27,6 +29,7 @@ from .estimators.svm import SVC as SVC
 from .estimators.svm import NuSVC as NuSVC
 from .estimators.svr import SVR as SVR
 from .estimators.svr import NuSVR as NuSVR
+from .estimators.temporal import TemporalKernelCCA as TemporalKernelCCA
 from .functions import RKHSFunction as RKHSFunction
 from .functions import alignment as alignment
 from .functions import distance as distance

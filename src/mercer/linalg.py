@@ -175,6 +175,7 @@ def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Ar
 
 def symmetric_svd(Phi: Any) -> tuple[Array, Array]:
     """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0."""
-    U, singular, _ = linalg.svd(Phi, full_matrices=False, check_finite=False)
+    with backend.calm_blas(min(Phi.shape)):
+        U, singular, _ = linalg.svd(Phi, full_matrices=False, check_finite=False)
     used = singular > max(Phi.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)
     return singular[used] ** 2, U[:, used]

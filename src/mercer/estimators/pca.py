@@ -9,6 +9,7 @@ from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from mercer import backend
 from mercer.backend import Array
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.gram import LowRankGram
@@ -48,7 +49,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             V = inner / np.sqrt(np.maximum(values, 1e-300))
         else:
             table = X.toarray() if sparse.issparse(X) else X
-            U, singular, Vt = linalg.svd(scale[:, None] * (table.astype(np.float64) - mean), full_matrices=False, check_finite=False)
+            with backend.calm_blas(min(n, d)):
+                _, singular, Vt = linalg.svd(scale[:, None] * (table.astype(np.float64) - mean), full_matrices=False, check_finite=False)
             values, V, total = singular**2, Vt.T, float(np.sum(singular**2))
             seen = max(1, int(np.sum(singular > max(n, d) * np.finfo(X.dtype).eps * singular[0])))
             kept = share_of_variance(values[:seen], total, self.n_components) if count is None else count

@@ -1,0 +1,266 @@
+"""Canonical correlation between two views of the same items, each seen through a kernel."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import size
+from mercer.estimators.base import KernelEstimator
+from mercer.estimators.kernel_pca import Components
+from mercer.gram import LowRankGram
+from mercer.hypotheses.result import Outcome, permutation_outcome
+from mercer.kernels.base import Kernel
+from mercer.kernels.vectors import Linear
+from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations, largest_value
+from mercer.solvers.incomplete import incomplete_cholesky
+
+_WHOLE = 2000  # items whose matrix is decomposed; beyond, an incomplete factor
+_RANK = 500  # its columns
+_FEW = 300  # components with which regularisations are compared, and permutations
+_GRID = tuple(10.0 ** np.arange(-5, 0.5, 0.5))  # of the trace
+
+
+class Column(KernelEstimator):
+    """A view of vectors that may be given as one number for each item."""
+
+    def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
+        if self._of_vectors and not sparse.issparse(X) and (hasattr(X, "__array__") or isinstance(X, list | tuple)):
+            values = np.asarray(X)
+            X = values.reshape(-1, 1) if values.ndim == 1 and len(values) else X
+        return super()._accept(X, y, reset=reset, **options)
+
+
+class Side(Column, Components):
+    """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
+
+    def __init__(self, kernel: Kernel | str | None = None, *, rank: int | None = None, compute: Compute | None = None) -> None:
+        self.kernel, self.rank, self.compute = kernel, rank, compute
+        self.n_components, self.solver, self.random_state, self.tol, self.progress = None, "auto", 0, None, None
+
+    def fit(self, X: Any) -> Self:
+        X = self._accept(X, reset=True)
+        n = size(X)
+        if n < 2:
+            raise ValueError(f"Canonical correlation needs at least two samples (n_samples={n}).")
+        self._bind(X, None)
+        gram = self._gram(X)
+        few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * n
+        if self.rank is None and (n <= _WHOLE or few):
+            self._decompose(X, np.ones(n), np.arange(n))
+            self.spectra_ = Spectra(self.eigenvalues_, self.eigenvectors_)
+        else:
+            found = incomplete_cholesky(gram, _RANK if self.rank is None else self.rank)
+            if not len(found.pivots):
+                raise ValueError("The kernel is 0 for all samples of a view, so there is nothing to correlate.")
+            self.spectra_, V, mean = Spectra.of(found.factor)
+            self._keep(X, _columns(n, found.pivots), np.arange(n))
+            order = np.argsort(found.pivots)
+            self.dual_coef_, self.intercept_ = found.coefficients(V)[order].T, -(mean @ V)
+        if not self.spectra_.rank:
+            raise ValueError("All samples of a view are the same to its kernel: there is nothing to correlate.")
+        self.basis_, self.bias_ = self.dual_coef_, self.intercept_
+        return self
+
+    def scores(self, most: int) -> Array:
+        """The training scores of the first principal components."""
+        s = self.spectra_
+        return s.vectors[:, :most] * np.sqrt(s.values[:most])
+
+    def combine(self, weights: Array) -> Array:
+        """Become the functions with these weights of the components; returns their values in training."""
+        self.dual_coef_, self.intercept_ = weights.T @ self.basis_, self.bias_ @ weights
+        del self.basis_, self.bias_
+        return self.scores(self.spectra_.rank) @ weights
+
+    def forget(self) -> None:
+        """What only fitting needs."""
+        for name in ("spectra_", "eigenvectors_", "_means", "_weights_kept"):
+            if hasattr(self, name):
+                delattr(self, name)
+
+
+def _columns(n: int, pivots: Array) -> Array:
+    """Something of n rows that is not 0 at the pivots alone."""
+    out = np.zeros((n, 1))
+    out[pivots] = 1.0
+    return out
+
+
+def as_pair(reg: Any) -> tuple[float, float]:
+    pair = (float(reg), float(reg)) if np.ndim(reg) == 0 else tuple(float(g) for g in reg)
+    if len(pair) != 2:
+        raise ValueError(f"reg={reg!r}: give a number for both views, or one for each.")
+    return pair  # type: ignore[return-value]
+
+
+def candidates_of(reg: Any, x: Spectra, y: Spectra) -> list[tuple[float, float]] | None:
+    """What to choose from; None where it is given."""
+    if reg is None:
+        return [(t * float(x.values.sum()), t * float(y.values.sum())) for t in _GRID]
+    if isinstance(reg, list):
+        if not reg:
+            raise ValueError("reg=[]: give at least one candidate, a number, or None.")
+        return [as_pair(g) for g in reg]
+    return None
+
+
+class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """max corr(f(x), g(y)) over functions of two kernels: ⟨K_x α, K_y β⟩ with α^T(K_x² + γK_x)α = β^T(K_y² + γK_y)β = 1, matrices centred.
+
+    kernel_x, kernel_y
+        A kernel for each view; None for ``Gaussian()``, or "precomputed". Views may be of any kind: histograms and words, molecules and spectra.
+    reg
+        γ, or a pair for both views; a list of these, or None for a grid relative to the traces: chosen by correlation on held-out items (``reg_``).
+    rank
+        Columns of an incomplete Cholesky factor of each matrix; None: exact up to 2000 items or for kernels of few features, then 500.
+
+    ``canonical_values_`` are the values of the regularised problem, ``correlations_`` the empirical correlations of the projections in training.
+    """
+
+    def __init__(
+        self, n_components: int = 2, kernel_x: Kernel | str | None = None, kernel_y: Kernel | str | None = None, *, reg: Any = None,
+        rank: int | None = None, cv: int = 5, random_state: Any = 0, compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.n_components, self.kernel_x, self.kernel_y, self.reg = n_components, kernel_x, kernel_y, reg
+        self.rank, self.cv, self.random_state, self.compute = rank, cv, random_state, compute
+
+    def _kernels(self) -> tuple[Any, Any, Any, Any]:
+        """(kernel of x, of y, γ, rank)."""
+        return self.kernel_x, self.kernel_y, self.reg, self.rank
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Find directions of X and ``y`` (the other view: a table, or as many items of any kind) that correlate."""
+        if y is None:
+            raise ValueError(f"requires y to be passed, but the target y is None: {type(self).__name__} correlates two views, fit(X, Y).")
+        if isinstance(self.n_components, bool) or not (isinstance(self.n_components, int | np.integer) and self.n_components >= 1):
+            raise ValueError(f"n_components={self.n_components!r}: give a whole number of at least 1.")
+        kernel_x, kernel_y, reg, rank = self._kernels()
+        x, y_side = (Side(k, rank=rank, compute=self.compute).fit(Z) for k, Z in ((kernel_x, X), (kernel_y, y)))
+        n = len(x.spectra_.vectors)
+        if len(y_side.spectra_.vectors) != n:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {n} of X and {len(y_side.spectra_.vectors)} of Y.")
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(x, name):
+                setattr(self, name, getattr(x, name))
+        candidates = candidates_of(reg, x.spectra_, y_side.spectra_)
+        if candidates is None:
+            self.reg_ = as_pair(reg)
+        elif len(candidates) == 1:
+            self.reg_ = candidates[0]
+        else:
+            self.reg_, self.reg_scores_ = choose_reg(x.scores(_FEW), y_side.scores(_FEW), self.n_components, candidates, self._folds(n))
+        found = canonical(x.spectra_, y_side.spectra_, self.n_components, self.reg_)
+        self.canonical_values_, self.n_components_ = found.values, len(found.values)
+        if self.n_components_ < self.n_components:
+            warnings.warn(
+                f"The views have ranks {x.spectra_.rank} and {y_side.spectra_.rank}: there are {self.n_components_} components, not "
+                f"{self.n_components}.",
+                stacklevel=2,
+            )
+        self.correlations_ = correlations(x.combine(found.x), y_side.combine(found.y))
+        x.forget()
+        y_side.forget()
+        self._x, self._y = x, y_side
+        return self
+
+    def _folds(self, n: int) -> list[tuple[Array, Array]]:
+        if isinstance(self.cv, bool) or not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
+            raise ValueError(f"cv={self.cv!r}: give a number of folds of at least 2.")
+        order = check_random_state(self.random_state).permutation(n)
+        return split(order, min(self.cv, n // 2) if n >= 4 else 2)
+
+    def transform(self, X: Any, Y: Any = None) -> Any:
+        """f(x) for each component; with the other view, (f(x), g(y))."""
+        check_is_fitted(self)
+        scores = self._x._values(X)
+        return scores if Y is None else (scores, self.transform_y(Y))
+
+    def transform_y(self, Y: Any) -> Array:
+        """g(y) for each component."""
+        check_is_fitted(self)
+        return np.asarray(self._y._values(Y))
+
+    def score(self, X: Any, y: Any) -> float:
+        """The mean correlation of the components on these items."""
+        return float(np.mean(correlations(*self.transform(X, y))))
+
+    @property
+    def function_x_(self) -> Any:
+        """f, in the space of the kernel of x."""
+        return self._x.function_
+
+    @property
+    def function_y_(self) -> Any:
+        """g, in the space of the kernel of y."""
+        return self._y.function_
+
+    def test(self, X: Any, Y: Any, *, n_permutations: int = 500, random_state: Any = None) -> Outcome:
+        """Are the views dependent? The first canonical value against those with the items of Y in random order, at this γ.
+
+        The decompositions serve all permutations.
+        """
+        check_is_fitted(self)
+        kernel_x, kernel_y, _, rank = self._kernels()
+        x, y = (Side(k, rank=rank, compute=self.compute).fit(Z).spectra_ for k, Z in ((kernel_x, X), (kernel_y, Y)))
+        x, y = (Spectra(s.values[:_FEW], s.vectors[:, :_FEW]) for s in (x, y))
+        rng = check_random_state(random_state)
+        null = [largest_value(x, y, self.reg_, rng.permutation(len(x.vectors))) for _ in range(n_permutations)]
+        return permutation_outcome("canonical correlation", largest_value(x, y, self.reg_), np.array(null))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = isinstance(self._kernels()[0], str)
+        return tags
+
+
+class CCA(KernelCCA):
+    """max corr(⟨v, x⟩, ⟨w, y⟩) with v^T(X^T X + γI)v = w^T(Y^T Y + γI)w = 1: linear kernels, tables centred. ``x_weights_``, ``y_weights_`` are v and w.
+
+    reg
+        γ ≥ 0; None: chosen by correlation on held-out rows. 0 needs more rows than columns.
+    """
+
+    def __init__(self, n_components: int = 2, *, reg: Any = 0.0, cv: int = 5, random_state: Any = 0) -> None:
+        self.n_components, self.reg, self.cv, self.random_state = n_components, reg, cv, random_state
+        self.compute = None
+
+    def _kernels(self) -> tuple[Any, Any, Any, Any]:
+        return Linear(), Linear(), self.reg, None
+
+    def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
+        """(f(x), g(y)) in training, as scikit-learn's CCA."""
+        return self.fit(X, y, **options).transform(X, y)
+
+    @property
+    def x_weights_(self) -> Array:
+        return _weights(self._x)
+
+    @property
+    def y_weights_(self) -> Array:
+        return _weights(self._y)
+
+
+def _weights(side: Side) -> Array:
+    return np.asarray(backend.to_numpy(side.support_vectors_.T @ side.dual_coef_.T))
+
+
+def split(order: Array, folds: int) -> list[tuple[Array, Array]]:
+    """(training, test) of each part of ``order``."""
+    parts = np.array_split(order, folds)
+    return [(np.concatenate([p for j, p in enumerate(parts) if j != i]), part) for i, part in enumerate(parts)]

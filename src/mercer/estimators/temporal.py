@@ -1,0 +1,151 @@
+"""Canonical correlation in time: which past or future of one series goes with another."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from mercer.backend import Array, Compute
+from mercer.data import listed, size
+from mercer.estimators.cca import Column, as_pair, candidates_of, split
+from mercer.estimators.machine import KernelMachine
+from mercer.kernels.base import Kernel
+from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations
+from mercer.solvers.incomplete import incomplete_cholesky
+
+_COLUMNS = 2000  # of all lags together, without a rank given
+_FEW = 300  # components with which regularisations are compared
+_FOLDS = 5
+
+
+class Moments(Column, KernelMachine):
+    """A series as features g(t) of its moments, from an incomplete factor: k(x(t), x(t′)) = ⟨g(t), g(t′)⟩."""
+
+    def __init__(self, kernel: Kernel | str | None = None, *, compute: Compute | None = None) -> None:
+        self.kernel, self.compute = kernel, compute
+
+    def fit(self, X: Any, rank: int) -> Array:
+        """Returns g, one row for each moment."""
+        if isinstance(self.kernel, str):
+            raise ValueError("TemporalKernelCCA compares moments at several lags; give kernels, not precomputed matrices.")
+        X = self._accept(X, reset=True)
+        self._bind(X, None)
+        found = incomplete_cholesky(self._gram(X), rank)
+        order = np.argsort(found.pivots)
+        self.support_ = found.pivots[order].astype(np.int32)
+        self.support_vectors_ = self._items(X, self.support_)
+        self.dual_coef_ = found.coefficients(np.eye(len(found.pivots)))[order].T
+        self.intercept_ = np.zeros(len(found.pivots))
+        return found.factor
+
+
+def embedded(G: Array, max_lag: int) -> Array:
+    """(t, τ, features): g(t − τ) for τ = −max_lag … max_lag, at the moments t for which all of them exist."""
+    n = len(G) - 2 * max_lag
+    return np.stack([G[max_lag - lag : max_lag - lag + n] for lag in range(-max_lag, max_lag + 1)], axis=1)
+
+
+class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """max corr(Σ_τ f_τ(x(t − τ)), g(y(t))) over τ = −max_lag … max_lag: kernel CCA of the embedded x, K̃_x(t, t′) = Σ_τ k_x(x(t − τ), x(t′ − τ)), with y.
+
+    ``correlogram_`` (components, lags) is λ(τ) = corr(f_τ(x(t − τ)), g(y(t))); ``best_lag_`` where |λ| of the first component is largest, positive when y
+    follows x. ``band_`` is what 95 % of resamplings of blocks of time give, the functions being kept. Series are on one clock, a row for each moment.
+
+    max_lag
+        In moments. The first and last max_lag moments have no complete past or future and serve only as such.
+    rank
+        Features of each moment of x and y (incomplete Cholesky); None: as many as there are, at most 2000 over all lags.
+    reg, n_components
+        As in ``KernelCCA``; regularisations are compared on blocks of time.
+    Bießmann et al., Temporal kernel CCA, Machine Learning 79 (2010).
+    """
+
+    def __init__(
+        self, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None, max_lag: int = 10, *, n_components: int = 1, reg: Any = None,
+        rank: int | None = None, n_bootstrap: int = 200, random_state: Any = 0, compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.kernel_x, self.kernel_y, self.max_lag, self.n_components, self.reg = kernel_x, kernel_y, max_lag, n_components, reg
+        self.rank, self.n_bootstrap, self.random_state, self.compute = rank, n_bootstrap, random_state, compute
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Series X and Y of the same length, a row for each moment."""
+        lag = self.max_lag
+        if isinstance(lag, bool) or not (isinstance(lag, int | np.integer) and lag >= 0):
+            raise ValueError(f"max_lag={lag!r}: give a whole number of moments.")
+        X, Y = listed(X), listed(Y)
+        T = size(X)
+        if size(Y) != T:
+            raise ValueError(f"The series have {T} and {size(Y)} moments: they must be on one clock.")
+        if T - 2 * lag < 10:
+            raise ValueError(f"{T} moments leave {max(T - 2 * lag, 0)} with a complete past and future of max_lag={lag}: at least 10 are needed.")
+        rank = self.rank if self.rank is not None else max(1, _COLUMNS // (2 * lag + 1))
+        x, y = Moments(self.kernel_x, compute=self.compute), Moments(self.kernel_y, compute=self.compute)
+        E = embedded(x.fit(X, min(rank, T)), lag)
+        G = y.fit(Y, min(self.rank or _COLUMNS, T))[lag : T - lag]
+        n, lags, m = E.shape
+        (sx, Vx, mean_x), (sy, Vy, mean_y) = Spectra.of(E.reshape(n, -1)), Spectra.of(G)
+        if not (sx.rank and sy.rank):
+            raise ValueError("A series is constant to its kernel: there is nothing to correlate.")
+        candidates = candidates_of(self.reg, sx, sy)
+        if candidates is None:
+            self.reg_ = as_pair(self.reg)
+        else:
+            scores = [(s.vectors * np.sqrt(s.values))[:, :_FEW] for s in (sx, sy)]
+            self.reg_, self.reg_scores_ = choose_reg(scores[0], scores[1], self.n_components, candidates, split(np.arange(n), _FOLDS))
+        found = canonical(sx, sy, self.n_components, self.reg_)
+        self.canonical_values_ = found.values
+        # back to the features of single moments
+        weights_x = (Vx @ found.x).reshape(lags, m, -1)
+        weights_y = Vy @ found.y
+        parts = np.einsum("tlm,lmc->tlc", E, weights_x)  # f_τ(x(t − τ))
+        g = G @ weights_y
+        self.lags_ = np.arange(-lag, lag + 1)
+        self.correlations_ = correlations(parts.sum(axis=1), g)
+        self.correlogram_ = np.stack([correlations(parts[:, j], g) for j in range(lags)], axis=1)
+        self.best_lag_ = int(self.lags_[np.argmax(np.abs(self.correlogram_[0]))])
+        self.band_ = self._band(parts, g)
+        x.dual_coef_, x.intercept_ = np.einsum("mp,lmc->lcp", x.dual_coef_, weights_x).reshape(-1, x.dual_coef_.shape[1]), np.zeros(lags * len(found.values))
+        y.dual_coef_, y.intercept_ = weights_y.T @ y.dual_coef_, -(mean_y @ weights_y)
+        self._x, self._y, self._offset = x, y, mean_x @ (Vx @ found.x)
+        if hasattr(x, "n_features_in_"):
+            self.n_features_in_ = x.n_features_in_
+        return self
+
+    def _band(self, parts: Array, g: Array) -> Array:
+        """The 2.5 and 97.5 % quantiles of λ(τ) over resampled blocks of time, long enough to hold the longest lag."""
+        n, lags, count = parts.shape
+        rng = check_random_state(self.random_state)
+        length = int(min(max(2 * self.max_lag, round(n ** (1 / 3)), 1), max(n // 4, 1)))
+        f = parts - parts.mean(axis=0)
+        h = (g - g.mean(axis=0))[:, None, :]
+        # sums over a block from running sums: 1, f, h, f², h², fh
+        terms = np.stack([f, np.broadcast_to(h, f.shape), f * f, np.broadcast_to(h * h, f.shape), f * h])
+        running = np.concatenate([np.zeros((5, 1, lags, count)), np.cumsum(terms, axis=1)], axis=1)
+        blocks = running[:, length:] - running[:, :-length]
+        draws = np.empty((max(self.n_bootstrap, 1), count, lags))
+        for b in range(len(draws)):
+            start = rng.randint(0, blocks.shape[1], size=max(n // length, 1))
+            sums = blocks[:, start].sum(axis=1) / (length * len(start))
+            cov = sums[4] - sums[0] * sums[1]
+            spread = np.sqrt(np.maximum((sums[2] - sums[0] ** 2) * (sums[3] - sums[1] ** 2), 0.0))
+            draws[b] = np.divide(cov, spread, out=np.zeros_like(cov), where=spread > 0).T
+        return np.quantile(draws, [0.025, 0.975], axis=0)
+
+    def transform(self, X: Any, Y: Any = None) -> Any:
+        """Σ_τ f_τ(x(t − τ)) at each moment that has max_lag moments before and after it; with the other series, also g(y(t)) there."""
+        check_is_fitted(self)
+        lag, count = self.max_lag, len(self.canonical_values_)
+        X = listed(X)
+        if size(X) <= 2 * lag:
+            raise ValueError(f"{size(X)} moments are too few for a past and future of max_lag={lag}: give more than {2 * lag}.")
+        values = self._x._values(X).reshape(size(X), 2 * lag + 1, count)
+        n = size(X) - 2 * lag
+        scores = sum(values[lag - j : lag - j + n, j + lag] for j in range(-lag, lag + 1)) - self._offset
+        if Y is None:
+            return scores
+        values = self._y._values(Y)
+        return scores, values[lag : len(values) - lag]

@@ -1,0 +1,1 @@
+"""Tests of hypotheses about distributions, by kernels."""

@@ -1,0 +1,127 @@
+"""Canonical correlations between two views that are each given by the principal components of their matrix.
+
+max ⟨K_x α, K_y β⟩ subject to α^T(K_x² + γ_x K_x)α = β^T(K_y² + γ_y K_y)β = 1, both matrices centred. With K = UΛU^T and D = (Λ/(Λ + γ))^½, the values are
+the singular values of D_x U_x^T U_y D_y = A Σ B^T, and f = K_x α = U_x D_x A. Without γ any two views of n items are perfectly correlated once their ranks
+sum to more than n − 1: two subspaces of R^{n−1} that must meet.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from mercer import backend
+from mercer.backend import Array
+
+_WHOLE = 300  # components below which all singular values are found
+
+
+@dataclass(frozen=True, eq=False)
+class Spectra:
+    """Eigenvalues, falling and positive, and eigenvectors (n, r) of a centred matrix."""
+
+    values: Array
+    vectors: Array
+
+    @classmethod
+    def of(cls, scores: Array) -> tuple[Spectra, Array, Array]:
+        """(spectra, V, mean) of the matrix of centred rows: scores − mean = U Λ^½ V^T."""
+        mean = scores.mean(axis=0)
+        with backend.calm_blas(min(scores.shape)):
+            U, singular, Vt = linalg.svd(scores - mean, full_matrices=False, check_finite=False)
+        used = singular > max(scores.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)
+        return cls(singular[used] ** 2, U[:, used]), Vt[used].T, mean
+
+    @property
+    def rank(self) -> int:
+        return len(self.values)
+
+    def shrunk(self, reg: float) -> Array:
+        """D."""
+        return np.sqrt(self.values / (self.values + reg))
+
+
+@dataclass(frozen=True, eq=False)
+class Canonical:
+    """``values`` Σ, and for each view the weights (r, count) of its principal components: f = Σ_l weight_l·(score l)."""
+
+    values: Array
+    x: Array
+    y: Array
+
+
+class Degenerate(ValueError):
+    """Without regularisation these views correlate perfectly, whatever they are."""
+
+
+def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float]) -> Canonical:
+    """The ``count`` largest canonical values, and the weights of both views."""
+    n = len(x.vectors)
+    for gamma in reg:
+        if not gamma >= 0:
+            raise ValueError(f"reg={gamma!r}: the regularisation must be a number of at least 0.")
+    if min(reg) == 0 and x.rank + y.rank > n - 1:
+        raise Degenerate(
+            f"Without regularisation every pair of views would correlate perfectly here: their centred matrices have ranks {x.rank} and {y.rank}, "
+            f"and two subspaces of dimensions that sum to more than n − 1 = {n - 1} always meet. Give reg > 0 (or None to have it chosen), or reduce "
+            "the number of columns or the rank."
+        )
+    Dx, Dy = x.shrunk(reg[0]), y.shrunk(reg[1])
+    M = Dx[:, None] * (x.vectors.T @ y.vectors) * Dy
+    A, values, B = _largest(M, min(count, *M.shape))
+    signs = np.where(_peak(x.vectors @ (Dx[:, None] * A)) < 0, -1.0, 1.0)
+    return Canonical(np.minimum(values, 1.0), signs * A / np.sqrt(x.values + reg[0])[:, None], signs * B / np.sqrt(y.values + reg[1])[:, None])
+
+
+def _peak(F: Array) -> Array:
+    return F[np.argmax(np.abs(F), axis=0), np.arange(F.shape[1])]
+
+
+def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
+    """Singular vectors and values, the largest first."""
+    small = M if M.shape[0] >= M.shape[1] else M.T
+    if small.shape[1] <= _WHOLE or 4 * count >= small.shape[1]:
+        with backend.calm_blas(small.shape[1]):
+            A, values, Bt = linalg.svd(M, full_matrices=False, check_finite=False)
+        return A[:, :count], values[:count], Bt[:count].T
+    m = small.shape[1]
+    squares, B = linalg.eigh(small.T @ small, subset_by_index=(m - count, m - 1), check_finite=False)
+    values, B = np.sqrt(np.maximum(squares[::-1], 0.0)), B[:, ::-1]
+    A = small @ B / np.maximum(values, 1e-300)
+    return (A, values, B) if M.shape[0] >= M.shape[1] else (B, values, A)
+
+
+def largest_value(x: Spectra, y: Spectra, reg: tuple[float, float], order: Array | None = None) -> float:
+    """The first canonical value, the items of y taken in another order if one is given."""
+    U = y.vectors if order is None else y.vectors[order]
+    M = x.shrunk(reg[0])[:, None] * (x.vectors.T @ U) * y.shrunk(reg[1])
+    with backend.calm_blas(min(M.shape)):
+        return float(linalg.svdvals(M, check_finite=False)[0])
+
+
+def correlations(F: Array, G: Array) -> Array:
+    """The empirical correlation of each column of F with the same column of G; 0 where one is constant."""
+    F, G = F - F.mean(axis=0), G - G.mean(axis=0)
+    norms = np.linalg.norm(F, axis=0) * np.linalg.norm(G, axis=0)
+    return np.divide(np.einsum("ij,ij->j", F, G), norms, out=np.zeros(F.shape[1]), where=norms > 0)
+
+
+def choose_reg(
+    X: Array, Y: Array, count: int, candidates: list[tuple[float, float]], folds: list[tuple[Array, Array]]
+) -> tuple[tuple[float, float], Array]:
+    """The candidate of the largest correlation on held-out items, the mean over folds and components, and those of all; X, Y are scores (n, r)."""
+    found = np.zeros((len(folds), len(candidates)))
+    for k, (train, test) in enumerate(folds):
+        (x, Vx, mean_x), (y, Vy, mean_y) = Spectra.of(X[train]), Spectra.of(Y[train])
+        new_x, new_y = (X[test] - mean_x) @ Vx, (Y[test] - mean_y) @ Vy
+        for c, reg in enumerate(candidates):
+            try:
+                s = canonical(x, y, count, reg)
+            except Degenerate:
+                found[k, c] = -np.inf
+                continue
+            found[k, c] = float(np.mean(correlations(new_x @ s.x, new_y @ s.y)))
+    scores = found.mean(axis=0)
+    return candidates[int(np.argmax(scores))], scores

@@ -30,10 +30,12 @@ _GRID = tuple(10.0 ** np.arange(-5, 0.5, 0.5))  # of the trace
 
 
 class Column(KernelEstimator):
-    """A view of vectors that may be given as one number for each item."""
+    """A view of vectors that may, where ``single``, be given as one number for each item."""
+
+    single = True
 
     def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
-        if self._of_vectors and not sparse.issparse(X) and (hasattr(X, "__array__") or isinstance(X, list | tuple)):
+        if self.single and self._of_vectors and not sparse.issparse(X) and (hasattr(X, "__array__") or isinstance(X, list | tuple)):
             values = np.asarray(X)
             X = values.reshape(-1, 1) if values.ndim == 1 and len(values) else X
         return super()._accept(X, y, reset=reset, **options)
@@ -42,8 +44,10 @@ class Column(KernelEstimator):
 class Side(Column, Components):
     """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
 
-    def __init__(self, kernel: Kernel | str | None = None, *, rank: int | None = None, compute: Compute | None = None) -> None:
-        self.kernel, self.rank, self.compute = kernel, rank, compute
+    def __init__(
+        self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None
+    ) -> None:
+        self.kernel, self.single, self.rank, self.compute = kernel, single, rank, compute
         self.n_components, self.solver, self.random_state, self.tol, self.progress = None, "auto", 0, None, None
 
     def fit(self, X: Any) -> Self:
@@ -143,8 +147,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(f"requires y to be passed, but the target y is None: {type(self).__name__} correlates two views, fit(X, Y).")
         if isinstance(self.n_components, bool) or not (isinstance(self.n_components, int | np.integer) and self.n_components >= 1):
             raise ValueError(f"n_components={self.n_components!r}: give a whole number of at least 1.")
-        kernel_x, kernel_y, reg, rank = self._kernels()
-        x, y_side = (Side(k, rank=rank, compute=self.compute).fit(Z) for k, Z in ((kernel_x, X), (kernel_y, y)))
+        reg = self._kernels()[2]
+        x, y_side = self._sides(X, y)
         n = len(x.spectra_.vectors)
         if len(y_side.spectra_.vectors) != n:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {n} of X and {len(y_side.spectra_.vectors)} of Y.")
@@ -171,6 +175,11 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         y_side.forget()
         self._x, self._y = x, y_side
         return self
+
+    def _sides(self, X: Any, Y: Any) -> tuple[Side, Side]:
+        kernel_x, kernel_y, _, rank = self._kernels()
+        x = Side(kernel_x, rank=rank, compute=self.compute).fit(X)
+        return x, Side(kernel_y, single=True, rank=rank, compute=self.compute).fit(Y)
 
     def _folds(self, n: int) -> list[tuple[Array, Array]]:
         if isinstance(self.cv, bool) or not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
@@ -209,9 +218,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The decompositions serve all permutations.
         """
         check_is_fitted(self)
-        kernel_x, kernel_y, _, rank = self._kernels()
-        x, y = (Side(k, rank=rank, compute=self.compute).fit(Z).spectra_ for k, Z in ((kernel_x, X), (kernel_y, Y)))
-        x, y = (Spectra(s.values[:_FEW], s.vectors[:, :_FEW]) for s in (x, y))
+        x, y = (Spectra(s.spectra_.values[:_FEW], s.spectra_.vectors[:, :_FEW]) for s in self._sides(X, Y))
         rng = check_random_state(random_state)
         null = [largest_value(x, y, self.reg_, rng.permutation(len(x.vectors))) for _ in range(n_permutations)]
         return permutation_outcome("canonical correlation", largest_value(x, y, self.reg_), np.array(null))

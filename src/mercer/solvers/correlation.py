@@ -56,8 +56,8 @@ class Degenerate(ValueError):
     """Without regularisation these views correlate perfectly, whatever they are."""
 
 
-def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float]) -> Canonical:
-    """The ``count`` largest canonical values, and the weights of both views."""
+def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float], inner: Array | None = None) -> Canonical:
+    """The ``count`` largest canonical values, and the weights of both views; ``inner`` is U_x^T U_y, where it is known."""
     n = len(x.vectors)
     for gamma in reg:
         if not gamma >= 0:
@@ -69,7 +69,7 @@ def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float]) -> C
             "the number of columns or the rank."
         )
     Dx, Dy = x.shrunk(reg[0]), y.shrunk(reg[1])
-    M = Dx[:, None] * (x.vectors.T @ y.vectors) * Dy
+    M = Dx[:, None] * (x.vectors.T @ y.vectors if inner is None else inner) * Dy
     A, values, B = _largest(M, min(count, *M.shape))
     signs = np.where(_peak(x.vectors @ (Dx[:, None] * A)) < 0, -1.0, 1.0)
     return Canonical(np.minimum(values, 1.0), signs * A / np.sqrt(x.values + reg[0])[:, None], signs * B / np.sqrt(y.values + reg[1])[:, None])
@@ -115,10 +115,11 @@ def choose_reg(
     found = np.zeros((len(folds), len(candidates)))
     for k, (train, test) in enumerate(folds):
         (x, Vx, mean_x), (y, Vy, mean_y) = Spectra.of(X[train]), Spectra.of(Y[train])
+        inner = x.vectors.T @ y.vectors  # serves all candidates
         new_x, new_y = (X[test] - mean_x) @ Vx, (Y[test] - mean_y) @ Vy
         for c, reg in enumerate(candidates):
             try:
-                s = canonical(x, y, count, reg)
+                s = canonical(x, y, count, reg, inner)
             except Degenerate:
                 found[k, c] = -np.inf
                 continue

@@ -1,4 +1,4 @@
-"""Unsupervised learning by its definitions: dense matrices, explicit loops and repeated rows, slow on purpose. Nothing here comes from the library."""
+"""Unsupervised learning by its definitions: dense matrices, loops and repeated rows, slow on purpose. Nothing here comes from the library."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ from .estimators.representer import KernelQuantile as KernelQuantile
 from .estimators.representer import RepresenterMachine as RepresenterMachine
 from .estimators.ridge import KernelRidge as KernelRidge
 from .estimators.ridge import KernelRidgeCV as KernelRidgeCV
+from .estimators.spectral_clustering import SpectralClustering as SpectralClustering
 from .estimators.svm import SVC as SVC
 from .estimators.svm import NuSVC as NuSVC
 from .estimators.svr import SVR as SVR

@@ -45,7 +45,9 @@ def solve_eigen(
         if solver == "lanczos" and count < n - 1:
             values, vectors, steps, residual = _lanczos(matrix, count, tol, max_iter, rng)
         else:
-            values, vectors, steps, residual = _krylov(matrix, count, tol, max_iter, rng, progress)
+            start = matrix.project(rng.standard_normal((n, block_size(n, count))))
+            space = n - int(problem.centred)
+            values, vectors, steps, residual = block_krylov(matrix.__matmul__, start, count, space, tol=tol, max_iter=max_iter, progress=progress)
     return EigenSolution(values, signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
 
 
@@ -120,18 +122,25 @@ def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any)
     return values, vectors, calls[0], float(np.max(np.linalg.norm(left, axis=0), initial=0.0)) / max(float(values.max(initial=0.0)), 1e-300)
 
 
-def _krylov(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any, progress: Any) -> tuple[Array, Array, int, float]:
-    """Rayleigh–Ritz in the Krylov space of a random block, kept orthonormal by two projections, restarted with its best vectors.
+def block_size(n: int, count: int) -> int:
+    """Vectors of a block with which ``count`` eigenvalues are looked for."""
+    return min(n, max(8, count + 4 + count // 4))
+
+
+def block_krylov(
+    product: Callable[[Array], Array], start: Array, count: int, space: int, *, tol: float, max_iter: int,
+    progress: Callable[[dict[str, Any]], Any] | None = None,
+) -> tuple[Array, Array, int, float]:  # fmt: skip
+    """(values, vectors, steps, residual): Rayleigh–Ritz in the Krylov space of a block, kept orthonormal by two projections, restarted with its best.
 
     A block converges as fast as its number of vectors allows (gap to λ_{b+1}, not to the next eigenvalue), and a pass over the matrix costs nearly
-    the same for one vector as for a dozen.
+    the same for one vector as for a dozen. ``space`` is the dimension of the space that ``start`` lies in.
     """
-    n = len(matrix.scale)
-    block = min(n, max(8, count + 4 + count // 4))
+    n, block = start.shape
     room = min(n, max(8 * block, 2 * count + 4 * block))
     basis = np.empty((n, room + block), order="F")
     T = np.zeros((room + block, room + block))
-    fresh = _orthonormal(matrix.project(rng.standard_normal((n, block))))
+    fresh = _orthonormal(start)
     size = 0
     values, Y, residual, steps = np.empty(0), np.empty((0, 0)), np.inf, 0
     while True:
@@ -139,7 +148,7 @@ def _krylov(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any, 
         width = fresh.shape[1]
         now = slice(size, size + width)
         basis[:, now] = fresh
-        W = matrix @ fresh
+        W = product(fresh)
         Q = basis[:, : now.stop]
         H = Q.T @ W
         W -= Q @ H
@@ -149,7 +158,7 @@ def _krylov(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any, 
         T[now, : now.stop] = T[: now.stop, now].T
         T[now, now] = (T[now, now] + T[now, now].T) / 2
         size = now.stop
-        fresh, R = _remainder(W, float(np.max(np.abs(H), initial=0.0)), n - int(matrix.u is not None) - size)
+        fresh, R = _remainder(W, float(np.max(np.abs(H), initial=0.0)), space - size)
         theta, vectors = np.linalg.eigh(T[:size, :size])
         theta, vectors = theta[::-1], vectors[:, ::-1]
         wanted = min(count, size)

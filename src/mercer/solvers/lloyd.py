@@ -7,7 +7,7 @@ several starts to where no sample is nearer to another mean, and keeps the best.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,29 +67,30 @@ class Run:
 
 
 def cluster(
-    space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0,
+    space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0, starts: Sequence[Array] = (),
     progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Clustering:  # fmt: skip
     """The best of ``n_init`` descents from k-means++ starts, stepping together so that they share each pass over the data.
 
-    ``tol``: a run also ends when a step gains less than this share of its objective.
+    ``tol``: a run also ends when a step gains less than this share of its objective. ``starts``: labels to descend from as well.
     """
     with backend.single_threaded_blas():  # threads of our own, or vectors too short for two
-        return _descended(space, count, n_init, max_iter, random_state, tol, progress)
+        given = [_filled(labels, np.ones(len(space)), space.weights, count) for labels in starts]
+        drawn = [_start(space, count, random_state) for _ in range(n_init)]
+        return _descended(space, [Run(labels, count) for labels in given + drawn], max_iter, tol, progress)
 
 
-def _descended(space: Space, count: int, n_init: int, max_iter: int, rng: Any, tol: float, progress: Any) -> Clustering:
-    runs = [Run(_start(space, count, rng), count) for _ in range(n_init)]
+def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progress: Any) -> Clustering:
     histories: list[list[float]] = [[] for _ in runs]
     ended: list[Clustering] = []
-    active = list(range(n_init))
+    active = list(range(len(runs)))
     step = 0
     while active:
         step += 1
         found = space.nearest([runs[r] for r in active])
         going = []
         for r, (labels, squares) in zip(active, found, strict=True):
-            labels = _filled(labels, squares, space.weights, count)
+            labels = _filled(labels, squares, space.weights, runs[r].count)
             objective, before = float(space.weights @ squares), runs[r].labels
             histories[r].append(objective)
             same = bool(np.array_equal(labels, before))

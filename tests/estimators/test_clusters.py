@@ -1,0 +1,414 @@
+"""Clusters: the objective by its definition, scikit-learn's optimum, all partitions of small graphs, and what weights mean."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+from sklearn import cluster as peers
+from sklearn.base import clone
+from sklearn.datasets import make_moons
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mercer as mc
+from tests import unsupervised_oracles as oracle
+
+
+@parametrize_with_checks([mc.KMeans(), mc.KernelKMeans(), mc.SpectralClustering()])
+def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        check(estimator)
+
+
+def _blobs(n: int = 60, spread: float = 0.3, seed: int = 0) -> tuple[Any, Any]:
+    y = np.arange(n) % 3
+    return np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[y] + spread * np.random.default_rng(seed).standard_normal((n, 2)), y
+
+
+def _rings(n: int = 200, inner: float = 0.2) -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    t, y = rng.uniform(0, 2 * np.pi, n), np.arange(n) % 2
+    return np.column_stack([np.cos(t), np.sin(t)]) * np.where(y, 1.0, inner)[:, None] + 0.03 * rng.standard_normal((n, 2)), y
+
+
+def _strings() -> tuple[list[str], Any]:
+    rng = np.random.default_rng(0)
+    return ["".join(rng.choice(list(letters), 20)) for letters in ("AC", "GT", "AG") for _ in range(8)], np.repeat([0, 1, 2], 8)
+
+
+def _networks() -> tuple[list[Any], Any]:
+    nx = pytest.importorskip("networkx")
+    every = [make(k) for k in range(5, 11) for make in (nx.cycle_graph, nx.star_graph)]
+    for g in every:
+        nx.set_node_attributes(g, "A", "label")
+    return every, np.arange(12) % 2
+
+
+def _gaussian(A: Any, B: Any, gamma: float) -> Any:
+    return np.array([[np.exp(-gamma * np.sum((a - b) ** 2)) for b in B] for a in A])
+
+
+def _counts(n: int, seed: int = 1) -> Any:
+    return np.random.default_rng(seed).integers(0, 4, n)
+
+
+def _means(name: str, k: int, n_init: int = 10, seed: int = 0) -> Any:
+    """One of the two machines of centres."""
+    kernels = {"linear": mc.Linear(), "Gaussian": mc.Gaussian(0.2), "default": None}
+    return mc.KMeans(k, n_init=n_init, random_state=seed) if name == "plain" else mc.KernelKMeans(k, kernels[name], n_init=n_init, random_state=seed)
+
+
+NEW = np.random.default_rng(9).uniform(-1, 7, (25, 2))
+
+
+# -- k-means ------------------------------------------------------------------------------------------------------------
+
+
+def test_kmeans_is_its_definition() -> None:
+    X, y = _blobs()
+    m = mc.KMeans(3, random_state=0).fit(X)
+    assert oracle.same_partition(m.labels_, y)
+    for c in range(3):
+        np.testing.assert_allclose(m.cluster_centers_[c], X[m.labels_ == c].mean(axis=0), atol=1e-10)
+    np.testing.assert_allclose(m.inertia_, sum(np.sum((X[i] - m.cluster_centers_[m.labels_[i]]) ** 2) for i in range(60)), rtol=1e-10)
+    D = np.array([[np.linalg.norm(x - c) for c in m.cluster_centers_] for x in NEW])
+    np.testing.assert_allclose(m.transform(NEW), D, atol=1e-9)
+    np.testing.assert_array_equal(m.predict(NEW), D.argmin(axis=1))
+    np.testing.assert_array_equal(m.predict(X), m.labels_)
+    np.testing.assert_array_equal(clone(m).fit_predict(X), m.labels_)
+    assert 1 <= m.n_iter_ <= 300
+
+
+@pytest.mark.parametrize("name", ["plain", "linear"])
+def test_the_optimum_is_scikit_learns(name: str) -> None:
+    X, _ = _blobs()
+    np.testing.assert_allclose(_means(name, 3).fit(X).inertia_, peers.KMeans(3, n_init=5, random_state=0).fit(X).inertia_, rtol=1e-9)
+    for seed, k in ((0, 4), (1, 5), (2, 6)):
+        Z = np.random.default_rng(seed).standard_normal((150, 3))  # no clusters at all
+        assert _means(name, k, 20).fit(Z).inertia_ <= 1.001 * peers.KMeans(k, n_init=20, random_state=0, tol=0).fit(Z).inertia_
+
+
+def test_kmeans_far_from_the_origin() -> None:
+    X, y = _blobs()
+    near, far = (mc.KMeans(3, random_state=0).fit(X + shift) for shift in (0.0, 1e6))
+    assert oracle.same_partition(far.labels_, y)
+    np.testing.assert_allclose(far.inertia_, near.inertia_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["plain", "linear", "Gaussian", "default"])
+def test_weights_are_repetitions(name: str) -> None:
+    X, y = _blobs()
+    w = _counts(60)
+    X[w == 0] += 100 * np.random.default_rng(0).standard_normal((np.sum(w == 0), 2))  # what is absent may be anywhere
+    one, other = _means(name, 3).fit(X, sample_weight=w), _means(name, 3).fit(np.repeat(X, w, axis=0))
+    np.testing.assert_allclose(one.inertia_, other.inertia_, rtol=1e-8)
+    assert oracle.same_partition(one.labels_[w > 0], y[w > 0])
+    assert oracle.same_partition(np.repeat(one.labels_, w), other.labels_)
+    np.testing.assert_allclose(np.sort(one.transform(NEW), axis=1), np.sort(other.transform(NEW), axis=1), atol=1e-7)
+    heavier = _means(name, 3).fit(X, sample_weight=2.5 * w)
+    np.testing.assert_allclose(heavier.inertia_, 2.5 * one.inertia_, rtol=1e-8)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["plain", "linear"])
+def test_one_start_is_distributed_as_with_repetitions(name: str) -> None:
+    """The weights enter the starting centres as well: a single start ends in the same optima equally often."""
+    heavy = np.arange(36) < 12  # in the middle; starts that overlook the weights fall on the others (p < 1e-12)
+    X, w = np.random.default_rng(0).standard_normal((36, 2)) * np.where(heavy, 1.0, 3.0)[:, None], np.where(heavy, 30, 1)
+    long = np.repeat(X, w, axis=0)
+    one = [_means(name, 4, 1, s).fit(X, sample_weight=w).inertia_ for s in range(400)]
+    other = [_means(name, 4, 1, 1000 + s).fit(long).inertia_ for s in range(400)]
+    assert np.ptp(one) > 1e-3 * np.mean(one)  # there are several optima
+    assert ks_2samp(np.round(one, 6), np.round(other, 6)).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("name", ["plain", "linear", "Gaussian"])
+@pytest.mark.parametrize("k", [9, 10])
+def test_no_cluster_stays_empty(name: str, k: int) -> None:
+    """Ten places, many points on each."""
+    places = np.random.default_rng(0).standard_normal((10, 2)) * 3
+    X = np.repeat(places, np.arange(1, 11), axis=0)
+    m = _means(name, k).fit(X)
+    assert set(m.labels_) == set(range(k))
+    assert np.isfinite(m.transform(X)).all()
+    assert np.isfinite(m.inertia_)
+    if k == 10:
+        np.testing.assert_allclose(m.inertia_, 0, atol=1e-9)
+        assert len({tuple(row) for row in np.column_stack([X, m.labels_])}) == 10  # equal points are together
+
+
+@pytest.mark.parametrize("name", ["plain", "linear", "Gaussian"])
+def test_no_start_leaves_a_cluster_empty(name: str) -> None:
+    X = np.random.default_rng(0).standard_normal((15, 1))
+    for seed in range(30):
+        assert len(set(_means(name, 12, 1, seed).fit(X).labels_)) == 12
+
+
+# -- kernel k-means -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gamma", [0.05, 1.0])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_kernel_kmeans_is_its_definition(k: int, weighted: bool, gamma: float) -> None:
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    w = np.random.default_rng(1).uniform(0.2, 3.0, 40) if weighted else None
+    Z = X[:7] + 0.3
+    K, K_new = _gaussian(X, X, gamma), _gaussian(Z, X, gamma)
+    m = mc.KernelKMeans(k, mc.Gaussian(gamma), random_state=0).fit(X, sample_weight=w)
+    assert set(m.labels_) == set(range(k))
+    np.testing.assert_allclose(m.inertia_, oracle.kernel_kmeans_objective(K, m.labels_, w), rtol=1e-9)
+    np.testing.assert_array_equal(oracle.lloyd_step(K, m.labels_, k, w), m.labels_)  # nobody is nearer to another centre
+    np.testing.assert_array_equal(m.predict(X), m.labels_)
+    d2 = oracle.squared_distances(K, m.labels_, k, w, K_new, np.ones(7))
+    np.testing.assert_allclose(m.transform(Z) ** 2, d2, atol=1e-9)
+    np.testing.assert_array_equal(m.predict(Z), d2.argmin(axis=1))
+
+
+def test_the_objective_never_rises() -> None:
+    X = np.random.default_rng(0).standard_normal((150, 3))
+    for seed in range(5):
+        m = mc.KernelKMeans(6, mc.Gaussian(0.3), n_init=1, random_state=seed).fit(X)
+        assert len(m.objectives_) > 2
+        assert (np.diff(m.objectives_) <= 1e-10 * m.objectives_[0]).all()
+        np.testing.assert_allclose(m.objectives_[-1], m.inertia_, rtol=1e-9)
+    many = mc.KernelKMeans(6, mc.Gaussian(0.3), n_init=10, random_state=0).fit(X)
+    np.testing.assert_allclose(many.objectives_[-1], many.inertia_, rtol=1e-9)
+
+
+def test_more_starts_are_never_worse() -> None:
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    each = [mc.KernelKMeans(6, mc.Gaussian(0.3), n_init=1, random_state=s).fit(X).inertia_ for s in range(15)]
+    assert np.ptp(each) > 0
+    assert mc.KernelKMeans(6, mc.Gaussian(0.3), n_init=30, random_state=0).fit(X).inertia_ <= np.median(each)
+
+
+def test_seeds_are_kept() -> None:
+    X = np.random.default_rng(0).standard_normal((80, 3))
+    for model in (mc.KMeans(5, n_init=2, random_state=4), mc.KernelKMeans(5, n_init=2, random_state=4), mc.SpectralClustering(5, random_state=4)):
+        np.testing.assert_array_equal(clone(model).fit(X).labels_, clone(model).fit(X).labels_)
+
+
+def test_rings_by_kernel_kmeans() -> None:
+    """With this width the rings are the best partition, which no straight line is."""
+    X, y = _rings()
+    m = mc.KernelKMeans(2, mc.Gaussian(3.0), random_state=0).fit(X)
+    assert adjusted_rand_score(y, m.labels_) > 0.95
+    assert adjusted_rand_score(y, mc.KMeans(2, random_state=0).fit(X).labels_) < 0.3
+    inside, outside = m.predict([[0.0, 0.1], [0.1, 0.0]]), m.predict([[0.0, 1.0], [-1.0, 0.0]])
+    assert inside[0] == inside[1] != outside[0] == outside[1]
+
+
+def test_a_precomputed_matrix() -> None:
+    X, _ = _blobs()
+    w = _counts(60)
+    K, K_new = _gaussian(X, X, 0.1), _gaussian(NEW, X, 0.1)
+    for weights in (None, w):
+        ours = mc.KernelKMeans(3, "precomputed", random_state=0).fit(K, sample_weight=weights)
+        same = mc.KernelKMeans(3, mc.Gaussian(0.1), random_state=0).fit(X, sample_weight=weights)
+        np.testing.assert_allclose(ours.inertia_, same.inertia_, rtol=1e-9)
+        assert oracle.same_partition(ours.labels_, same.labels_)
+        with pytest.raises(ValueError, match="precomputed"):  # distances of new items need their k(x, x)
+            ours.transform(K_new)
+        assert oracle.same_partition(ours.predict(K_new), same.predict(NEW))
+
+
+def test_strings_and_graphs(tmp_path: Path) -> None:
+    for (objects, y), k in ((_strings(), mc.Spectrum(3).normalized()), (_networks(), mc.WeisfeilerLehman(2).normalized())):
+        K = np.asarray(k(objects), float)
+        m = mc.KernelKMeans(int(y.max()) + 1, k, random_state=0).fit(objects)
+        assert oracle.same_partition(m.labels_, y)
+        np.testing.assert_allclose(m.inertia_, oracle.kernel_kmeans_objective(K, m.labels_), rtol=1e-8)
+        np.testing.assert_array_equal(m.predict(objects[::-1]), m.labels_[::-1])
+        mc.save(m, tmp_path / "model")
+        np.testing.assert_array_equal(mc.load(tmp_path / "model").predict(objects), m.labels_)
+        spectral = mc.SpectralClustering(int(y.max()) + 1, k, random_state=0).fit(objects)
+        assert oracle.same_partition(spectral.labels_, y)
+
+
+# -- spectral clustering ------------------------------------------------------------------------------------------------
+
+
+def _affinity(n: int, seed: int, planted: bool = False) -> Any:
+    """A connected weighted graph; planted: two halves with weak bonds between."""
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.uniform(0.2, 1.0, (n, n)) * (rng.random((n, n)) < 0.5), 1)
+    A[np.arange(n - 1), np.arange(1, n)] += 0.3
+    A = A + A.T
+    if planted:
+        side = np.arange(n) < n // 2
+        A = np.where(side[:, None] == side, A + 0.5 * (1 - np.eye(n)), 0.15 * A)
+    return A
+
+
+@pytest.mark.parametrize("n", [8, 9, 10])
+def test_kernel_kmeans_is_the_normalised_cut(n: int) -> None:
+    """Weights D and kernel σD⁻¹ + D⁻¹AD⁻¹: the objectives differ by one constant over all partitions, and our fit is on that line."""
+    for seed in range(3):
+        A = _affinity(n, seed)
+        lowest = np.linalg.eigvalsh(A / np.sqrt(np.outer(A.sum(1), A.sum(1))))[0]
+        K, d = oracle.cut_kernel(A, -lowest)
+        every = list(oracle.partitions(n))
+        cuts = np.array([oracle.normalised_cut(A, p) for p in every])
+        gaps = np.array([oracle.kernel_kmeans_objective(K, p, d) for p in every]) - cuts
+        np.testing.assert_allclose(gaps, gaps[0], atol=1e-10)
+        m = mc.KernelKMeans(2, "precomputed", n_init=50, random_state=0).fit(K, sample_weight=d)
+        np.testing.assert_allclose(m.inertia_ - gaps[0], oracle.normalised_cut(A, m.labels_), atol=1e-9)
+        assert m.inertia_ >= cuts.min() + gaps[0] - 1e-9
+
+
+@pytest.mark.parametrize("rounding", ["auto", "qr", "kmeans"])
+@pytest.mark.parametrize("seed", range(4))
+def test_planted_halves_are_the_best_cut(seed: int, rounding: str) -> None:
+    A = _affinity(10, seed, planted=True)
+    best = min(oracle.partitions(10), key=lambda p: oracle.normalised_cut(A, p))
+    m = mc.SpectralClustering(2, "precomputed", rounding=rounding, random_state=0).fit(A)
+    assert oracle.same_partition(m.labels_, best)
+    assert oracle.same_partition(m.labels_, np.arange(10) < 5)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_eigenvalues_of_the_normalised_affinity(k: int) -> None:
+    A = _affinity(20, 0)
+    d = A.sum(axis=1)
+    truth = np.linalg.eigvalsh(A / np.sqrt(np.outer(d, d)))[::-1][:k]
+    m = mc.SpectralClustering(k, "precomputed", random_state=0).fit(A)
+    np.testing.assert_allclose(m.eigenvalues_, truth, atol=1e-8)
+    np.testing.assert_allclose(m.eigenvalues_[0], 1.0, atol=1e-8)
+    assert m.embedding_.shape == (20, k)
+    assert k - m.eigenvalues_.sum() <= oracle.normalised_cut(A, m.labels_) + 1e-9  # the relaxation is a bound
+
+
+def test_the_ratio_is_the_relaxation_of_kernel_kmeans() -> None:
+    """max Tr(UᵀKU), UᵀU = I: the k largest eigenvalues bound what any partition reaches."""
+    X, y = _blobs()
+    K = _gaussian(X, X, 0.1)
+    m = mc.SpectralClustering(3, mc.Gaussian(0.1), cut="ratio", random_state=0).fit(X)
+    np.testing.assert_allclose(m.eigenvalues_, np.linalg.eigvalsh(K)[::-1][:3], rtol=1e-7)
+    assert oracle.same_partition(m.labels_, y)
+    assert np.trace(K) - m.eigenvalues_.sum() <= oracle.kernel_kmeans_objective(K, m.labels_) + 1e-9
+    w = np.random.default_rng(0).uniform(0.5, 2.0, 60)
+    m = mc.SpectralClustering(3, mc.Gaussian(0.1), cut="ratio", random_state=0).fit(X, sample_weight=w)
+    np.testing.assert_allclose(m.eigenvalues_, np.linalg.eigvalsh(np.sqrt(np.outer(w, w)) * K)[::-1][:3], rtol=1e-7)  # W^½KW^½
+    assert oracle.same_partition(m.labels_, y)
+
+
+@pytest.mark.parametrize("cut", ["normalized", "ratio"])
+def test_spectral_weights_are_repetitions(cut: str) -> None:
+    X, y = _blobs(60, 0.8)
+    w = _counts(60)
+    one = mc.SpectralClustering(3, mc.Gaussian(0.2), cut=cut, random_state=0).fit(X, sample_weight=w)
+    other = mc.SpectralClustering(3, mc.Gaussian(0.2), cut=cut, random_state=0).fit(np.repeat(X, w, axis=0))
+    np.testing.assert_allclose(one.eigenvalues_, other.eigenvalues_, atol=1e-8 * other.eigenvalues_[0])
+    assert oracle.same_partition(np.repeat(one.labels_, w), other.labels_)
+    assert oracle.same_partition(one.labels_[w > 0], y[w > 0])
+
+
+def test_the_better_rounding_wins() -> None:
+    for seed in range(12):
+        A = _affinity(14, seed)
+        cuts = {}
+        for way in ("auto", "qr", "kmeans"):
+            m = mc.SpectralClustering(3, "precomputed", rounding=way, random_state=0).fit(A)
+            cuts[way] = oracle.normalised_cut(A, m.labels_)
+            assert m.rounding_ in ("qr", "kmeans")
+            assert way in ("auto", m.rounding_)
+            assert len(set(m.labels_)) == 3
+        assert cuts["auto"] <= min(cuts["qr"], cuts["kmeans"]) + 1e-9
+
+
+def test_the_objective_is_that_of_the_labels() -> None:
+    """The cut itself, or what stays inside, k − cut."""
+    A = _affinity(14, 0)
+    m = mc.SpectralClustering(3, "precomputed", random_state=0).fit(A)
+    cut = oracle.normalised_cut(A, m.labels_)
+    assert min(abs(m.objective_ - cut), abs(m.objective_ - (3 - cut))) < 1e-8
+
+
+def test_the_karate_club() -> None:
+    nx = pytest.importorskip("networkx")
+    club = nx.karate_club_graph()
+    A = nx.to_numpy_array(club, weight=None)
+    faction = np.array([club.nodes[v]["club"] == "Officer" for v in club])
+    m = mc.SpectralClustering(2, "precomputed", random_state=0).fit(A)
+    assert adjusted_rand_score(faction, m.labels_) > 0.7
+    assert oracle.normalised_cut(A, m.labels_) <= oracle.normalised_cut(A, faction) + 1e-9
+    theirs = peers.SpectralClustering(2, affinity="precomputed", assign_labels="cluster_qr", random_state=0).fit(A)
+    assert oracle.normalised_cut(A, m.labels_) <= oracle.normalised_cut(A, theirs.labels_) + 1e-9
+
+
+@pytest.mark.parametrize("k", [mc.Gaussian(30.0), None], ids=str)
+def test_rings_moons_and_blobs(k: Any) -> None:
+    """Also with the width found from the data."""
+    for X, y in (_rings(300, 0.4), make_moons(300, noise=0.04, random_state=0)):
+        m = mc.SpectralClustering(2, k, random_state=0).fit(X)
+        assert adjusted_rand_score(y, m.labels_) > 0.95
+    X, y = _blobs(90, 0.5)
+    m = mc.SpectralClustering(3, k if k is None else mc.Gaussian(0.5), random_state=0).fit(X)
+    assert oracle.same_partition(m.labels_, y)
+
+
+def test_the_found_width_does_not_depend_on_units() -> None:
+    X, y = _rings(300, 0.4)
+    for scale in (1e-3, 1e3):
+        m = mc.SpectralClustering(2, random_state=0).fit(scale * X)
+        assert adjusted_rand_score(y, m.labels_) > 0.95
+        assert type(m.kernel_) is mc.Gaussian
+
+
+def test_separate_components_are_the_clusters() -> None:
+    """A graph in three pieces: eigenvalue 1 three times, cut 0."""
+    A = np.zeros((15, 15))
+    for c in range(3):
+        A[5 * c : 5 * c + 5, 5 * c : 5 * c + 5] = _affinity(5, c)
+    m = mc.SpectralClustering(3, "precomputed", random_state=0).fit(A)
+    assert oracle.same_partition(m.labels_, np.repeat([0, 1, 2], 5))
+    np.testing.assert_allclose(m.eigenvalues_, 1.0, atol=1e-8)
+
+
+# -- refused ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("machine", [mc.KMeans, mc.KernelKMeans, mc.SpectralClustering])
+def test_bad_input(machine: Any) -> None:
+    X, _ = _blobs()
+    bad = X.copy()
+    bad[2, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        machine(3).fit(bad)
+    for k in (0, -1):
+        with pytest.raises(ValueError, match="n_clusters"):
+            machine(k).fit(X)
+    with pytest.raises(ValueError, match=r"n_clusters|n_samples"):
+        machine(61).fit(X)
+    with pytest.raises(ValueError, match="n_init"):
+        machine(2, n_init=0).fit(X)
+    for w in (-np.ones(60), np.zeros(60), np.ones(59)):
+        with pytest.raises(ValueError, match=r"weight"):
+            machine(3).fit(X, sample_weight=w)
+    if hasattr(machine, "predict"):
+        with pytest.raises(NotFittedError):
+            machine(3).predict(X)
+        with pytest.raises(ValueError, match="features"):
+            machine(3).fit(X).predict(X[:, :1])
+
+
+def test_bad_options() -> None:
+    X, _ = _blobs()
+    for options, message in (({"cut": "min"}, "cut"), ({"rounding": "up"}, "rounding")):
+        with pytest.raises(ValueError, match=message):
+            mc.SpectralClustering(3, **options).fit(X)
+    for machine in (mc.KernelKMeans, mc.SpectralClustering):
+        with pytest.raises(ValueError, match="square"):
+            machine(2, "precomputed").fit(X)
+        with pytest.raises(TypeError, match=r"mercer\.Gaussian"):
+            machine(2, "rbf").fit(X)
+    with pytest.raises(ValueError, match=r"negative|affinit|degree"):
+        mc.SpectralClustering(2, "precomputed").fit(np.array([[1.0, -2.0, 0.1], [-2.0, 1.0, 0.3], [0.1, 0.3, 1.0]]))

@@ -41,6 +41,8 @@ from .gram import DenseGram as DenseGram
 from .gram import Gram as Gram
 from .gram import LowRankGram as LowRankGram
 from .gram import WeightedGram as WeightedGram
+from .hypotheses.dependence import hsic_test as hsic_test
+from .hypotheses.two_sample import mmd_test as mmd_test
 from .kernels.algebra import exp as exp
 from .kernels.algebra import geometric as geometric
 from .kernels.algebra import polynomial as polynomial

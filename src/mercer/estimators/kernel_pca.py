@@ -42,7 +42,10 @@ class Components(KernelMachine):
         self._bind(X, weights)
         gram = self._gram(X)
         s = self._solve(gram, weights)
-        positive = s.values > n * np.finfo(gram.dtype).eps * max(float(s.values.max(initial=0.0)), 0.0)
+        whole = float(weights @ np.abs(np.asarray(backend.to_numpy(gram.diag()), np.float64)))  # what rounding is a part of
+        positive = s.values > np.finfo(gram.dtype).eps * max(whole, n * float(s.values.max(initial=0.0)))
+        if self.n_components is None:
+            s, positive = _some(s, int(positive.sum())), positive[positive]
         if not positive.any():
             raise ValueError(
                 f"{type(self).__name__}: the kernel is the same for all {n} samples, so they have no directions. Change the kernel's parameters "
@@ -63,13 +66,15 @@ class Components(KernelMachine):
         n = gram.shape[0]
         options: dict[str, Any] = {"random_state": self.random_state, "progress": self._reporter()}
         if self.tol is not None:
+            if not self.tol > 0:
+                raise ValueError(f"tol={self.tol!r}: the residual to reach must be positive.")
             options["tol"] = self.tol
         count = component_count(self.n_components, np.iinfo(np.int64).max, "")
         if count is not None or self.n_components is None:
             s = solve_eigen(Eigen(n if count is None else min(count, n), weights), gram, self.solver, **options)
-            kept = len(s.values) if count is not None else max(1, int(np.sum(s.values > n * np.finfo(np.float64).eps * s.values[0])))
-            if count is not None and len(s.values) < count:
-                s = _padded(s, min(count, n))
+            kept = len(s.values)
+            if count is not None and kept < count:
+                s, kept = _padded(s, min(count, n)), min(count, n)
         else:
             kept, tried = n, 32
             while True:  # a share of the variance: more until it is reached
@@ -78,7 +83,7 @@ class Components(KernelMachine):
                     kept = share_of_variance(s.values, s.trace, self.n_components)
                     break
                 tried *= 4
-        return EigenSolution(s.values[:kept], s.vectors[:, :kept], s.means, s.trace, s.residual, s.n_iter, s.solver)
+        return _some(s, kept)
 
     def _training_scores(self) -> Array:
         """f_l(x_i) = √λ_l u_il/√w_i."""
@@ -89,6 +94,10 @@ class Components(KernelMachine):
         """‖φ(x) − μ‖² from k(x, x) and ⟨φ(x), μ⟩."""
         mean = float(self._weights_kept @ self._means) / float(self._weights_kept.sum())
         return np.asarray(diagonal, np.float64) - 2 * inner + mean
+
+
+def _some(s: EigenSolution, kept: int) -> EigenSolution:
+    return EigenSolution(s.values[:kept], s.vectors[:, :kept], s.means, s.trace, s.residual, s.n_iter, s.solver)
 
 
 def _padded(s: EigenSolution, count: int) -> EigenSolution:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import logsumexp
 from sklearn.base import DensityMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -64,6 +66,13 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         ]
         mixture, self.lower_bound_, self.n_iter_, self.converged_ = max(runs, key=lambda run: run[1])
         self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means + centre, mixture.covariances
+        if not self.converged_:
+            warnings.warn(
+                f"GaussianMixture stopped after max_iter={self.max_iter} steps, the last of which still gained {self.tol:g} or more in the mean "
+                "log-likelihood. Raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         return self
 
     def _start(self, Z: Array, w: Array, centre: Array, family: Family, rng: Any) -> Mixture:
@@ -83,9 +92,9 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
                 labels = cluster(points, k, n_init=1, max_iter=100, random_state=rng, tol=1e-4).labels
             start = from_labels(Z, w, labels, k, family, self.reg_covar)
             weights, means = start.weights if weights is None else weights, start.means if means is None else means
-            covariances = start.covariances if precisions is None else family.of_precisions(precisions)
+            covariances = start.covariances if precisions is None else _inverted(family, precisions)
         else:
-            covariances = family.of_precisions(precisions)
+            covariances = _inverted(family, precisions)
         return Mixture(weights, means, covariances)
 
     def _accepted(self, X: Any) -> tuple[Array, Mixture]:
@@ -152,6 +161,13 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         means = R[:, :, None] * np.einsum("kde,ike->ikd", precisions, deviations)
         slopes = self._family.slopes(R, deviations, mixture.covariances)
         return np.concatenate([(R - self.weights_)[:, :-1], means.reshape(len(X), -1), slopes], axis=1)
+
+
+def _inverted(family: Family, precisions: Array) -> Array:
+    least = float(np.linalg.eigvalsh(precisions).min() if family.matrices else precisions.min())
+    if not least > 0:
+        raise ValueError(f"precisions_init must be positive definite, and has an eigenvalue of {least:.3g}.")
+    return family.of_precisions(precisions)
 
 
 def _given(value: Any, shape: tuple[int, ...], name: str) -> Array | None:

@@ -59,6 +59,10 @@ class _SquaredDistance:
     def _block(A: Any, B: Any) -> Any:
         return sqdist(A, B)
 
+    @staticmethod
+    def _diag(A: Any) -> Any:
+        return 0.0 * sqnorm(A)
+
 
 def squared_distances(A: Any, B: Any) -> Any:
     """‖a − b‖² between all rows of two tables, without loss for near ones."""

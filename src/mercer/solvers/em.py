@@ -37,6 +37,7 @@ class Family(ABC):
     """What covariances may be."""
 
     strip = 8 * _STRIP  # rows that are worked on together
+    matrices = False  # whether covariances are matrices
 
     @abstractmethod
     def factors(self, covariances: Array) -> Array:
@@ -91,6 +92,7 @@ class Full(Family):
     """One matrix for each component."""
 
     strip = _STRIP
+    matrices = True
 
     def factors(self, covariances: Array) -> Array:
         return np.stack([_cholesky_inverse(C) for C in covariances])

@@ -1,0 +1,125 @@
+"""Are two things that come in pairs independent?"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from scipy import sparse, stats
+from sklearn.utils import check_random_state
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import chunks, listed, size, take
+from mercer.gram import Gram, LowRankGram
+from mercer.hypotheses.kernels import kernels_of
+from mercer.hypotheses.permutations import aggregated, check_permutations
+from mercer.hypotheses.result import Outcome
+from mercer.solvers.incomplete import incomplete_cholesky
+
+_RANK = 200  # columns of a factor, where matrices do not fit
+
+
+def hsic_test(
+    X: Any, Y: Any, kernel_x: Any = None, kernel_y: Any = None, *, n_permutations: int = 1000, statistic: str = "biased", random_state: Any = None,
+    compute: Compute | None = None,
+) -> Outcome:  # fmt: skip
+    """HSIC = tr(K H L H)/n², the squared norm of the covariance between φ(x) and ψ(y); 0 only if x and y are independent, for characteristic kernels.
+
+    kernel_x, kernel_y
+        One, or lists of them: aggregated over all pairs; "aggregated" for many widths; None: the Gaussian of the median distance.
+    statistic
+        "biased": compared with ``n_permutations`` orders of Y, for which both matrices serve; for kernels of few features, and where the matrices do
+        not fit the memory budget (then with incomplete factors), by features. "block": the mean of unbiased statistics of blocks of √n pairs, against
+        the normal distribution.
+    """
+    if statistic not in ("biased", "block"):
+        raise ValueError(f"statistic={statistic!r}: choose 'biased' or 'block'.")
+    X, Y = _table(listed(X)), _table(listed(Y))
+    n = size(X)
+    if size(Y) != n:
+        raise ValueError(f"X has {n} items and Y {size(Y)}: they must come in pairs.")
+    if n < 4:
+        raise ValueError(f"{n} pairs are too few to see dependence: at least 4 are needed.")
+    kernels = kernels_of(kernel_x, X), kernels_of(kernel_y, Y)
+    if statistic == "block":
+        if len(kernels[0]) * len(kernels[1]) > 1:
+            raise ValueError("statistic='block' is for one kernel of each side; aggregate with 'biased'.")
+        return _blocks(kernels[0][0], kernels[1][0], X, Y, max(4, round(n**0.5)), compute)
+    count = check_permutations(n_permutations)
+    rng = check_random_state(random_state)
+    orders = np.stack([np.arange(n), *(rng.permutation(n) for _ in range(count))])
+    grams = [k.gram(X, compute=compute) for k in kernels[0]], [k.gram(Y, compute=compute) for k in kernels[1]]
+    return aggregated("Hilbert–Schmidt independence criterion", np.stack([_statistics(K, L, orders) for K, L in product(*grams)]))
+
+
+def _table(X: Any) -> Any:
+    """Single numbers as a table of one column."""
+    values = np.asarray(X) if hasattr(X, "__array__") else X
+    return values.reshape(-1, 1) if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "fiub" else X
+
+
+def _statistics(K: Gram, L: Gram, orders: Array) -> Array:
+    """HSIC with the items of L in each of the orders."""
+    n = K.shape[0]
+    fits = 2 * 8 * n * n <= K.compute.budget // 2
+    few = isinstance(K, LowRankGram) and isinstance(L, LowRankGram) and 4 * K.width * L.width <= n
+    if few or not fits:
+        Phi, Psi = _features(K), _features(L)
+        Phi = Phi - Phi.mean(axis=0)
+        return np.array([float(np.sum((Phi.T @ Psi[order]) ** 2)) for order in orders]) / n**2
+    A, B = (np.array(backend.to_numpy(G.astype(np.float64).dense())) for G in (K, L))
+    means = A.mean(axis=0)
+    A -= means
+    A -= means[:, None] - means.mean()
+    out = np.empty(len(orders))
+    loop = backend.compiled(_permuted_loop)
+    backend.run_tasks(lambda some: loop(A, B, orders[some], out[some]), chunks(len(orders), 4), K.compute.workers)
+    return out / n**2
+
+
+def _permuted_loop(A, B, orders, out):  # type: ignore[no-untyped-def]
+    """Σ_ij A_ij B_{π(i)π(j)} for symmetric A and B."""
+    n = A.shape[0]
+    for b in range(orders.shape[0]):
+        order = orders[b]
+        total = 0.0
+        for i in range(n):
+            a, row = A[i], B[order[i]]
+            s = 0.0
+            for j in range(i):
+                s += a[j] * row[order[j]]
+            total += 2.0 * s + a[i] * row[order[i]]
+        out[b] = total
+
+
+def _features(gram: Gram) -> Array:
+    if isinstance(gram, LowRankGram):
+        phi = gram.features
+        return np.asarray(phi.toarray() if sparse.issparse(phi) else backend.to_numpy(phi), np.float64)
+    return incomplete_cholesky(gram, _RANK).factor
+
+
+def unbiased_hsic(K: Array, L: Array) -> float:
+    """The mean over distinct i, j, q, r (Song et al. 2012): 0 on average under independence."""
+    n = len(K)
+    K, L = K - np.diag(np.diag(K)), L - np.diag(np.diag(L))
+    k, m = K.sum(axis=0), L.sum(axis=0)
+    return float(np.vdot(K, L) + k.sum() * m.sum() / ((n - 1) * (n - 2)) - 2 * (k @ m) / (n - 2)) / (n * (n - 3))
+
+
+def _blocks(kernel_x: Any, kernel_y: Any, X: Any, Y: Any, length: int, compute: Compute | None) -> Outcome:
+    blocks = size(X) // length
+    if blocks < 2:
+        raise ValueError(f"{size(X)} pairs make {blocks} block of {length}: use statistic='biased'.")
+    each = []
+    for b in range(blocks):
+        rows = slice(b * length, (b + 1) * length)
+        K, L = (
+            np.asarray(backend.to_numpy(k.gram(take(Z, rows), compute=compute).dense()), np.float64) for k, Z in ((kernel_x, X), (kernel_y, Y))
+        )
+        each.append(unbiased_hsic(K, L))
+    mean, error = float(np.mean(each)), float(np.std(each, ddof=1)) / np.sqrt(blocks)
+    p = float(stats.norm.sf(mean / error)) if error > 0 else float(mean <= 0)
+    return Outcome("Hilbert–Schmidt independence criterion", mean, p, note=f"{blocks} blocks of {length}")

@@ -1,0 +1,46 @@
+"""Which kernels a test looks through."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.data import size, take
+from mercer.kernels.base import Kernel
+from mercer.kernels.families import squared_distances
+from mercer.kernels.vectors import Gaussian, Laplacian
+
+_WIDTHS = 10
+_SEEN = 500  # items whose distances are looked at
+
+
+def kernels_of(given: Any, Z: Any) -> list[Kernel]:
+    """One kernel, several, "aggregated" or None, bound to all data of the test: what is permuted must not decide the kernel."""
+    if isinstance(given, str):
+        if given != "aggregated":
+            raise ValueError(f"kernel={given!r}: give a kernel, a list of them, 'aggregated', or None for Gaussian('median').")
+        return [k.bind(Z) for k in _many_widths(Z)]
+    found = [Gaussian("median")] if given is None else list(given) if isinstance(given, list | tuple) else [given]
+    if not found:
+        raise ValueError("kernel=[]: give at least one.")
+    for k in found:
+        if not isinstance(k, Kernel):
+            raise TypeError(f"kernel={k!r}: give a kernel such as mercer.Gaussian('median'), a list of them, 'aggregated', or None.")
+    return [k.bind(k.domain.check(Z)) for k in found]
+
+
+def _many_widths(Z: Any) -> list[Kernel]:
+    """Gaussians and Laplacians whose widths go from half the least to twice the largest common distance (Schrab et al. 2023)."""
+    domain = Gaussian().domain
+    X = domain.check(Z)
+    X = take(X, np.linspace(0, size(X) - 1, min(size(X), _SEEN)).astype(np.int64))
+    squares = np.asarray(squared_distances(X, X))
+    d = np.sqrt(np.maximum(squares[np.triu_indices(len(squares), 1)], 0.0))
+    d = d[d > 0]
+    if not len(d):
+        raise ValueError("All items are equal: there is no width to choose.")
+    low, high = float(np.quantile(d, 0.05)) / 2, float(np.quantile(d, 0.95)) * 2
+    widths = np.geomspace(low, high, _WIDTHS)
+    across = np.sqrt(X.shape[1])  # ℓ₁ distances are longer
+    return [Gaussian(float(1 / w**2)) for w in widths] + [Laplacian(float(1 / (w * across))) for w in widths]

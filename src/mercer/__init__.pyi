@@ -41,6 +41,7 @@ from .gram import DenseGram as DenseGram
 from .gram import Gram as Gram
 from .gram import LowRankGram as LowRankGram
 from .gram import WeightedGram as WeightedGram
+from .hypotheses.conditional import kci_test as kci_test
 from .hypotheses.dependence import hsic_test as hsic_test
 from .hypotheses.two_sample import mmd_test as mmd_test
 from .kernels.algebra import exp as exp

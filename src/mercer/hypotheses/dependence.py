@@ -36,7 +36,7 @@ def hsic_test(
     """
     if statistic not in ("biased", "block"):
         raise ValueError(f"statistic={statistic!r}: choose 'biased' or 'block'.")
-    X, Y = _table(listed(X)), _table(listed(Y))
+    X, Y = as_table(listed(X)), as_table(listed(Y))
     n = size(X)
     if size(Y) != n:
         raise ValueError(f"X has {n} items and Y {size(Y)}: they must come in pairs.")
@@ -54,7 +54,7 @@ def hsic_test(
     return aggregated("Hilbert–Schmidt independence criterion", np.stack([_statistics(K, L, orders) for K, L in product(*grams)]))
 
 
-def _table(X: Any) -> Any:
+def as_table(X: Any) -> Any:
     """Single numbers as a table of one column."""
     values = np.asarray(X) if hasattr(X, "__array__") else X
     return values.reshape(-1, 1) if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "fiub" else X

@@ -18,7 +18,7 @@ from mercer.hypotheses.result import Outcome
 from mercer.kernels.base import Kernel
 
 _AT_ONCE = 512  # permutations in one product
-_STRIP = 256  # items of each sample whose blocks are looked at together
+_TOGETHER = 256  # pairs of vectors whose values are taken from one small matrix
 _STATISTICS = ("unbiased", "biased", "linear", "block")
 
 
@@ -47,7 +47,7 @@ def mmd_test(
     if statistic in ("linear", "block"):
         if len(kernels) > 1:
             raise ValueError(f"statistic={statistic!r} is for one kernel; aggregate with 'unbiased' or 'biased'.")
-        return _blocks(kernels[0], X, Y, 2 if statistic == "linear" else max(2, round(min(m, n) ** 0.5)), compute)
+        return _linear(kernels[0], X, Y, compute) if statistic == "linear" else _blocks(kernels[0], X, Y, max(2, round(min(m, n) ** 0.5)), compute)
     count = check_permutations(n_permutations)
     rng = check_random_state(random_state)
     members = np.zeros((m + n, count + 1), bool)
@@ -80,28 +80,33 @@ def _statistics(gram: Gram, members: Array, m: int, n: int, unbiased: bool) -> A
     return out
 
 
+def _linear(kernel: Kernel, X: Any, Y: Any, compute: Compute | None) -> Outcome:
+    """Blocks of two: k(x, x′) + k(y, y′) − k(x, y′) − k(x′, y) for disjoint pairs, four values each."""
+    pairs = min(size(X), size(Y)) // 2
+    first, second = np.arange(0, 2 * pairs, 2), np.arange(1, 2 * pairs, 2)
+    sides = [(take(A, i), take(B, j)) for A, i, B, j in ((X, first, X, second), (Y, first, Y, second), (X, first, Y, second), (X, second, Y, first))]
+    values = np.zeros(pairs)
+    for (A, B), sign in zip(sides, (1, 1, -1, -1), strict=True):
+        step = 1 if kernel.gram(take(A, slice(0, 1)), take(B, slice(0, 1)), compute=compute).opaque else _TOGETHER
+        for some in chunks(pairs, step):
+            values[some] += sign * np.asarray(backend.to_numpy(kernel.gram(take(A, some), take(B, some), compute=compute).diag()), np.float64)
+    return _normal(values, f"{pairs} pairs")
+
+
 def _blocks(kernel: Kernel, X: Any, Y: Any, length: int, compute: Compute | None) -> Outcome:
-    """The mean over blocks of unbiased MMD², over its standard error."""
-    blocks = min(size(X), size(Y)) // length
-    if blocks < 2:
-        raise ValueError(f"{min(size(X), size(Y))} items make {blocks} block of {length}: use statistic='unbiased'.")
+    """The mean over blocks of unbiased MMD²."""
+    off = 1 - np.eye(length)
     values = []
-    together = max(1, _STRIP // length)
-    for some in chunks(blocks, together):
-        rows = slice(some.start * length, some.stop * length)
-        A, B = take(X, rows), take(Y, rows)
-        count = some.stop - some.start
-        xx, yy, xy = (
-            _diagonal_blocks(np.asarray(backend.to_numpy(kernel.gram(P, Q, compute=compute).dense()), np.float64), count, length)
-            for P, Q in ((A, None), (B, None), (A, B))
-        )
-        off = 1 - np.eye(length)
-        values.append(np.sum((xx + yy - xy - np.swapaxes(xy, 1, 2)) * off, axis=(1, 2)) / (length * (length - 1)))
-    each = np.concatenate(values)
-    mean, error = float(each.mean()), float(each.std(ddof=1)) / np.sqrt(len(each))
-    p = float(stats.norm.sf(mean / error)) if error > 0 else float(mean <= 0)
-    return Outcome("maximum mean discrepancy", mean, p, note=f"{blocks} blocks of {length}")
+    for some in chunks(min(size(X), size(Y)) // length * length, length):
+        A, B = take(X, some), take(Y, some)
+        xx, yy, xy = (np.asarray(backend.to_numpy(kernel.gram(P, Q, compute=compute).dense()), np.float64) for P, Q in ((A, None), (B, None), (A, B)))
+        values.append(float(np.sum((xx + yy - xy - xy.T) * off)) / (length * (length - 1)))
+    return _normal(np.array(values), f"{len(values)} blocks of {length}")
 
 
-def _diagonal_blocks(K: Array, count: int, length: int) -> Array:
-    return K.reshape(count, length, count, length)[np.arange(count), :, np.arange(count), :]
+def _normal(values: Array, note: str) -> Outcome:
+    """The mean of independent values over its standard error, against the normal distribution."""
+    if len(values) < 2:
+        raise ValueError(f"The samples make {len(values)} blocks, too few to know their spread: use statistic='unbiased'.")
+    mean, error = float(values.mean()), float(values.std(ddof=1)) / np.sqrt(len(values))
+    return Outcome("maximum mean discrepancy", mean, float(stats.norm.sf(mean / error)) if error > 0 else float(mean <= 0), note=note)

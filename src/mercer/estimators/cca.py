@@ -44,9 +44,7 @@ class Column(KernelEstimator):
 class Side(Column, Components):
     """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
 
-    def __init__(
-        self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None
-    ) -> None:
+    def __init__(self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None) -> None:
         self.kernel, self.single, self.rank, self.compute = kernel, single, rank, compute
         self.n_components, self.solver, self.random_state, self.tol, self.progress = None, "auto", 0, None, None
 
@@ -103,7 +101,7 @@ def as_pair(reg: Any) -> tuple[float, float]:
     pair = (float(reg), float(reg)) if np.ndim(reg) == 0 else tuple(float(g) for g in reg)
     if len(pair) != 2:
         raise ValueError(f"reg={reg!r}: give a number for both views, or one for each.")
-    return pair  # type: ignore[return-value]
+    return pair
 
 
 def candidates_of(reg: Any, x: Spectra, y: Spectra) -> list[tuple[float, float]] | None:
@@ -237,7 +235,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
 
 class CCA(KernelCCA):
-    """max corr(⟨v, x⟩, ⟨w, y⟩) with v^T(X^T X + γI)v = w^T(Y^T Y + γI)w = 1: linear kernels, tables centred. ``x_weights_``, ``y_weights_`` are v and w.
+    """max corr(⟨v, x⟩, ⟨w, y⟩) with v^T(X^T X + γI)v = w^T(Y^T Y + γI)w = 1: linear kernels, tables centred. ``x_weights_``, ``y_weights_`` are v and
+    w.
 
     reg
         γ ≥ 0; None: chosen by correlation on held-out rows. 0 needs more rows than columns.

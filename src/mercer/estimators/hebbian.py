@@ -24,7 +24,8 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
     Oja's and Sanger's rule in feature space (Kim, Franz and Schölkopf 2005) climbs, sample by sample, to the eigenvectors of the covariance. Samples
     are here coordinates in the span of at most ``budget`` of them, chosen as they come: those whose features the others do not span up to ``tol``.
     The covariance is then a matrix of budget², so it is kept instead, and the point where the rule comes to rest is computed. It does not depend on
-    the order within a batch, nor on steps; with a budget that spans the data it is the answer of ``KernelPCA``. Memory: budget²; a sample costs as much.
+    the order within a batch, nor on steps; with a budget that spans the data it is the answer of ``KernelPCA``. Memory: budget²; a sample costs as
+    much.
     """
 
     def __init__(

@@ -168,5 +168,7 @@ def space_of(gram: Gram, weights: Array) -> Space:
     """By features where these are few, else by the matrix."""
     if isinstance(gram, LowRankGram) and not backend.is_tensor(gram.features) and 2 * gram.width < gram.shape[0]:
         phi = gram.features
-        return Points(phi if sparse.issparse(phi) else phi - np.average(phi, axis=0, weights=weights).astype(phi.dtype), weights, gram.compute.workers)
+        return Points(
+            phi if sparse.issparse(phi) else phi - np.average(phi, axis=0, weights=weights).astype(phi.dtype), weights, gram.compute.workers
+        )
     return Pairs(gram, weights)

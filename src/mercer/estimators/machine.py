@@ -35,8 +35,8 @@ _STOPS = {
 class KernelMachine(Reporting, KernelEstimator):
     """f = Σ_i a_i k(·, x_i) + b over the items that are kept."""
 
-    tol: float
-    max_iter: int | None
+    tol: Any
+    max_iter: Any
     max_time: float | None
     progress: Any
     on_interrupt: str

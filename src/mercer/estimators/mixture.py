@@ -134,7 +134,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
 
     def _n_parameters(self) -> int:
         k, d = self.means_.shape
-        return self._family.count(k, d) + k * d + k - 1
+        return int(self._family.count(k, d) + k * d + k - 1)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
         """New samples and the components they come from."""
@@ -150,7 +150,8 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         return self.means_[labels] + np.einsum("ide,ie->id", roots[labels], noise), labels
 
     def score_vectors(self, X: Any) -> Array:
-        """∇ log p(x) in η (π = softmax of η_1, …, η_{k−1}, 0), in the means and in the free numbers of the covariances (of a symmetric matrix, those on
+        """∇ log p(x) in η (π = softmax of η_1, …, η_{k−1}, 0), in the means and in the free numbers of the covariances (of a symmetric matrix, those
+        on
         and above its diagonal), one row for each sample."""
         X, mixture = self._accepted(X)
         logs = joint(X, mixture, self._family)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer.backend import Array
-from mercer.data import Vectors, chunks, size, take
+from mercer.data import Vectors, chunks, take
 from mercer.estimators.ridge import KernelRidge, KernelRidgeCV
 from mercer.kernels.families import Radial
 from mercer.kernels.vectors import Gaussian, Linear

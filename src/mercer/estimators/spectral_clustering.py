@@ -37,10 +37,13 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         multiples of the median distance to the seventh neighbour: that whose rows on the sphere of eigenvectors are tightest, clusters
         being of like size, (tightness + 0.003)·n/(k·smallest cluster). The diagonal is then 0.
     rounding
-        From eigenvectors to labels: "qr" (pivoted QR), "kmeans" of the rows; "auto": both, and the one with the better objective; ``rounding_`` says which.
+        From eigenvectors to labels: "qr" (pivoted QR), "kmeans" of the rows; "auto": both, and the one with the better objective; ``rounding_`` says
+        which.
 
     ``objective_``: k − Σ_c within(c)/mass(c), the normalised cut; or the objective of kernel k-means.
     """
+
+    labels_: Array
 
     def __init__(
         self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, cut: str = "normalized", rounding: str = "auto", n_init: int = 10,

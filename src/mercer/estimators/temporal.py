@@ -50,10 +50,12 @@ def embedded(G: Array, max_lag: int) -> Array:
 
 
 class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """max corr(Σ_τ f_τ(x(t − τ)), g(y(t))) over τ = −max_lag … max_lag: kernel CCA of the embedded x, K̃_x(t, t′) = Σ_τ k_x(x(t − τ), x(t′ − τ)), with y.
+    """max corr(Σ_τ f_τ(x(t − τ)), g(y(t))) over τ = −max_lag … max_lag: kernel CCA of the embedded x, K̃_x(t, t′) = Σ_τ k_x(x(t − τ), x(t′ − τ)),
+    with y.
 
-    ``correlogram_`` (components, lags) is λ(τ) = corr(f_τ(x(t − τ)), g(y(t))); ``best_lag_`` where |λ| of the first component is largest, positive when y
-    follows x. ``band_`` is what 95 % of resamplings of blocks of time give, the functions being kept. Series are on one clock, a row for each moment.
+    ``correlogram_`` (components, lags) is λ(τ) = corr(f_τ(x(t − τ)), g(y(t))); ``best_lag_`` where |λ| of the first component is largest, positive
+    when y follows x. ``band_`` is what 95 % of resamplings of blocks of time give, the functions being kept. Series are on one clock, a row for each
+    moment.
 
     max_lag
         In moments. The first and last max_lag moments have no complete past or future and serve only as such.
@@ -108,7 +110,8 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self.correlogram_ = np.stack([correlations(parts[:, j], g) for j in range(lags)], axis=1)
         self.best_lag_ = int(self.lags_[np.argmax(np.abs(self.correlogram_[0]))])
         self.band_ = self._band(parts, g)
-        x.dual_coef_, x.intercept_ = np.einsum("mp,lmc->lcp", x.dual_coef_, weights_x).reshape(-1, x.dual_coef_.shape[1]), np.zeros(lags * len(found.values))
+        x.dual_coef_ = np.einsum("mp,lmc->lcp", x.dual_coef_, weights_x).reshape(-1, x.dual_coef_.shape[1])
+        x.intercept_ = np.zeros(len(x.dual_coef_))
         y.dual_coef_, y.intercept_ = weights_y.T @ y.dual_coef_, -(mean_y @ weights_y)
         self._x, self._y, self._offset = x, y, mean_x @ (Vx @ found.x)
         if hasattr(x, "n_features_in_"):

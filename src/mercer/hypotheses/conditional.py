@@ -32,17 +32,18 @@ def kci_test(
 ) -> Outcome:  # fmt: skip
     """X ⟂ Y | Z: T = Σ_ij ⟨a_i, a_j⟩⟨b_i, b_j⟩ k(z_i, z_j)/n, where a and b are what is left of φ(x) and ψ(y) after regression on z.
 
-    The plain permutation is invalid here: it destroys the dependence through z as well. And what a regression leaves over passes for dependence, so that
-    with a fixed ridge, true hypotheses are rejected almost always when z decides much. Here vectors are first replaced by what a kernel ridge regression
-    on z leaves of them (given z, nothing is lost), then their features are regressed again; widths and ridges are those of the least leave-one-out
-    error; and the null is scaled by what the regressions themselves do to independent noise.
+    The plain permutation is invalid here: it destroys the dependence through z as well. And what a regression leaves over passes for dependence, so
+    that with a fixed ridge, true hypotheses are rejected almost always when z decides much. Here vectors are first replaced by what a kernel ridge
+    regression on z leaves of them (given z, nothing is lost), then their features are regressed again; widths and ridges are those of the least
+    leave-one-out error; and the null is scaled by what the regressions themselves do to independent noise.
 
     kernel_x, kernel_y
         For the views, of vectors for what is left of them, standardised; None: exp(−d²/2m), m the median squared distance.
     kernel_z
         None: Gaussians of widths chosen by leave-one-out on standardised columns.
     method
-        "gamma": the null's mean and variance, and a gamma distribution. "local": residuals a permuted among those of near z, ``n_permutations`` times.
+        "gamma": the null's mean and variance, and a gamma distribution. "local": residuals a permuted among those of near z, ``n_permutations``
+        times.
     Memory: some matrices of n². After Zhang et al. 2011; Runge 2018.
     """
     if method not in ("gamma", "local"):

@@ -19,9 +19,9 @@ def check_permutations(count: Any) -> int:
 def aggregated(name: str, statistics: Array, note: str = "") -> Outcome:
     """The outcome for rows (kernels) of statistics whose first column is that of the data, the others those of permutations.
 
-    One kernel: its own test. Several: each statistic becomes its rank among all columns, the best rank over kernels is the statistic of a column, and the
-    data are compared with permutations by that. All columns are treated alike, so the level is exact whatever the kernels (Westfall and Young 1993).
-    ``statistic`` and ``null`` are then minus the logarithm of the smallest share.
+    One kernel: its own test. Several: each statistic becomes its rank among all columns, the best rank over kernels is the statistic of a column, and
+    the data are compared with permutations by that. All columns are treated alike, so the level is exact whatever the kernels (Westfall and Young
+    1993). ``statistic`` and ``null`` are then minus the logarithm of the smallest share.
     """
     if len(statistics) == 1:
         return permutation_outcome(name, float(statistics[0, 0]), statistics[0, 1:], note)

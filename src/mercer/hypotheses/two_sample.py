@@ -33,8 +33,8 @@ def mmd_test(
         median distance. What a kernel takes from data it takes from both samples together.
     statistic
         "unbiased" or "biased": compared with ``n_permutations`` ways to deal the items into two samples, each a column of one product with the one
-        matrix. "block": the mean of unbiased statistics of blocks of √n items, "linear" of blocks of two, compared with the normal distribution: n^1.5
-        or n values of the kernel, nothing stored. Gretton et al. 2012; Zaremba et al. 2013.
+        matrix. "block": the mean of unbiased statistics of blocks of √n items, "linear" of blocks of two, compared with the normal distribution:
+        n^1.5 or n values of the kernel, nothing stored. Gretton et al. 2012; Zaremba et al. 2013.
     """
     if statistic not in _STATISTICS:
         raise ValueError(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.")
@@ -44,16 +44,15 @@ def mmd_test(
         raise ValueError(f"The samples have {m} and {n} items: two of each are the least.")
     Z = stack(X, Y)
     kernels = kernels_of(kernel, Z)
-    if statistic in ("linear", "block"):
-        if len(kernels) > 1:
-            raise ValueError(f"statistic={statistic!r} is for one kernel; aggregate with 'unbiased' or 'biased'.")
-        return _linear(kernels[0], X, Y, compute) if statistic == "linear" else _blocks(kernels[0], X, Y, max(2, round(min(m, n) ** 0.5)), compute)
+    if statistic in ("linear", "block") and len(kernels) > 1:
+        raise ValueError(f"statistic={statistic!r} is for one kernel; aggregate with 'unbiased' or 'biased'.")
+    if statistic == "linear":
+        return _linear(kernels[0], X, Y, compute)
     count = check_permutations(n_permutations)
     rng = check_random_state(random_state)
-    members = np.zeros((m + n, count + 1), bool)
-    members[:m, 0] = True
-    for b in range(1, count + 1):
-        members[rng.permutation(m + n)[:m], b] = True
+    if statistic == "block":
+        return _blocks(kernels[0], X, Y, max(2, round(min(m, n) ** 0.5)), count, rng, compute)
+    members = _members(m, n, count, rng)
     found = np.stack([_statistics(k.gram(Z, compute=compute), members, m, n, statistic == "unbiased") for k in kernels])
     return aggregated("maximum mean discrepancy", found)
 
@@ -93,15 +92,23 @@ def _linear(kernel: Kernel, X: Any, Y: Any, compute: Compute | None) -> Outcome:
     return _normal(values, f"{pairs} pairs")
 
 
-def _blocks(kernel: Kernel, X: Any, Y: Any, length: int, compute: Compute | None) -> Outcome:
-    """The mean over blocks of unbiased MMD²."""
-    off = 1 - np.eye(length)
-    values = []
-    for some in chunks(min(size(X), size(Y)) // length * length, length):
-        A, B = take(X, some), take(Y, some)
-        xx, yy, xy = (np.asarray(backend.to_numpy(kernel.gram(P, Q, compute=compute).dense()), np.float64) for P, Q in ((A, None), (B, None), (A, B)))
-        values.append(float(np.sum((xx + yy - xy - xy.T) * off)) / (length * (length - 1)))
-    return _normal(np.array(values), f"{len(values)} blocks of {length}")
+def _blocks(kernel: Kernel, X: Any, Y: Any, length: int, count: int, rng: Any, compute: Compute | None) -> Outcome:
+    """The mean over blocks of unbiased MMD², against the same with the items of each block dealt anew."""
+    rows = chunks(min(size(X), size(Y)) // length * length, length)
+    total = np.zeros(count + 1)
+    for some in rows:
+        gram = kernel.gram(stack(take(X, some), take(Y, some)), compute=compute)
+        total += _statistics(gram, _members(length, length, count, rng), length, length, True)
+    return aggregated("maximum mean discrepancy", total[None] / len(rows), f"{len(rows)} blocks of {length}")
+
+
+def _members(m: int, n: int, count: int, rng: Any) -> Array:
+    """Who is in the first sample: in the data, then in each permutation."""
+    out = np.zeros((m + n, count + 1), bool)
+    out[:m, 0] = True
+    for b in range(1, count + 1):
+        out[rng.permutation(m + n)[:m], b] = True
+    return out
 
 
 def _normal(values: Array, note: str) -> Outcome:

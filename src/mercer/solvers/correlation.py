@@ -1,8 +1,8 @@
 """Canonical correlations between two views that are each given by the principal components of their matrix.
 
-max ⟨K_x α, K_y β⟩ subject to α^T(K_x² + γ_x K_x)α = β^T(K_y² + γ_y K_y)β = 1, both matrices centred. With K = UΛU^T and D = (Λ/(Λ + γ))^½, the values are
-the singular values of D_x U_x^T U_y D_y = A Σ B^T, and f = K_x α = U_x D_x A. Without γ any two views of n items are perfectly correlated once their ranks
-sum to more than n − 1: two subspaces of R^{n−1} that must meet.
+max ⟨K_x α, K_y β⟩ subject to α^T(K_x² + γ_x K_x)α = β^T(K_y² + γ_y K_y)β = 1, both matrices centred. With K = UΛU^T and D = (Λ/(Λ + γ))^½, the values
+are the singular values of D_x U_x^T U_y D_y = A Σ B^T, and f = K_x α = U_x D_x A. Without γ any two views of n items are perfectly correlated once
+their ranks sum to more than n − 1: two subspaces of R^{n−1} that must meet.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 normalised cut       max Σ_c z_c^T A z_c/z_c^T D z_c over partitions z, D the degrees; relaxed: the largest eigenvectors of D^−½ A D^−½
 kernel k-means       max Σ_c z_c^T K z_c/z_c^T z_c; relaxed: the largest eigenvectors of K
-Both are W^½ K W^½ for weights w: 1/degree, or those of the samples. Weighted kernel k-means with weights d_i and kernel D^−1 A D^−1 is normalised cut.
+Both are W^½ K W^½ for weights w: 1/degree, or those of the samples. Weighted kernel k-means with weights d_i and kernel D^−1 A D^−1 is normalised
+cut.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ _BEYOND = 1e-7  # how far beyond 1, the largest eigenvalue, the shift lies
 def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_state: Any = 0) -> EigenSolution:
     """The ``count`` largest eigenvectors of W^½ K W^½.
 
-    Normalised, all eigenvalues are at most 1, and of well separated clusters so many are near 1 that no iteration with products would part them: where
-    the matrix fits, it is with the inverse of (1 + ε)I − W^½KW^½, whose factor costs n³/3.
+    Normalised, all eigenvalues are at most 1, and of well separated clusters so many are near 1 that no iteration with products would part them:
+    where the matrix fits, it is with the inverse of (1 + ε)I − W^½KW^½, whose factor costs n³/3.
     """
     n = gram.shape[0]
     fits = 2 * 8 * n * n <= gram.compute.budget
     if not normalised or n <= _SMALL or n > _LARGE or not fits:
-        return solve_eigen(Eigen(min(count, n), weights, centred=False), gram, "exact" if n <= _SMALL else "auto", tol=1e-8, random_state=random_state)
+        return solve_eigen(
+            Eigen(min(count, n), weights, centred=False), gram, "exact" if n <= _SMALL else "auto", tol=1e-8, random_state=random_state
+        )
     root = np.sqrt(weights)
     S = np.array(backend.to_numpy(gram.astype(np.float64).dense()), copy=isinstance(gram, DenseGram))
     S *= root[:, None]
@@ -52,7 +55,8 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
 
 
 def by_pivots(V: Array) -> Array:
-    """Labels from k eigenvectors (n, k) by QR with column pivoting: k rows that are as orthogonal as can be stand for the clusters (Damle et al. 2018)."""
+    """Labels from k eigenvectors (n, k) by QR with column pivoting: k rows that are as orthogonal as can be stand for the clusters (Damle et al.
+    2018)."""
     _, _, pivots = linalg.qr(V.T, mode="economic", pivoting=True, check_finite=False)
     U, _, Wt = linalg.svd(V[pivots[: V.shape[1]]].T, check_finite=False)
     return np.asarray(np.argmax(np.abs(V @ (U @ Wt)), axis=1))

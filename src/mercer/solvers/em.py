@@ -1,7 +1,7 @@
 """Gaussian mixtures by expectation–maximisation, in logarithms and in one pass over the data for each step.
 
-p(x) = Σ_k π_k N(x; μ_k, Σ_k). A step takes shares q_ik ∝ π_k N(x_i; μ_k, Σ_k) and then the means and covariances weighted by them; the likelihood never
-falls. Second moments are summed about the means of the step before, which are near: no difference of large numbers, and no second pass.
+p(x) = Σ_k π_k N(x; μ_k, Σ_k). A step takes shares q_ik ∝ π_k N(x_i; μ_k, Σ_k) and then the means and covariances weighted by them; the likelihood
+never falls. Second moments are summed about the means of the step before, which are near: no difference of large numbers, and no second pass.
 """
 
 from __future__ import annotations

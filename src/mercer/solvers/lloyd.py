@@ -1,7 +1,7 @@
 """k-means by Lloyd's alternation, in a space of vectors or in that of a kernel.
 
-min over partitions of Σ_i w_i ‖φ(x_i) − μ_c(i)‖², μ_c the weighted mean of cluster c. Not a reduction to a problem with a known optimum: it descends from
-several starts to where no sample is nearer to another mean, and keeps the best. Each step lowers the objective or ends.
+min over partitions of Σ_i w_i ‖φ(x_i) − μ_c(i)‖², μ_c the weighted mean of cluster c. Not a reduction to a problem with a known optimum: it descends
+from several starts to where no sample is nearer to another mean, and keeps the best. Each step lowers the objective or ends.
 """
 
 from __future__ import annotations

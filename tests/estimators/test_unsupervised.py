@@ -25,7 +25,7 @@ MACHINES: dict[str, Any] = {
     "KernelHebbian": lambda k: mc.KernelHebbian(2, k),
     "KernelKMeans": lambda k: mc.KernelKMeans(2, k, random_state=0),
     "KernelPCANovelty": lambda k: mc.KernelPCANovelty(2, k),
-    "OneClassSVM": lambda k: mc.OneClassSVM(kernel=k),
+    "OneClassSVM": lambda k: mc.OneClassSVM(0.6, k),
     "SpectralClustering": lambda k: mc.SpectralClustering(2, k, random_state=0),
 }
 

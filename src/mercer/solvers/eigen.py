@@ -14,11 +14,13 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.gram import DenseGram, Gram, LowRankGram
+from mercer.gram import DenseGram, Gram, KernelGram, LowRankGram
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.spectral import Spectrum
 
 _SMALL = 400  # rows that are decomposed as they are
+_STORED = 2**29  # bytes of a float32 matrix that is held
+_COARSE = 3e-6  # the residual to which float32 products serve
 _NARROW = 2000  # features whose singular values are all found
 SOLVERS = ("auto", "exact", "lanczos", "krylov")
 
@@ -46,8 +48,9 @@ def solve_eigen(
             values, vectors, steps, residual = _lanczos(matrix, count, tol, max_iter, rng)
         else:
             start = matrix.project(rng.standard_normal((n, block_size(n, count))))
-            space = n - int(problem.centred)
-            values, vectors, steps, residual = block_krylov(matrix.__matmul__, start, count, space, tol=tol, max_iter=max_iter, progress=progress)
+            options = {"tol": tol, "max_iter": max_iter, "progress": progress}
+            found = _mixed(matrix, start, count, options) if isinstance(gram, KernelGram) and not gram.dear and gram.dtype == np.float64 else None
+            values, vectors, steps, residual = found or block_krylov(matrix.__matmul__, start, count, matrix.space, **options)
     return EigenSolution(values, signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
 
 
@@ -89,6 +92,11 @@ class _Operator:
         return np.asarray(backend.to_numpy(self.gram @ V), np.float64)
 
     @property
+    def space(self) -> int:
+        """The dimension of the space it acts in."""
+        return len(self.scale) - (self.u is not None)
+
+    @property
     def trace(self) -> float:
         whole = float(self.weights @ np.asarray(backend.to_numpy(self.gram.diag()), np.float64))
         return whole if self.u is None else whole - float(self.weights @ self.means)
@@ -122,6 +130,39 @@ def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any)
     return values, vectors, calls[0], float(np.max(np.linalg.norm(left, axis=0), initial=0.0)) / max(float(values.max(initial=0.0)), 1e-300)
 
 
+def _mixed(matrix: _Operator, start: Array, count: int, options: dict[str, Any]) -> tuple[Array, Array, int, float] | None:
+    """Most products in float32, one of them in float64; None where float32 does not resolve the matrix.
+
+    A Krylov space of float32 products gives vectors to a few digits. The product with these is then exact, and what follows works on their residuals: a
+    correction of size δ with products of relative error ε leaves δε. Where that is not below ``tol``, once more from the corrected vectors.
+    """
+    problem = Eigen(count, matrix.weights, matrix.u is not None)
+    single = _Operator(_quick(matrix.gram), problem)
+    try:
+        values, V, steps, _ = block_krylov(single.__matmul__, start, count, matrix.space, **{**options, "tol": max(options["tol"], _COARSE)}, more=True)
+    except FloatingPointError:  # beyond the range of float32
+        return None
+    # the size of what is rounded, over the largest eigenvalue that centring leaves
+    noise = 8 * np.finfo(np.float32).eps * max(1.0, float(matrix.weights @ np.abs(single.means)) / max(float(values[0]), 1e-300))
+    while noise < 1e-3 and steps < options["max_iter"]:
+        products = iter([matrix.__matmul__])
+        first = _orthonormal(V)
+        values, V, more, residual = block_krylov(lambda W: next(products, single.__matmul__)(W), first, count, matrix.space, **options, more=True)
+        steps += more
+        X = V[:, :count]
+        moved = float(np.max(np.linalg.norm(X - first @ (first.T @ X), axis=0), initial=0.0))
+        if moved * noise <= options["tol"]:
+            return values, X, steps, residual
+    return None
+
+
+def _quick(gram: Gram) -> Gram:
+    """The matrix in float32: stored where it is small, else computed in each product."""
+    single = gram.astype(np.float32)
+    small = 4 * gram.shape[0] ** 2 <= min(_STORED, gram.compute.budget // 8)
+    return DenseGram(single.dense(), gram.compute) if small else single
+
+
 def block_size(n: int, count: int) -> int:
     """Vectors of a block with which ``count`` eigenvalues are looked for."""
     return min(n, max(8, count + 4 + count // 4))
@@ -129,12 +170,13 @@ def block_size(n: int, count: int) -> int:
 
 def block_krylov(
     product: Callable[[Array], Array], start: Array, count: int, space: int, *, tol: float, max_iter: int,
-    progress: Callable[[dict[str, Any]], Any] | None = None,
+    progress: Callable[[dict[str, Any]], Any] | None = None, more: bool = False,
 ) -> tuple[Array, Array, int, float]:  # fmt: skip
     """(values, vectors, steps, residual): Rayleigh–Ritz in the Krylov space of a block, kept orthonormal by two projections, restarted with its best.
 
     A block converges as fast as its number of vectors allows (gap to λ_{b+1}, not to the next eigenvalue), and a pass over the matrix costs nearly
-    the same for one vector as for a dozen. ``space`` is the dimension of the space that ``start`` lies in.
+    the same for one vector as for a dozen. ``space`` is the dimension of the space that ``start`` lies in;
+    with ``more``, a whole block of vectors is returned, of which ``count`` have converged.
     """
     n, block = start.shape
     room = min(n, max(8 * block, 2 * count + 4 * block))
@@ -142,7 +184,7 @@ def block_krylov(
     T = np.zeros((room + block, room + block))
     fresh = _orthonormal(start)
     size = 0
-    values, Y, residual, steps = np.empty(0), np.empty((0, 0)), np.inf, 0
+    values, residual, steps = np.empty(0), np.inf, 0
     while True:
         steps += 1
         width = fresh.shape[1]
@@ -164,10 +206,10 @@ def block_krylov(
         wanted = min(count, size)
         left = np.linalg.norm(R @ vectors[now][:, :wanted], axis=0) if fresh.size else np.zeros(wanted)
         residual = float(left.max(initial=0.0)) / max(float(theta[0]), 1e-300)
-        values, Y = theta[:wanted], vectors[:, :wanted]
+        values = theta[:wanted]
         stop = progress is not None and bool(progress({"step": steps, "residual": residual}))
         if stop or not fresh.size or (wanted == count and residual <= tol) or steps >= max_iter:
-            return values, basis[:, :size] @ Y, steps, residual
+            return values, basis[:, :size] @ (vectors[:, :block] if more else vectors[:, :wanted]), steps, residual
         if size + fresh.shape[1] > room:  # restart
             kept = min(size, count + block)
             basis[:, :kept] = basis[:, :size] @ vectors[:, :kept]

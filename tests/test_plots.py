@@ -114,19 +114,13 @@ def test_gram_without_labels_separates_groups() -> None:
     assert display.labels is None
 
 
-def test_gram_by_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
-    class SpectralClustering:
-        def __init__(self, n_clusters: int, **options: Any) -> None:
-            assert (n_clusters, options) == (3, {"kernel": "precomputed", "random_state": 0})
-
-        def fit(self, K: Any) -> Any:
-            self.labels_ = np.arange(len(K)) % 3
-            return self
-
-    monkeypatch.setattr(mc, "SpectralClustering", SpectralClustering, raising=False)
-    display = _drawn(GramDisplay.from_kernel(mc.Linear(), X4, n_clusters=3))
-    np.testing.assert_array_equal(display.labels, np.sort(np.arange(40) % 3))
-    np.testing.assert_array_equal(display.rows % 3, display.labels)
+@pytest.mark.parametrize("kernel", [mc.Gaussian(0.1), mc.Linear()], ids=str)
+def test_gram_by_clusters(kernel: Any) -> None:
+    member = rng.permutation(np.repeat([0, 1, 2], 10))
+    points = X2 * 0.1 + np.array([[0.0, 9.0], [9.0, 0.0], [-9.0, -9.0]])[member]
+    display = _drawn(GramDisplay.from_kernel(kernel, points, n_clusters=3))
+    np.testing.assert_array_equal(np.bincount(display.labels), [10, 10, 10])
+    assert np.count_nonzero(np.diff(member[display.rows])) == 2  # clusters are the groups, side by side
     assert "cluster" in display.ax_.get_xlabel()
 
 

@@ -43,6 +43,7 @@ from .gram import LowRankGram as LowRankGram
 from .gram import WeightedGram as WeightedGram
 from .hypotheses.conditional import kci_test as kci_test
 from .hypotheses.dependence import hsic_test as hsic_test
+from .hypotheses.result import Outcome as Outcome
 from .hypotheses.two_sample import mmd_test as mmd_test
 from .kernels.algebra import exp as exp
 from .kernels.algebra import geometric as geometric
@@ -108,6 +109,11 @@ from .kernels.words import BagOfWords as BagOfWords
 from .kernels.words import Spectrum as Spectrum
 from .persistence import load as load
 from .persistence import save as save
+from .plots import ClusterDisplay as ClusterDisplay
+from .plots import CorrelogramDisplay as CorrelogramDisplay
+from .plots import EmbeddingDisplay as EmbeddingDisplay
+from .plots import GramDisplay as GramDisplay
+from .plots import NoveltyDisplay as NoveltyDisplay
 from .readers import read_table as read_table
 from .selection.bounds import generalisation as generalisation
 from .selection.conformal import ConformalRegressor as ConformalRegressor

@@ -11,7 +11,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +21,7 @@ from scipy.linalg import eigh
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import Vectors, as_frame, size
+from mercer.estimators.spectral_clustering import SpectralClustering
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
 from mercer.validity import check_symmetric
@@ -489,8 +489,8 @@ def _first_component(K: Array) -> Array:
 def _clusters(K: Array, n_clusters: int) -> Array:
     if not 1 <= n_clusters <= len(K):
         raise ValueError(f"n_clusters={n_clusters}: there are {len(K)} rows to divide.")
-    clustering = import_module("mercer").SpectralClustering
-    return np.asarray(clustering(n_clusters, kernel="precomputed", random_state=0).fit(K).labels_)
+    cut = "normalized" if float(K.min()) >= 0 else "ratio"
+    return np.asarray(SpectralClustering(n_clusters, "precomputed", cut=cut, random_state=0).fit(K).labels_)
 
 
 def _signed(v: Array) -> Array:

@@ -139,7 +139,9 @@ def _mixed(matrix: _Operator, start: Array, count: int, options: dict[str, Any])
     problem = Eigen(count, matrix.weights, matrix.u is not None)
     single = _Operator(_quick(matrix.gram), problem)
     try:
-        values, V, steps, _ = block_krylov(single.__matmul__, start, count, matrix.space, **{**options, "tol": max(options["tol"], _COARSE)}, more=True)
+        values, V, steps, _ = block_krylov(
+            single.__matmul__, start, count, matrix.space, **{**options, "tol": max(options["tol"], _COARSE)}, more=True
+        )
     except FloatingPointError:  # beyond the range of float32
         return None
     # the size of what is rounded, over the largest eigenvalue that centring leaves

@@ -48,7 +48,7 @@ def solve_eigen(
             values, vectors, steps, residual = _lanczos(matrix, count, tol, max_iter, rng)
         else:
             start = matrix.project(rng.standard_normal((n, block_size(n, count))))
-            options = {"tol": tol, "max_iter": max_iter, "progress": progress}
+            options: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "progress": progress}
             found = _mixed(matrix, start, count, options) if isinstance(gram, KernelGram) and not gram.dear and gram.dtype == np.float64 else None
             values, vectors, steps, residual = found or block_krylov(matrix.__matmul__, start, count, matrix.space, **options)
     return EigenSolution(values, signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
@@ -133,8 +133,8 @@ def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any)
 def _mixed(matrix: _Operator, start: Array, count: int, options: dict[str, Any]) -> tuple[Array, Array, int, float] | None:
     """Most products in float32, one of them in float64; None where float32 does not resolve the matrix.
 
-    A Krylov space of float32 products gives vectors to a few digits. The product with these is then exact, and what follows works on their residuals: a
-    correction of size δ with products of relative error ε leaves δε. Where that is not below ``tol``, once more from the corrected vectors.
+    A Krylov space of float32 products gives vectors to a few digits. The product with these is then exact, and what follows works on their
+    residuals: a correction of size δ with products of relative error ε leaves δε. Where that is not below ``tol``, once more from what it gave.
     """
     problem = Eigen(count, matrix.weights, matrix.u is not None)
     single = _Operator(_quick(matrix.gram), problem)
@@ -147,15 +147,26 @@ def _mixed(matrix: _Operator, start: Array, count: int, options: dict[str, Any])
     # the size of what is rounded, over the largest eigenvalue that centring leaves
     noise = 8 * np.finfo(np.float32).eps * max(1.0, float(matrix.weights @ np.abs(single.means)) / max(float(values[0]), 1e-300))
     while noise < 1e-3 and steps < options["max_iter"]:
-        products = iter([matrix.__matmul__])
         first = _orthonormal(V)
-        values, V, more, residual = block_krylov(lambda W: next(products, single.__matmul__)(W), first, count, matrix.space, **options, more=True)
+        values, V, more, residual = block_krylov(_Once(matrix, single), first, count, matrix.space, **options, more=True)
         steps += more
         X = V[:, :count]
         moved = float(np.max(np.linalg.norm(X - first @ (first.T @ X), axis=0), initial=0.0))
         if moved * noise <= options["tol"]:
             return values, X, steps, residual
     return None
+
+
+class _Once:
+    """Products with one matrix the first time, with another afterwards."""
+
+    def __init__(self, first: _Operator, then: _Operator) -> None:
+        self.now, self.then = first, then
+
+    def __call__(self, V: Array) -> Array:
+        product = self.now @ V
+        self.now = self.then
+        return product
 
 
 def _quick(gram: Gram) -> Gram:

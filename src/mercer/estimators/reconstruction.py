@@ -20,13 +20,13 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
     """score(x) = −‖φ(x) − μ − Σ_l f_l(x) f_l‖² = −(‖φ(x) − μ‖² − Σ_l f_l(x)²): far from the principal subspace is novel (Hoffmann 2007).
 
     n_components
-        A number, or the share of the variance that the subspace keeps.
+        A number, or the share of the variance that the subspace keeps: half, where most of the data is and little of what is rare.
     contamination
         The share of the training data, to the nearest sample, that is called outlier.
     """
 
     def __init__(
-        self, n_components: Any = 0.9, kernel: Kernel | str | None = None, *, contamination: float = 0.1, solver: str = "auto",
+        self, n_components: Any = 0.5, kernel: Kernel | str | None = None, *, contamination: float = 0.1, solver: str = "auto",
         tol: float | None = None, random_state: Any = 0, progress: Any = None, compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.n_components, self.kernel, self.contamination, self.solver = n_components, kernel, contamination, solver

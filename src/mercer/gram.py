@@ -236,6 +236,13 @@ class KernelGram(Gram):
             ) from None
 
 
+def stored(gram: Gram) -> Gram:
+    """The matrix in memory, where half the budget holds it; one with features, or beyond that, as it is."""
+    if isinstance(gram, DenseGram | LowRankGram) or gram.shape[0] * gram.shape[1] * gram.dtype.itemsize > gram.compute.budget // 2:
+        return gram
+    return DenseGram(gram.dense(), gram.compute)
+
+
 def _symbols(A: Any, B: Any) -> tuple[Any, list[Any], Any, list[Any]]:
     left, left_leaves = symbolic(A, "row")
     right, right_leaves = symbolic(B, "col")

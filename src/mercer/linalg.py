@@ -173,9 +173,25 @@ def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Ar
     return main, beside, np.asarray(q).T[shift:]
 
 
-def symmetric_svd(Phi: Any) -> tuple[Array, Array]:
-    """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0."""
+def signed(vectors: Array) -> Array:
+    """Each column with the sign that makes its largest entry positive."""
+    if not vectors.size:
+        return vectors
+    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
+    return vectors * np.where(largest < 0, -1.0, 1.0)
+
+
+def centred(K: Array) -> Array:
+    """HKH of a symmetric matrix, in its memory."""
+    means = K.mean(axis=0)
+    K -= means
+    K -= means[:, None] - means.mean()
+    return K
+
+
+def symmetric_svd(Phi: Any, floor: float = 0.0) -> tuple[Array, Array]:
+    """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0; singular values up to ``floor`` are rounding."""
     with backend.calm_blas(min(Phi.shape)):
         U, singular, _ = linalg.svd(Phi, full_matrices=False, check_finite=False)
-    used = singular > max(Phi.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)
+    used = singular > max(max(Phi.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300), floor)
     return singular[used] ** 2, U[:, used]

@@ -13,7 +13,7 @@ from mercer.backend import Array, Compute
 from mercer.data import chunks, size, stack, take
 from mercer.estimators.machine import KernelMachine
 from mercer.kernels.base import Kernel
-from mercer.solvers.eigen import signed
+from mercer.linalg import signed
 
 _PIECE = 1024  # samples that are taken in together
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
@@ -16,7 +17,7 @@ from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
-from mercer.gram import Gram
+from mercer.gram import Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.eigen import SOLVERS, solve_eigen
@@ -42,8 +43,7 @@ class Components(KernelMachine):
         self._bind(X, weights)
         gram = self._gram(X)
         s = self._solve(gram, weights)
-        whole = float(weights @ np.abs(np.asarray(backend.to_numpy(gram.diag()), np.float64)))  # what rounding is a part of
-        positive = s.values > np.finfo(gram.dtype).eps * max(whole, n * float(s.values.max(initial=0.0)))
+        positive = s.values > self._rounding(gram, weights, s)
         if self.n_components is None:
             s, positive = _some(s, int(positive.sum())), positive[positive]
         if not positive.any():
@@ -61,6 +61,13 @@ class Components(KernelMachine):
         self.explained_variance_ratio_ = self.eigenvalues_ / s.trace if s.trace > 0 else np.zeros(len(s.values))
         self._weights_kept, self._means = weights, s.means
         return s
+
+    def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
+        """Eigenvalues up to this are 0. Those from features are squares of singular values, and already without such."""
+        if isinstance(gram, LowRankGram) and s.solver == "exact":
+            return 0.0
+        whole = float(weights @ np.abs(np.asarray(backend.to_numpy(gram.diag()), np.float64)))  # what rounding is a part of
+        return float(np.finfo(gram.dtype).eps) * max(whole, len(weights) * float(s.values.max(initial=0.0)))
 
     def _solve(self, gram: Gram, weights: Array) -> EigenSolution:
         n = gram.shape[0]
@@ -83,6 +90,13 @@ class Components(KernelMachine):
                     kept = share_of_variance(s.values, s.trace, self.n_components)
                     break
                 tried *= 4
+        if s.residual > 10 * max(self.tol or 0.0, 1e-5 if gram.dtype == np.float32 else 1e-8):
+            warnings.warn(
+                f"{type(self).__name__}: the {s.solver} solver stopped after {s.n_iter} steps with a residual of {s.residual:.2g} of the largest "
+                "eigenvalue: the last eigenvalues asked for are too near to each other. Ask for fewer components, or use solver='exact'.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         return _some(s, kept)
 
     def _training_scores(self) -> Array:
@@ -167,6 +181,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
             raise ValueError(f"Scores of {self.n_components_} components are an array of shape (items, {self.n_components_}), got {Z.shape}.")
         if self.kernel_ is None:
             raise ValueError("A precomputed matrix has no items to go back to; give the kernel itself.")
+        if self._compressed:
+            raise ValueError("A compressed model has lost the training scores that the way back needs; use the model it was made from.")
         return pre_images(self, Z)
 
     @property

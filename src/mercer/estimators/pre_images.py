@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer.backend import Array
+from mercer import backend
+from mercer.backend import Array, Compute
 from mercer.data import Vectors, chunks, take
 from mercer.estimators.ridge import KernelRidge, KernelRidgeCV
 from mercer.kernels.families import Radial
@@ -32,16 +33,17 @@ def pre_images(machine: Any, Z: Array) -> Any:
         raise TypeError(f"pre_image='fixed_point' is for kernels of ‖x − z‖² alone, not for {kernel}; use 'ridge' for vectors, 'nearest' for others.")
     if how == "ridge" and not vectors:
         raise TypeError(f"pre_image='ridge' is for vectors, and {kernel} compares other things; use 'nearest'.")
-    X = machine.support_vectors_
-    X = np.asarray(X.toarray() if sparse.issparse(X) else X, np.float64)
+    kept = machine.support_vectors_
+    kept = kept.toarray() if sparse.issparse(kept) else backend.to_numpy(kept)
+    X = np.asarray(kept, np.float64)
     back = _regressed(machine, X, Z) if how == "ridge" else _fixed_points(machine, X, Z)
-    return back.astype(machine.support_vectors_.dtype, copy=False)
+    return back.astype(kept.dtype, copy=False)
 
 
 def _nearest(machine: Any, Z: Array) -> Array:
     """The training object of the least ‖P − φ(x_i)‖² = ‖z − z_i‖² + what x_i itself loses by projection."""
     scores = machine._training_scores()
-    lost = np.maximum(machine._centred_norms(machine.kernel_.diag(machine.support_vectors_), machine._means) - np.sum(scores**2, axis=1), 0.0)
+    lost = np.maximum(machine._centred_norms(backend.to_numpy(machine.kernel_.diag(machine.support_vectors_)), machine._means) - np.sum(scores**2, axis=1), 0.0)
     own = np.sum(scores**2, axis=1) + lost
     parts = [np.argmin(own - 2 * Z[some] @ scores.T, axis=1) for some in chunks(len(Z), _AT_ONCE)]
     return np.concatenate([np.zeros(0, np.int64), *parts])
@@ -52,7 +54,7 @@ def _regressed(machine: Any, X: Array, Z: Array) -> Array:
     scores, linear, alpha = machine._training_scores(), machine.kernel_.explicit, machine.reg
     if alpha is None and not linear:
         few = np.linspace(0, len(X) - 1, min(len(X), _LEARNED_FROM)).astype(np.int64)
-        alpha = KernelRidgeCV(kernel=Gaussian()).fit(scores[few], X[few]).alpha_
+        alpha = KernelRidgeCV(kernel=Gaussian()).fit(scores[few], X[few], machine._weights_kept[few]).alpha_
     model = KernelRidge(alpha=alpha or 0.0, kernel=Linear() if linear else Gaussian()).fit(scores, X, machine._weights_kept)
     return np.asarray(model.predict(Z)).reshape(len(Z), X.shape[1])
 
@@ -65,12 +67,12 @@ def _fixed_points(machine: Any, X: Array, Z: Array) -> Array:
     share = machine._weights_kept / machine._weights_kept.sum()
     close = 1e-8 * float(np.sqrt(np.mean(np.var(X, axis=0)) + 1e-300))
     out = X[_nearest(machine, Z)].copy()
-    slope = machine.kernel_._slope
-    for some in chunks(len(Z), _AT_ONCE):
+    compute = machine.compute or Compute()
+    for some in chunks(len(Z), int(np.clip(compute.budget // (64 * len(X)), 1, _AT_ONCE))):
         gamma = share + Z[some] @ machine.dual_coef_
         moving = np.arange(some.start, some.stop)
         for _ in range(_STEPS):
-            weights = gamma[moving - some.start] * slope(out[moving], X)
+            weights = gamma[moving - some.start] * machine.kernel_._slope(out[moving], X, compute)
             total = weights.sum(axis=1)
             defined = np.abs(total) > 1e-12 * np.abs(weights).sum(axis=1)
             new = (weights @ X) / np.where(defined, total, 1.0)[:, None]

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
@@ -38,24 +39,25 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         X = self._accept(X, reset=True)
         self._open_task(X)
         check_contamination(self)
+        if self._precomputed:
+            raise ValueError("KernelPCANovelty scores items by their own k(x, x), which a precomputed matrix of new items does not hold; give the kernel.")
         X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
         self._decompose(X, weights, original)
         # one more column: ⟨φ(x), μ⟩, so that a score costs one product
         self.dual_coef_ = np.concatenate([self.dual_coef_, weights[None, :] / weights.sum()])
         self.intercept_ = np.append(self.intercept_, 0.0)
-        diagonal = X[np.arange(size(X)), np.arange(size(X))] if self.kernel_ is None else self.kernel_.diag(X)
-        errors = self._centred_norms(diagonal, self._means) - np.sum(self._training_scores() ** 2, axis=1)
-        edge = threshold(-np.maximum(errors, 0.0), weights, self.contamination)
-        self.offset_ = edge - 1e-10 * float(np.max(np.abs(diagonal)))  # what is on the edge but for rounding is inside
+        scores = self.score_samples(X)
+        rounding = 1e-10 if np.dtype(getattr(X, "dtype", np.float64)) != np.float32 else 1e-6
+        # what is on the edge but for rounding is inside
+        self.offset_ = threshold(scores, weights, self.contamination) - rounding * float(np.max(np.abs(scores)))
         self._close_task()
         return self
 
     def score_samples(self, X: Any) -> Array:
         """Minus the squared distance to the subspace: the larger, the more inside."""
         check_is_fitted(self)
-        if self.kernel_ is None:
-            raise ValueError("KernelPCANovelty of a precomputed matrix scores new items only with their own k(x, x); give the kernel instead.")
+        assert self.kernel_ is not None
         accepted = self._accept_new(X)
         values = self._values(X)
-        errors = self._centred_norms(self.kernel_.diag(accepted), values[:, -1]) - np.sum(values[:, :-1] ** 2, axis=1)
+        errors = self._centred_norms(backend.to_numpy(self.kernel_.diag(accepted)), values[:, -1]) - np.sum(values[:, :-1] ** 2, axis=1)
         return -np.maximum(errors, 0.0)

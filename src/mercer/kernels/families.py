@@ -43,10 +43,10 @@ class Radial(Kernel):
     def _diag(self, A: Any) -> Any:
         return pointwise(self._profile, 0.0 * sqnorm(A))
 
-    def _slope(self, A: Any, B: Any) -> Any:
+    def _slope(self, A: Any, B: Any, compute: Compute) -> Any:
         """−profile′(‖a − b‖²), from ∂ profile(s‖a − b‖²)/∂ log s of the formula itself; where points coincide, its difference quotient there."""
         d2 = squared_distances(A, B)
-        slope = -KernelGram.gradients(self, _Stretched(self), A, B, Compute())["stretch"].dense()
+        slope = -KernelGram.gradients(self, _Stretched(self), A, B, compute)["stretch"].dense()
         least = 1e-10 * float(d2.max(initial=0.0)) + 1e-300
         at_zero = float(self._profile(np.array(least)) - self._profile(np.array(2 * least))) / least
         return np.where(d2 > least, slope / np.maximum(d2, least), at_zero)
@@ -54,6 +54,9 @@ class Radial(Kernel):
 
 class _SquaredDistance:
     """‖a − b‖² as a formula."""
+
+    def __str__(self) -> str:
+        return "‖x − z‖²"
 
     @staticmethod
     def _block(A: Any, B: Any) -> Any:
@@ -66,7 +69,7 @@ class _SquaredDistance:
 
 def squared_distances(A: Any, B: Any) -> Any:
     """‖a − b‖² between all rows of two tables, without loss for near ones."""
-    return KernelGram.of(_SquaredDistance, A, B, Compute()).dense()
+    return KernelGram.of(_SquaredDistance(), A, B, Compute()).dense()
 
 
 class _Stretched:

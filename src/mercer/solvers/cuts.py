@@ -16,9 +16,9 @@ from scipy import linalg
 from mercer import backend
 from mercer.backend import Array
 from mercer.gram import DenseGram, Gram
-from mercer.linalg import NotPositive, cholesky, cholesky_solve
+from mercer.linalg import NotPositive, cholesky, cholesky_solve, signed
 from mercer.problems import Eigen, EigenSolution
-from mercer.solvers.eigen import block_krylov, block_size, signed, solve_eigen
+from mercer.solvers.eigen import block_krylov, block_size, solve_eigen
 from mercer.solvers.lloyd import Clustering, Points, cluster
 
 _SMALL = 700  # rows that are decomposed as they are

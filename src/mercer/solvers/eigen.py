@@ -14,7 +14,8 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.gram import DenseGram, Gram, KernelGram, LowRankGram
+from mercer.gram import DenseGram, Gram, KernelGram, LowRankGram, stored
+from mercer.linalg import signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.spectral import Spectrum
 
@@ -39,7 +40,7 @@ def solve_eigen(
         solver = "exact" if few or n <= _SMALL or 8 * problem.count >= n else "krylov"
     if solver == "exact":
         return _exact(problem, gram)
-    matrix = _Operator(gram if isinstance(gram, LowRankGram) or not gram.dear else _held(gram), problem)
+    matrix = _Operator(stored(gram) if gram.dear else gram, problem)
     tol = max(tol, 1e-6 if gram.dtype == np.float32 else 1e-14)
     rng = np.random.default_rng(random_state)
     count = min(problem.count, n - int(problem.centred))
@@ -52,20 +53,6 @@ def solve_eigen(
             found = _mixed(matrix, start, count, options) if isinstance(gram, KernelGram) and not gram.dear and gram.dtype == np.float64 else None
             values, vectors, steps, residual = found or block_krylov(matrix.__matmul__, start, count, matrix.space, **options)
     return EigenSolution(values, signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
-
-
-def _held(gram: Gram) -> Gram:
-    """A matrix whose values cost more than reading them, in memory if it fits."""
-    fits = gram.shape[0] * gram.shape[1] * gram.dtype.itemsize <= gram.compute.budget // 2
-    return DenseGram(gram.dense(), gram.compute) if fits and not isinstance(gram, DenseGram) else gram
-
-
-def signed(vectors: Array) -> Array:
-    """Each vector with the sign that makes its largest entry positive."""
-    if not vectors.size:
-        return vectors
-    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
-    return vectors * np.where(largest < 0, -1.0, 1.0)
 
 
 class _Operator:

@@ -18,7 +18,7 @@ from scipy import sparse
 from mercer import backend
 from mercer.backend import Array
 from mercer.data import chunks
-from mercer.gram import DenseGram, Gram
+from mercer.gram import DenseGram, Gram, stored
 
 _STRIP = 2048  # rows that are assigned in one task
 _FEW = 4  # where fewer than one in so many samples change their cluster, sums are corrected instead of computed anew
@@ -92,6 +92,9 @@ def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progres
         for r, (labels, squares) in zip(active, found, strict=True):
             labels = _filled(labels, squares, space.weights, runs[r].count)
             objective, before = float(space.weights @ squares), runs[r].labels
+            if histories[r] and objective > histories[r][-1] + 1e-9 * abs(histories[r][-1]):  # the kernel is not positive semi-definite here
+                ended.append(Clustering(before, histories[r][-1], histories[r], step, False))
+                continue
             histories[r].append(objective)
             same = bool(np.array_equal(labels, before))
             slow = len(histories[r]) > 1 and histories[r][-2] - objective <= tol * objective
@@ -157,6 +160,8 @@ class Points(Space):
         squared = X.multiply(X) if sparse.issparse(X) else None
         self.norms = np.asarray(squared.sum(axis=1)).reshape(-1) if squared is not None else np.einsum("ij,ij->i", X, X)
         self.norms = self.norms.astype(np.float64)
+        if not np.isfinite(self.norms).all():
+            raise ValueError(f"The squared length of row {int(np.argmin(np.isfinite(self.norms)))} is not finite: scale the data.")
 
     def squares_from(self, some: Array) -> Array:
         picked = self.X[some]
@@ -221,8 +226,7 @@ class Pairs(Space):
     """
 
     def __init__(self, gram: Gram, weights: Array) -> None:
-        fits = gram.shape[0] * gram.shape[1] * gram.dtype.itemsize <= gram.compute.budget // 2
-        self.gram = DenseGram(gram.dense(), gram.compute) if fits and not isinstance(gram, DenseGram) else gram
+        self.gram = stored(gram)
         self.weights = weights
         self.norms = np.asarray(backend.to_numpy(gram.diag()), np.float64)
 
@@ -262,7 +266,7 @@ class Pairs(Space):
         inner, own = mean_products(sums, run.labels, self.weights)
         gaps = own - 2 * inner
         labels = np.argmin(gaps, axis=1)
-        return labels, np.maximum(self.norms + gaps[np.arange(len(labels)), labels], 0.0)
+        return labels, self.norms + gaps[np.arange(len(labels)), labels]
 
 
 def mean_products(sums: Array, labels: Array, weights: Array) -> tuple[Array, Array]:

@@ -113,10 +113,11 @@ class Spectrum(Decomposition):
         if isinstance(gram, LowRankGram) and 4 * gram.width < 3 * n:
             phi = gram.features.toarray() if sparse.issparse(gram.features) else backend.to_numpy(gram.features)
             phi = scale[:, None] * np.asarray(phi, np.float64)
+            rounding = 4 * np.finfo(np.float64).eps * float(np.linalg.norm(phi))
             if bias:
                 u = scale / np.linalg.norm(scale)
                 phi = phi - np.outer(u, u @ phi)
-            return cls(*symmetric_svd(phi), scale, bias, whole=False)
+            return cls(*symmetric_svd(phi, rounding if bias else 0.0), scale, bias, whole=False)
         K = _scaled(gram, scale)
         if not bias:
             return cls(*eigh(K), scale, bias, whole=True)

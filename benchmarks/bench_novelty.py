@@ -1,7 +1,7 @@
 """Promise: outliers of the ODDS/ADBench sets as well as the published one-class SVM. Arguments: names of sets; all that are here without any.
 
-PyOD's protocol: ten splits 60/40, standardised, ν = ½, γ = 1/d. ADBench's: ten splits 70/30; theirs is PyOD's machine on columns scaled to [0, 1], ours
-on standardised ones.
+PyOD's protocol: ten splits 60/40, standardised, ν = ½, γ = 1/d. ADBench's: ten splits 70/30; theirs is PyOD's machine on columns scaled to [0, 1],
+ours on standardised ones.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from mercer.data import Vectors, as_frame, size
 from mercer.estimators.spectral_clustering import SpectralClustering
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
+from mercer.linalg import centred, signed
 from mercer.validity import check_symmetric
 
 __all__ = ["ClusterDisplay", "CorrelogramDisplay", "EmbeddingDisplay", "GramDisplay", "NoveltyDisplay"]
@@ -458,7 +459,7 @@ class _Plane:
         _, values, axes = np.linalg.svd(X - origin, full_matrices=False)
         shares = values**2 / max(float(np.sum(values**2)), 1e-300)
         first, second = (f"principal axis {i + 1} ({_percent(shares[i])} of the variance)" for i in range(2))
-        return cls(origin, np.stack([_signed(axis) for axis in axes[:2]]), (first, second), principal=True)
+        return cls(origin, signed(axes[:2].T).T, (first, second), principal=True)
 
     def project(self, X: Array) -> Array:
         return (X - self.origin) @ self.axes.T
@@ -481,9 +482,8 @@ def _symmetric(gram: Gram) -> Array:
 
 def _first_component(K: Array) -> Array:
     """The leading eigenvector of HKH: where the rows lie along the first axis of kernel PCA."""
-    means = K.mean(axis=0)
     m = len(K)
-    return _signed(eigh(K - means - means[:, None] + means.mean(), subset_by_index=[m - 1, m - 1])[1][:, 0])
+    return signed(eigh(centred(K.copy()), subset_by_index=[m - 1, m - 1])[1])[:, 0]
 
 
 def _clusters(K: Array, n_clusters: int) -> Array:
@@ -491,11 +491,6 @@ def _clusters(K: Array, n_clusters: int) -> Array:
         raise ValueError(f"n_clusters={n_clusters}: there are {len(K)} rows to divide.")
     cut = "normalized" if float(K.min()) >= 0 else "ratio"
     return np.asarray(SpectralClustering(n_clusters, "precomputed", cut=cut, random_state=0).fit(K).labels_)
-
-
-def _signed(v: Array) -> Array:
-    """v or −v: the one whose largest entry is positive."""
-    return -v if v[np.argmax(np.abs(v))] < 0 else v
 
 
 def _numbers(X: Any) -> Array:

@@ -17,15 +17,17 @@ from mercer.data import size
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.kernel_pca import Components
 from mercer.gram import LowRankGram
-from mercer.hypotheses.result import Outcome, permutation_outcome
+from mercer.hypotheses.permutations import aggregated, check_permutations
+from mercer.hypotheses.result import Outcome
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
-from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations, largest_value
+from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations, largest_values
 from mercer.solvers.incomplete import incomplete_cholesky
 
 _WHOLE = 2000  # items whose matrix is decomposed; beyond, an incomplete factor
 _RANK = 500  # its columns
-_FEW = 300  # components with which regularisations are compared, and permutations
+_FEW = 300  # components with which regularisations are compared
+_TESTED = 100  # and permutations
 _GRID = tuple(10.0 ** np.arange(-5, 0.5, 0.5))  # of the trace
 
 
@@ -41,7 +43,7 @@ class Column(KernelEstimator):
         return super()._accept(X, y, reset=reset, **options)
 
 
-class Side(Column, Components):
+class View(Column, Components):
     """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
 
     def __init__(self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None) -> None:
@@ -52,7 +54,9 @@ class Side(Column, Components):
         X = self._accept(X, reset=True)
         n = size(X)
         if n < 2:
-            raise ValueError(f"Canonical correlation needs at least two samples (n_samples={n}).")
+            raise ValueError(f"Canonical correlation needs at least two samples, got n_samples={n}.")
+        if self.rank is not None and (isinstance(self.rank, bool) or not (isinstance(self.rank, int | np.integer) and self.rank >= 1)):
+            raise ValueError(f"rank={self.rank!r}: give a whole number of at least 1, or None.")
         self._bind(X, None)
         gram = self._gram(X)
         few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * n
@@ -145,45 +149,50 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             raise ValueError(f"requires y to be passed, but the target y is None: {type(self).__name__} correlates two views, fit(X, Y).")
         if isinstance(self.n_components, bool) or not (isinstance(self.n_components, int | np.integer) and self.n_components >= 1):
             raise ValueError(f"n_components={self.n_components!r}: give a whole number of at least 1.")
+        for name in ("reg_scores_", "n_features_in_", "feature_names_in_"):  # of a fit before
+            self.__dict__.pop(name, None)
         reg = self._kernels()[2]
-        x, y_side = self._sides(X, y)
+        x, other = self._views(X, y)
         n = len(x.spectra_.vectors)
-        if len(y_side.spectra_.vectors) != n:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {n} of X and {len(y_side.spectra_.vectors)} of Y.")
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(x, name):
                 setattr(self, name, getattr(x, name))
-        candidates = candidates_of(reg, x.spectra_, y_side.spectra_)
+        candidates = candidates_of(reg, x.spectra_, other.spectra_)
         if candidates is None:
             self.reg_ = as_pair(reg)
         elif len(candidates) == 1:
             self.reg_ = candidates[0]
         else:
-            self.reg_, self.reg_scores_ = choose_reg(x.scores(_FEW), y_side.scores(_FEW), self.n_components, candidates, self._folds(n))
-        found = canonical(x.spectra_, y_side.spectra_, self.n_components, self.reg_)
+            self.reg_, self.reg_scores_ = choose_reg(x.scores(_FEW), other.scores(_FEW), self.n_components, candidates, self._folds(n))
+        found = canonical(x.spectra_, other.spectra_, self.n_components, self.reg_)
         self.canonical_values_, self.n_components_ = found.values, len(found.values)
         if self.n_components_ < self.n_components:
             warnings.warn(
-                f"The views have ranks {x.spectra_.rank} and {y_side.spectra_.rank}: there are {self.n_components_} components, not "
+                f"The views have ranks {x.spectra_.rank} and {other.spectra_.rank}: there are {self.n_components_} components, not "
                 f"{self.n_components}.",
                 stacklevel=2,
             )
-        self.correlations_ = correlations(x.combine(found.x), y_side.combine(found.y))
+        self.correlations_ = correlations(x.combine(found.x), other.combine(found.y))
         x.forget()
-        y_side.forget()
-        self._x, self._y = x, y_side
+        other.forget()
+        self._x, self._y = x, other
         return self
 
-    def _sides(self, X: Any, Y: Any) -> tuple[Side, Side]:
+    def _views(self, X: Any, Y: Any) -> tuple[View, View]:
         kernel_x, kernel_y, _, rank = self._kernels()
-        x = Side(kernel_x, rank=rank, compute=self.compute).fit(X)
-        return x, Side(kernel_y, single=True, rank=rank, compute=self.compute).fit(Y)
+        x = View(kernel_x, rank=rank, compute=self.compute).fit(X)
+        y = View(kernel_y, single=True, rank=rank, compute=self.compute).fit(Y)
+        n, other = len(x.spectra_.vectors), len(y.spectra_.vectors)
+        if n != other:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {n} of X and {other} of Y.")
+        return x, y
 
     def _folds(self, n: int) -> list[tuple[Array, Array]]:
         if isinstance(self.cv, bool) or not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
             raise ValueError(f"cv={self.cv!r}: give a number of folds of at least 2.")
-        order = check_random_state(self.random_state).permutation(n)
-        return split(order, min(self.cv, n // 2) if n >= 4 else 2)
+        if n < 2 * self.cv:
+            raise ValueError(f"n_samples={n} is too few to choose reg by {self.cv} folds of at least two items: give reg, or a smaller cv.")
+        return split(check_random_state(self.random_state).permutation(n), self.cv)
 
     def transform(self, X: Any, Y: Any = None) -> Any:
         """f(x) for each component; with the other view, (f(x), g(y))."""
@@ -211,15 +220,18 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._y.function_
 
     def test(self, X: Any, Y: Any, *, n_permutations: int = 500, random_state: Any = None) -> Outcome:
-        """Are the views dependent? The first canonical value against those with the items of Y in random order, at this γ.
+        """Are the views dependent? The first canonical value against those with the items of Y in random order.
 
-        The decompositions serve all permutations.
+        Where γ is to be chosen, the test is aggregated over all that could be: one that was chosen for these very pairs would be partial to them. The
+        decompositions, at most their first 100 components, serve all permutations.
         """
-        check_is_fitted(self)
-        x, y = (Spectra(s.spectra_.values[:_FEW], s.spectra_.vectors[:, :_FEW]) for s in self._sides(X, Y))
-        rng = check_random_state(random_state)
-        null = [largest_value(x, y, self.reg_, rng.permutation(len(x.vectors))) for _ in range(n_permutations)]
-        return permutation_outcome("canonical correlation", largest_value(x, y, self.reg_), np.array(null))
+        count = check_permutations(n_permutations)
+        x, y = (Spectra(v.spectra_.values[:_TESTED], v.spectra_.vectors[:, :_TESTED]) for v in self._views(X, Y))
+        reg = self._kernels()[2]
+        candidates = candidates_of(reg, x, y) or [as_pair(reg)]
+        rng, n = check_random_state(random_state), len(x.vectors)
+        orders = [np.arange(n), *(rng.permutation(n) for _ in range(count))]
+        return aggregated("canonical correlation", np.stack([largest_values(x, y, candidates, order) for order in orders], axis=1))
 
     @property
     def _n_features_out(self) -> int:
@@ -262,7 +274,7 @@ class CCA(KernelCCA):
         return _weights(self._y)
 
 
-def _weights(side: Side) -> Array:
+def _weights(side: View) -> Array:
     return np.asarray(backend.to_numpy(side.support_vectors_.T @ side.dual_coef_.T))
 
 

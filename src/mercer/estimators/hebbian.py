@@ -22,10 +22,9 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
     """Principal directions in feature space from samples that pass once: v ← v + η(⟨x, v⟩x − what earlier directions explain), at rest.
 
     Oja's and Sanger's rule in feature space (Kim, Franz and Schölkopf 2005) climbs, sample by sample, to the eigenvectors of the covariance. Samples
-    are here coordinates in the span of at most ``budget`` of them, chosen as they come: those whose features the others do not span up to ``tol``.
-    The covariance is then a matrix of budget², so it is kept instead, and the point where the rule comes to rest is computed. It does not depend on
-    the order within a batch, nor on steps; with a budget that spans the data it is the answer of ``KernelPCA``. Memory: budget²; a sample costs as
-    much.
+    are here coordinates in the span of at most ``budget`` of them, chosen as they come: those whose features the others do not span up to ``tol`` of
+    the variance. The covariance is then a matrix of budget², so it is kept instead, and the point where the rule comes to rest is computed. It needs
+    no steps, and with a budget that spans the data it is the answer of ``KernelPCA``, for any order. Memory: budget²; a sample costs as much.
     """
 
     def __init__(
@@ -47,6 +46,8 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         for name in ("n_components", "budget"):
             if not (isinstance(getattr(self, name), int | np.integer) and getattr(self, name) >= 1):
                 raise ValueError(f"{name}={getattr(self, name)!r}: give a whole number of at least 1.")
+        if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
+            raise ValueError(f"tol={self.tol!r}: the share of the variance that may be left out must be positive.")
         X = self._accept(X, reset=first)
         if first:
             self._bind(X, None)
@@ -87,12 +88,13 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
     def _grown(self, X: Any, C: Array, norms: Array) -> tuple[Array, Array]:
         """Coordinates with those of new centres, chosen one by one by what is left of their features."""
         left = norms - np.sum(C**2, axis=1)
-        least = self.tol * max(float(norms.max()), 1e-300)
         start = C.shape[1]
         most = min(self.budget, start + len(C))
-        if most == start or not (left > least).any():
+        rounding = 1e-13 * max(float(norms.max()), 1e-300)
+        if most == start or not (left > rounding).any():
             return C, np.zeros(0, np.int64)
         K = np.asarray(self._gram(X).astype(np.float64).dense())
+        least = max(self.tol * (float(norms.mean()) - float(K.mean())), rounding)  # of the variance, wherever the origin is
         wide, root = np.empty((len(C), most)), np.zeros((most, most))
         wide[:, :start], root[:start, :start] = C, self._stream_root
         chosen: list[int] = []

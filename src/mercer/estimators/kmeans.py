@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import size
+from mercer.data import chunks, size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import KernelMachine
 from mercer.gram import Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.solvers.lloyd import Clustering, Pairs, Points, Space, cluster
+
+_AT_ONCE = 8192  # rows whose distances to all centres are held
 
 
 def check_clusters(machine: Any, n: int) -> None:
@@ -27,8 +31,21 @@ def check_clusters(machine: Any, n: int) -> None:
         value = getattr(machine, name, 1)
         if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= 1):
             raise ValueError(f"{type(machine).__name__}({name}={value!r}): give a whole number of at least 1.")
+    tol = getattr(machine, "tol", 0.0)
+    if not (isinstance(tol, int | float | np.number) and tol >= 0):
+        raise ValueError(f"{type(machine).__name__}(tol={tol!r}): give a number of at least 0.")
     if machine.n_clusters > n:
         raise ValueError(f"n_samples={n} should be >= n_clusters={machine.n_clusters}: there cannot be more clusters than samples.")
+
+
+def warn_of_fewer(labels: Array, wanted: int) -> None:
+    found = len(np.unique(labels))
+    if found < wanted:
+        warnings.warn(
+            f"Number of distinct clusters ({found}) found smaller than n_clusters ({wanted}). Possibly due to duplicate points in X.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -55,13 +72,17 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.n_iter_ = found.n_iter
         self.labels_, squares = self._assigned(X)
         self.inertia_ = float(w @ squares)
+        warn_of_fewer(self.labels_, self.n_clusters)
         return self
 
     def _assigned(self, X: Any) -> tuple[Array, Array]:
-        shift = 0.0 if sparse.issparse(X) else self.cluster_centers_.mean(axis=0)
-        space = Points(X if sparse.issparse(X) else X - shift, np.ones(X.shape[0]), Compute().workers)
-        labels, squares = space.assigned(self.cluster_centers_ - shift)
-        return labels.astype(np.int32), squares
+        """The nearest centre of each row and the squared distance to it, without loss for near ones."""
+        labels, squares = np.empty(X.shape[0], np.int32), np.empty(X.shape[0])
+        for rows in chunks(X.shape[0], _AT_ONCE):
+            distances = np.asarray(squared_distances(X[rows], self.cluster_centers_))
+            labels[rows] = np.argmin(distances, axis=1)
+            squares[rows] = np.take_along_axis(distances, labels[rows][:, None], axis=1)[:, 0]
+        return labels, np.maximum(squares, 0.0)
 
     def _accepted(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -120,6 +141,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self._describe(X, gram, weights, original, found)
         if given is not None and len(original) < len(given):
             self.labels_ = self.predict(everything)
+        warn_of_fewer(self.labels_, self.n_clusters)
         self._close_task()
         return self
 
@@ -130,34 +152,41 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         )
 
     def _describe(self, X: Any, gram: Gram, weights: Array, original: Array, found: Clustering) -> None:
-        """Centres as functions: means of the features of their members."""
-        mass = np.bincount(found.labels, weights=weights, minlength=self.n_clusters)
-        coef = np.zeros((len(weights), self.n_clusters))
-        coef[np.arange(len(weights)), found.labels] = weights / mass[found.labels]
+        """Centres as functions h_c(x) = ⟨φ(x) − μ, μ_c − μ⟩, μ the mean of all: far from the origin nothing is lost. One more, ⟨φ(x), μ⟩, for
+        distances."""
+        n, k = len(weights), self.n_clusters
+        share = weights / weights.sum()
+        coef = np.repeat(-share[:, None], k + 1, axis=1)
+        coef[np.arange(n), found.labels] += weights / np.bincount(found.labels, weights=weights, minlength=k)[found.labels]
+        coef[:, k] = share
         inner = np.asarray(backend.to_numpy(gram @ coef), np.float64)
         self._keep(X, coef, original, every=True)
-        self.intercept_ = np.zeros(self.n_clusters)
-        self._square_norms = np.einsum("ic,ic->c", coef, inner)
-        gaps = self._square_norms - 2 * inner
-        labels = np.argmin(gaps, axis=1)
-        self.labels_ = labels.astype(np.int32)
-        squares = np.maximum(np.asarray(backend.to_numpy(gram.diag()), np.float64) + gaps[np.arange(len(labels)), labels], 0.0)
-        self.inertia_, self.objectives_, self.n_iter_ = float(weights @ squares), found.objectives, found.n_iter
-        self.converged_ = found.converged
+        self.intercept_ = np.append(-(inner[:, k] @ coef[:, :k]), 0.0)
+        self._square_norms = np.einsum("ic,ic->c", coef[:, :k], inner[:, :k])  # ‖μ_c − μ‖²
+        self._mean_norm = float(share @ inner[:, k])
+        self.labels_, self.inertia_ = found.labels.astype(np.int32), found.objective
+        if not found.converged:  # labels are of the centres that are kept
+            gaps = self._square_norms - 2 * (inner + self.intercept_)[:, :k]
+            self.labels_ = np.argmin(gaps, axis=1).astype(np.int32)
+            norms = np.asarray(backend.to_numpy(gram.diag()), np.float64) - 2 * inner[:, k] + self._mean_norm
+            self.inertia_ = float(weights @ (norms + gaps[np.arange(n), self.labels_]))
+        self.objectives_, self.n_iter_, self.converged_ = found.objectives, found.n_iter, found.converged
 
     def predict(self, X: Any) -> Array:
         """The cluster whose mean is nearest in feature space."""
         check_is_fitted(self)
-        return np.argmin(self._square_norms - 2 * self._values(X), axis=1).astype(np.int32)
+        return np.argmin(self._square_norms - 2 * self._values(X)[:, :-1], axis=1).astype(np.int32)
 
     def transform(self, X: Any) -> Array:
         """The distance to each mean in feature space."""
         check_is_fitted(self)
         if self.kernel_ is None:
             raise ValueError("Distances of new items need their own k(x, x), which a precomputed matrix does not hold; give the kernel itself.")
-        accepted = self._accept_new(X)
-        squares = np.asarray(self.kernel_.diag(accepted), np.float64)[:, None] - 2 * self._values(X) + self._square_norms
-        return np.sqrt(np.maximum(squares, 0.0))
+        values = self._values(X)
+        own = np.asarray(backend.to_numpy(self.kernel_.diag(self._accept_new(X))), np.float64)
+        squares = (own - 2 * values[:, -1] + self._mean_norm)[:, None] - 2 * values[:, :-1] + self._square_norms
+        rounding = 1e-14 * (np.abs(own) + abs(self._mean_norm))[:, None]
+        return np.sqrt(np.where(squares > rounding, squares, 0.0))
 
     @property
     def _n_features_out(self) -> int:

@@ -51,8 +51,9 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
             value = getattr(self, name)
             if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= 1):
                 raise ValueError(f"{name}={value!r}: give a whole number of at least 1.")
-        if not self.reg_covar >= 0:
-            raise ValueError(f"reg_covar={self.reg_covar!r}: give a number of at least 0.")
+        for name in ("reg_covar", "tol"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a number of at least 0.")
         w = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         X, w = (X, w) if (w > 0).all() else (X[w > 0], w[w > 0])
         if len(X) < self.n_components:
@@ -177,4 +178,6 @@ def _given(value: Any, shape: tuple[int, ...], name: str) -> Array | None:
     out = np.asarray(value, np.float64)
     if out.shape != shape:
         raise ValueError(f"{name} should have the shape {shape}, got {out.shape}.")
+    if not np.isfinite(out).all():
+        raise ValueError(f"{name} holds NaN or infinity.")
     return out

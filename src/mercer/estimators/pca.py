@@ -13,6 +13,7 @@ from mercer import backend
 from mercer.backend import Array
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.gram import LowRankGram
+from mercer.linalg import signed
 from mercer.problems import Eigen
 from mercer.solvers.eigen import solve_eigen
 
@@ -42,12 +43,12 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         count = component_count(self.n_components, min(n, d), f"min(n_samples, n_features)={min(n, d)}")
         mean = np.asarray(w @ X / w.sum(), np.float64).reshape(-1)
         scale = np.sqrt(w)
-        if count is not None and min(n, d) > _WHOLE and 4 * count < min(n, d):
-            s = solve_eigen(Eigen(count, w), LowRankGram(X.astype(np.float64)), "krylov", tol=1e-12, random_state=self.random_state)
-            U, values, total = s.vectors, np.maximum(s.values, 0.0), s.trace
-            inner = np.asarray(X.T @ (scale[:, None] * U)) - np.outer(mean, scale @ U)
-            V = inner / np.sqrt(np.maximum(values, 1e-300))
-        else:
+        few = count is not None and min(n, d) > _WHOLE and 4 * count < min(n, d)
+        s = solve_eigen(Eigen(count or 1, w), LowRankGram(X.astype(np.float64)), "krylov", tol=1e-12, random_state=self.random_state) if few else None
+        if s is not None and s.values[-1] > 1e-10 * s.values[0]:
+            values, total = s.values, s.trace
+            V = (np.asarray(X.T @ (scale[:, None] * s.vectors)) - np.outer(mean, scale @ s.vectors)) / np.sqrt(values)
+        else:  # also where fewer have variance than were asked for
             table = X.toarray() if sparse.issparse(X) else X
             with backend.calm_blas(min(n, d)):
                 _, singular, Vt = linalg.svd(scale[:, None] * (table.astype(np.float64) - mean), full_matrices=False, check_finite=False)
@@ -55,9 +56,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             seen = max(1, int(np.sum(singular > max(n, d) * np.finfo(X.dtype).eps * singular[0])))
             kept = share_of_variance(values[:seen], total, self.n_components) if count is None else count
             values, V = values[:kept], V[:, :kept]
-        largest = V[np.argmax(np.abs(V), axis=0), np.arange(V.shape[1])]
-        V = V * np.where(largest < 0, -1.0, 1.0)
-        freedom = max(float(w.sum()) - 1, 1e-300)
+        V = signed(V)
+        freedom = float(w.sum()) - 1 if w.sum() > 1 else float(w.sum())  # shares that sum to 1 are not repetitions
         self.n_components_ = len(values)
         self.mean_, self.components_ = mean.astype(X.dtype), V.T.astype(X.dtype)
         self.explained_variance_, self.singular_values_ = values / freedom, np.sqrt(values)
@@ -66,8 +66,11 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return self
 
     def _spread(self) -> Array:
-        """What scores are divided by."""
-        return np.sqrt(np.maximum(self.explained_variance_, 1e-300)) if self.whiten else np.ones(self.n_components_)
+        """What scores are divided by: infinity where there is no variance."""
+        if not self.whiten:
+            return np.ones(self.n_components_)
+        seen = self.explained_variance_ > 1e-24 * self.explained_variance_[0]
+        return np.where(seen, np.sqrt(np.where(seen, self.explained_variance_, 1.0)), np.inf)
 
     def transform(self, X: Any) -> Array:
         """The scores (x − mean) V."""
@@ -79,7 +82,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def inverse_transform(self, X: Any) -> Array:
         """mean + scores V^T."""
         check_is_fitted(self)
-        return (np.asarray(X) * self._spread()) @ self.components_ + self.mean_
+        spread = self._spread()
+        return (np.asarray(X) * np.where(np.isfinite(spread), spread, 0.0)) @ self.components_ + self.mean_
 
     @property
     def _n_features_out(self) -> int:

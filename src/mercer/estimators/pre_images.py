@@ -43,8 +43,9 @@ def pre_images(machine: Any, Z: Array) -> Any:
 def _nearest(machine: Any, Z: Array) -> Array:
     """The training object of the least ‖P − φ(x_i)‖² = ‖z − z_i‖² + what x_i itself loses by projection."""
     scores = machine._training_scores()
-    lost = np.maximum(machine._centred_norms(backend.to_numpy(machine.kernel_.diag(machine.support_vectors_)), machine._means) - np.sum(scores**2, axis=1), 0.0)
-    own = np.sum(scores**2, axis=1) + lost
+    squares = np.sum(scores**2, axis=1)
+    whole = machine._centred_norms(backend.to_numpy(machine.kernel_.diag(machine.support_vectors_)), machine._means)
+    own = squares + np.maximum(whole - squares, 0.0)
     parts = [np.argmin(own - 2 * Z[some] @ scores.T, axis=1) for some in chunks(len(Z), _AT_ONCE)]
     return np.concatenate([np.zeros(0, np.int64), *parts])
 

@@ -40,7 +40,9 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         self._open_task(X)
         check_contamination(self)
         if self._precomputed:
-            raise ValueError("KernelPCANovelty scores items by their own k(x, x), which a precomputed matrix of new items does not hold; give the kernel.")
+            raise ValueError(
+                "KernelPCANovelty scores items by their own k(x, x), which a precomputed matrix of new items does not hold; give the kernel."
+            )
         X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
         self._decompose(X, weights, original)
         # one more column: ⟨φ(x), μ⟩, so that a score costs one product

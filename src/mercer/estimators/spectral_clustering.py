@@ -9,7 +9,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
 from mercer import backend
-from mercer.backend import Array, Compute
+from mercer.backend import Array, Compute, human
 from mercer.data import chunks, size
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.kmeans import check_clusters
@@ -44,6 +44,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
     """
 
     labels_: Array
+    embedding_: Array
 
     def __init__(
         self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, cut: str = "normalized", rounding: str = "auto", n_init: int = 10,
@@ -75,16 +76,19 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             everyone[used] = self.labels_
             unused = np.setdiff1d(np.arange(size(X)), used)
             cross = X[np.ix_(unused, used)] if self.kernel_ is None else self.kernel_.gram(self._some(X, unused), part, self.compute).dense()
-            everyone[unused] = self.labels_[np.argmax(np.asarray(backend.to_numpy(cross)), axis=1)]
-            self.labels_ = everyone
+            like = np.argmax(np.asarray(backend.to_numpy(cross)), axis=1)
+            everyone[unused] = self.labels_[like]
+            rows = np.empty((size(X), self.embedding_.shape[1]))
+            rows[used], rows[unused] = self.embedding_, self.embedding_[like]
+            self.labels_, self.embedding_ = everyone, rows
         return self
 
     def _cut(self, gram: Gram, weights: Array, rng: Any) -> None:
         """Eigenvectors, both roundings, the better one."""
         k, normalised = self.n_clusters, self.cut == "normalized"
         mass = weights * _degrees(gram, weights) if normalised else weights
-        V, R, values = _eigenvectors(gram, weights, mass, k, normalised)
-        pivoted = by_pivots(V)
+        R, values = _eigenvectors(gram, weights, mass, k, normalised)
+        pivoted = by_pivots(R)
         labels = {"qr": pivoted}
         if self.rounding != "qr":
             labels["kmeans"] = by_means(R, weights, pivoted, k, self.n_init, rng).labels
@@ -104,10 +108,10 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         best: tuple[float, Kernel] | None = None
         for width in _WIDTHS:
             kernel = Gaussian(0.5 / (width * base) ** 2)
-            gram = self._affinity(kernel, X)
+            gram = self._affinity(kernel, X, weights)
             mass = weights * _degrees(gram, weights)
-            V, R, _ = _eigenvectors(gram, weights, mass, k, True)
-            tried = by_means(R, weights, by_pivots(V), k, 0, rng)
+            R, _ = _eigenvectors(gram, weights, mass, k, True)
+            tried = by_means(R, weights, by_pivots(R), k, 0, rng)
             smallest = float(np.bincount(tried.labels, weights=weights, minlength=k).min())
             value = (tried.objective / weights.sum() + _TIGHT) * float(weights.sum()) / (k * max(smallest, 0.1))
             if best is None or value < best[0]:
@@ -116,11 +120,18 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
                 break
         assert best is not None
         self.kernel_ = best[1]
-        return self._affinity(best[1], X)
+        return self._affinity(best[1], X, weights)
 
-    def _affinity(self, kernel: Kernel, X: Any) -> Gram:
-        K = np.asarray(kernel.gram(self._unpacked(X), compute=self.compute).dense())
-        K[np.arange(len(K)), np.arange(len(K))] = 0.0
+    def _affinity(self, kernel: Kernel, X: Any, weights: Array) -> Gram:
+        """Nobody is similar to himself, but to his repetitions."""
+        gram = kernel.gram(self._unpacked(X), compute=self.compute)
+        if 8 * size(X) ** 2 > gram.compute.budget // 2:
+            raise MemoryError(
+                f"Choosing a width holds the {size(X)} × {size(X)} matrix and its factor, more than the memory budget of "
+                f"{human(gram.compute.budget)}. Give a kernel, cluster a sample of the rows, or raise Compute(memory=…)."
+            )
+        K = np.asarray(backend.to_numpy(gram.dense()))
+        K[np.arange(len(K)), np.arange(len(K))] = np.maximum(1 - 1 / weights, 0.0)
         return DenseGram(K, self.compute)
 
 
@@ -156,9 +167,9 @@ def _degrees(gram: Gram, weights: Array) -> Array:
     return np.maximum(degrees, 0.0)
 
 
-def _eigenvectors(gram: Gram, weights: Array, mass: Array, k: int, normalised: bool) -> tuple[Array, Array, Array]:
-    """(V, R, values): eigenvectors, and for each sample its row, of length 1."""
+def _eigenvectors(gram: Gram, weights: Array, mass: Array, k: int, normalised: bool) -> tuple[Array, Array]:
+    """(R, values): for each sample its row of the eigenvectors, of length 1 where ``normalised``, and the eigenvalues."""
     inverse = np.divide(weights**2, mass, out=np.zeros_like(weights), where=mass > 1e-300)  # W: w/degree, or w
     s = relaxed(gram, inverse, k, normalised=normalised)
     rows = s.vectors / np.sqrt(weights)[:, None]
-    return s.vectors, on_sphere(rows) if normalised else rows, s.values
+    return on_sphere(rows) if normalised else rows, s.values

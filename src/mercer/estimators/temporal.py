@@ -22,7 +22,7 @@ _FEW = 300  # components with which regularisations are compared
 _FOLDS = 5
 
 
-class Moments(Column, KernelMachine):
+class Series(Column, KernelMachine):
     """A series as features g(t) of its moments, from an incomplete factor: k(x(t), x(t′)) = ⟨g(t), g(t′)⟩."""
 
     def __init__(self, kernel: Kernel | str | None = None, *, compute: Compute | None = None) -> None:
@@ -78,6 +78,11 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         lag = self.max_lag
         if isinstance(lag, bool) or not (isinstance(lag, int | np.integer) and lag >= 0):
             raise ValueError(f"max_lag={lag!r}: give a whole number of moments.")
+        for name, least in (("n_components", 1), ("n_bootstrap", 1)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= least):
+                raise ValueError(f"{name}={value!r}: give a whole number of at least {least}.")
+        self.__dict__.pop("reg_scores_", None)  # of a fit before
         X, Y = listed(X), listed(Y)
         T = size(X)
         if size(Y) != T:
@@ -85,7 +90,7 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         if T - 2 * lag < 10:
             raise ValueError(f"{T} moments leave {max(T - 2 * lag, 0)} with a complete past and future of max_lag={lag}: at least 10 are needed.")
         rank = self.rank if self.rank is not None else max(1, _COLUMNS // (2 * lag + 1))
-        x, y = Moments(self.kernel_x, compute=self.compute), Moments(self.kernel_y, compute=self.compute)
+        x, y = Series(self.kernel_x, compute=self.compute), Series(self.kernel_y, compute=self.compute)
         E = embedded(x.fit(X, min(rank, T)), lag)
         G = y.fit(Y, min(self.rank or _COLUMNS, T))[lag : T - lag]
         n, lags, m = E.shape
@@ -129,7 +134,7 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         terms = np.stack([f, np.broadcast_to(h, f.shape), f * f, np.broadcast_to(h * h, f.shape), f * h])
         running = np.concatenate([np.zeros((5, 1, lags, count)), np.cumsum(terms, axis=1)], axis=1)
         blocks = running[:, length:] - running[:, :-length]
-        draws = np.empty((max(self.n_bootstrap, 1), count, lags))
+        draws = np.empty((self.n_bootstrap, count, lags))
         for b in range(len(draws)):
             start = rng.randint(0, blocks.shape[1], size=max(n // length, 1))
             sums = blocks[:, start].sum(axis=1) / (length * len(start))
@@ -141,7 +146,7 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     def transform(self, X: Any, Y: Any = None) -> Any:
         """Σ_τ f_τ(x(t − τ)) at each moment that has max_lag moments before and after it; with the other series, also g(y(t)) there."""
         check_is_fitted(self)
-        lag, count = self.max_lag, len(self.canonical_values_)
+        lag, count = int(self.lags_[-1]), len(self.canonical_values_)
         X = listed(X)
         if size(X) <= 2 * lag:
             raise ValueError(f"{size(X)} moments are too few for a past and future of max_lag={lag}: give more than {2 * lag}.")
@@ -151,4 +156,6 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         if Y is None:
             return scores
         values = self._y._values(Y)
+        if len(values) != size(X):
+            raise ValueError(f"The series have {size(X)} and {len(values)} moments: they must be on one clock.")
         return scores, values[lag : len(values) - lag]

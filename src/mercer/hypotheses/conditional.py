@@ -11,14 +11,14 @@ from sklearn.utils import check_array, check_random_state
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.data import Vectors, listed, size
-from mercer.hypotheses.dependence import as_table
+from mercer.data import Vectors, size
+from mercer.hypotheses.kernels import items
 from mercer.hypotheses.permutations import check_permutations
 from mercer.hypotheses.result import Outcome, permutation_outcome
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors import Gaussian
-from mercer.linalg import eigh
+from mercer.linalg import centred, eigh
 
 _WIDTHS = 2.0 ** np.arange(-3, 4)  # of the kernel of z, in median distances
 _RIDGES = 10.0 ** np.arange(-6, 2)
@@ -48,7 +48,10 @@ def kci_test(
     """
     if method not in ("gamma", "local"):
         raise ValueError(f"method={method!r}: choose 'gamma' or 'local'. (A plain permutation is not valid for conditional independence.)")
-    X, Y, Z = (as_table(listed(V)) for V in (X, Y, Z))
+    for k in (kernel_x, kernel_y, kernel_z):
+        if k is not None and not isinstance(k, Kernel):
+            raise TypeError(f"kernel={k!r}: give a kernel such as mercer.Gaussian('median'), or None.")
+    X, Y, Z = (items(V, k) for V, k in ((X, kernel_x), (Y, kernel_y), (Z, kernel_z)))
     n = size(X)
     if size(Y) != n or size(Z) != n:
         raise ValueError(f"X, Y and Z have {n}, {size(Y)} and {size(Z)} items: they must come together.")
@@ -147,8 +150,7 @@ def _left(V: Any, kernel: Kernel | None, ridges: _Ridges, name: str) -> tuple[Ar
 
 def _spectrum(K: Array, least: float = 1e-9) -> tuple[Array, Array]:
     """Eigenvalues and vectors of the centred matrix, those that count."""
-    means = K.mean(axis=0)
-    w, U = eigh(K - means - means[:, None] + means.mean())
+    w, U = eigh(centred(K.copy()))
     used = w > least * max(float(w[-1]), 1e-300)
     return w[used], U[:, used]
 
@@ -159,7 +161,8 @@ def _numbers(V: Any, name: str) -> Array:
 
 def _standardised(V: Array) -> Array:
     spread = V.std(axis=0)
-    return (V - V.mean(axis=0)) / np.where(spread > 1e-300, spread, 1.0)
+    varies = spread > 1e-12 * np.abs(V).max(axis=0)
+    return np.where(varies, V - V.mean(axis=0), 0.0) / np.where(varies, spread, 1.0)
 
 
 def _middle(d2: Array) -> float:

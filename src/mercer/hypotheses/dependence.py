@@ -11,11 +11,12 @@ from sklearn.utils import check_random_state
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import chunks, listed, size, take
-from mercer.gram import Gram, LowRankGram
-from mercer.hypotheses.kernels import kernels_of
+from mercer.data import chunks, size, take
+from mercer.gram import Gram, LowRankGram, stored
+from mercer.hypotheses.kernels import items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
+from mercer.linalg import centred
 from mercer.solvers.incomplete import incomplete_cholesky
 
 _NAME = "Hilbert–Schmidt independence criterion"
@@ -37,7 +38,7 @@ def hsic_test(
     """
     if statistic not in ("biased", "block"):
         raise ValueError(f"statistic={statistic!r}: choose 'biased' or 'block'.")
-    X, Y = as_table(listed(X)), as_table(listed(Y))
+    X, Y = items(X, kernel_x), items(Y, kernel_y)
     n = size(X)
     if size(Y) != n:
         raise ValueError(f"X has {n} items and Y {size(Y)}: they must come in pairs.")
@@ -51,14 +52,11 @@ def hsic_test(
             raise ValueError("statistic='block' is for one kernel of each side; aggregate with 'biased'.")
         return _blocks(kernels[0][0], kernels[1][0], X, Y, max(4, round(n**0.5)), count, rng, compute)
     orders = _orders(n, count, rng)
-    grams = [k.gram(X, compute=compute) for k in kernels[0]], [k.gram(Y, compute=compute) for k in kernels[1]]
+    # several pairs of kernels: each matrix once, where they fit together
+    several = len(kernels[0]) * len(kernels[1]) > 1 and 8 * n * n * (len(kernels[0]) + len(kernels[1])) <= (compute or Compute()).budget // 2
+    keep = stored if several else (lambda gram: gram)
+    grams = [keep(k.gram(X, compute=compute)) for k in kernels[0]], [keep(k.gram(Y, compute=compute)) for k in kernels[1]]
     return aggregated(_NAME, np.stack([_statistics(K, L, orders) for K, L in product(*grams)]))
-
-
-def as_table(X: Any) -> Any:
-    """Single numbers as a table of one column."""
-    values = np.asarray(X) if hasattr(X, "__array__") else X
-    return values.reshape(-1, 1) if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "fiub" else X
 
 
 def _statistics(K: Gram, L: Gram, orders: Array) -> Array:
@@ -71,9 +69,7 @@ def _statistics(K: Gram, L: Gram, orders: Array) -> Array:
         Phi = Phi - Phi.mean(axis=0)
         return np.array([float(np.sum((Phi.T @ Psi[order]) ** 2)) for order in orders]) / n**2
     A, B = (np.array(backend.to_numpy(G.astype(np.float64).dense())) for G in (K, L))
-    means = A.mean(axis=0)
-    A -= means
-    A -= means[:, None] - means.mean()
+    centred(A)
     out = np.empty(len(orders))
     loop = backend.compiled(_permuted_loop)
     backend.run_tasks(lambda some: loop(A, B, orders[some], out[some]), chunks(len(orders), 4), K.compute.workers)
@@ -114,4 +110,4 @@ def _blocks(kernel_x: Any, kernel_y: Any, X: Any, Y: Any, length: int, count: in
 
 def _orders(n: int, count: int, rng: Any) -> Array:
     """That of the data, then those of permutations."""
-    return np.stack([np.arange(n), *(rng.permutation(n) for _ in range(count))])
+    return np.stack([np.arange(n), *(rng.permutation(n) for _ in range(count))]).astype(np.int32)

@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import chunks, listed, size, stack, take
-from mercer.gram import DenseGram, Gram
-from mercer.hypotheses.kernels import kernels_of
+from mercer.data import chunks, size, stack, take
+from mercer.gram import Gram, stored
+from mercer.hypotheses.kernels import items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.kernels.base import Kernel
@@ -33,12 +33,12 @@ def mmd_test(
         median distance. What a kernel takes from data it takes from both samples together.
     statistic
         "unbiased" or "biased": compared with ``n_permutations`` ways to deal the items into two samples, each a column of one product with the one
-        matrix. "block": the mean of unbiased statistics of blocks of √n items, "linear" of blocks of two, compared with the normal distribution:
-        n^1.5 or n values of the kernel, nothing stored. Gretton et al. 2012; Zaremba et al. 2013.
+        matrix. "block": the mean of unbiased statistics of blocks of √n items, each dealt anew in itself; "linear": blocks of two, compared with
+        Student's distribution. They need n^1.5 and n values of the kernel, and no matrix. Gretton et al. 2012; Zaremba et al. 2013.
     """
     if statistic not in _STATISTICS:
         raise ValueError(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.")
-    X, Y = listed(X), listed(Y)
+    X, Y = items(X, kernel), items(Y, kernel)
     m, n = size(X), size(Y)
     if min(m, n) < 2:
         raise ValueError(f"The samples have {m} and {n} items: two of each are the least.")
@@ -59,8 +59,8 @@ def mmd_test(
 
 def _statistics(gram: Gram, members: Array, m: int, n: int, unbiased: bool) -> Array:
     """MMD² of each column of ``members``, which says who is in the first sample: all follows from e^T K e."""
-    fits = gram.shape[0] ** 2 * gram.dtype.itemsize <= gram.compute.budget // 2
-    K = DenseGram(gram.dense(), gram.compute) if fits and not isinstance(gram, DenseGram) else gram
+    gram = gram.astype(np.float64)  # the statistic is a small difference
+    K = stored(gram)
     diagonal = np.asarray(backend.to_numpy(gram.diag()), np.float64)
     sums = np.asarray(backend.to_numpy(K @ np.ones(m + n)), np.float64)
     whole, own = float(sums.sum()), float(diagonal.sum())
@@ -112,8 +112,9 @@ def _members(m: int, n: int, count: int, rng: Any) -> Array:
 
 
 def _normal(values: Array, note: str) -> Outcome:
-    """The mean of independent values over its standard error, against the normal distribution."""
+    """The mean of independent values over its standard error, against Student's distribution."""
     if len(values) < 2:
         raise ValueError(f"The samples make {len(values)} blocks, too few to know their spread: use statistic='unbiased'.")
     mean, error = float(values.mean()), float(values.std(ddof=1)) / np.sqrt(len(values))
-    return Outcome("maximum mean discrepancy", mean, float(stats.norm.sf(mean / error)) if error > 0 else float(mean <= 0), note=note)
+    # Student's distribution: with few blocks their spread is itself uncertain; and where all agree nothing is known of it
+    return Outcome("maximum mean discrepancy", mean, float(stats.t.sf(mean / error, len(values) - 1)) if error > 0 else 1.0, note=note)

@@ -14,6 +14,7 @@ from scipy import linalg
 
 from mercer import backend
 from mercer.backend import Array
+from mercer.linalg import signed
 
 _WHOLE = 300  # components below which all singular values are found
 
@@ -71,12 +72,9 @@ def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float], inne
     Dx, Dy = x.shrunk(reg[0]), y.shrunk(reg[1])
     M = Dx[:, None] * (x.vectors.T @ y.vectors if inner is None else inner) * Dy
     A, values, B = _largest(M, min(count, *M.shape))
-    signs = np.where(_peak(x.vectors @ (Dx[:, None] * A)) < 0, -1.0, 1.0)
+    F = x.vectors @ (Dx[:, None] * A)
+    signs = np.where(np.einsum("ic,ic->c", F, signed(F)) < 0, -1.0, 1.0)
     return Canonical(np.minimum(values, 1.0), signs * A / np.sqrt(x.values + reg[0])[:, None], signs * B / np.sqrt(y.values + reg[1])[:, None])
-
-
-def _peak(F: Array) -> Array:
-    return F[np.argmax(np.abs(F), axis=0), np.arange(F.shape[1])]
 
 
 def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
@@ -93,12 +91,11 @@ def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
     return (A, values, B) if M.shape[0] >= M.shape[1] else (B, values, A)
 
 
-def largest_value(x: Spectra, y: Spectra, reg: tuple[float, float], order: Array | None = None) -> float:
-    """The first canonical value, the items of y taken in another order if one is given."""
-    U = y.vectors if order is None else y.vectors[order]
-    M = x.shrunk(reg[0])[:, None] * (x.vectors.T @ U) * y.shrunk(reg[1])
-    with backend.calm_blas(min(M.shape)):
-        return float(linalg.svdvals(M, check_finite=False)[0])
+def largest_values(x: Spectra, y: Spectra, regs: list[tuple[float, float]], order: Array) -> Array:
+    """The first canonical value for each γ, the items of y taken in another order."""
+    with backend.calm_blas(max(x.rank, y.rank)):
+        inner = x.vectors.T @ y.vectors[order]
+        return np.array([linalg.svdvals(x.shrunk(a)[:, None] * inner * y.shrunk(b), check_finite=False)[0] for a, b in regs])
 
 
 def correlations(F: Array, G: Array) -> Array:

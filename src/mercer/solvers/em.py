@@ -1,7 +1,8 @@
 """Gaussian mixtures by expectation–maximisation, in logarithms and in one pass over the data for each step.
 
 p(x) = Σ_k π_k N(x; μ_k, Σ_k). A step takes shares q_ik ∝ π_k N(x_i; μ_k, Σ_k) and then the means and covariances weighted by them; the likelihood
-never falls. Second moments are summed about the means of the step before, which are near: no difference of large numbers, and no second pass.
+never falls. Second moments are summed about the means of the step before, which are near: no second pass, and no difference of large numbers where
+deviations are taken (one matrix for each component, and where components are far apart for their size; else sums of products serve).
 """
 
 from __future__ import annotations
@@ -76,15 +77,19 @@ class Family(ABC):
         """∂ log p(x)/∂ the free numbers of the covariances; ``deviations`` (rows, k, d) are x − μ_k."""
 
 
+_COLLAPSED = (
+    "A component's covariance is not positive definite: it has collapsed onto few samples, or columns are copies of others. Raise reg_covar, "
+    "use fewer components, or scale the columns."
+)
+_FAR = 1e9  # squared distance to the centre over the smallest variance, from which on sums of products lose too much
+
+
 def _cholesky_inverse(C: Array) -> Array:
     """U with U U^T = C^−1, upper triangular."""
     try:
         L = linalg.cholesky(C, lower=True, check_finite=False)
     except linalg.LinAlgError:
-        raise ValueError(
-            "A component's covariance is not positive definite: it has collapsed onto few samples, or columns are copies of others. Raise reg_covar, "
-            "use fewer components, or scale the columns."
-        ) from None
+        raise ValueError(_COLLAPSED) from None
     return np.asarray(linalg.solve_triangular(L, np.eye(len(C)), lower=True, check_finite=False)).T
 
 
@@ -141,12 +146,17 @@ class Tied(Full):
         return _cholesky_inverse(covariances)
 
     def squares(self, X: Array, means: Array, factors: Array) -> tuple[Array, Any]:
-        return _expanded(X @ factors, means @ factors), None
+        Y = X @ factors
+        if float(np.max(np.einsum("id,id->i", Y, Y), initial=0.0)) > _FAR:
+            return super().squares(X, means, np.broadcast_to(factors, (len(means), *factors.shape)))
+        return _expanded(Y, means @ factors), None
 
     def log_root(self, factors: Array, d: int, k: int) -> Array:
         return np.full(k, np.sum(np.log(np.diag(factors))))
 
     def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
+        if room is not None:
+            return super().moments(X, R, means, room).sum(axis=0)
         inner = R.T @ X  # Σ_ik r_ik (x − μ_k)(x − μ_k)^T, by sums of products
         cross = inner.T @ means
         return (X * R.sum(axis=1)[:, None]).T @ X - cross - cross.T + (means * R.sum(axis=0)[:, None]).T @ means
@@ -174,16 +184,26 @@ class Diagonal(Family):
     """A variance for each component and column."""
 
     def factors(self, covariances: Array) -> Array:
+        if not np.min(covariances) > 0:
+            raise ValueError(_COLLAPSED)
         return 1 / np.sqrt(covariances)
 
     def squares(self, X: Array, means: Array, factors: Array) -> tuple[Array, Any]:
         P = factors**2
-        return np.maximum((X * X) @ P.T - 2 * X @ (means * P).T + np.sum(means**2 * P, axis=1), 0.0), None
+        if float(np.max(P)) * float(np.max(X * X, initial=0.0)) > _FAR:
+            D = X - means[:, None, :]
+            return np.einsum("kid,kd->ik", D * D, P if P.ndim == 2 else np.repeat(P[:, None], X.shape[1], axis=1)), D
+        return self._products(X, means, P), None
+
+    def _products(self, X: Array, means: Array, P: Array) -> Array:
+        return np.maximum((X * X) @ P.T - 2 * X @ (means * P).T + np.sum(means**2 * P, axis=1), 0.0)
 
     def log_root(self, factors: Array, d: int, k: int) -> Array:
         return np.sum(np.log(factors), axis=1)
 
     def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
+        if room is not None:
+            return np.einsum("ik,kid->kd", R, room * room)
         return R.T @ (X * X) - 2 * means * (R.T @ X) + R.sum(axis=0)[:, None] * means**2
 
     def covariances(self, moments: Array, mass: Array, shift: Array, floor: float) -> Array:
@@ -205,8 +225,8 @@ class Diagonal(Family):
 class Spherical(Diagonal):
     """One variance for each component."""
 
-    def squares(self, X: Array, means: Array, factors: Array) -> tuple[Array, Any]:
-        return _expanded(X, means) * factors**2, None
+    def _products(self, X: Array, means: Array, P: Array) -> Array:
+        return _expanded(X, means) * P
 
     def log_root(self, factors: Array, d: int, k: int) -> Array:
         return d * np.log(factors)
@@ -293,7 +313,7 @@ def _added(a: _Sums, b: _Sums) -> _Sums:
 
 def _maximised(sums: _Sums, about: Array, family: Family, floor: float) -> Mixture:
     mass = sums.mass + 10 * np.finfo(np.float64).eps
-    means = sums.first / mass[:, None]
+    means = about + (sums.first - sums.mass[:, None] * about) / mass[:, None]  # where nothing is left of a component, it stays
     return Mixture(mass / mass.sum(), means, family.covariances(sums.second, mass, means - about, floor))
 
 

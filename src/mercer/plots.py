@@ -394,10 +394,8 @@ class ClusterDisplay:
         _pyplot()
         labels = getattr(estimator, "labels_", None)
         if labels is not None and len(labels) != size(X):
-            raise ValueError(
-                f"labels_ are of the {len(labels)} samples {_called(estimator)} was fitted to, X has {size(X)}; "
-                "for others use ClusterDisplay.from_labels(X, estimator.predict(X))."
-            )
+            cure = "for others use ClusterDisplay.from_labels(X, estimator.predict(X))" if hasattr(estimator, "predict") else "give those samples"
+            raise ValueError(f"labels_ are of the {len(labels)} samples {_called(estimator)} was fitted to, X has {size(X)}; {cure}.")
         if labels is None and not hasattr(estimator, "predict"):
             raise ValueError(f"{_called(estimator)} has neither labels_ nor predict(X): fit a clustering first.")
         labels = estimator.predict(X) if labels is None else labels

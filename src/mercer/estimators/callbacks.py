@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from mercer.estimators.whole import whole
+
 try:
     from sklearn.callback import CallbackSupportMixin
     from sklearn.callback import with_callbacks as _managed
@@ -22,8 +24,8 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def with_callbacks(method: Method) -> Method:
-    """A ``fit`` after which callbacks are torn down, however it ends."""
-    managed: Method = _managed(method)
+    """A ``fit`` after which callbacks are torn down, however it ends; one that fails leaves the estimator as it was."""
+    managed: Method = _managed(whole(method))
     return managed
 
 

@@ -9,13 +9,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import size
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.kernel_pca import Components
+from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
@@ -46,9 +47,23 @@ class Column(KernelEstimator):
 class View(Column, Components):
     """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
 
-    def __init__(self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None) -> None:
-        self.kernel, self.single, self.rank, self.compute = kernel, single, rank, compute
+    def __init__(
+        self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, columns: str = "given",
+        compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.kernel, self.single, self.rank, self.columns, self.compute = kernel, single, rank, columns, compute
         self.n_components, self.solver, self.random_state, self.tol, self.progress = None, "auto", 0, None, None
+
+    def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
+        X = super()._accept(X, y, reset=reset, **options)
+        if self.columns == "given" or sparse.issparse(X) or backend.is_tensor(X):
+            return X
+        if reset:
+            self._origin = X.mean(axis=0)
+            spread = X.std(axis=0)
+            varies = (spread > 1e-13 * np.abs(X).max(axis=0, initial=0.0)) & (self.columns == "standardised")
+            self._unit = np.where(varies, spread, 1.0).astype(X.dtype)
+        return (X - self._origin) / self._unit
 
     def fit(self, X: Any) -> Self:
         X = self._accept(X, reset=True)
@@ -112,8 +127,8 @@ def candidates_of(reg: Any, x: Spectra, y: Spectra) -> list[tuple[float, float]]
     """What to choose from; None where it is given."""
     if reg is None:
         return [(t * float(x.values.sum()), t * float(y.values.sum())) for t in _GRID]
-    if isinstance(reg, list):
-        if not reg:
+    if isinstance(reg, list | np.ndarray) and np.ndim(reg):
+        if not len(reg):
             raise ValueError("reg=[]: give at least one candidate, a number, or None.")
         return [as_pair(g) for g in reg]
     return None
@@ -143,6 +158,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """(kernel of x, of y, γ, rank)."""
         return self.kernel_x, self.kernel_y, self.reg, self.rank
 
+    @whole
     def fit(self, X: Any, y: Any) -> Self:
         """Find directions of X and ``y`` (the other view: a table, or as many items of any kind) that correlate."""
         if y is None:
@@ -178,10 +194,14 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._x, self._y = x, other
         return self
 
+    def _columns(self) -> str:
+        """Whether tables are taken as given, centred, or standardised."""
+        return "given"
+
     def _views(self, X: Any, Y: Any) -> tuple[View, View]:
         kernel_x, kernel_y, _, rank = self._kernels()
-        x = View(kernel_x, rank=rank, compute=self.compute).fit(X)
-        y = View(kernel_y, single=True, rank=rank, compute=self.compute).fit(Y)
+        x = View(kernel_x, rank=rank, columns=self._columns(), compute=self.compute).fit(X)
+        y = View(kernel_y, single=True, rank=rank, columns=self._columns(), compute=self.compute).fit(Y)
         n, other = len(x.spectra_.vectors), len(y.spectra_.vectors)
         if n != other:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {n} of X and {other} of Y.")
@@ -197,6 +217,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def transform(self, X: Any, Y: Any = None) -> Any:
         """f(x) for each component; with the other view, (f(x), g(y))."""
         check_is_fitted(self)
+        if len(getattr(X, "shape", ())) == 2:
+            _check_n_features(self, X, reset=False)
         scores = self._x._values(X)
         return scores if Y is None else (scores, self.transform_y(Y))
 
@@ -261,6 +283,10 @@ class CCA(KernelCCA):
     def _kernels(self) -> tuple[Any, Any, Any, Any]:
         return Linear(), Linear(), self.reg, None
 
+    def _columns(self) -> str:
+        # neither the origin nor, without γ, the units change the answer, but far from 0 or of unlike sizes, columns would lose digits
+        return "standardised" if np.ndim(self.reg) == 0 and self.reg == 0 else "centred"
+
     def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
         """(f(x), g(y)) in training, as scikit-learn's CCA."""
         return self.fit(X, y, **options).transform(X, y)
@@ -274,8 +300,9 @@ class CCA(KernelCCA):
         return _weights(self._y)
 
 
-def _weights(side: View) -> Array:
-    return np.asarray(backend.to_numpy(side.support_vectors_.T @ side.dual_coef_.T))
+def _weights(view: View) -> Array:
+    weights = np.asarray(backend.to_numpy(view.support_vectors_.T @ view.dual_coef_.T))
+    return weights / view._unit[:, None] if hasattr(view, "_unit") else weights
 
 
 def split(order: Array, folds: int) -> list[tuple[Array, Array]]:

@@ -12,6 +12,7 @@ from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size, stack, take
 from mercer.estimators.machine import KernelMachine
+from mercer.estimators.whole import whole
 from mercer.kernels.base import Kernel
 from mercer.linalg import signed
 
@@ -28,16 +29,18 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
     """
 
     def __init__(
-        self, n_components: int = 2, kernel: Kernel | None = None, *, budget: int = 500, tol: float = 1e-6, compute: Compute | None = None
+        self, n_components: int = 2, kernel: Kernel | None = None, *, budget: int = 500, tol: float = 1e-9, compute: Compute | None = None
     ) -> None:
         self.n_components, self.kernel, self.budget, self.tol, self.compute = n_components, kernel, budget, tol, compute
 
+    @whole
     def fit(self, X: Any, y: Any = None) -> Self:
         """Start anew."""
         for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_stream")]:
             delattr(self, name)
         return self.partial_fit(X)
 
+    @whole
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Take in more samples. What a kernel takes from data is fixed by the first batch."""
         first = not hasattr(self, "n_samples_seen_")
@@ -77,7 +80,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         before, after = self.n_samples_seen_, self.n_samples_seen_ + n
         mean = C.mean(axis=0)
         shift, D = mean - self._stream_mean, C - mean
-        self._stream_moments += D.T @ D + np.outer(shift, shift) * (before * n / after)
+        self._stream_moments = self._stream_moments + D.T @ D + np.outer(shift, shift) * (before * n / after)
         self._stream_mean = self._stream_mean + shift * (n / after)
         self.n_samples_seen_ = after
 
@@ -113,7 +116,9 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
 
     def _come_to_rest(self) -> None:
         values, vectors = np.linalg.eigh(self._stream_moments)
-        values, vectors = values[::-1][: self.n_components], signed(vectors[:, ::-1][:, : self.n_components])
+        values, vectors = values[::-1][: self.n_components], vectors[:, ::-1][:, : self.n_components]
+        at_centers = (self._stream_root - self._stream_mean) @ vectors
+        vectors = vectors * np.where(np.einsum("ic,ic->c", at_centers, signed(at_centers)) < 0, -1.0, 1.0)  # as KernelPCA's, where it can be known
         more = self.n_components - len(values)
         values, vectors = np.pad(np.maximum(values, 0.0), (0, more)), np.pad(vectors, ((0, 0), (0, more)))
         self.explained_variance_ = values / self.n_samples_seen_

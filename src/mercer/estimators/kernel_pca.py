@@ -19,6 +19,7 @@ from mercer.estimators.machine import KernelMachine
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
 from mercer.gram import Gram, LowRankGram
 from mercer.kernels.base import Kernel
+from mercer.linalg import signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.eigen import SOLVERS, solve_eigen
 
@@ -47,10 +48,12 @@ class Components(KernelMachine):
         if self.n_components is None:
             s, positive = _some(s, int(positive.sum())), positive[positive]
         if not positive.any():
-            raise ValueError(
-                f"{type(self).__name__}: the kernel is the same for all {n} samples, so they have no directions. Change the kernel's parameters "
-                "(a Gaussian with a huge γ makes all samples strangers, one with a tiny γ makes them equal)."
-            )
+            if s.trace < -1e-10 * abs(float(np.max(np.abs(s.means)))):
+                raise ValueError("The centred matrix has no positive eigenvalue: it is negative, not that of a kernel.")
+            cure = "." if self._given_explicit() else "; change its parameters (a Gaussian with a tiny γ makes all samples equal)."
+            raise ValueError(f"The kernel is the same for all {n} samples, constant: they have no directions{cure}")
+        sign = np.where(np.einsum("ic,ic->c", by_item := s.vectors / np.sqrt(weights)[:, None], signed(by_item)) < 0, -1.0, 1.0)
+        s = EigenSolution(s.values, s.vectors * sign, s.means, s.trace, s.residual, s.n_iter, s.solver)  # signs that repetitions do not change
         roots = np.sqrt(np.where(positive, s.values, 1.0))
         coef = np.sqrt(weights)[:, None] * s.vectors * np.where(positive, 1 / roots, 0.0)
         self._keep(X, coef, original, every=True)
@@ -61,6 +64,9 @@ class Components(KernelMachine):
         self.explained_variance_ratio_ = self.eigenvalues_ / s.trace if s.trace > 0 else np.zeros(len(s.values))
         self._weights_kept, self._means = weights, s.means
         return s
+
+    def _given_explicit(self) -> bool:
+        return self._precomputed or self._given_kernel.explicit
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
         """Eigenvalues up to this are 0. Those from features are squares of singular values, and already without such."""
@@ -81,7 +87,7 @@ class Components(KernelMachine):
             s = solve_eigen(Eigen(n if count is None else min(count, n), weights), gram, self.solver, **options)
             kept = len(s.values)
             if count is not None and kept < count:
-                s, kept = _padded(s, min(count, n)), min(count, n)
+                s, kept = _padded(s, count), count
         else:
             kept, tried = n, 32
             while True:  # a share of the variance: more until it is reached
@@ -179,6 +185,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         Z = np.asarray(backend.to_numpy(X), np.float64)
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:
             raise ValueError(f"Scores of {self.n_components_} components are an array of shape (items, {self.n_components_}), got {Z.shape}.")
+        if not np.isfinite(Z).all():
+            raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
         if self.kernel_ is None:
             raise ValueError("A precomputed matrix has no items to go back to; give the kernel itself.")
         if self._compressed:

@@ -17,6 +17,7 @@ from mercer.backend import Array, Compute
 from mercer.data import chunks, size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import KernelMachine
+from mercer.estimators.whole import whole
 from mercer.gram import Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
@@ -57,6 +58,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def __init__(self, n_clusters: int = 8, *, n_init: int = 10, max_iter: int = 300, tol: float = 1e-6, random_state: Any = None) -> None:
         self.n_clusters, self.n_init, self.max_iter, self.tol, self.random_state = n_clusters, n_init, max_iter, tol, random_state
 
+    @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
         check_clusters(self, X.shape[0])
@@ -64,7 +66,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         used = w > 0
         shift = 0.0 if sparse.issparse(X) else np.average(X, axis=0, weights=w).astype(X.dtype)  # far from the origin, distances would lose digits
         kept = X if used.all() else X[used]
-        space = Points(kept if sparse.issparse(X) else kept - shift, w[used], Compute().workers)
+        if sparse.issparse(kept) and 4 * kept.nnz > kept.shape[0] * kept.shape[1]:  # dense but for its form
+            kept = kept.toarray()
+            shift = np.average(kept, axis=0, weights=w[used]).astype(X.dtype)
+        space = Points(kept if sparse.issparse(kept) else kept - shift, w[used], Compute().workers)
         check_clusters(self, len(space))
         rng = check_random_state(self.random_state)
         found = cluster(space, self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng, tol=self.tol)
@@ -182,8 +187,15 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         check_is_fitted(self)
         if self.kernel_ is None:
             raise ValueError("Distances of new items need their own k(x, x), which a precomputed matrix does not hold; give the kernel itself.")
-        values = self._values(X)
-        own = np.asarray(backend.to_numpy(self.kernel_.diag(self._accept_new(X))), np.float64)
+        accepted = self._accept_new(X)
+        return self._distances(np.asarray(backend.to_numpy(self.kernel_.diag(accepted)), np.float64), self._values_of(accepted))
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Distances in training: also of a precomputed matrix."""
+        self.fit(X, y, sample_weight)
+        return self.transform(X) if self.kernel_ is not None else self._distances(np.diag(np.asarray(X)).astype(np.float64), self._values(X))
+
+    def _distances(self, own: Array, values: Array) -> Array:
         squares = (own - 2 * values[:, -1] + self._mean_norm)[:, None] - 2 * values[:, :-1] + self._square_norms
         rounding = 1e-14 * (np.abs(own) + abs(self._mean_norm))[:, None]
         return np.sqrt(np.where(squares > rounding, squares, 0.0))

@@ -82,7 +82,10 @@ class KernelMachine(Reporting, KernelEstimator):
     def _values(self, X: Any) -> Array:
         """Σ_i coef_i k(x, x_i) + b for new items."""
         check_is_fitted(self)
-        X = self._accept_new(X)
+        return self._values_of(self._accept_new(X))
+
+    def _values_of(self, X: Any) -> Array:
+        """The same for items that have been accepted."""
         if not len(self.support_):
             return np.zeros((size(X), len(self.intercept_))) + self.intercept_
         coef = self.dual_coef_.T

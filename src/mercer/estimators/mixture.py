@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from mercer.backend import Array, Compute
 from mercer.estimators.model import Model
+from mercer.estimators.whole import whole
 from mercer.solvers.em import FAMILIES, Family, Mixture, climb, from_labels, joint, log_likelihoods
 from mercer.solvers.lloyd import Points, cluster
 
@@ -45,6 +46,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
             raise ValueError(f"covariance_type={self.covariance_type!r}: choose one of {', '.join(map(repr, FAMILIES))}.")
         return FAMILIES[self.covariance_type]
 
+    @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         for name in ("n_components", "n_init", "max_iter"):
@@ -58,6 +60,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         X, w = (X, w) if (w > 0).all() else (X[w > 0], w[w > 0])
         if len(X) < self.n_components:
             raise ValueError(f"n_components={self.n_components} is more than the n_samples={len(X)}.")
+        w = w * (len(w) / w.sum())  # their common size does not matter
         family, rng = self._family, check_random_state(self.random_state)
         centre = np.average(X, axis=0, weights=w)  # far from the origin, sums of squares would lose digits
         Z = X - centre

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from mercer import backend
 from mercer.backend import Array
 from mercer.estimators.components import component_count, share_of_variance
+from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
 from mercer.linalg import signed
 from mercer.problems import Eigen
@@ -34,6 +35,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def __init__(self, n_components: Any = None, *, whiten: bool = False, random_state: Any = 0) -> None:
         self.n_components, self.whiten, self.random_state = n_components, whiten, random_state
 
+    @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
         n, d = X.shape
@@ -82,8 +84,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def inverse_transform(self, X: Any) -> Array:
         """mean + scores V^T."""
         check_is_fitted(self)
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.n_components_:
+            raise ValueError(f"Scores of {self.n_components_} components are an array of shape (rows, {self.n_components_}), got {X.shape}.")
+        if not np.isfinite(X).all():
+            raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
         spread = self._spread()
-        return (np.asarray(X) * np.where(np.isfinite(spread), spread, 0.0)) @ self.components_ + self.mean_
+        return (X * np.where(np.isfinite(spread), spread, 0.0)) @ self.components_ + self.mean_
 
     @property
     def _n_features_out(self) -> int:

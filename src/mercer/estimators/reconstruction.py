@@ -39,27 +39,33 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         X = self._accept(X, reset=True)
         self._open_task(X)
         check_contamination(self)
-        if self._precomputed:
-            raise ValueError(
-                "KernelPCANovelty scores items by their own k(x, x), which a precomputed matrix of new items does not hold; give the kernel."
-            )
+        n = size(X)
         X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
         self._decompose(X, weights, original)
         # one more column: ⟨φ(x), μ⟩, so that a score costs one product
         self.dual_coef_ = np.concatenate([self.dual_coef_, weights[None, :] / weights.sum()])
         self.intercept_ = np.append(self.intercept_, 0.0)
-        scores = self.score_samples(X)
-        rounding = 1e-10 if np.dtype(getattr(X, "dtype", np.float64)) != np.float32 else 1e-6
+        diagonal = np.diag(X) if self.kernel_ is None else np.asarray(backend.to_numpy(self.kernel_.diag(X)), np.float64)
+        scores = self._scores(diagonal, self._values_of(X))
+        rounding = 1e-6 if hasattr(X, "dtype") and backend.numpy_dtype(X) == np.float32 else 1e-10
         # what is on the edge but for rounding is inside
         self.offset_ = threshold(scores, weights, self.contamination) - rounding * float(np.max(np.abs(scores)))
+        self._training_labels = np.where(scores < self.offset_, -1, 1) if len(original) == n else None
         self._close_task()
         return self
 
     def score_samples(self, X: Any) -> Array:
         """Minus the squared distance to the subspace: the larger, the more inside."""
         check_is_fitted(self)
-        assert self.kernel_ is not None
+        if self.kernel_ is None:
+            raise ValueError("KernelPCANovelty of a precomputed matrix scores new items only with their own k(x, x); give the kernel instead.")
         accepted = self._accept_new(X)
-        values = self._values(X)
-        errors = self._centred_norms(backend.to_numpy(self.kernel_.diag(accepted)), values[:, -1]) - np.sum(values[:, :-1] ** 2, axis=1)
-        return -np.maximum(errors, 0.0)
+        return self._scores(np.asarray(backend.to_numpy(self.kernel_.diag(accepted)), np.float64), self._values_of(accepted))
+
+    def _scores(self, diagonal: Array, values: Array) -> Array:
+        return -np.maximum(self._centred_norms(diagonal, values[:, -1]) - np.sum(values[:, :-1] ** 2, axis=1), 0.0)
+
+    def fit_predict(self, X: Any, y: Any = None, **options: Any) -> Array:
+        """+1 inside, −1 outside, for the training data: also of a precomputed matrix."""
+        self.fit(X, y, **options)
+        return self.predict(X) if self._training_labels is None else self._training_labels

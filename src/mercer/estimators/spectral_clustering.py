@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 
@@ -13,6 +14,7 @@ from mercer.backend import Array, Compute, human
 from mercer.data import chunks, size
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.kmeans import check_clusters
+from mercer.estimators.whole import whole
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
@@ -53,7 +55,10 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         self.n_clusters, self.kernel, self.cut, self.rounding = n_clusters, kernel, cut, rounding
         self.n_init, self.random_state, self.compute = n_init, random_state, compute
 
+    @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        if self._precomputed and sparse.issparse(X):
+            X = X.toarray()
         X = self._accept(X, reset=True)
         for name, value, known in (("cut", self.cut, _CUTS), ("rounding", self.rounding, _ROUNDINGS)):
             if value not in known:
@@ -66,6 +71,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         check_clusters(self, len(used))
         rng = check_random_state(self.random_state)
         if self.kernel is None and self.cut == "normalized":
+            weights = weights / min(1.0, float(weights.min()))  # less than one repetition is none
             gram = self._automatic(part, weights, rng)
         else:
             self._bind(part, weights)
@@ -86,6 +92,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
     def _cut(self, gram: Gram, weights: Array, rng: Any) -> None:
         """Eigenvectors, both roundings, the better one."""
         k, normalised = self.n_clusters, self.cut == "normalized"
+        gram = _with_loops(gram, weights) if normalised else gram
         mass = weights * _degrees(gram, weights) if normalised else weights
         R, values = _eigenvectors(gram, weights, mass, k, normalised)
         pivoted = by_pivots(R)
@@ -108,7 +115,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         best: tuple[float, Kernel] | None = None
         for width in _WIDTHS:
             kernel = Gaussian(0.5 / (width * base) ** 2)
-            gram = self._affinity(kernel, X, weights)
+            gram = _with_loops(self._affinity(kernel, X, weights), weights)
             mass = weights * _degrees(gram, weights)
             R, _ = _eigenvectors(gram, weights, mass, k, True)
             tried = by_means(R, weights, by_pivots(R), k, 0, rng)
@@ -167,9 +174,20 @@ def _degrees(gram: Gram, weights: Array) -> Array:
     return np.maximum(degrees, 0.0)
 
 
+def _with_loops(gram: Gram, weights: Array) -> Gram:
+    """Who is similar to nobody is a component of his own."""
+    alone = _degrees(gram, weights) <= 1e-300
+    if not alone.any():
+        return gram
+    K = np.array(backend.to_numpy(gram.dense()), np.float64)
+    K[alone, alone] = 1.0
+    return DenseGram(K, gram.compute)
+
+
 def _eigenvectors(gram: Gram, weights: Array, mass: Array, k: int, normalised: bool) -> tuple[Array, Array]:
     """(R, values): for each sample its row of the eigenvectors, of length 1 where ``normalised``, and the eigenvalues."""
     inverse = np.divide(weights**2, mass, out=np.zeros_like(weights), where=mass > 1e-300)  # W: w/degree, or w
     s = relaxed(gram, inverse, k, normalised=normalised)
-    rows = s.vectors / np.sqrt(weights)[:, None]
+    seen = s.values > 1e-12 * np.abs(s.values).max()  # other directions say nothing
+    rows = np.where(seen | normalised, s.vectors, 0.0) / np.sqrt(weights)[:, None]
     return on_sphere(rows) if normalised else rows, s.values

@@ -13,6 +13,7 @@ from mercer.backend import Array, Compute
 from mercer.data import listed, size
 from mercer.estimators.cca import Column, as_pair, candidates_of, split
 from mercer.estimators.machine import KernelMachine
+from mercer.estimators.whole import whole
 from mercer.kernels.base import Kernel
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations
 from mercer.solvers.incomplete import incomplete_cholesky
@@ -73,12 +74,15 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self.kernel_x, self.kernel_y, self.max_lag, self.n_components, self.reg = kernel_x, kernel_y, max_lag, n_components, reg
         self.rank, self.n_bootstrap, self.random_state, self.compute = rank, n_bootstrap, random_state, compute
 
+    @whole
     def fit(self, X: Any, Y: Any) -> Self:
         """Series X and Y of the same length, a row for each moment."""
         lag = self.max_lag
         if isinstance(lag, bool) or not (isinstance(lag, int | np.integer) and lag >= 0):
             raise ValueError(f"max_lag={lag!r}: give a whole number of moments.")
-        for name, least in (("n_components", 1), ("n_bootstrap", 1)):
+        if X is None or Y is None:
+            raise ValueError("TemporalKernelCCA correlates two series: fit(X, Y).")
+        for name, least in (("n_components", 1), ("n_bootstrap", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= least):
                 raise ValueError(f"{name}={value!r}: give a whole number of at least {least}.")
@@ -114,7 +118,7 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         self.correlations_ = correlations(parts.sum(axis=1), g)
         self.correlogram_ = np.stack([correlations(parts[:, j], g) for j in range(lags)], axis=1)
         self.best_lag_ = int(self.lags_[np.argmax(np.abs(self.correlogram_[0]))])
-        self.band_ = self._band(parts, g)
+        self.band_ = self._band(parts, g) if self.n_bootstrap else None
         x.dual_coef_ = np.einsum("mp,lmc->lcp", x.dual_coef_, weights_x).reshape(-1, x.dual_coef_.shape[1])
         x.intercept_ = np.zeros(len(x.dual_coef_))
         y.dual_coef_, y.intercept_ = weights_y.T @ y.dual_coef_, -(mean_y @ weights_y)

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import chunks, size, stack, take
+from mercer.data import check_same_width, chunks, in_order_of, size, stack, take
 from mercer.gram import Gram, stored
 from mercer.hypotheses.kernels import items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
@@ -38,10 +38,14 @@ def mmd_test(
     """
     if statistic not in _STATISTICS:
         raise ValueError(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.")
-    X, Y = items(X, kernel), items(Y, kernel)
+    if backend.is_tensor(X) != backend.is_tensor(Y):
+        X, Y = (backend.to_numpy(V) if backend.is_tensor(V) else V for V in (X, Y))
+    X, Y = items(X, kernel), items(in_order_of(Y, X), kernel)
     m, n = size(X), size(Y)
     if min(m, n) < 2:
         raise ValueError(f"The samples have {m} and {n} items: two of each are the least.")
+    if all(len(getattr(V, "shape", ())) == 2 for V in (X, Y)):
+        check_same_width(X, Y)
     Z = stack(X, Y)
     kernels = kernels_of(kernel, Z)
     if statistic in ("linear", "block") and len(kernels) > 1:

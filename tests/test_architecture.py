@@ -178,6 +178,7 @@ def test_tests_mirror_the_source() -> None:
         "spectral_clustering": "test_clusters.py",
         "cuts": "test_clusters.py",
         "temporal": "test_cca.py",
+        "whole": "test_unsupervised_users.py",
         "correlation": "test_cca.py",
         "incomplete": "test_cca.py",
         "result": "test_hypotheses.py",

@@ -425,7 +425,7 @@ def test_clusters_on_axes_given() -> None:
 
 
 def test_clusters_refuse() -> None:
-    with pytest.raises(ValueError, match="from_labels"):
+    with pytest.raises(ValueError, match="fitted to"):
         ClusterDisplay.from_estimator(SimpleNamespace(labels_=[0, 1]), X2)
     with pytest.raises(ValueError, match="neither labels_ nor predict"):
         ClusterDisplay.from_estimator(Embedder(), X2)

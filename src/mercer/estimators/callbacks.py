@@ -25,7 +25,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 def with_callbacks(method: Method) -> Method:
     """A ``fit`` after which callbacks are torn down, however it ends; one that fails leaves the estimator as it was."""
-    managed: Method = _managed(whole(method))
+    managed: Method = whole(_managed(method))
     return managed
 
 

@@ -220,7 +220,12 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if len(getattr(X, "shape", ())) == 2:
             _check_n_features(self, X, reset=False)
         scores = self._x._values(X)
-        return scores if Y is None else (scores, self.transform_y(Y))
+        if Y is None:
+            return scores
+        other = self.transform_y(Y)
+        if len(other) != len(scores):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {len(scores)} of X and {len(other)} of Y.")
+        return scores, other
 
     def transform_y(self, Y: Any) -> Array:
         """g(y) for each component."""

@@ -79,7 +79,7 @@ class Components(KernelMachine):
         n = gram.shape[0]
         options: dict[str, Any] = {"random_state": self.random_state, "progress": self._reporter()}
         if self.tol is not None:
-            if not self.tol > 0:
+            if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
                 raise ValueError(f"tol={self.tol!r}: the residual to reach must be positive.")
             options["tol"] = self.tol
         count = component_count(self.n_components, np.iinfo(np.int64).max, "")

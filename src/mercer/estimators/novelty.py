@@ -36,7 +36,7 @@ class Thresholded:
 
 
 def check_contamination(machine: Any) -> None:
-    if not 0 <= machine.contamination <= 0.5:
+    if not (isinstance(machine.contamination, int | float | np.number) and 0 <= machine.contamination <= 0.5):
         raise ValueError(f"{type(machine).__name__}(contamination={machine.contamination!r}): the share to call outliers is between 0 and 0.5.")
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from mercer import backend
 from mercer.backend import Array
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
-from mercer.linalg import signed
+from mercer.linalg import signed, thin_svd
 from mercer.problems import Eigen
 from mercer.solvers.eigen import solve_eigen
 
@@ -52,8 +51,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             V = (np.asarray(X.T @ (scale[:, None] * s.vectors)) - np.outer(mean, scale @ s.vectors)) / np.sqrt(values)
         else:  # also where fewer have variance than were asked for
             table = X.toarray() if sparse.issparse(X) else X
-            with backend.calm_blas(min(n, d)):
-                _, singular, Vt = linalg.svd(scale[:, None] * (table.astype(np.float64) - mean), full_matrices=False, check_finite=False)
+            deviations = table - mean  # in float64
+            _, singular, Vt = thin_svd(deviations if (w == 1).all() else scale[:, None] * deviations, left=False)
             values, V, total = singular**2, Vt.T, float(np.sum(singular**2))
             seen = max(1, int(np.sum(singular > max(n, d) * np.finfo(X.dtype).eps * singular[0])))
             kept = share_of_variance(values[:seen], total, self.n_components) if count is None else count

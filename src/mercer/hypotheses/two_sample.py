@@ -40,6 +40,9 @@ def mmd_test(
         raise ValueError(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.")
     if backend.is_tensor(X) != backend.is_tensor(Y):
         X, Y = (backend.to_numpy(V) if backend.is_tensor(V) else V for V in (X, Y))
+    names = [[str(c) for c in V.columns] for V in (X, Y) if hasattr(V, "columns")]
+    if len(names) == 2 and sorted(names[0]) != sorted(names[1]):
+        raise ValueError(f"The samples have different columns, {', '.join(names[0])} and {', '.join(names[1])}: they cannot be compared.")
     X, Y = items(X, kernel), items(in_order_of(Y, X), kernel)
     m, n = size(X), size(Y)
     if min(m, n) < 2:

@@ -14,7 +14,7 @@ from scipy import linalg
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.linalg import signed
+from mercer.linalg import signed, thin_svd
 
 _WHOLE = 300  # components below which all singular values are found
 
@@ -30,8 +30,7 @@ class Spectra:
     def of(cls, scores: Array) -> tuple[Spectra, Array, Array]:
         """(spectra, V, mean) of the matrix of centred rows: scores − mean = U Λ^½ V^T."""
         mean = scores.mean(axis=0)
-        with backend.calm_blas(min(scores.shape)):
-            U, singular, Vt = linalg.svd(scores - mean, full_matrices=False, check_finite=False)
+        U, singular, Vt = thin_svd(scores - mean)
         used = singular > max(scores.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)
         return cls(singular[used] ** 2, U[:, used]), Vt[used].T, mean
 

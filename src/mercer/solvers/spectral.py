@@ -117,7 +117,10 @@ class Spectrum(Decomposition):
             if bias:
                 u = scale / np.linalg.norm(scale)
                 phi = phi - np.outer(u, u @ phi)
-            return cls(*symmetric_svd(phi, rounding if bias else 0.0), scale, bias, whole=False)
+            values, vectors = symmetric_svd(phi, rounding if bias else 0.0)
+            if bias:  # once more: far from the origin, what is left of u would be multiplied with large values
+                vectors = vectors - np.outer(u, u @ vectors)
+            return cls(values, vectors, scale, bias, whole=False)
         K = _scaled(gram, scale)
         if not bias:
             return cls(*eigh(K), scale, bias, whole=True)

@@ -213,14 +213,13 @@ def picture() -> None:
     matplotlib.use("Agg")
     from mercer.plots import CorrelogramDisplay
 
-    data = series("ETTh1")
+    data = series("ETTh2")
     if data is None:
-        print("\nETTh1: not here")
+        print("\nETTh2: not here")
         return
     m = mc.TemporalKernelCCA(mc.Linear(), mc.Linear(), max_lag=24, rank=60, random_state=0).fit(*data)
     display = CorrelogramDisplay.from_estimator(m)
-    display.ax_.set(title="Transformer load and oil temperature, hours")
-    display.figure_.tight_layout()
+    display.ax_.set(xlabel="hours by which the oil temperature y follows the loads x")
     display.figure_.savefig(PICTURE, dpi=110)
     print(f"\n{PICTURE}")
 

@@ -143,7 +143,7 @@ def denoise() -> None:
         print(f"  {'best':>10} {low[0]:>10.4f} {low[1]:>12.4f} {low[2]:>10.4f}")
 
 
-def picture(m: int = 64) -> None:
+def picture(m: int = 128) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -156,7 +156,7 @@ def picture(m: int = 64) -> None:
     X, _, _ = data
     clean = np.array([X_y[2][np.flatnonzero(X_y[3] == digit)[3]] for digit in range(10)])
     N = clean + 0.5 * np.random.default_rng(1).standard_normal(clean.shape)
-    models = [mc.PCA(m).fit(X), mc.KernelPCA(m, mc.Gaussian(width(X)), pre_image="fixed_point").fit(X)]
+    models = [mc.PCA(m).fit(X), mc.KernelPCA(m, mc.Gaussian(width(X)), pre_image="ridge").fit(X)]
     rows = {"clean": clean, "noisy": N, "PCA": cleaned(models[0], N), "kernel PCA": cleaned(models[1], N)}
     figure, axes = plt.subplots(4, 10, figsize=(8, 3.4))
     for line, (title, images) in zip(axes, rows.items(), strict=True):

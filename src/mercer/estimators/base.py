@@ -112,7 +112,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             warnings.warn(
                 f"The precomputed matrix is not symmetric: entry ({i}, {j}) is {X[i, j]:.6g} and ({j}, {i}) is {X[j, i]:.6g}, so no training problem "
                 "belongs to it. The model is that of its symmetric part; the kernel that made the matrix has an error.",
-                ConvergenceWarning, stacklevel=3,
+                ConvergenceWarning, stacklevel=5,
             )  # fmt: skip
             X = (X + X.T) / 2
         return DenseGram(X, self.compute)

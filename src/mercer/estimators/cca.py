@@ -186,7 +186,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             warnings.warn(
                 f"The views have ranks {x.spectra_.rank} and {other.spectra_.rank}: there are {self.n_components_} components, not "
                 f"{self.n_components}.",
-                stacklevel=2,
+                stacklevel=3,
             )
         self.correlations_ = correlations(x.combine(found.x), other.combine(found.y))
         x.forget()

@@ -162,7 +162,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
             warnings.warn(
                 f"The centred matrix has rank {self.n_components_ - lost}, {self.n_components_} components were asked for: the scores of the last "
                 f"{lost} are 0.",
-                stacklevel=2,
+                stacklevel=4,
             )
         self._close_task()
         return self

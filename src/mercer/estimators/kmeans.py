@@ -45,7 +45,7 @@ def warn_of_fewer(labels: Array, wanted: int) -> None:
         warnings.warn(
             f"Number of distinct clusters ({found}) found smaller than n_clusters ({wanted}). Possibly due to duplicate points in X.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

@@ -56,7 +56,7 @@ class KernelMachine(Reporting, KernelEstimator):
         stop = _STOPS[reason].format(n_iter=self.n_iter_, max_time=self.max_time)
         cause = "; ".join(part for part in (note, _uneven(X)) if part) or "none found"
         said = f"{type(self).__name__} {stop}: the gap is {gap:.3g}{'' if self.tol is None else f', tol {self.tol:g}'}. Measured cause: {cause}."
-        warnings.warn(said, ConvergenceWarning, stacklevel=4)
+        warnings.warn(said, ConvergenceWarning, stacklevel=7)
 
     def _positive(self, name: str) -> float:
         value = getattr(self, name)

@@ -256,7 +256,7 @@ class KernelRidge(Ridge):
         warnings.warn(
             f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not positive semi-definite on "
             "these data, and the solution is a saddle point, not a minimum: raise alpha above that, or use kernel.repaired('clip').",
-            ConvergenceWarning, stacklevel=5,
+            ConvergenceWarning, stacklevel=6,
         )  # fmt: skip
 
     def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
@@ -265,7 +265,7 @@ class KernelRidge(Ridge):
             f"KernelRidge reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
             f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
             "use solver='eigen', or raise tol.",
-            ConvergenceWarning, stacklevel=4,
+            ConvergenceWarning, stacklevel=5,
         )  # fmt: skip
 
 

@@ -182,7 +182,13 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
     after the task it is at; long tasks ask ``stopping()`` now and then. A task that itself calls ``run_tasks`` runs its own tasks in place: waiting
     for a place in the pool from inside the pool would never end.
     """
-    queue, lock, stop = iter(tasks), threading.Lock(), threading.Event()
+    waiting = list(tasks)
+    if workers == 1 or len(waiting) < 2 or getattr(_in_worker, "yes", False):
+        with single_threaded_blas():
+            for t in waiting:
+                task(t)
+        return
+    queue, lock, stop = iter(waiting), threading.Lock(), threading.Event()
 
     def work() -> None:
         _in_worker.yes, _in_worker.stop = True, stop
@@ -201,10 +207,6 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
             _in_worker.yes, _in_worker.stop = False, None
 
     with single_threaded_blas():
-        if workers == 1 or getattr(_in_worker, "yes", False):
-            for t in queue:
-                task(t)
-            return
         # this thread works too: it is awake, the others may take as long to wake up as a small task takes
         helpers = [_pool(workers).submit(work) for _ in range(workers - 1)]
         try:

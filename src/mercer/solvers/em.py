@@ -282,8 +282,9 @@ class _Sums:
 
 
 def _collected(X: Array, w: Array, means: Array, family: Family, shares: Callable[[slice], tuple[Array, float, Any]]) -> _Sums:
-    parts: list[_Sums | None] = [None] * _GROUPS
-    length = -(-len(X) // _GROUPS)
+    groups = min(_GROUPS, -(-len(X) // family.strip))
+    parts: list[_Sums | None] = [None] * groups
+    length = -(-len(X) // groups)
 
     def task(group: int) -> None:
         total = None
@@ -295,7 +296,7 @@ def _collected(X: Array, w: Array, means: Array, family: Family, shares: Callabl
             total = new if total is None else _added(total, new)
         parts[group] = total
 
-    backend.run_tasks(task, range(_GROUPS), backend.Compute().workers)
+    backend.run_tasks(task, range(groups), backend.Compute().workers if groups > 1 else 1)
     found = [part for part in parts if part is not None]
     out = found[0]
     for part in found[1:]:

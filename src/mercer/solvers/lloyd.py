@@ -20,7 +20,7 @@ from mercer.backend import Array
 from mercer.data import chunks
 from mercer.gram import DenseGram, Gram, stored
 
-_STRIP = 2048  # rows that are assigned in one task
+_STRIP, _WORTH = 2048, 2**21  # rows that are assigned in one task, at least; multiplications of one
 _FEW = 4  # where fewer than one in so many samples change their cluster, sums are corrected instead of computed anew
 
 
@@ -174,7 +174,7 @@ class Points(Space):
         def task(rows: slice) -> None:
             out[:, rows] = picked @ self.X[rows].T
 
-        backend.run_tasks(task, chunks(len(self), _STRIP), self.workers)
+        backend.run_tasks(task, self._strips(len(picked)), self.workers)
         return out
 
     @cached_property
@@ -183,9 +183,12 @@ class Points(Space):
         return np.argsort(self.norms - 2 * np.asarray(self.X @ mean).reshape(-1), kind="stable")
 
     def means(self, labels: Array, count: int) -> Array:
+        if not sparse.issparse(self.X):
+            sums, mass = np.zeros((count, self.X.shape[1])), np.zeros(count)
+            backend.compiled(_sum_loop)(self.X, labels, self.weights, sums, mass)
+            return sums / np.maximum(mass, 1e-300)[:, None]
         members = sparse.csr_array((self.weights, labels, np.arange(len(labels) + 1)), shape=(len(labels), count))
-        sums = members.T @ self.X
-        sums = sums.toarray() if sparse.issparse(sums) else np.asarray(sums, np.float64)
+        sums = (members.T @ self.X).toarray()
         return sums / np.maximum(np.bincount(labels, weights=self.weights, minlength=count), 1e-300)[:, None]
 
     def nearest(self, runs: list[Run]) -> list[tuple[Array, Array]]:
@@ -202,8 +205,20 @@ class Points(Space):
         def task(rows: slice) -> None:
             choose(np.asarray(self.X[rows] @ right), half, self.norms[rows], labels[rows], squares[rows])
 
-        backend.run_tasks(task, chunks(len(self), _STRIP), self.workers)
+        backend.run_tasks(task, self._strips(len(means)), self.workers)
         return labels, squares
+
+    def _strips(self, count: int) -> list[slice]:
+        """Rows for one task: enough to be worth waking a thread for."""
+        return chunks(len(self), max(_STRIP, _WORTH // (count * max(self.X.shape[1], 1))))
+
+
+def _sum_loop(X, labels, weights, sums, mass):  # type: ignore[no-untyped-def]
+    for i in range(X.shape[0]):
+        c, w = labels[i], weights[i]
+        mass[c] += w
+        for j in range(X.shape[1]):
+            sums[c, j] += w * X[i, j]
 
 
 def _choose_loop(inner, half, norms, labels, squares):  # type: ignore[no-untyped-def]

@@ -20,7 +20,8 @@ from mercer.backend import Array
 from mercer.data import chunks
 from mercer.gram import DenseGram, Gram, stored
 
-_STRIP, _WORTH = 2048, 2**21  # rows that are assigned in one task, at least; multiplications of one
+_STRIP = 2048  # rows that are assigned in one task
+_LITTLE = 2**20  # multiplications that are one task
 _FEW = 4  # where fewer than one in so many samples change their cluster, sums are corrected instead of computed anew
 
 
@@ -209,8 +210,9 @@ class Points(Space):
         return labels, squares
 
     def _strips(self, count: int) -> list[slice]:
-        """Rows for one task: enough to be worth waking a thread for."""
-        return chunks(len(self), max(_STRIP, _WORTH // (count * max(self.X.shape[1], 1))))
+        """Rows for one task: all, where it is over before a second thread is awake."""
+        little = len(self) * count * self.X.shape[1] <= _LITTLE
+        return chunks(len(self), len(self) if little else _STRIP)
 
 
 def _sum_loop(X, labels, weights, sums, mass):  # type: ignore[no-untyped-def]

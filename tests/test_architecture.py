@@ -179,6 +179,7 @@ def test_tests_mirror_the_source() -> None:
         "cuts": "test_clusters.py",
         "temporal": "test_cca.py",
         "whole": "test_unsupervised_users.py",
+        "checks": "test_unsupervised_users.py",
         "correlation": "test_cca.py",
         "incomplete": "test_cca.py",
         "result": "test_hypotheses.py",

@@ -173,12 +173,17 @@ def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Ar
     return main, beside, np.asarray(q).T[shift:]
 
 
+def signs(vectors: Array) -> Array:
+    """±1 for each column: what makes its largest entry positive."""
+    if not vectors.size:
+        return np.ones(vectors.shape[1])
+    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
+    return np.where(largest < 0, -1.0, 1.0)
+
+
 def signed(vectors: Array) -> Array:
     """Each column with the sign that makes its largest entry positive."""
-    if not vectors.size:
-        return vectors
-    largest = vectors[np.argmax(np.abs(vectors), axis=0), np.arange(vectors.shape[1])]
-    return vectors * np.where(largest < 0, -1.0, 1.0)
+    return vectors * signs(vectors)
 
 
 def centred(K: Array) -> Array:

@@ -449,3 +449,15 @@ def test_a_series_shorter_than_its_lags_is_refused() -> None:
         mc.TemporalKernelCCA(max_lag=10, reg=1.0).fit(X, Y)
     with pytest.raises(ValueError, match="lag"):
         mc.TemporalKernelCCA(max_lag=-1, reg=1.0).fit(X, Y)
+
+
+@pytest.mark.parametrize("reg", [0.0, 0.5])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_weights_are_the_functions_of_the_columns(reg: float, offset: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 3)) * [1.0, 10.0, 0.1]
+    Y = X[:, :2] + rng.standard_normal((80, 2))
+    model = mc.CCA(2, reg=reg).fit(X + offset * (reg == 0), Y)
+    scores, other = model.transform(X + offset * (reg == 0), Y)
+    np.testing.assert_allclose((X - X.mean(0)) @ model.x_weights_, scores - scores.mean(0), atol=1e-8)
+    np.testing.assert_allclose((Y - Y.mean(0)) @ model.y_weights_, other - other.mean(0), atol=1e-8)

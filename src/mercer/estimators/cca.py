@@ -14,8 +14,9 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import size
-from mercer.estimators.base import KernelEstimator
+from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
+from mercer.estimators.machine import KernelMachine
 from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
 from mercer.hypotheses.permutations import aggregated, check_permutations
@@ -23,7 +24,7 @@ from mercer.hypotheses.result import Outcome
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Linear
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations, largest_values
-from mercer.solvers.incomplete import incomplete_cholesky
+from mercer.solvers.incomplete import Incomplete, incomplete_cholesky
 
 _WHOLE = 2000  # items whose matrix is decomposed; beyond, an incomplete factor
 _RANK = 500  # its columns
@@ -32,8 +33,8 @@ _TESTED = 100  # and permutations
 _GRID = tuple(10.0 ** np.arange(-5, 0.5, 0.5))  # of the trace
 
 
-class Column(KernelEstimator):
-    """A view of vectors that may, where ``single``, be given as one number for each item."""
+class Column(KernelMachine):
+    """A view. One of vectors may, where ``single``, be given as one number for each item."""
 
     single = True
 
@@ -43,35 +44,26 @@ class Column(KernelEstimator):
             X = values.reshape(-1, 1) if values.ndim == 1 and len(values) else X
         return super()._accept(X, y, reset=reset, **options)
 
+    def _keep_pivots(self, X: Any, found: Incomplete, V: Array, bias: Array) -> None:
+        """The functions g(x) V + bias of an incomplete factor g, which need its pivots alone."""
+        self.support_, self.support_vectors_ = found.pivots.astype(np.int32), self._items(X, found.pivots)
+        self.dual_coef_, self.intercept_ = found.coefficients(V).T, bias
+
 
 class View(Column, Components):
     """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
 
-    def __init__(
-        self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, columns: str = "given",
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.kernel, self.single, self.rank, self.columns, self.compute = kernel, single, rank, columns, compute
+    def __init__(self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None) -> None:
+        self.kernel, self.single, self.rank, self.compute = kernel, single, rank, compute
         self.n_components, self.solver, self.random_state, self.tol, self.progress = None, "auto", 0, None, None
-
-    def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
-        X = super()._accept(X, y, reset=reset, **options)
-        if self.columns == "given" or sparse.issparse(X) or backend.is_tensor(X):
-            return X
-        if reset:
-            self._origin = X.mean(axis=0)
-            spread = X.std(axis=0)
-            varies = (spread > 1e-13 * np.abs(X).max(axis=0, initial=0.0)) & (self.columns == "standardised")
-            self._unit = np.where(varies, spread, 1.0).astype(X.dtype)
-        return (X - self._origin) / self._unit
 
     def fit(self, X: Any) -> Self:
         X = self._accept(X, reset=True)
         n = size(X)
         if n < 2:
             raise ValueError(f"Canonical correlation needs at least two samples, got n_samples={n}.")
-        if self.rank is not None and (isinstance(self.rank, bool) or not (isinstance(self.rank, int | np.integer) and self.rank >= 1)):
-            raise ValueError(f"rank={self.rank!r}: give a whole number of at least 1, or None.")
+        if self.rank is not None:
+            check_whole(self, "rank")
         self._bind(X, None)
         gram = self._gram(X)
         few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * n
@@ -83,9 +75,7 @@ class View(Column, Components):
             if not len(found.pivots):
                 raise ValueError("The kernel is 0 for all samples of a view, so there is nothing to correlate.")
             self.spectra_, V, mean = Spectra.of(found.factor)
-            self._keep(X, _columns(n, found.pivots), np.arange(n))
-            order = np.argsort(found.pivots)
-            self.dual_coef_, self.intercept_ = found.coefficients(V)[order].T, -(mean @ V)
+            self._keep_pivots(X, found, V, -(mean @ V))
         if not self.spectra_.rank:
             raise ValueError("All samples of a view are the same to its kernel: there is nothing to correlate.")
         self.basis_, self.bias_ = self.dual_coef_, self.intercept_
@@ -107,13 +97,6 @@ class View(Column, Components):
         for name in ("spectra_", "eigenvectors_", "_means", "_weights_kept"):
             if hasattr(self, name):
                 delattr(self, name)
-
-
-def _columns(n: int, pivots: Array) -> Array:
-    """Something of n rows that is not 0 at the pivots alone."""
-    out = np.zeros((n, 1))
-    out[pivots] = 1.0
-    return out
 
 
 def as_pair(reg: Any) -> tuple[float, float]:
@@ -163,8 +146,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """Find directions of X and ``y`` (the other view: a table, or as many items of any kind) that correlate."""
         if y is None:
             raise ValueError(f"requires y to be passed, but the target y is None: {type(self).__name__} correlates two views, fit(X, Y).")
-        if isinstance(self.n_components, bool) or not (isinstance(self.n_components, int | np.integer) and self.n_components >= 1):
-            raise ValueError(f"n_components={self.n_components!r}: give a whole number of at least 1.")
+        check_whole(self, "n_components")
         for name in ("reg_scores_", "n_features_in_", "feature_names_in_"):  # of a fit before
             self.__dict__.pop(name, None)
         reg = self._kernels()[2]
@@ -194,22 +176,17 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._x, self._y = x, other
         return self
 
-    def _columns(self) -> str:
-        """Whether tables are taken as given, centred, or standardised."""
-        return "given"
-
     def _views(self, X: Any, Y: Any) -> tuple[View, View]:
         kernel_x, kernel_y, _, rank = self._kernels()
-        x = View(kernel_x, rank=rank, columns=self._columns(), compute=self.compute).fit(X)
-        y = View(kernel_y, single=True, rank=rank, columns=self._columns(), compute=self.compute).fit(Y)
+        x = View(kernel_x, rank=rank, compute=self.compute).fit(X)
+        y = View(kernel_y, single=True, rank=rank, compute=self.compute).fit(Y)
         n, other = len(x.spectra_.vectors), len(y.spectra_.vectors)
         if n != other:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {n} of X and {other} of Y.")
         return x, y
 
     def _folds(self, n: int) -> list[tuple[Array, Array]]:
-        if isinstance(self.cv, bool) or not (isinstance(self.cv, int | np.integer) and self.cv >= 2):
-            raise ValueError(f"cv={self.cv!r}: give a number of folds of at least 2.")
+        check_whole(self, "cv", least=2)
         if n < 2 * self.cv:
             raise ValueError(f"n_samples={n} is too few to choose reg by {self.cv} folds of at least two items: give reg, or a smaller cv.")
         return split(check_random_state(self.random_state).permutation(n), self.cv)
@@ -286,11 +263,10 @@ class CCA(KernelCCA):
         self.compute = None
 
     def _kernels(self) -> tuple[Any, Any, Any, Any]:
-        return Linear(), Linear(), self.reg, None
-
-    def _columns(self) -> str:
-        # neither the origin nor, without γ, the units change the answer, but far from 0 or of unlike sizes, columns would lose digits
-        return "standardised" if np.ndim(self.reg) == 0 and self.reg == 0 else "centred"
+        # without γ the units do not change the answer, but columns far from 0 or of unlike sizes would lose digits
+        free = np.ndim(self.reg) == 0 and self.reg == 0
+        k = Linear().standardized() if free else Linear()
+        return k, k, self.reg, None
 
     def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
         """(f(x), g(y)) in training, as scikit-learn's CCA."""
@@ -306,8 +282,13 @@ class CCA(KernelCCA):
 
 
 def _weights(view: View) -> Array:
-    weights = np.asarray(backend.to_numpy(view.support_vectors_.T @ view.dual_coef_.T))
-    return weights / view._unit[:, None] if hasattr(view, "_unit") else weights
+    """v of ⟨v, x⟩ + constant: by differences along each column, as long as it varies, about the mean."""
+    X = view.support_vectors_
+    X = np.asarray(X.toarray() if sparse.issparse(X) else backend.to_numpy(X), np.float64)
+    mean, step = X.mean(axis=0), X.std(axis=0)
+    step = np.where(step > 0, step, 1.0)
+    values = view._values_of(mean + np.concatenate([np.zeros((1, len(step))), np.diag(step)]))
+    return (values[1:] - values[0]) / step[:, None]
 
 
 def split(order: Array, folds: int) -> list[tuple[Array, Array]]:

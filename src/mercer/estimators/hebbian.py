@@ -11,10 +11,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size, stack, take
+from mercer.estimators.checks import check_whole
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.whole import whole
+from mercer.gram import DenseGram
 from mercer.kernels.base import Kernel
-from mercer.linalg import signed
+from mercer.linalg import signs
+from mercer.solvers.incomplete import incomplete_cholesky
 
 _PIECE = 1024  # samples that are taken in together
 
@@ -46,9 +49,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         first = not hasattr(self, "n_samples_seen_")
         if self._precomputed:
             raise ValueError("KernelHebbian meets new samples, which a precomputed matrix does not know; give the kernel itself.")
-        for name in ("n_components", "budget"):
-            if not (isinstance(getattr(self, name), int | np.integer) and getattr(self, name) >= 1):
-                raise ValueError(f"{name}={getattr(self, name)!r}: give a whole number of at least 1.")
+        check_whole(self, "n_components", "budget")
         if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
             raise ValueError(f"tol={self.tol!r}: the share of the variance that may be left out must be positive.")
         X = self._accept(X, reset=first)
@@ -90,35 +91,21 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
 
     def _grown(self, X: Any, C: Array, norms: Array) -> tuple[Array, Array]:
         """Coordinates with those of new centres, chosen one by one by what is left of their features."""
-        left = norms - np.sum(C**2, axis=1)
-        start = C.shape[1]
-        most = min(self.budget, start + len(C))
         rounding = 1e-13 * max(float(norms.max()), 1e-300)
-        if most == start or not (left > rounding).any():
+        if C.shape[1] >= self.budget or not (norms - np.sum(C**2, axis=1) > rounding).any():
             return C, np.zeros(0, np.int64)
-        K = np.asarray(self._gram(X).astype(np.float64).dense())
-        least = max(self.tol * (float(norms.mean()) - float(K.mean())), rounding)  # of the variance, wherever the origin is
-        wide, root = np.empty((len(C), most)), np.zeros((most, most))
-        wide[:, :start], root[:start, :start] = C, self._stream_root
-        chosen: list[int] = []
-        for m in range(start, most):
-            i = int(np.argmax(left))
-            if left[i] <= least:
-                break
-            wide[:, m] = (K[i] - wide[:, :m] @ wide[i, :m]) / np.sqrt(left[i])
-            root[m, : m + 1] = wide[i, : m + 1]
-            left -= wide[:, m] ** 2
-            left[i] = 0.0
-            chosen.append(i)
-        end = start + len(chosen)
-        self._stream_root = root[:end, :end]
-        return wide[:, :end], np.array(chosen, np.int64)
+        gram = DenseGram(np.asarray(self._gram(X).astype(np.float64).dense()))
+        least = self.tol * (float(norms.mean()) - float(gram.K.mean()))  # of the variance, wherever the origin is
+        found = incomplete_cholesky(gram, self.budget, 0.0, before=C, least=max(least, rounding))
+        new = found.factor[found.pivots]
+        self._stream_root = np.concatenate([np.pad(self._stream_root, ((0, 0), (0, len(new)))), new])
+        return found.factor, found.pivots
 
     def _come_to_rest(self) -> None:
         values, vectors = np.linalg.eigh(self._stream_moments)
         values, vectors = values[::-1][: self.n_components], vectors[:, ::-1][:, : self.n_components]
         at_centers = (self._stream_root - self._stream_mean) @ vectors
-        vectors = vectors * np.where(np.einsum("ic,ic->c", at_centers, signed(at_centers)) < 0, -1.0, 1.0)  # as KernelPCA's, where it can be known
+        vectors = vectors * signs(at_centers)  # as KernelPCA's, where it can be known
         more = self.n_components - len(values)
         values, vectors = np.pad(np.maximum(values, 0.0), (0, more)), np.pad(vectors, ((0, 0), (0, more)))
         self.explained_variance_ = values / self.n_samples_seen_

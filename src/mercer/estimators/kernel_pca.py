@@ -19,7 +19,7 @@ from mercer.estimators.machine import KernelMachine
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
 from mercer.gram import Gram, LowRankGram
 from mercer.kernels.base import Kernel
-from mercer.linalg import signed
+from mercer.linalg import signs
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.eigen import SOLVERS, solve_eigen
 
@@ -34,7 +34,7 @@ class Components(KernelMachine):
     solver: str
     random_state: Any
 
-    def _decompose(self, X: Any, weights: Array, original: Array) -> EigenSolution:
+    def _decompose(self, X: Any, weights: Array, original: Array) -> None:
         """Fit to items of positive weight; sets what ``_values`` needs."""
         if self.solver not in SOLVERS:
             raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
@@ -50,23 +50,22 @@ class Components(KernelMachine):
         if not positive.any():
             if s.trace < -1e-10 * abs(float(np.max(np.abs(s.means)))):
                 raise ValueError("The centred matrix has no positive eigenvalue: it is negative, not that of a kernel.")
-            cure = "." if self._given_explicit() else "; change its parameters (a Gaussian with a tiny γ makes all samples equal)."
+            cure = (
+                "."
+                if self.kernel_ is None or self.kernel_.explicit
+                else "; change its parameters (a Gaussian with a tiny γ makes all samples equal)."
+            )
             raise ValueError(f"The kernel is the same for all {n} samples, constant: they have no directions{cure}")
-        sign = np.where(np.einsum("ic,ic->c", by_item := s.vectors / np.sqrt(weights)[:, None], signed(by_item)) < 0, -1.0, 1.0)
-        s = EigenSolution(s.values, s.vectors * sign, s.means, s.trace, s.residual, s.n_iter, s.solver)  # signs that repetitions do not change
+        vectors = s.vectors * signs(s.vectors / np.sqrt(weights)[:, None])  # those of scores, which repetitions do not change
         roots = np.sqrt(np.where(positive, s.values, 1.0))
-        coef = np.sqrt(weights)[:, None] * s.vectors * np.where(positive, 1 / roots, 0.0)
+        coef = np.sqrt(weights)[:, None] * vectors * np.where(positive, 1 / roots, 0.0)
         self._keep(X, coef, original, every=True)
         self.intercept_ = -(s.means @ coef)
-        self.eigenvalues_, self.eigenvectors_ = np.where(positive, s.values, 0.0), s.vectors
+        self.eigenvalues_, self.eigenvectors_ = np.where(positive, s.values, 0.0), vectors
         self.solver_, self.n_iter_, self.n_components_ = s.solver, s.n_iter, len(s.values)
         self.explained_variance_ = self.eigenvalues_ / weights.sum()
         self.explained_variance_ratio_ = self.eigenvalues_ / s.trace if s.trace > 0 else np.zeros(len(s.values))
         self._weights_kept, self._means = weights, s.means
-        return s
-
-    def _given_explicit(self) -> bool:
-        return self._precomputed or self._given_kernel.explicit
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
         """Eigenvalues up to this are 0. Those from features are squares of singular values, and already without such."""

@@ -16,6 +16,7 @@ from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size
 from mercer.estimators.callbacks import with_callbacks
+from mercer.estimators.checks import check_whole
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.whole import whole
 from mercer.gram import Gram, LowRankGram
@@ -28,10 +29,7 @@ _AT_ONCE = 8192  # rows whose distances to all centres are held
 
 def check_clusters(machine: Any, n: int) -> None:
     """Raise where the number of clusters or of starts is not one."""
-    for name in ("n_clusters", "n_init", "max_iter"):
-        value = getattr(machine, name, 1)
-        if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= 1):
-            raise ValueError(f"{type(machine).__name__}({name}={value!r}): give a whole number of at least 1.")
+    check_whole(machine, *(name for name in ("n_clusters", "n_init", "max_iter") if hasattr(machine, name)))
     tol = getattr(machine, "tol", 0.0)
     if not (isinstance(tol, int | float | np.number) and tol >= 0):
         raise ValueError(f"{type(machine).__name__}(tol={tol!r}): give a number of at least 0.")

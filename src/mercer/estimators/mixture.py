@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from mercer.backend import Array, Compute
+from mercer.estimators.checks import check_whole
 from mercer.estimators.model import Model
 from mercer.estimators.whole import whole
 from mercer.solvers.em import FAMILIES, Family, Mixture, climb, from_labels, joint, log_likelihoods
@@ -49,10 +50,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        for name in ("n_components", "n_init", "max_iter"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= 1):
-                raise ValueError(f"{name}={value!r}: give a whole number of at least 1.")
+        check_whole(self, "n_components", "n_init", "max_iter")
         for name in ("reg_covar", "tol"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: give a number of at least 0.")

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.backend import Array, Compute
 from mercer.data import listed, size
 from mercer.estimators.cca import Column, as_pair, candidates_of, split
-from mercer.estimators.machine import KernelMachine
+from mercer.estimators.checks import check_whole
 from mercer.estimators.whole import whole
 from mercer.kernels.base import Kernel
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations
@@ -23,7 +23,7 @@ _FEW = 300  # components with which regularisations are compared
 _FOLDS = 5
 
 
-class Series(Column, KernelMachine):
+class Series(Column):
     """A series as features g(t) of its moments, from an incomplete factor: k(x(t), x(t′)) = ⟨g(t), g(t′)⟩."""
 
     def __init__(self, kernel: Kernel | str | None = None, *, compute: Compute | None = None) -> None:
@@ -36,11 +36,7 @@ class Series(Column, KernelMachine):
         X = self._accept(X, reset=True)
         self._bind(X, None)
         found = incomplete_cholesky(self._gram(X), rank)
-        order = np.argsort(found.pivots)
-        self.support_ = found.pivots[order].astype(np.int32)
-        self.support_vectors_ = self._items(X, self.support_)
-        self.dual_coef_ = found.coefficients(np.eye(len(found.pivots)))[order].T
-        self.intercept_ = np.zeros(len(found.pivots))
+        self._keep_pivots(X, found, np.eye(len(found.pivots)), np.zeros(len(found.pivots)))
         return found.factor
 
 
@@ -78,14 +74,10 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     def fit(self, X: Any, Y: Any) -> Self:
         """Series X and Y of the same length, a row for each moment."""
         lag = self.max_lag
-        if isinstance(lag, bool) or not (isinstance(lag, int | np.integer) and lag >= 0):
-            raise ValueError(f"max_lag={lag!r}: give a whole number of moments.")
         if X is None or Y is None:
             raise ValueError("TemporalKernelCCA correlates two series: fit(X, Y).")
-        for name, least in (("n_components", 1), ("n_bootstrap", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= least):
-                raise ValueError(f"{name}={value!r}: give a whole number of at least {least}.")
+        check_whole(self, "n_components")
+        check_whole(self, "n_bootstrap", "max_lag", least=0)
         self.__dict__.pop("reg_scores_", None)  # of a fit before
         X, Y = listed(X), listed(Y)
         T = size(X)

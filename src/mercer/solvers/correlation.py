@@ -14,7 +14,7 @@ from scipy import linalg
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.linalg import signed, thin_svd
+from mercer.linalg import signs, thin_svd
 
 _WHOLE = 300  # components below which all singular values are found
 
@@ -71,9 +71,8 @@ def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float], inne
     Dx, Dy = x.shrunk(reg[0]), y.shrunk(reg[1])
     M = Dx[:, None] * (x.vectors.T @ y.vectors if inner is None else inner) * Dy
     A, values, B = _largest(M, min(count, *M.shape))
-    F = x.vectors @ (Dx[:, None] * A)
-    signs = np.where(np.einsum("ic,ic->c", F, signed(F)) < 0, -1.0, 1.0)
-    return Canonical(np.minimum(values, 1.0), signs * A / np.sqrt(x.values + reg[0])[:, None], signs * B / np.sqrt(y.values + reg[1])[:, None])
+    sign = signs(x.vectors @ (Dx[:, None] * A))
+    return Canonical(np.minimum(values, 1.0), sign * A / np.sqrt(x.values + reg[0])[:, None], sign * B / np.sqrt(y.values + reg[1])[:, None])
 
 
 def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:

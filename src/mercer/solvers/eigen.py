@@ -1,6 +1,6 @@
 """The largest eigenvalues of a Gram matrix, centred or not: by all of them, by Lanczos, or by block Krylov spaces that need only products.
 
-min over subspaces is what kernel PCA, spectral clustering and kernel CCA ask of their matrix; the matrix need not exist as numbers.
+Kernel PCA, spectral clustering and kernel CCA ask no more of their matrix, and it need not exist as numbers.
 """
 
 from __future__ import annotations

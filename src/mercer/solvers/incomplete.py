@@ -14,11 +14,10 @@ from mercer.gram import Gram
 
 @dataclass(frozen=True, eq=False)
 class Incomplete:
-    """G (n, m) with G G^T the projection of K onto the features of the ``pivots``; ``left`` is the trace of what is missing, over that of K."""
+    """G (n, m) with G G^T the projection of K onto the features of the ``pivots``."""
 
     factor: Array
     pivots: Array
-    left: float
 
     def coefficients(self, V: Array) -> Array:
         """A with k(x, pivots) A = g(x) V: what is linear in the rows of G, as functions of the kernel."""
@@ -26,28 +25,32 @@ class Incomplete:
         return np.asarray(linalg.solve_triangular(root, V, lower=True, trans="T", check_finite=False))
 
 
-def incomplete_cholesky(gram: Gram, rank: int, tol: float = 1e-12) -> Incomplete:
-    """Columns taken one by one where the most is missing, until m = ``rank`` or the trace of what is missing is ``tol`` of the whole.
+def incomplete_cholesky(gram: Gram, rank: int, tol: float = 1e-12, *, before: Array | None = None, least: float = 0.0) -> Incomplete:
+    """Columns taken one by one where the most is missing, until m = ``rank``, the trace of what is missing is ``tol`` of the whole, or nothing more
+    than ``least`` is missing anywhere.
 
-    Cost n m² and m columns of K; the error is never less than that of the best rank m, and for kernels whose spectrum falls quickly near it.
+    ``before``: columns from pivots that are not among the items. Cost n m² and the new columns of K; the error is never less than that of the best
+    rank m, and for kernels whose spectrum falls quickly near it.
     """
     n = gram.shape[0]
-    rank = min(rank, n)
-    missing = np.array(backend.to_numpy(gram.diag()), np.float64)
-    whole = max(float(missing.sum()), 1e-300)
-    largest = max(float(missing.max(initial=0.0)), 1e-300)
+    before = np.zeros((n, 0)) if before is None else before
+    start = before.shape[1]
+    rank = min(rank, start + n)
+    norms = np.array(backend.to_numpy(gram.diag()), np.float64)
+    missing = np.maximum(norms - np.sum(before**2, axis=1), 0.0)
+    enough = max(least, 1e-14 * float(norms.max(initial=0.0)), 1e-300)
     factor = np.zeros((n, rank), order="F")
+    factor[:, :start] = before
     pivots: list[int] = []
     with backend.single_threaded_blas():
-        while len(pivots) < rank:
+        for m in range(start, rank):
             i = int(np.argmax(missing))
-            if missing[i] <= 1e-14 * largest or float(missing.sum()) <= tol * whole:
+            if missing[i] <= enough or float(missing.sum()) <= tol * float(norms.sum()):
                 break
-            m = len(pivots)
             column = np.asarray(backend.to_numpy(gram.rows([i])), np.float64)[0]
             factor[:, m] = (column - factor[:, :m] @ factor[i, :m]) / np.sqrt(missing[i])
             missing = np.maximum(missing - factor[:, m] ** 2, 0.0)
             missing[[*pivots, i]] = 0.0
             factor[pivots, m] = 0.0
             pivots.append(i)
-    return Incomplete(factor[:, : len(pivots)], np.array(pivots, np.int64), float(missing.sum()) / whole)
+    return Incomplete(factor[:, : start + len(pivots)], np.array(pivots, np.int64))

@@ -50,11 +50,8 @@ class Components(KernelMachine):
         if not positive.any():
             if s.trace < -1e-10 * abs(float(np.max(np.abs(s.means)))):
                 raise ValueError("The centred matrix has no positive eigenvalue: it is negative, not that of a kernel.")
-            cure = (
-                "."
-                if self.kernel_ is None or self.kernel_.explicit
-                else "; change its parameters (a Gaussian with a tiny γ makes all samples equal)."
-            )
+            explicit = self.kernel_ is None or self.kernel_.explicit
+            cure = "." if explicit else "; change its parameters (a Gaussian with a tiny γ makes all samples equal)."
             raise ValueError(f"The kernel is the same for all {n} samples, constant: they have no directions{cure}")
         vectors = s.vectors * signs(s.vectors / np.sqrt(weights)[:, None])  # those of scores, which repetitions do not change
         roots = np.sqrt(np.where(positive, s.values, 1.0))

@@ -29,7 +29,7 @@ LAYERS = [
     {"gram", "validity"},
     {"engine"},
     {"data"},
-    {"vector", "linalg"},
+    {"atomics", "vector", "linalg"},
     {"backend", "distributed"},
 ]
 HOMES = {
@@ -39,8 +39,8 @@ HOMES = {
     "distributed": {"distributed"},
     "rdkit": {"data.molecules"},
     "matplotlib": {"plots"},
-    "numba": {"backend", "vector", "engine.cpu", "engine.mirror", "loops.lanes", "solvers.smo"},
-    "llvmlite": {"vector", "engine.cpu", "engine.mirror", "loops.lanes", "solvers.smo"},
+    "numba": {"atomics", "backend", "vector", "engine.cpu", "engine.mirror", "loops.lanes", "solvers.smo"},
+    "llvmlite": {"atomics", "vector", "engine.cpu", "engine.mirror", "loops.lanes", "solvers.smo"},
 }
 NEVER = {("solvers", "kernels"), ("estimators", "selection"), ("estimators", "plots"), ("kernels", "engine"), ("solvers", "engine")}
 

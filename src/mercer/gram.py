@@ -189,6 +189,10 @@ class KernelGram(Gram):
     def astype(self, dtype: Any) -> KernelGram:
         return self._view(self._tiles.astype(_precision(dtype)))
 
+    def compiled(self) -> KernelGram:
+        """The same by compiled code, however small: for a solver that is compiled itself, and may ask for it often."""
+        return self if self._tiles.fits or self.opaque else self._view(self._tiles.compiled())
+
     def diag(self) -> Array:
         return self._out(1 * self._tiles.diag())
 

@@ -41,6 +41,11 @@ class DualQP:
         """Which variables share a sum: slices or masks."""
         return [slice(None)] if self.group is None else [self.group == k for k in range(int(self.group.max()) + 1)]
 
+    def part(self, chosen: Array) -> DualQP:
+        """The problem of some of the variables, all others held where they are; it is given their gradient, so that items need no names."""
+        group = None if self.group is None else self.group[chosen]
+        return DualQP(self.linear[chosen], self.lower[chosen], self.upper[chosen], self.start[chosen], None, group, self.coupled)
+
     def items(self, b: Array, n: int) -> Array:
         """The coefficient of each of n items."""
         return b if self.index is None else np.bincount(self.index, weights=b, minlength=n)

@@ -77,6 +77,12 @@ class Vector:
         if stream:
             instruction.set_metadata("nontemporal", self.b.module.add_metadata([ir.Constant(_INT32, 1)]))
 
+    def prefetch(self, pointer: Any) -> None:
+        """Ask for a cache line; an address that is not there does no harm."""
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), _INT32, _INT32, _INT32])
+        function = cgutils.get_or_insert_function(self.b.module, kind, "llvm.prefetch.p0")
+        self.b.call(function, [self.b.bitcast(pointer, ir.IntType(8).as_pointer()), *(ir.Constant(_INT32, k) for k in (0, 3, 1))])
+
     # -- arithmetic --------------------------------------------------------------------------------------------------
 
     def _call(self, name: str, *args: Any) -> Any:

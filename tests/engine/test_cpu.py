@@ -201,6 +201,32 @@ def test_what_is_left_to_the_plain_engine() -> None:
     assert mc.Gaussian(0.01).gram(real(1100, 20))._tiles._fused is not None  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n", [1, 3, 64, 65, 130, 600])
+def test_compiled_however_small(n: int, dtype: str) -> None:
+    """The same values, exactly symmetric, into memory of any row length, the same for any number of threads."""
+    X = real(n).astype(dtype)
+    plain = mc.Gaussian(0.3).gram(X)
+    small = plain.compiled()  # type: ignore[attr-defined]
+    assert small._tiles._fused is not None
+    assert small.astype(np.float32)._tiles.fits
+    assert small.sub([0], [n - 1])._tiles.fits
+    out = np.full((n, n + 7), 5, dtype)
+    K = small.dense(out=out[:, :n])
+    np.testing.assert_allclose(K, plain.dense(), atol=1e-13 if dtype == "float64" else 2e-6)
+    np.testing.assert_array_equal(K, K.T)
+    assert (out[:, n:] == 5).all()
+    np.testing.assert_array_equal(K, mc.Gaussian(0.3).gram(X, compute=mc.Compute(threads=1)).compiled().dense())  # type: ignore[attr-defined]
+    np.testing.assert_allclose(small @ np.ones(n), plain @ np.ones(n), rtol=1e-12 if dtype == "float64" else 1e-5)
+
+
+def test_an_infinite_value_is_named_at_any_size() -> None:
+    X = np.ones((70, 2))
+    X[3] = 1e3
+    with pytest.raises(FloatingPointError, match=r"pair \(0, 3\)"):
+        mc.exp(mc.Linear()).gram(X).compiled().dense()  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("shape", [(16, 16), (17, 5), (40, 64), (33, 70)])
 def test_mirror(shape: tuple[int, int], dtype: Any) -> None:

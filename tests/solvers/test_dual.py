@@ -136,7 +136,7 @@ def test_smo_on_a_block(n: int, C: float, dtype: str) -> None:
     K = np.zeros((n + 1, row_length(n, dtype)), dtype)
     K[:n, :n] = mc.Gaussian(0.3)(X)
     qp = _hinge(y, C)
-    block = Block(K, n, -y, np.zeros(n), qp.lower, qp.upper, None, True)
+    block = Block(K, qp, np.zeros(n), -y)
     last = 0.0
     for _ in range(200):
         _, gap, stuck = block.run(1e-3, 5)
@@ -151,6 +151,36 @@ def test_smo_on_a_block(n: int, C: float, dtype: str) -> None:
             break
     assert gap <= 1e-3 or n > 17
     np.testing.assert_allclose(block.g[:n], K[:n, :n].astype(float) @ block.b[:n] - y, atol=1e-3 * max(1.0, C))
+
+
+@pytest.mark.parametrize("coupled", [True, False])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_block_that_shrinks(dtype: str, coupled: bool) -> None:
+    """Those that may still move in a block of their own: the same optimum, a gradient that is that of its point, also when stopped on the way."""
+    n, C = 900, 100.0
+    X, y = _data(n, seed=3)
+    K = np.zeros((n + 1, row_length(n, dtype)), dtype)
+    K[:n, :n] = mc.Gaussian(0.3)(X)
+    qp = DualQP(-y, np.minimum(0, C * y), np.maximum(0, C * y), np.zeros(n), coupled=coupled)
+    whole, shrinking = Block(K, qp, np.zeros(n), -y), Block(K, qp, np.zeros(n), -y, early=0.2)
+    departed = 0
+    for steps in (5000 if coupled else 15_000, 1000, 1000, 10**6):
+        taken, gap, stuck = shrinking.run(1e-3, steps)
+        assert taken <= steps
+        departed += shrinking._part is not None
+        norm = shrinking.norm()
+        np.testing.assert_allclose(norm, np.linalg.norm(shrinking.b), rtol=1e-12)  # b calls the part back
+        np.testing.assert_allclose(shrinking.g[:n], K[:n, :n].astype(float) @ shrinking.b - y, atol=2e-3 if dtype == "float32" else 1e-9)
+    assert departed
+    assert gap <= 1e-3
+    assert not stuck
+    assert abs(shrinking.b.sum()) < 1e-9 * C or not coupled
+    whole.run(1e-3, 10**6)
+
+    def objective(b: Any) -> float:
+        return qp.objective(b, K[:n, :n].astype(float) @ b - y)
+
+    assert objective(shrinking.b) == pytest.approx(objective(whole.b), rel=1e-5)
 
 
 def test_limits() -> None:

@@ -26,6 +26,7 @@ from mercer.engine.reductions import TINY, DotBlock, SqDistBlock
 
 ROWS = 4  # rows of a micro-tile; times VECTORS registers of columns
 _WIDEST = 128  # columns of data; beyond, the inner products are a BLAS product, and the rest of the formula follows in registers
+_STRIP = 64  # rows of a symmetric matrix that are computed together: a multiple of ROWS and of the width of a panel
 _WORTH_COMPILING = 2**20  # values; fewer are there before a compiler has started
 _LOWERED = {
     "add",
@@ -55,12 +56,15 @@ def vectors() -> int:
     return 4 if register_bytes() == 64 else 2
 
 
-def fusible(operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], shape: tuple[int, int], budget: int) -> bool:
-    """Whether a formula is a function of inner products and squared distances of one pair of dense arrays, and large enough.
+def fusible(
+    operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], shape: tuple[int, int], budget: int, compiled: bool = False
+) -> bool:
+    """Whether a formula is a function of inner products and squared distances of one pair of dense arrays, and large enough, or ``compiled``
+    code is wanted however small it is.
 
     The items are copied twice on each side (centred, and as given), which must fit the budget.
     """
-    if shape[0] * shape[1] < _WORTH_COMPILING or not operands or any(n.op not in _LOWERED for n in steps):
+    if (shape[0] * shape[1] < _WORTH_COMPILING and not compiled) or not operands or any(n.op not in _LOWERED for n in steps):
         return False
     if any(getattr(values.get(a), "dtype", np.dtype(float)).kind in "iu" for n in steps for a in n.args):
         return False  # codes of categories: a float could not hold them
@@ -136,6 +140,22 @@ class FusedTile:
         none, nothing = self.scalars[:1], np.zeros(0)
         self._run("store", rows, cols, out.reshape(-1), width, (none, none, none, none, nothing, nothing))
         return out[:r, :c]
+
+    def symmetric(self, diagonal: Array, out: Array, workers: int) -> bool:
+        """The whole of a symmetric matrix of moderate size in one call for each thread, half of it computed; whether all of it is finite."""
+        ldo, turn, found = out.strides[0] // out.itemsize, np.zeros(1, np.int64), []
+        none, nothing = self.scalars[:1], np.zeros(0)
+        flat = np.lib.stride_tricks.as_strided(out, ((len(out) - 1) * ldo + len(out),), (out.itemsize,))
+        aligned = not any(x % (self.lanes * out.itemsize) for x in (out.ctypes.data, out.strides[0]))
+        loop = _compiled(self.spec, self.dtype.name, vectors(), "store", function="symmetric")
+        sides = (*self.left.arrays, *self.right.arrays)
+
+        def task(_: int) -> None:
+            strip = np.empty(_STRIP * len(self.right.items) * self.width, self.dtype)
+            found.append(loop(*sides, self.scale, self.scalars, strip, none, nothing, diagonal, flat, ldo, aligned, turn))
+
+        backend.run_tasks(task, range(min(workers, -(-len(out) // (8 * _STRIP)))), workers)  # a few strips are there before a thread is awake
+        return all(found)
 
     def padded(self, v: Array, side: int) -> Array:
         """The weights of the items of one side, and zeros for the items that pad it."""
@@ -299,7 +319,10 @@ _MODULE = """
 # written by {writer}
 from numba.extending import intrinsic
 
+from mercer.atomics import count
+from mercer.backend import jit
 from mercer.engine.cpu import micro_kernel
+from mercer.engine.mirror import spread, spread_upper
 
 SPEC = {spec!r}
 
@@ -332,6 +355,25 @@ def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars,
         start = panel * width
         for c in range(min(ldo, len(total_cols) - start)):
             total_cols[start + c] += col_sums[c]
+
+
+filled = jit(loop)
+
+
+def symmetric(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, strip, none, nothing, diagonal, out, ldo, aligned, turn):
+    n, width, height, finite = len(diagonal), B.shape[2], {height}, True
+    while True:
+        i = height * count(turn, 0)
+        if i >= n:
+            return finite
+        r, whole = min(height, n - i), len(B) * width - i
+        filled(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, strip, whole, none, none, none, none, nothing, nothing,
+               i, i + (r + {rows} - 1) // {rows} * {rows}, i // width)
+        for k in range(r):
+            strip[k * whole + k] = diagonal[i + k]
+        finite &= spread_upper(strip, whole, r, out, ldo, i, {lanes})
+        if i + r < n:
+            finite &= spread(strip[r:], whole, r, n - i - r, out, ldo, i, i + r, {lanes}, aligned)
 """
 
 
@@ -344,13 +386,17 @@ def _writer() -> str:
 
 
 @cache
-def _compiled(spec: Spec, dtype: str, count: int, sink: str, loaded: bool = False) -> Any:
+def _compiled(spec: Spec, dtype: str, count: int, sink: str, loaded: bool = False, function: str = "loop") -> Any:
     lanes = _lanes(np.dtype(dtype))
     width = count * lanes
     one, many, total = np.ones(64, dtype), np.ones((1, width), dtype), np.ones(1)
     rows, panel = np.ones((2 * ROWS, 1), dtype), np.ones((1, 1, width), dtype)
     left, right = (rows, rows, one, one, many), (panel, panel, one, one, many)
-    example = (*left, *right, one, one, np.ones(ROWS * width, dtype), width, one, one, np.ones(ROWS * lanes, dtype), one, total, total, 0, ROWS, 0)
+    example: tuple[Any, ...] = (*left, *right, one, one, np.ones(ROWS * width, dtype), width)
+    if function == "loop":
+        example += (one, one, np.ones(ROWS * lanes, dtype), one, total, total, 0, ROWS, 0)
+    else:
+        example = (*example[:-1], one, total, one[:1], np.ones(1, dtype), 1, False, np.zeros(1, np.int64))
     text = _MODULE.format(
         spec=spec,
         dtype=dtype,
@@ -360,10 +406,11 @@ def _compiled(spec: Spec, dtype: str, count: int, sink: str, loaded: bool = Fals
         sink=sink,
         summing=sink != "store",
         loaded=loaded,
+        height=_STRIP,
         arguments=_ARGUMENTS,
         writer=_writer(),
     )
-    return backend.jit_source("loop", text, *example)
+    return backend.jit_source(function, text, *example)
 
 
 def micro_kernel(spec: Spec, dtype: str, count: int, sink: str, loaded: bool, arguments: tuple[Any, ...]) -> Any:

@@ -54,7 +54,7 @@ def _intrinsic(stream: bool) -> Any:
     return intrinsic(spread)
 
 
-_spread, _stream = _intrinsic(False), _intrinsic(True)
+_square_stored, _square_streamed = _intrinsic(False), _intrinsic(True)
 
 
 def _row_rest(tile, lds, a, start, stop, out, ldo, i, j):  # type: ignore[no-untyped-def]
@@ -78,9 +78,9 @@ def _mirror(tile, lds, r, c, out, ldo, i, j, lanes, aligned):  # type: ignore[no
     for a in range(0, whole_r, lanes):
         for b in range(0, whole_c, lanes):
             if aligned:
-                total += _stream(tile, a * lds + b, out, (i + a) * ldo + j + b, lds, out, (j + b) * ldo + i + a, ldo, ldo)
+                total += _square_streamed(tile, a * lds + b, out, (i + a) * ldo + j + b, lds, out, (j + b) * ldo + i + a, ldo, ldo)
             else:
-                total += _spread(tile, a * lds + b, out, (i + a) * ldo + j + b, lds, out, (j + b) * ldo + i + a, ldo, ldo)
+                total += _square_stored(tile, a * lds + b, out, (i + a) * ldo + j + b, lds, out, (j + b) * ldo + i + a, ldo, ldo)
     for a in range(r):
         total += _rest(tile, lds, a, whole_c if a < whole_r else 0, c, out, ldo, i, j)
     return total == 0
@@ -92,14 +92,14 @@ def _mirror_upper(tile, lds, n, out, ldo, i, lanes):  # type: ignore[no-untyped-
     whole = n - n % lanes
     for a in range(0, whole, lanes):
         for b in range(a + lanes, whole, lanes):
-            total += _spread(tile, a * lds + b, out, (i + a) * ldo + i + b, lds, out, (i + b) * ldo + i + a, ldo, ldo)
+            total += _square_stored(tile, a * lds + b, out, (i + a) * ldo + i + b, lds, out, (i + b) * ldo + i + a, ldo, ldo)
     for a in range(n):
         corner = min(a - a % lanes + lanes, n) if a < whole else n
         total += _rest(tile, lds, a, a, corner, out, ldo, i, i) + _rest(tile, lds, a, max(corner, whole), n, out, ldo, i, i)
     return total == 0
 
 
-_loop, _upper = backend.jit(_mirror), backend.jit(_mirror_upper)
+spread, spread_upper = backend.jit(_mirror), backend.jit(_mirror_upper)
 
 
 def mirror(tile: Any, out: Any, i: int, j: int) -> bool:
@@ -112,6 +112,6 @@ def mirror(tile: Any, out: Any, i: int, j: int) -> bool:
     ldo = out.strides[0] // out.itemsize
     whole = np.lib.stride_tricks.as_strided(out, ((out.shape[0] - 1) * ldo + out.shape[1],), (out.itemsize,))
     if i == j:
-        return bool(_upper(flat, lds, len(tile), whole, ldo, i, width // tile.itemsize))
+        return bool(spread_upper(flat, lds, len(tile), whole, ldo, i, width // tile.itemsize))
     aligned = all(x % width == 0 for x in (out.ctypes.data, out.strides[0], i * tile.itemsize, j * tile.itemsize))
-    return bool(_loop(flat, lds, *tile.shape, whole, ldo, i, j, width // tile.itemsize, aligned))
+    return bool(spread(flat, lds, *tile.shape, whole, ldo, i, j, width // tile.itemsize, aligned))

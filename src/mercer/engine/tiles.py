@@ -24,6 +24,7 @@ from mercer.engine.steps import allocate, elementwise
 
 _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
 _TORCH_EDGE = 4096
+_MODERATE = 4096  # rows of a symmetric matrix that is stored by one compiled call: some milliseconds
 _DEAR_EDGE, _LEAST_EDGE = 384, 32  # of tiles that a kernel computes itself, by halves where it can
 _GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
 _WORTH_COMPILING = 2**20  # values
@@ -47,14 +48,15 @@ class Tiles:
     """
 
     def __init__(
-        self, formula: Node, left: list[Any], right: list[Any], shape: tuple[int, int], dtype: Any, compute: Compute, diagonal: Node | None = None
-    ) -> None:
+        self, formula: Node, left: list[Any], right: list[Any], shape: tuple[int, int], dtype: Any, compute: Compute, diagonal: Node | None = None,
+        compiled: bool = False,
+    ) -> None:  # fmt: skip
         self.shape, self.dtype, self.compute = shape, np.dtype(dtype), compute
         self._like = backend.empty((0,), self.dtype, _home(left + right, compute))
         self.formula, self.left = formula, [_moved(x, self._device) for x in left]
         self.right = self.left if right is left else [_moved(x, self._device) for x in right]
         self.symmetric = diagonal is not None
-        self.diagonal = diagonal
+        self.diagonal, self._compiled = diagonal, compiled
         self._workspace = threading.local()
         self._compile()
 
@@ -62,7 +64,7 @@ class Tiles:
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made from; the compiled parts are made again."""
-        parts = (self.formula, self.left, self.right, self.shape, self.dtype, self.compute, self.diagonal)
+        parts = (self.formula, self.left, self.right, self.shape, self.dtype, self.compute, self.diagonal, self._compiled)
         return {"parts": parts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -90,13 +92,13 @@ class Tiles:
 
     def _fuse(self) -> None:
         """Let a compiled micro-kernel fill the tiles, where the formula and the size allow it."""
-        self.fits = not is_tensor(self._like) and fusible(self._operands, self._steps, self._values, self.shape, self.compute.budget // 4)
+        parts = (self._operands, self._steps, self._values)
+        self.fits = not is_tensor(self._like) and fusible(*parts, self.shape, self.compute.budget // 4, self._compiled)
         self._packed: FusedTile | None = None
         self.wide = self.fits and is_wide(self._operands)
-        ready = launchable(self._operands, self._steps, self._values, self._like, self.shape)
+        ready = launchable(*parts, self._like, self.shape)
         fast = self.compute.dtype == "tf32"
-        parts = (self._operands, self._steps, self.formula, self._values, self.shape, self.dtype, self._like, fast)
-        self._launch = Launch(*parts) if ready else None
+        self._launch = Launch(self._operands, self._steps, self.formula, self._values, self.shape, self.dtype, self._like, fast) if ready else None
         for operand in self._operands.values():
             if isinstance(operand, SqDistBlock) and not self.fits and self._launch is None:
                 operand.prepare()
@@ -317,6 +319,10 @@ class Tiles:
         strips = chunks(self.shape[0], max(self.edges))
         if not (self.opaque and self.halves):
             _ = self._diagonal  # computed before the threads could each start to
+        fused = self._fused
+        at_once = fused is not None and not fused.wide and len(out) <= _MODERATE and out.strides[1] == out.itemsize
+        if at_once and fused is not None and fused.symmetric(self._diagonal, out, self._workers):
+            return  # else by tiles, to name an entry
         mirror: Any = None
         large = self._fused is not None or (not is_tensor(out) and not self.opaque and self.shape[0] ** 2 >= _WORTH_COMPILING)
         if large and out.strides[1] == out.itemsize:
@@ -485,10 +491,16 @@ class Tiles:
     def T(self) -> Tiles:
         if self.symmetric:
             return self
-        return Tiles(transposed(self.formula), self.right, self.left, self.shape[::-1], self.dtype, self.compute)
+        return Tiles(transposed(self.formula), self.right, self.left, self.shape[::-1], self.dtype, self.compute, None, self._compiled)
 
     def astype(self, dtype: Any) -> Tiles:
-        return Tiles(self.formula, self.left, self.right, self.shape, dtype, self.compute, self.diagonal)
+        if self.dtype == dtype:
+            return self
+        return Tiles(self.formula, self.left, self.right, self.shape, dtype, self.compute, self.diagonal, self._compiled)
+
+    def compiled(self) -> Tiles:
+        """The same by compiled code, however small: for a caller that is compiled itself, and may ask for it often."""
+        return Tiles(self.formula, self.left, self.right, self.shape, self.dtype, self.compute, self.diagonal, compiled=True)
 
     def diag(self) -> Array:
         """K_ii without the rest."""

@@ -27,8 +27,9 @@ from mercer.problems import DualQP, Solution
 from mercer.solvers import coordinate
 from mercer.solvers.interior import interior_point, with_sums
 from mercer.solvers.newton import free_step
-from mercer.solvers.smo import Block, row_length
+from mercer.solvers.smo import MARGIN, Block, row_length
 
+_TINY = 512  # items whose matrix is stored in any case: to look at it again costs less than to compute it again
 _SMALL = 1024  # items whose matrix is stored as it is
 _ALL = 4096  # up to so many variables, all of them are active at once
 _ALL_DEAR = 12_000  # the same where a value is dear: then the block is the matrix, and each value is computed once
@@ -36,7 +37,6 @@ _SHARED = 16_384  # items of a matrix that is stored for several problems
 _FIRST = 2048  # random variables of the first round
 _LARGEST = 16_384  # active variables
 _KEPT = 0.75  # of the places for those that are free
-_MARGIN = 0.2  # of the gap: how far inside its bound a variable may be and still be active
 _INTERIOR = 1500  # variables; up to here some twenty factorisations take a second
 _POLISHING = 6  # times
 _INNER = 0.1  # of the gap: how far a round goes
@@ -88,7 +88,8 @@ class ActiveSet:
 
 def kept(gram: Gram) -> Gram:
     """K itself where a value is cheap; stored, or its rows kept, where it is dear: never computed twice if it may cost anything."""
-    if not gram.dear:
+    gram = gram.compiled() if isinstance(gram, KernelGram) else gram
+    if not gram.dear and gram.shape[0] > _TINY:
         return MixedGram(gram, gram.astype(np.float32)) if isinstance(gram, KernelGram) else gram
     need = gram.shape[0] * gram.shape[1] * gram.dtype.itemsize
     if not gram.opaque and gram.shape[0] > _SMALL:  # float64 values can be computed anew, where they are needed
@@ -99,6 +100,7 @@ def kept(gram: Gram) -> Gram:
 
 def shared(gram: Gram) -> Gram:
     """K for several problems on parts of it: packed once; what is dear, computed once if it can be stored, else by each problem for itself."""
+    gram = gram.compiled() if isinstance(gram, KernelGram) else gram
     if not gram.dear or gram.opaque or gram.shape[0] <= _SMALL:
         return kept(gram)
     return MixedGram.stored(gram) if gram.shape[0] <= _SHARED else gram
@@ -117,11 +119,12 @@ class _Run:
         self.g = problem.linear.astype(np.float64)
         self.exact = True  # whether the gradient is of float64 values
         self.scale = float(np.max(np.abs(gram.diag()), initial=0.0))
-        self.working = gram.astype(np.float32) if self.scale < _LARGEST_SINGLE else self.double
+        single = gram.astype(np.float32)
+        self.working = single if self.scale < _LARGEST_SINGLE else self.double
         self.patience = 60  # sweeps of SMO after which the free variables are solved at once
         self.n_iter = self.negative = 0
-        self.whole = _ALL_DEAR if gram.astype(np.float32).dear else _ALL  # variables that are all active at once
-        self.stored = isinstance(gram.astype(np.float32), DenseGram | DensePart)
+        self.whole = _ALL_DEAR if single.dear else _ALL  # variables that are all active at once
+        self.stored = isinstance(single, DenseGram | DensePart)
         self.tried = False  # whether interior points have had their turn
         self.limit = 10**6 + 1000 * n if solver.max_iter is None else solver.max_iter
         self.random = np.random.default_rng(solver.seed)
@@ -163,7 +166,7 @@ class _Run:
             if not np.isfinite(gap):
                 return "the gradient is no longer finite"
             if gap <= tol:
-                if not self._rounding_matters():
+                if self.exact or gap + self._rounding(float(np.linalg.norm(self.b))) <= tol:
                     return ""
                 self._gradient(self.double)  # what the float32 values hid
                 refined += 1
@@ -191,7 +194,7 @@ class _Run:
             return np.sort(self.random.permutation(n)[: min(_FIRST, n)]), False
         if n <= self.whole == _ALL_DEAR and 4 * n * n * self.working.dtype.itemsize <= self.gram.compute.budget:
             return self.active, True  # nothing is gained by leaving some of a stored matrix out
-        chosen = np.flatnonzero(key > -_MARGIN * gap)
+        chosen = np.flatnonzero(key > -MARGIN * gap)
         free = (b[chosen] < p.upper[chosen]) & (b[chosen] > p.lower[chosen])
         most = min(self._largest(), max(int(1.5 * free.sum()), _ALL))
         if len(chosen) > most:
@@ -214,11 +217,9 @@ class _Run:
 
     def _round(self, active: Array, target: float, gap: float, most: int | None = None) -> None:
         """SMO on the active variables to the gap ``target``; at most so many steps, or until SMO is too slow for them."""
-        p = self.problem
         block = self._block(active)
         before = self.b[active].copy()
-        group = None if p.group is None else p.group[active]
-        inner = Block(block, len(active), self.g[active], before, p.lower[active], p.upper[active], group, p.coupled, self.gram.compute.workers)
+        inner = Block(block, self.problem.part(active), before, self.g[active], self.gram.compute.workers, _INNER * gap)
         slow = self.patience * (len(active) + 100) if most is None else most
         try:
             taken, pace = 0, max(64, int(_SLICE / (1e-9 * len(active) + 3e-7)))
@@ -226,12 +227,14 @@ class _Run:
                 steps, left, stuck = inner.run(target, min(pace, slow - taken, self.limit - self.n_iter))
                 self.n_iter += steps
                 taken += steps
+                if left <= target <= self.solver.tol and most is None:
+                    target = min(target, self._goal(inner.norm()))
                 if left <= target or stuck or taken >= slow:
                     break
                 self._look(left)
         finally:
+            after = inner.b
             self.negative += inner.negative
-            after = inner.b[: len(active)]
             changed = np.flatnonzero(after != before)
             self.b[active] = after
             if len(changed):
@@ -251,9 +254,9 @@ class _Run:
         if self.room.dtype != dtype or self.room.size < need:
             self.room = workspace(need, dtype)  # kept from round to round: fresh memory is slower than the kernel
         items = active if self.problem.index is None else self.problem.index[active]
-        items = slice(None) if self.problem.index is None and q == len(self.b) else items
         block = self._view(q)
-        self.working.sub(items, items).dense(out=block[:q, :q])
+        part = self.working if self.problem.index is None and q == len(self.b) else self.working.sub(items, items)
+        part.dense(out=block[:q, :q])
         block[:q, q:] = 0
         block[q] = 0
         self.active = active
@@ -296,9 +299,14 @@ class _Run:
         if not self.exact:
             self._gradient(self.double)
 
-    def _rounding_matters(self) -> bool:
-        """Whether errors of float32 kernel values, summed with the coefficients, could hide a part of the tolerance."""
-        return not self.exact and EPS32 * self.scale * float(np.linalg.norm(self.b)) > 0.05 * self.solver.tol
+    def _rounding(self, norm: float) -> float:
+        """How much of the gap errors of float32 kernel values could hide, summed with coefficients of such a norm."""
+        return 2 * EPS32 * self.scale * norm
+
+    def _goal(self, norm: float) -> float:
+        """A gap that leaves room for rounding, where that is little: it is then below the tolerance without a float64 gradient; else any."""
+        hidden = self._rounding(norm)
+        return 0.95 * self.solver.tol - 1.2 * hidden if self.working.dtype == np.float32 and hidden < 0.4 * self.solver.tol else np.inf
 
     # -- the free variables at once ----------------------------------------------------------------------------------
 
@@ -350,7 +358,7 @@ class _Run:
                 kept = gap, self.b.copy(), self.g.copy()
             if gap <= 1e-12 * max(1.0, float(np.max(np.abs(self.g)))):
                 break
-            chosen = np.flatnonzero(key > -_MARGIN * gap)
+            chosen = np.flatnonzero(key > -MARGIN * gap)
             if not 1 < len(chosen) <= 500:
                 break
             self.working = self.double

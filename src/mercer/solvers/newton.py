@@ -14,7 +14,8 @@ from mercer.gram import Gram
 from mercer.problems import DualQP
 
 _FLOPS = 1e10  # of factorisations in one call
-_SMALL = 128  # free variables whose system is solved by its eigenvalues
+_SMALL = 128  # free variables whose system is solved by its eigenvalues where it may be singular
+_SAFE = 1e-8  # of the largest entry: pivots above it leave half the digits
 
 
 def free_step(problem: DualQP, gram: Gram, b: Array, g: Array, largest: int) -> Array | None:
@@ -61,13 +62,33 @@ def _direction(K: Array, g: Array, group: Array, coupled: bool) -> Array | None:
     """
     kinds = np.unique(group)
     ones = (group[:, None] == kinds[None, :]).astype(np.float64) if coupled else np.zeros((len(g), 0))
-    direction = _least_norm(K, g, ones) if len(g) <= _SMALL else _regularised(K, g, ones)
+    direction = _solved(K, g, ones) if len(g) <= _SMALL else None
+    if direction is None:
+        direction = _least_norm(K, g, ones) if len(g) <= _SMALL else _regularised(K, g, ones)
     if direction is None or not np.isfinite(direction).all():
         return None
     for k in range(ones.shape[1]):  # the sums to the last bit: rounding must not drift
         mine = ones[:, k] > 0
         direction[mine] -= direction[mine].mean()
     return direction if float(direction @ g) < 0 else None
+
+
+def _solved(K: Array, g: Array, ones: Array) -> Array | None:
+    """The solution where K is safely definite, and there is no other."""
+    factor, info = linalg.lapack.dpotrf(K, lower=1)
+    pivots = np.diagonal(factor) ** 2
+    if info != 0 or not pivots.min() > _SAFE * np.max(np.diagonal(K)):
+        return None
+    solved, _ = linalg.lapack.dpotrs(factor, np.column_stack([g, ones]), lower=1)
+    return _with_sums_kept(solved, ones)
+
+
+def _with_sums_kept(solved: Array, ones: Array) -> Array | None:
+    """−K⁻¹(g + Σ_k ρ_k 1_k) from K⁻¹[g, 1_1, …]."""
+    small = ones.T @ solved[:, 1:]
+    if not np.isfinite(solved).all() or np.linalg.matrix_rank(small) < len(small):
+        return None
+    return -(solved[:, 0] - solved[:, 1:] @ np.linalg.solve(small, ones.T @ solved[:, 0]))
 
 
 def _least_norm(K: Array, g: Array, ones: Array) -> Array:
@@ -88,7 +109,7 @@ def _regularised(K: Array, g: Array, ones: Array) -> Array | None:
         except linalg.LinAlgError:
             continue
         solved = linalg.cho_solve(factor, np.column_stack([g, ones]), check_finite=False)
-        small = ones.T @ solved[:, 1:]
-        if np.isfinite(solved).all() and np.linalg.matrix_rank(small) == len(small):
-            return -(solved[:, 0] - solved[:, 1:] @ np.linalg.solve(small, ones.T @ solved[:, 0]))
+        direction = _with_sums_kept(solved, ones)
+        if direction is not None:
+            return direction
     return None

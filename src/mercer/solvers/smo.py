@@ -20,11 +20,18 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from mercer import backend
+from mercer.atomics import claim, read, write
+from mercer.problems import DualQP
 from mercer.vector import Vector, register_bytes
 
 _UNROLLED = 4  # registers in flight
 _SPLIT = 3072  # variables from which a pass is worth two threads
 _INT64 = ir.IntType(64)
+_AHEAD = 2048  # bytes of a row that are asked for before they are read
+_WORTH_SHRINKING = 512  # variables
+_SHRUNK = 0.7  # of them: a block of fewer is worth gathering
+_AGAIN = 8  # times
+MARGIN = 0.2  # of the gap: how far inside its bound a variable may be and still be expected to move
 
 
 def row_length(q: int, dtype: Any) -> int:
@@ -101,6 +108,12 @@ def _registers(v: Vector, count: Any) -> Iterator[tuple[int, Callable[[Any], Any
             yield s, partial(_place, v, o), turn
 
 
+def _ask(v: Vector, row: Any, count: Any) -> None:
+    """Ask for the beginning of a row: the loop asks for the rest ``_AHEAD`` of where it is. Rows are too short for a processor to see them coming."""
+    for line in range(0, _AHEAD, 64):
+        v.prefetch(v.b.gep(row, [ir.Constant(_INT64, line // v.dtype.itemsize)]))
+
+
 def _place(v: Vector, offset: Any, pointer: Any) -> Any:
     return v.b.gep(pointer, [offset])
 
@@ -120,7 +133,9 @@ def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, first, cou
         left, right = (builder.gep(K, [builder.add(row, first)]) for row in (values[5], values[6]))
         t = v.splat(values[7])
         grow, shrink = _Best(v, -np.inf), _Best(v, -np.inf)
+        _ask(v, right, values[9])
         for s, at, turn in _registers(v, values[9]):
+            v.prefetch(builder.gep(at(right), [ir.Constant(_INT64, _AHEAD // v.dtype.itemsize)]))
             x = v.fma(t, builder.fsub(v.load(at(left)), v.load(at(right))), v.load(at(g)))
             v.store(x, at(g))
             grow.offer(s, builder.fsub(v.load(at(up)), x), turn)
@@ -146,7 +161,9 @@ def _partner(context, g, can_shrink, at, K, row_i, diagonal, g_i, K_ii, first, c
         g_i, K_ii = v.splat(values[6]), v.splat(values[7])
         best = _Best(v, 0.0)  # the numerators; the denominators stand beside them
         below = [cgutils.alloca_once_value(builder, v.constant(1.0)) for _ in range(_UNROLLED)]
+        _ask(v, row, values[9])
         for s, at, turn in _registers(v, values[9]):
+            v.prefetch(builder.gep(at(row), [ir.Constant(_INT64, _AHEAD // v.dtype.itemsize)]))
             d = builder.fsub(builder.fadd(v.load(at(down)), v.load(at(g))), g_i)
             d = builder.select(builder.fcmp_ordered(">", d, v.constant(0)), d, v.constant(0))
             curve = v.fma(v.load(at(row)), v.constant(-2.0), builder.fadd(K_ii, v.load(at(diagonal))))
@@ -178,37 +195,6 @@ _POSTED, _CLAIMED, _DONE = 0, 16, 32  # places in ``flags``, two cache lines apa
 _STOP = -1
 
 
-@intrinsic
-def _read(context, flags, place):  # type: ignore[no-untyped-def]
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
-        pointer = builder.gep(target.make_array(sig.args[0])(target, builder, values[0]).data, [values[1]])
-        return builder.load_atomic(pointer, "acquire", 8)
-
-    return types.int64(flags, types.intp), code
-
-
-@intrinsic
-def _write(context, flags, place, value):  # type: ignore[no-untyped-def]
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
-        pointer = builder.gep(target.make_array(sig.args[0])(target, builder, values[0]).data, [values[1]])
-        builder.store_atomic(values[2], pointer, "release", 8)
-        return target.get_dummy_value()
-
-    return types.void(flags, types.intp, types.int64), code
-
-
-@intrinsic
-def _claim(context, flags, job):  # type: ignore[no-untyped-def]
-    """Whether this thread is the first to claim a job."""
-
-    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
-        pointer = builder.gep(target.make_array(sig.args[0])(target, builder, values[0]).data, [ir.Constant(_INT64, _CLAIMED)])
-        before = builder.sub(values[1], ir.Constant(_INT64, 1))
-        return builder.extract_value(builder.cmpxchg(pointer, before, values[1], "acq_rel", "acquire"), 1)
-
-    return types.boolean(flags, types.int64), code
-
-
 def _second_half(K, g, grow, shrink, diagonal, middle, number, value, found, place):  # type: ignore[no-untyped-def]
     """The job that ``number`` and ``value`` describe, on the second half; its results in ``found`` and ``place``."""
     rest = len(g) - middle
@@ -227,23 +213,23 @@ def _assist(flags, K, g, grow, shrink, diagonal, middle, number, value, found, p
     """A helper: claims jobs until it is told to stop."""
     seen = 0
     while True:
-        job = _read(flags, _POSTED)
+        job = read(flags, _POSTED)
         if job == _STOP:
             return
         if job != seen:
-            if _claim(flags, job):
+            if claim(flags, _CLAIMED, job):
                 _half(K, g, grow, shrink, diagonal, middle, number, value, found, place)
-                _write(flags, _DONE, job)
+                write(flags, _DONE, job)
             seen = job
 
 
 def _share(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place):  # type: ignore[no-untyped-def]
     """The second half by whoever is free; called when this thread has done the first."""
-    job = _read(flags, _POSTED)
-    if _claim(flags, job):
+    job = read(flags, _POSTED)
+    if claim(flags, _CLAIMED, job):
         _half(K, g, grow, shrink, diagonal, middle, number, value, found, place)
         return
-    while _read(flags, _DONE) != job:
+    while read(flags, _DONE) != job:
         pass
 
 
@@ -265,7 +251,7 @@ def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupl
             if middle < size:
                 number[0], number[1], number[2], number[3], value[0] = 0, group * size, row_i, row_j, t
                 job += 1
-                _write(flags, _POSTED, job)
+                write(flags, _POSTED, job)
             up, at_up, down, at_down = _update(g, grow, shrink, group * size, K, row_i, row_j, t, 0, middle)
             if middle < size:
                 _shared(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place)
@@ -293,7 +279,7 @@ def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupl
         if middle < size:
             number[0], number[1], number[2], value[0], value[1] = 1, k * size, i * ld, g[i], diagonal[i]
             job += 1
-            _write(flags, _POSTED, job)
+            write(flags, _POSTED, job)
         gain, j = _partner(g, shrink, k * size, K, i * ld, diagonal, g[i], diagonal[i], 0, middle)
         if middle < size:
             _shared(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place)
@@ -338,32 +324,118 @@ def _blackboard(dtype: Any) -> tuple[Any, ...]:
     return part(0, 3, np.int64, 33), part(3, 1, np.int64, 4), part(4, 1, dtype, 2), part(5, 1, dtype, 2), part(5, 1, np.int64, 16)[8:10]
 
 
+def _gather(K, ld, chosen, out, new):  # type: ignore[no-untyped-def]
+    """Rows and columns of a flat matrix of row length ``ld`` as one of row length ``new``, with its zeros."""
+    m = len(chosen)
+    for a in range(m):
+        row, place = K[chosen[a] * ld : (chosen[a] + 1) * ld], out[a * new : (a + 1) * new]
+        for c in range(m):
+            place[c] = row[chosen[c]]
+        place[m:] = 0
+    out[m * new :] = 0
+
+
+def _add_rows(g, K, ld, chosen, delta):  # type: ignore[no-untyped-def]
+    """g += Σ_a delta_a K[chosen_a]."""
+    for a in range(len(chosen)):
+        t = delta[a]
+        if t != 0:
+            row = K[chosen[a] * ld : chosen[a] * ld + len(g)]
+            for c in range(len(g)):
+                g[c] += t * row[c]
+
+
+_gathered, _added = backend.jit(_gather), backend.jit(_add_rows)
+
+
 class Block:
     """The problem on a stored block of the matrix, solved a number of steps at a time.
 
+    From the gap ``early`` on, the variables that may still move have a block of their own, gathered from this one: rows as short as they are
+    many. What that leaves undone shows in the gradient of all.
+
     K
-        (q + 1) × ld values, ld ``row_length(q, dtype)``; the last row, and what stands right of column q, is zero.
+        (q + 1) × ld values for the q variables of ``problem``, ld ``row_length(q, dtype)``; the last row, and what stands right of column q, is zero.
     """
 
-    def __init__(self, K: Any, q: int, g: Any, b: Any, lower: Any, upper: Any, group: Any, coupled: bool, workers: int = 1) -> None:
+    def __init__(self, K: Any, problem: DualQP, b: Any, g: Any, workers: int = 1, early: float = 0.0) -> None:
+        q = len(problem)
         self.K, self.q, self.ld, self.workers = K, q, K.shape[1], workers
-        padded = self.ld
-        self.g, self.b = np.zeros(padded, K.dtype), np.zeros(padded)
-        self.lower, self.upper = np.zeros(padded), np.zeros(padded)
-        self.g[:q], self.b[:q], self.lower[:q], self.upper[:q] = g, b, lower, upper
-        self.diagonal = np.zeros(padded, K.dtype)
+        self.problem, self.early = problem, early if q >= _WORTH_SHRINKING else 0.0
+        self.g, self._b = np.zeros(self.ld, K.dtype), np.zeros(self.ld)
+        self.lower, self.upper = np.zeros(self.ld), np.zeros(self.ld)
+        self.g[:q], self._b[:q], self.lower[:q], self.upper[:q] = g, b, problem.lower, problem.upper
+        self.diagonal = np.zeros(self.ld, K.dtype)
         self.diagonal[:q] = K[np.arange(q), np.arange(q)]
-        self.groups, self.coupled = 1 if group is None else int(group.max()) + 1, coupled
-        self.grow = np.full((self.groups, padded), -np.inf, K.dtype)
+        self.grow = np.full((len(problem.groups), self.ld), -np.inf, K.dtype)
         self.shrink = self.grow.copy()
-        for k in range(self.groups):
-            mine = slice(None) if group is None else group == k
-            self.grow[k, :q][mine] = np.where(b < upper, 0.0, -np.inf)[mine]
-            self.shrink[k, :q][mine] = np.where(b > lower, 0.0, -np.inf)[mine]
-        self.negative = 0
+        self._part: tuple[Any, Block] | None = None
+        self.negative = self._returns = self._taken = 0
+        self._mark()
+
+    @property
+    def b(self) -> Any:
+        """The point, q values."""
+        self._return()
+        return self._b[: self.q]
+
+    def norm(self) -> float:
+        """‖b‖."""
+        if self._part is None:
+            return float(np.linalg.norm(self._b))
+        chosen, part = self._part
+        others = np.delete(self._b, chosen)
+        return float(np.hypot(np.linalg.norm(others), part.norm()))
 
     def run(self, tol: float, steps: int) -> tuple[int, float, bool]:
-        """(steps taken, gap, stuck)."""
+        """(steps taken, gap, stuck): until the gap is at most ``tol``, or the steps are taken."""
+        taken = 0
+        while True:
+            if self._part is not None:
+                more, gap, stuck = self._part[1]._run(tol, steps - taken)
+                taken += more
+                if taken >= steps:
+                    return taken, gap, stuck
+                self._return()
+            more, gap, stuck = self._run(max(tol, self.early), steps - taken)
+            taken += more
+            if gap <= tol or stuck or taken >= steps:
+                return taken, gap, stuck
+            # after few steps few are left, and a gathered block would not pay
+            if self._taken < self.q or self._returns == _AGAIN or not self._depart():
+                self.early = 0.0
+
+    def _depart(self) -> bool:
+        """Give those that may still move a block of their own, unless they are nearly all."""
+        gap, _, key = self.problem.violation(self._b[: self.q], self.g[: self.q])
+        chosen = np.flatnonzero(key > -MARGIN * gap)
+        if len(chosen) > _SHRUNK * self.q:
+            return False
+        K = np.empty((len(chosen) + 1, row_length(len(chosen), self.K.dtype)), self.K.dtype)
+        _gathered(self.K.reshape(-1), self.ld, chosen, K.reshape(-1), K.shape[1])
+        self._part = chosen, Block(K, self.problem.part(chosen), self._b[chosen], self.g[chosen], self.workers)
+        return True
+
+    def _return(self) -> None:
+        """Take over what the part has found."""
+        if self._part is None:
+            return
+        (chosen, part), self._part = self._part, None
+        delta = part.b - self._b[chosen]
+        _added(self.g, self.K.reshape(-1), self.ld, chosen, delta.astype(self.K.dtype))
+        self._b[chosen] = part.b
+        self.negative += part.negative
+        self._returns += 1
+        self._mark()
+
+    def _mark(self) -> None:
+        """Which variables can move which way."""
+        q = self.q
+        for k, mine in enumerate(self.problem.groups):
+            self.grow[k, :q][mine] = np.where(self._b[:q] < self.upper[:q], 0.0, -np.inf)[mine]
+            self.shrink[k, :q][mine] = np.where(self._b[:q] > self.lower[:q], 0.0, -np.inf)[mine]
+
+    def _run(self, tol: float, steps: int) -> tuple[int, float, bool]:
         K, grow, shrink = self.K.reshape(-1), self.grow.reshape(-1), self.shrink.reshape(-1)
         size = self.ld
         by = row_length(1, K.dtype)
@@ -378,8 +450,9 @@ class Block:
 
         with backend.assistant(help, stop, self.workers if middle < size else 1):
             taken, gap, negative, stuck = _loop(
-                K, self.ld, self.q, self.g, self.b, self.lower, self.upper, self.diagonal, grow, shrink,
-                self.groups, self.coupled, tol, steps, middle, flags, *job,
+                K, self.ld, self.q, self.g, self._b, self.lower, self.upper, self.diagonal, grow, shrink,
+                len(grow) // size, self.problem.coupled, tol, steps, middle, flags, *job,
             )  # fmt: skip
         self.negative += negative
+        self._taken += taken
         return taken, float(gap), stuck

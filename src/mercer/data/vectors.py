@@ -35,10 +35,11 @@ class Vectors(Domain):
 
     def check(self, X: Any) -> Rep:
         names: Sequence[Any] | None = None
-        frame = as_frame(X)
+        plain = type(X) is np.ndarray and X.dtype.kind == "f"  # nothing to find out, and small data waits for it
+        frame = None if plain else as_frame(X)
         if frame is not None:
             names, X = frame.columns, frame_to_numpy(frame)
-        elif not backend.is_tensor(X) and not sparse.issparse(X):
+        elif not plain and not backend.is_tensor(X) and not sparse.issparse(X):
             X = self._array(X)
         if backend.is_tensor(X):
             X = X.detach() if X.requires_grad else X

@@ -117,7 +117,7 @@ class _Run:
         n = len(problem)
         self.b = np.array(start, np.float64)
         self.g = problem.linear.astype(np.float64)
-        self.exact = True  # whether the gradient is of float64 values
+        self.drift = 0.0  # the length of all steps that float32 values have added to the gradient since it was computed in float64
         self.scale = float(np.max(np.abs(gram.diag()), initial=0.0))
         single = gram.astype(np.float32)
         self.working = single if self.scale < _LARGEST_SINGLE else self.double
@@ -166,9 +166,9 @@ class _Run:
             if not np.isfinite(gap):
                 return "the gradient is no longer finite"
             if gap <= tol:
-                if self.exact or gap + self._rounding(float(np.linalg.norm(self.b))) <= tol:
+                if not self.drift or gap + self._hidden(self.drift) <= tol:
                     return ""
-                self._gradient(self.double)  # what the float32 values hid
+                self._refine(gap, key)
                 refined += 1
                 if refined > 2:
                     self.working = self.double
@@ -228,7 +228,7 @@ class _Run:
                 self.n_iter += steps
                 taken += steps
                 if left <= target <= self.solver.tol and most is None:
-                    target = min(target, self._goal(inner.norm()))
+                    target = min(target, self._goal(inner.moved()))
                 if left <= target or stuck or taken >= slow:
                     break
                 self._look(left)
@@ -272,9 +272,10 @@ class _Run:
         """g += K[:, items of the variables] δ."""
         items = variables if self.problem.index is None else self.problem.index[variables]
         n = gram.shape[0]
+        if gram.dtype == np.float32:
+            self.drift = float(np.hypot(self.drift, np.linalg.norm(delta)))
         if gram is self.working and self.problem.index is None and len(self.active) == n and self.room.dtype == gram.dtype:  # all of it is stored
-            self.g += self._view(n)[:n, :n] @ np.bincount(items, weights=delta, minlength=n).astype(gram.dtype)
-            self.exact = self.exact and gram.dtype == np.float64
+            self.g += DenseGram(self._view(n)[:n, :n], gram.compute) @ np.bincount(items, weights=delta, minlength=n)
             return
         # of a symmetric matrix one half is computed, which from half the columns on is less than the columns; a stored one is read faster whole
         if (4 if self.stored else 2) * len(items) >= n:
@@ -282,10 +283,9 @@ class _Run:
         else:  # rows lie together in a matrix that is stored
             moved = gram.sub(items, slice(None)).T @ delta if self.stored else gram.sub(slice(None), items) @ delta
         self.g += self.problem.of_items(moved)
-        self.exact = self.exact and gram.dtype == np.float64
 
     def _gradient(self, gram: Gram) -> None:
-        self.g, self.exact = self.problem.linear.astype(np.float64), True
+        self.g, self.drift = self.problem.linear.astype(np.float64), 0.0
         moved = np.flatnonzero(self.b)
         if len(moved):
             self._move(moved, self.b[moved], gram)
@@ -296,16 +296,27 @@ class _Run:
 
     def _only_double(self) -> None:
         self.working = self.double
-        if not self.exact:
+        if self.drift:
             self._gradient(self.double)
 
-    def _rounding(self, norm: float) -> float:
-        """How much of the gap errors of float32 kernel values could hide, summed with coefficients of such a norm."""
-        return 2 * EPS32 * self.scale * norm
+    def _refine(self, gap: float, key: Array) -> None:
+        """The gradient in float64 wherever float32 could hide a part of the gap: not for variables that are safely at a bound."""
+        near, moved = np.flatnonzero(key > -gap - 2 * self._hidden(self.drift)), np.flatnonzero(self.b)
+        if 2 * len(near) >= len(key):
+            self._gradient(self.double)
+            return
+        index = np.arange(len(key)) if self.problem.index is None else self.problem.index
+        items, place = np.unique(index[near], return_inverse=True)
+        self.g[near] = self.problem.linear[near] + (self.double.sub(items, index[moved]) @ self.b[moved])[place]
+        self.drift = 0.0
 
-    def _goal(self, norm: float) -> float:
+    def _hidden(self, drift: float) -> float:
+        """How much of the gap errors of float32 kernel values could hide, summed with coefficients of such a length."""
+        return 2 * EPS32 * self.scale * drift
+
+    def _goal(self, step: float) -> float:
         """A gap that leaves room for rounding, where that is little: it is then below the tolerance without a float64 gradient; else any."""
-        hidden = self._rounding(norm)
+        hidden = self._hidden(float(np.hypot(self.drift, step)))
         return 0.95 * self.solver.tol - 1.2 * hidden if self.working.dtype == np.float32 and hidden < 0.4 * self.solver.tol else np.inf
 
     # -- the free variables at once ----------------------------------------------------------------------------------

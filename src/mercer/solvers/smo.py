@@ -365,6 +365,7 @@ class Block:
         self.g, self._b = np.zeros(self.ld, K.dtype), np.zeros(self.ld)
         self.lower, self.upper = np.zeros(self.ld), np.zeros(self.ld)
         self.g[:q], self._b[:q], self.lower[:q], self.upper[:q] = g, b, problem.lower, problem.upper
+        self._start = self._b.copy()
         self.diagonal = np.zeros(self.ld, K.dtype)
         self.diagonal[:q] = K[np.arange(q), np.arange(q)]
         self.grow = np.full((len(problem.groups), self.ld), -np.inf, K.dtype)
@@ -379,13 +380,13 @@ class Block:
         self._return()
         return self._b[: self.q]
 
-    def norm(self) -> float:
-        """‖b‖."""
-        if self._part is None:
-            return float(np.linalg.norm(self._b))
-        chosen, part = self._part
-        others = np.delete(self._b, chosen)
-        return float(np.hypot(np.linalg.norm(others), part.norm()))
+    def moved(self) -> float:
+        """‖b − where it began‖."""
+        step = self._b - self._start
+        if self._part is not None:
+            chosen, part = self._part
+            step[chosen] = part.b - self._start[chosen]
+        return float(np.linalg.norm(step))
 
     def run(self, tol: float, steps: int) -> tuple[int, float, bool]:
         """(steps taken, gap, stuck): until the gap is at most ``tol``, or the steps are taken."""

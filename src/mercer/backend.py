@@ -175,16 +175,16 @@ def calm_blas(n: int) -> Any:
 _in_worker = threading.local()
 
 
-def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -> None:
-    """Run ``task(t)`` for each t, on ``workers`` threads, BLAS on one thread each.
+def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int, *, blas: bool = True) -> None:
+    """Run ``task(t)`` for each t, on ``workers`` threads, BLAS on one thread each; not ``blas``: none of them calls it, and it is left alone.
 
     The tasks are independent and write to disjoint places, so the result does not depend on ``workers``. An error or Ctrl-C stops every worker
     after the task it is at; long tasks ask ``stopping()`` now and then. A task that itself calls ``run_tasks`` runs its own tasks in place: waiting
     for a place in the pool from inside the pool would never end.
     """
-    waiting = list(tasks)
+    waiting, held = list(tasks), single_threaded_blas if blas else nullcontext
     if workers == 1 or len(waiting) < 2 or getattr(_in_worker, "yes", False):
-        with single_threaded_blas():
+        with held():
             for t in waiting:
                 task(t)
         return
@@ -206,7 +206,7 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int) -
         finally:
             _in_worker.yes, _in_worker.stop = False, None
 
-    with single_threaded_blas():
+    with held():
         # this thread works too: it is awake, the others may take as long to wake up as a small task takes
         helpers = [_pool(workers).submit(work) for _ in range(workers - 1)]
         try:
@@ -243,12 +243,8 @@ def assistant(work: Callable[[], None], stop: Callable[[], None], workers: int) 
 
 
 def run_loops(task: Callable[[Any], None], items: Iterable[Any]) -> None:
-    """``run_tasks`` for compiled loops, which call no BLAS: one alone runs here, without threads to start or to hold back."""
-    found = list(items)
-    if len(found) == 1:
-        task(found[0])
-    else:
-        run_tasks(task, found, Compute().workers)
+    """``run_tasks`` for compiled loops, which call no BLAS."""
+    run_tasks(task, items, Compute().workers, blas=False)
 
 
 def stopping() -> bool:

@@ -83,13 +83,12 @@ class DualQP:
 
     def levels(self, b: Array, g: Array) -> Array:
         """The multiplier of each sum: the mean of −g over the free variables, else the midpoint of the interval that is left."""
-        _, middle, _ = self.violation(b, g)
         free = (b < self.upper) & (b > self.lower)
-        out = []
-        for k, members in enumerate(self.groups):
-            inside = free if isinstance(members, slice) else free & members
-            out.append(float(np.mean(-g[inside])) if inside.any() and self.coupled else middle[k])
-        return np.array(out)
+        inside = [free if isinstance(members, slice) else free & members for members in self.groups]
+        if self.coupled and all(x.any() for x in inside):
+            return np.array([float(np.mean(-g[x])) for x in inside])
+        _, middle, _ = self.violation(b, g)
+        return np.array([float(np.mean(-g[x])) if x.any() and self.coupled else m for x, m in zip(inside, middle, strict=True)])
 
     def objective(self, b: Array, g: Array) -> float:
         """½ b^T K b + p^T b, from the gradient g = K b + p."""

@@ -268,8 +268,8 @@ def test_one_variable_at_a_time_leads_to_the_same_optimum(bias: bool, many: bool
     from mercer.solvers import coordinate
 
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((400, 6))
-    y = np.sign(X[:, 0] + 0.5 * rng.standard_normal(400))
+    X = rng.standard_normal((700, 6))
+    y = np.sign(X[:, 0] + 0.5 * rng.standard_normal(700))
     monkeypatch.setattr(dual, "_ALL", 50)
     machine = mc.SVR(kernel=mc.Linear(), C=0.7, epsilon=0.05, tol=1e-6) if many else mc.SVC(kernel=mc.Linear(), C=0.7, fit_intercept=bias, tol=1e-6)
     called = []

@@ -154,7 +154,9 @@ class FusedTile:
             strip = np.empty(_STRIP * len(self.right.items) * self.width, self.dtype)
             found.append(loop(*sides, self.scale, self.scalars, strip, none, nothing, diagonal, flat, ldo, aligned, turn))
 
-        backend.run_tasks(task, range(min(workers, -(-len(out) // (8 * _STRIP)))), workers)  # a few strips are there before a thread is awake
+        backend.run_tasks(
+            task, range(min(workers, -(-len(out) // (8 * _STRIP)))), workers, blas=False
+        )  # a few strips are there before a thread is awake
         return all(found)
 
     def padded(self, v: Array, side: int) -> Array:

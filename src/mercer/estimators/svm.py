@@ -21,7 +21,7 @@ from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
-from mercer.solvers.dual import ActiveSet, kept, shared
+from mercer.solvers.dual import ActiveSet, kept
 
 
 class Pair(NamedTuple):
@@ -34,13 +34,17 @@ class Pair(NamedTuple):
 
 
 class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
-    """One-vs-one over a binary machine; ``_pair`` is that machine."""
+    """One-vs-one over a binary machine: its problem, and what the solution means."""
 
     class_weight: Any = None
     probability: bool
 
-    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> Pair:
-        """The machine for labels ±1."""
+    def _problem(self, y: Array, weights: Array) -> DualQP:
+        """The problem for labels ±1."""
+        raise NotImplementedError
+
+    def _machine(self, s: Solution, y: Array) -> Pair:
+        """The machine for labels ±1 from the solution of its problem."""
         raise NotImplementedError
 
     def _feasible(self, counts: dict[Any, float]) -> None:
@@ -71,32 +75,29 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
         k, pairs = len(self.classes_), pairs_of(len(self.classes_))
         members = [np.flatnonzero(codes == c) for c in range(k)]
-        gram = shared(gram) if k > 2 else gram
-        found: list[Any] = [None] * len(pairs)
+        parts = [np.concatenate([members[a], members[b]]) if k > 2 else np.arange(len(codes)) for a, b in pairs]
+        labels = [np.where(codes[part] == b, 1.0, -1.0) for part, (_, b) in zip(parts, pairs, strict=True)]
+        problems = [self._problem(y, bounds[part]) for part, y in zip(parts, labels, strict=True)]
+        solutions = [solver.solve(problems[0], gram)] if k == 2 else solver.solve_all(problems, gram, parts)
+        machines = [self._machine(s, y) for s, y in zip(solutions, labels, strict=True)]
+        self._sigmoids: list[Any] = [None] * len(pairs)
 
-        def task(t: int) -> None:
-            a, b = pairs[t]
-            chosen = np.concatenate([members[a], members[b]]) if k > 2 else slice(None)
-            y = np.where(codes[chosen] == b, 1.0, -1.0)
-            part = gram if k == 2 else gram.sub(chosen, chosen)
-            pair = self._pair(part, y, bounds[chosen], solver)
-            sigmoid = None
-            if self.probability:
-                sigmoid = Sigmoid.fit(leave_one_out(part, pair.values, pair.coef, pair.solution.free), y, bounds[chosen])
-            found[t] = (chosen, pair, sigmoid)
+        def sigmoid(t: int) -> None:
+            part = gram if k == 2 else gram.sub(parts[t], parts[t])
+            left_out = leave_one_out(part, machines[t].values, machines[t].coef, machines[t].solution.free)
+            self._sigmoids[t] = Sigmoid.fit(left_out, labels[t], bounds[parts[t]])
 
-        run_tasks(task, range(len(pairs)), 1 if len(pairs) < 3 else gram.compute.workers)
+        if self.probability:
+            run_tasks(sigmoid, range(len(pairs)), gram.compute.workers)
         # libsvm's layout: row r of a support vector's coefficients is that against the r-th other class
         coef = np.zeros((len(codes), k - 1))
-        for (a, b), (chosen, pair, _) in zip(pairs, found, strict=True):
-            index = np.arange(len(codes))[chosen]
-            coef[index[codes[chosen] == a], b - 1] = pair.coef[codes[chosen] == a]
-            coef[index[codes[chosen] == b], a] = pair.coef[codes[chosen] == b]
+        for (a, b), part, pair, y in zip(pairs, parts, machines, labels, strict=True):
+            coef[part[y < 0], b - 1] = pair.coef[y < 0]
+            coef[part[y > 0], a] = pair.coef[y > 0]
         self._keep(X, coef, original)
         self.n_support_ = np.array([np.count_nonzero(np.any(coef[m] != 0, axis=1)) for m in members], np.int32)
-        self.intercept_ = np.array([pair.bias for _, pair, _ in found])
-        self._sigmoids = [sigmoid for _, _, sigmoid in found]
-        self._report([pair.solution for _, pair, _ in found], X, gram)
+        self.intercept_ = np.array([pair.bias for pair in machines])
+        self._report(solutions, X, gram)
 
     # -- prediction --------------------------------------------------------------------------------------------------
 
@@ -190,8 +191,10 @@ class SVC(Classifier):
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
         self.on_interrupt, self.compute = on_interrupt, compute
 
-    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> Pair:
-        s = solver.solve(Hinge().dual(y, self._positive("C") * weights, self.fit_intercept), gram, start)
+    def _problem(self, y: Array, weights: Array) -> DualQP:
+        return Hinge().dual(y, self._positive("C") * weights, self.fit_intercept)
+
+    def _machine(self, s: Solution, y: Array) -> Pair:
         bias = float(s.levels[0]) if self.fit_intercept else 0.0
         return Pair(s.coef, bias, s.gradient + y + bias, s)
 
@@ -223,7 +226,7 @@ class SVC(Classifier):
             bounds = weights * class_weights(one.class_weight, {label: float(weights[codes == k].sum()) for k, label in enumerate(classes)})[codes]
             # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
             start = None if before is None else before[1] * (C / before[0] if C <= 10 else 1.0)
-            coef, bias, _, solution = one._pair(gram, signs, bounds, one._solver(), start)
+            coef, bias, _, solution = one._machine(one._solver().solve(one._problem(signs, bounds), gram, start), signs)
             one._keep(X, coef[:, None], original)
             one.n_support_ = np.array([np.count_nonzero(coef[codes == k]) for k in (0, 1)], np.int32)
             one.intercept_, one._sigmoids = np.array([bias]), [None]
@@ -256,11 +259,12 @@ class NuSVC(Classifier):
                 if nu > most * (1 + 1e-12):
                     raise ValueError(f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!r} and {b!r} of this y.")
 
-    def _pair(self, gram: Gram, y: Array, weights: Array, solver: ActiveSet, start: Array | None = None) -> Pair:
+    def _problem(self, y: Array, weights: Array) -> DualQP:
         half = self.nu * weights.sum() / 2
         b = np.where(y > 0, filled(np.where(y > 0, weights, 0.0), half), -filled(np.where(y < 0, weights, 0.0), half))
-        problem = DualQP(np.zeros(len(y)), np.minimum(0.0, y * weights), np.maximum(0.0, y * weights), b, group=(y > 0).astype(np.int8))
-        s = solver.solve(problem, gram, start)
+        return DualQP(np.zeros(len(y)), np.minimum(0.0, y * weights), np.maximum(0.0, y * weights), b, group=(y > 0).astype(np.int8))
+
+    def _machine(self, s: Solution, y: Array) -> Pair:
         negative, positive = s.levels
         margin = (negative - positive) / 2  # where f = ±margin are the edges; in the units of SVC it is 1
         if not margin > 0:

@@ -14,21 +14,23 @@ Memory: the block, at most a quarter of the budget, and a few vectors. K is stor
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array, put_aside, single_threaded_blas, stopping, workspace
+from mercer.backend import Array, put_aside, run_tasks, single_threaded_blas, stopping, workspace
 from mercer.gram import CachedGram, DenseGram, DensePart, Gram, KernelGram, LowRankGram, MixedGram
 from mercer.problems import DualQP, Solution
 from mercer.solvers import coordinate
 from mercer.solvers.interior import interior_point, with_sums
 from mercer.solvers.newton import free_step
+from mercer.solvers.small import LARGEST, solve_small
 from mercer.solvers.smo import MARGIN, Block, row_length
 
+_STORED = 2048  # items of a matrix that is stored for many small problems: 34 MB
 _TINY = 512  # items whose matrix is stored in any case: to look at it again costs less than to compute it again
 _SMALL = 1024  # items whose matrix is stored as it is
 _ALL = 4096  # up to so many variables, all of them are active at once
@@ -74,12 +76,41 @@ class ActiveSet:
 
     def solve(self, problem: DualQP, gram: Gram, start: Array | None = None) -> Solution:
         """From ``start``, if given, moved into the bounds and to the sums that are to be kept."""
+        gram = kept(gram)
+        if start is None:
+            items = np.arange(len(problem)) if problem.index is None else problem.index
+            found = self._small([problem], gram, [items])[0]
+            if found is not None:
+                return found
+        return self._solve(problem, gram, start)
+
+    def solve_all(self, problems: Sequence[DualQP], gram: Gram, parts: Sequence[Array]) -> list[Solution]:
+        """Several problems, each on some of the items of one matrix: small ones together."""
+        given, gram = gram, shared(gram, max(map(len, problems)))
+        found = self._small(problems, gram, [items if p.index is None else items[p.index] for p, items in zip(problems, parts, strict=True)])
+
+        def task(t: int) -> None:
+            found[t] = self._solve(problems[t], kept(gram.sub(parts[t], parts[t])), None)
+
+        run_tasks(task, [t for t, solution in enumerate(found) if solution is None], gram.compute.workers)
+        if isinstance(gram, DenseGram) and gram is not given:
+            put_aside(gram.K.reshape(-1))
+        return [solution for solution in found if solution is not None]
+
+    def _small(self, problems: Sequence[DualQP], gram: Gram, items: Sequence[Array]) -> list[Solution | None]:
+        """Those that are solved in no time, where nobody wants to watch or to limit it; None for the others."""
+        watched = self.progress is not None or self.max_iter is not None or self.max_time is not None or not self.polish
+        if watched or not isinstance(gram, DenseGram) or gram.dtype != np.float64 or max(map(len, problems)) > LARGEST:
+            return [None] * len(problems)
+        return solve_small(problems, gram.K, items, self.tol, gram.compute.workers)
+
+    def _solve(self, problem: DualQP, gram: Gram, start: Array | None) -> Solution:
         if start is None and len(problem) > _ALL and coordinate.applies(problem, gram):
             assert isinstance(gram, LowRankGram)
             start = coordinate.descend(problem, gram, self.seed)
         first = problem.start if start is None else with_sums(problem, np.clip(np.asarray(start, np.float64), problem.lower, problem.upper))
         with single_threaded_blas():  # the systems inside are small, and their bits must not depend on threads
-            run = _Run(self, problem, kept(gram), first)
+            run = _Run(self, problem, gram, first)
             try:
                 return run.solve()
             finally:
@@ -98,9 +129,13 @@ def kept(gram: Gram) -> Gram:
     return DenseGram(gram.dense(), gram.compute) if 4 * need <= gram.compute.budget else CachedGram(gram)
 
 
-def shared(gram: Gram) -> Gram:
-    """K for several problems on parts of it: packed once; what is dear, computed once if it can be stored, else by each problem for itself."""
+def shared(gram: Gram, largest: int) -> Gram:
+    """K for several problems of up to ``largest`` variables on parts of it: packed once; what is dear, computed once if it can be stored, else by
+    each problem for itself."""
     gram = gram.compiled() if isinstance(gram, KernelGram) else gram
+    if largest <= LARGEST and gram.shape[0] <= _STORED and isinstance(gram, KernelGram):
+        room = workspace(gram.shape[0] ** 2, np.float64)
+        return DenseGram(gram.astype(np.float64).dense(out=room.reshape(gram.shape)), gram.compute)
     if not gram.dear or gram.opaque or gram.shape[0] <= _SMALL:
         return kept(gram)
     return MixedGram.stored(gram) if gram.shape[0] <= _SHARED else gram

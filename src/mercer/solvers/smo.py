@@ -309,10 +309,10 @@ def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupl
     return steps, gap, negative, False
 
 
-_loop = backend.jit(_iterate)
+iterate = backend.jit(_iterate)
 
 
-def _blackboard(dtype: Any) -> tuple[Any, ...]:
+def blackboard(dtype: Any) -> tuple[Any, ...]:
     """flags, and number, value, found, place of a job; what different threads write stands in different cache lines."""
     raw = np.zeros(128 + 6 * 128, np.uint8)
     at = -raw.ctypes.data % 128
@@ -441,7 +441,7 @@ class Block:
         size = self.ld
         by = row_length(1, K.dtype)
         middle = size // 2 // by * by if size >= _SPLIT else size
-        flags, *job = _blackboard(K.dtype)
+        flags, *job = blackboard(K.dtype)
 
         def help() -> None:
             _assisting(flags, K, self.g, grow, shrink, self.diagonal, middle, *job)
@@ -450,7 +450,7 @@ class Block:
             flags[_POSTED] = _STOP
 
         with backend.assistant(help, stop, self.workers if middle < size else 1):
-            taken, gap, negative, stuck = _loop(
+            taken, gap, negative, stuck = iterate(
                 K, self.ld, self.q, self.g, self._b, self.lower, self.upper, self.diagonal, grow, shrink,
                 len(grow) // size, self.problem.coupled, tol, steps, middle, flags, *job,
             )  # fmt: skip

@@ -1,0 +1,127 @@
+"""Small dual quadratic programmes, many of them on parts of one stored matrix: gathered and solved in float64, in one compiled call for all.
+
+SMO goes on to the optimum to rounding: for a few hundred variables that takes less time than to look at them from outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from mercer import backend
+from mercer.atomics import count
+from mercer.backend import Array
+from mercer.problems import DualQP, Solution
+from mercer.solvers.smo import blackboard, iterate, row_length
+
+LARGEST = 512  # variables of a problem
+_TOGETHER = 64  # problems of one call: some tens of milliseconds
+_EXACT = 1e-11  # of the gradient's size: the gap at the optimum
+_PATIENCE = 20  # steps for each variable, before another solver has its turn
+
+
+def solve_small(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol: float, workers: int = 1) -> list[Solution | None]:
+    """The solution of each problem, whose variables are the items (rows of K) of the same number; None where SMO is too slow for it."""
+    found: list[Solution | None] = []
+    for some in range(0, len(problems), _TOGETHER):
+        found += _together(problems[some : some + _TOGETHER], K, items[some : some + _TOGETHER], tol, workers)
+    return found
+
+
+def _together(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol: float, workers: int) -> list[Solution | None]:
+    first = np.concatenate([[0], np.cumsum([len(p) for p in problems])])
+    whole = [np.concatenate(x) for x in zip(*((p.linear, p.lower, p.upper, p.start) for p in problems), strict=True)]
+    linear, lower, upper, b = (np.asarray(x, np.float64) for x in whole)
+    group = np.concatenate([np.zeros(len(p), np.int8) if p.group is None else p.group.astype(np.int8) for p in problems])
+    groups = np.array([len(p.groups) for p in problems])
+    coupled = np.array([p.coupled for p in problems])
+    g, steps, gaps = np.empty_like(b), np.zeros(len(problems), np.int64), np.full(len(problems), np.inf)
+    turn, at = np.zeros(1, np.int64), np.concatenate(items).astype(np.int64, copy=False)
+    lengths = np.array([row_length(len(p), np.float64) for p in problems])
+
+    def task(_: int) -> None:
+        _solving(turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths, *blackboard(np.float64), b, g, steps, gaps)
+
+    backend.run_tasks(task, range(min(workers, -(-len(problems) // 4))), workers, blas=False)  # a few are solved before a thread is awake
+    out: list[Solution | None] = []
+    free = (b > lower) & (b < upper)
+    for t, p in enumerate(problems):
+        if not gaps[t] <= tol:
+            out.append(None)
+            continue
+        mine = slice(first[t], first[t + 1])
+        point, gradient = b[mine], g[mine]
+        gap = max(0.0, float(gaps[t]))
+        out.append(Solution(point, p.levels(point, gradient), p.objective(point, gradient), gap, int(steps[t]), "gap", gradient, free[mine]))
+    return out
+
+
+def _solve_loop(  # type: ignore[no-untyped-def]
+    turn, K, first, items, linear, lower, upper, group, groups, coupled, tol, lengths, flags, number, value, found, place, b, g, steps, gaps
+):  # fmt: skip
+    largest = 0
+    for t in range(len(gaps)):
+        largest = max(largest, lengths[t])
+    room, runs = np.empty((largest + 1) * largest), np.empty(largest + 1, np.int64)
+    while True:
+        t = count(turn, 0)
+        if t >= len(gaps):
+            return
+        begin, q = first[t], first[t + 1] - first[t]
+        ld = lengths[t]
+        block, diagonal, gradient = room[: (q + 1) * ld], np.zeros(ld), np.zeros(ld)
+        many = 0  # runs of items that lie side by side, as those of a class do
+        for c in range(q):
+            if c == 0 or items[begin + c] != items[begin + c - 1] + 1:
+                runs[many] = c
+                many += 1
+        runs[many] = q
+        point, low, high = np.zeros(ld), np.zeros(ld), np.zeros(ld)
+        grow, shrink = np.full(groups[t] * ld, -np.inf), np.full(groups[t] * ld, -np.inf)
+        size, total = 1.0, 0.0
+        for a in range(q):
+            row, line = K[items[begin + a]], block[a * ld : (a + 1) * ld]
+            for r in range(many):
+                at = items[begin + runs[r]]
+                source, target = row[at : at + runs[r + 1] - runs[r]], line[runs[r] : runs[r + 1]]
+                for c in range(len(target)):
+                    target[c] = source[c]
+            line[q:] = 0
+            diagonal[a] = block[a * ld + a]
+            gradient[a], point[a] = linear[begin + a], b[begin + a]
+            low[a], high[a] = lower[begin + a], upper[begin + a]
+            size = max(size, abs(gradient[a]))
+        block[q * ld :] = 0
+        for a in range(q):
+            if point[a] != 0:
+                for c in range(q):
+                    gradient[c] += point[a] * block[a * ld + c]
+            where = group[begin + a] * ld + a
+            grow[where] = 0.0 if point[a] < high[a] else -np.inf
+            shrink[where] = 0.0 if point[a] > low[a] else -np.inf
+        most, exact = _PATIENCE * (q + 100), False
+        arrays = (block, ld, q, gradient, point, low, high, diagonal, grow, shrink, groups[t], coupled[t])
+        job = (ld, flags, number, value, found, place)
+        taken, gap, against, _ = iterate(*arrays, tol, most, *job)
+        if gap <= tol and against == 0:
+            for a in range(q):
+                total += abs(point[a]) * abs(diagonal[a])
+            more, gap, negative, _ = iterate(*arrays, _EXACT * size + 1e-15 * total, most, *job)
+            taken += more
+            exact = negative == 0 and gap <= 1e3 * (_EXACT * size + 1e-15 * total)
+        steps[t] = taken
+        for a in range(q):  # what the steps have added up, from the beginning
+            gradient[a] = linear[begin + a]
+        for a in range(q):
+            b[begin + a] = point[a]
+            if point[a] != 0:
+                for c in range(q):
+                    gradient[c] += point[a] * block[a * ld + c]
+        for a in range(q):
+            g[begin + a] = gradient[a]
+        if exact:
+            _, gaps[t], _, _ = iterate(*arrays, tol, 0, *job)
+
+
+_solving = backend.jit(_solve_loop)

@@ -254,7 +254,7 @@ def stopping() -> bool:
 
 
 _kept_workspace = threading.local()
-_WORKSPACE_KEPT = 128 * 2**20
+_WORKSPACE_SHARE = 64  # of the machine's memory, one part of so many is kept
 
 
 def workspace(count: int, dtype: Any) -> Array:
@@ -271,8 +271,8 @@ def workspace(count: int, dtype: Any) -> Array:
 
 
 def put_aside(room: Array) -> None:
-    """Keep a workspace of up to 128 MB for this thread's next."""
-    if room.nbytes <= _WORKSPACE_KEPT:
+    """Keep a workspace of up to a 64th of the machine's memory for this thread's next."""
+    if room.nbytes <= physical_memory() // _WORKSPACE_SHARE:
         _kept_workspace.bytes = room.view(np.uint8)
 
 

@@ -151,6 +151,7 @@ def test_tests_mirror_the_source() -> None:
         "windows": "test_sequence_truth.py",
         "automaton": "test_sequence_truth.py",
         "joins": "test_tiles.py",
+        "lists": "test_tiles.py",
         "coordinate": "test_dual.py",
         "bits": "test_graphs.py",
         "graph_files": "test_graphs.py",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy import sparse
 import mercer as mc
 from mercer.backend import Compute
 from mercer.engine import tiles
+from mercer.engine.joins import SparseDot
 from mercer.engine.reductions import SqDistBlock
 from tests.cases import CASES, Case, histograms, real
 
@@ -162,6 +164,42 @@ def test_sparse_tiles_are_the_product() -> None:
         rows, cols = np.arange(0, 900, 2), np.arange(1, right.shape[0], 3)
         np.testing.assert_allclose(gram.sub(rows, cols).dense(), wanted[np.ix_(rows, cols)], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(gram @ np.ones(right.shape[0]), wanted.sum(1), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("room", [0, 3, 10**6])
+@pytest.mark.parametrize("whole", [True, False])
+def test_frequent_and_rare_columns(room: int, whole: bool) -> None:
+    """Dense products of as many columns as there is room for, lists of the others: the same product, for parts too, in strips and in squares."""
+    rng = np.random.default_rng(room)
+    shares = np.concatenate([np.full(20, 0.6), np.full(300, 0.05), np.full(2000, 0.002)])
+
+    def rows(n: int) -> Any:
+        X = (rng.random((n, len(shares))) < shares) * rng.integers(1, 5, (n, len(shares)))
+        return sparse.csr_array(X if whole else X * rng.random(X.shape))
+
+    A, B = rows(700).astype(float), rows(300).astype(float)
+    for left, right in ((A, A), (A, B)):
+        K = (left @ right.T).toarray()
+        join = SparseDot(left, right, np.float64, 64 * room * (len(K) + (0 if right is left else K.shape[1])))
+        assert (join.left.frequent is None) == (room == 0)
+        assert join.left.frequent is None or join.left.frequent.shape[1] <= max(room, 20)
+        for i, j in ((slice(0, 700), slice(0, K.shape[1])), (slice(64, 200), slice(64, K.shape[1])), (slice(5, 90), slice(120, 250))):
+            out = join.fill(i, j, np.full((i.stop - i.start, j.stop - j.start), np.nan))
+            np.testing.assert_allclose(out, K[i, j], rtol=1e-12, atol=1e-12)
+        chosen, others = rng.permutation(700)[:90], rng.permutation(K.shape[1])[:40]
+        view = SimpleNamespace(symmetric=False)
+        part = join.sub(chosen, others, view)  # type: ignore[arg-type]
+        np.testing.assert_allclose(part.fill(slice(0, 90), slice(0, 40), np.empty((90, 40))), K[np.ix_(chosen, others)], rtol=1e-12, atol=1e-12)
+        again = part.sub(slice(3, 50), np.array([7, 2, 2]), view)  # type: ignore[arg-type]
+        wanted = K[np.ix_(chosen[3:50], others[[7, 2, 2]])]
+        np.testing.assert_allclose(again.fill(slice(0, 47), slice(0, 3), np.empty((47, 3))), wanted, rtol=1e-12, atol=1e-12)
+
+
+def test_more_rows_than_sixteen_bits() -> None:
+    A = sparse.random_array((70_000, 5000), density=0.001, rng=np.random.default_rng(0), format="csr")
+    B = A[69_990:]
+    out = SparseDot(A, B, np.float64, 2**30).fill(slice(0, 70_000), slice(0, 10), np.empty((70_000, 10)))
+    np.testing.assert_allclose(out, (A @ B.T).toarray(), atol=1e-12)
 
 
 def test_sparse_rows_with_repeated_columns() -> None:

@@ -35,12 +35,23 @@ def salted(codes: Any, salt: int) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Row i has ``values[k]`` in column ``codes[k]`` for k from ``offsets[i]`` to ``offsets[i + 1]``; each column once in a row, in any order."""
+    """Row i has ``values[k]`` in column ``keys[k]`` for k from ``offsets[i]`` to ``offsets[i + 1]``; each column once in a row, in any order.
 
-    codes: Any
+    values
+        Floats, or counts as whole numbers.
+    keys
+        64-bit codes; or, with a ``legend``, places in it: the legend has ``codes``, a length, and equals another with the same columns.
+    """
+
+    keys: Any
     values: Any
     offsets: Any
+    legend: Any = None
     __array_ufunc__ = None  # an array times this is for ``__rmul__`` to say
+
+    @property
+    def codes(self) -> Any:
+        return self.keys if self.legend is None else self.legend.codes[self.keys]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -48,17 +59,18 @@ class Coded:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The precision to compute in: counts that are kept as small whole numbers stand for float64."""
         found: np.dtype[Any] = self.values.dtype
-        return found
+        return found if found.kind == "f" else np.dtype(np.float64)
 
     @property
     def per_row(self) -> int:
         """Entries of a row, on average."""
-        return -(-len(self.codes) // max(1, self.shape[0]))
+        return -(-len(self.keys) // max(1, self.shape[0]))
 
     def take(self, rows: Any) -> Coded:
         part, offsets = spans(self.offsets, rows)
-        return Coded(self.codes[part], self.values[part], offsets)
+        return Coded(self.keys[part], self.values[part], offsets, self.legend)
 
     def __getitem__(self, rows: slice) -> Coded:
         return self.take(rows)
@@ -66,13 +78,17 @@ class Coded:
     def __rmul__(self, factor: Any) -> Coded:
         """A number, or one per row, times each row."""
         if not np.ndim(factor):
-            return Coded(self.codes, self.values * factor, self.offsets)
-        out = np.empty_like(self.values)
+            return self.valued(self.values * factor)
+        out = np.empty(len(self.values), self.dtype)
         backend.compiled(_scale_loop)(self.values, self.offsets, np.asarray(factor, out.dtype), out)
-        return Coded(self.codes, out, self.offsets)
+        return self.valued(out)
+
+    def valued(self, values: Any) -> Coded:
+        """The same columns with other values."""
+        return Coded(self.keys, values, self.offsets, self.legend)
 
     def astype(self, dtype: Any, copy: bool = True) -> Coded:
-        return Coded(self.codes, self.values.astype(dtype, copy=copy), self.offsets)
+        return self.valued(self.values.astype(dtype, copy=copy))
 
     def sqnorm(self) -> Any:
         return row_norms(self.values, self.offsets).astype(self.dtype, copy=False)
@@ -99,7 +115,7 @@ class Coded:
         return Coded(codes, np.ones(len(codes)), ends[self.offsets])
 
     def __add__(self, other: Coded) -> Coded:
-        room = len(self.codes) + len(other.codes)
+        room = len(self.keys) + len(other.keys)
         codes, values, lengths = np.empty(room, np.uint64), np.empty(room), np.empty(self.shape[0], np.int64)
         sides = (self.codes, self.values, self.offsets, other.codes, other.values, other.offsets)
         end = backend.compiled(_sum_loop)(*sides, codes, values, lengths)
@@ -116,14 +132,14 @@ class Coded:
     def tocsr(self) -> tuple[sparse.csr_array, Any]:
         """As a matrix of the columns that occur, and their codes, in order."""
         codes, place = np.unique(self.codes, return_inverse=True)
-        return sparse.csr_array((self.values, place, self.offsets), shape=(self.shape[0], len(codes))), codes
+        return sparse.csr_array((self.values.astype(self.dtype), place, self.offsets), shape=(self.shape[0], len(codes))), codes
 
 
 def side_by_side(parts: list[Any]) -> Coded:
     """The features of several parts as those of one: no column of one part is a column of another."""
     coded = [Coded.of(part) for part in parts]
     offsets = sum(p.offsets for p in coded)
-    codes, values = np.empty(int(offsets[-1]), np.uint64), np.empty(int(offsets[-1]), np.result_type(*(p.values for p in coded)))
+    codes, values = np.empty(int(offsets[-1]), np.uint64), np.empty(int(offsets[-1]), np.result_type(*(p.dtype for p in coded)))
     begin = offsets[:-1].copy()
     for t, p in enumerate(coded):
         place = np.repeat(begin - p.offsets[:-1], np.diff(p.offsets)) + np.arange(len(p.codes))
@@ -154,9 +170,20 @@ def meet(A: Any, B: Any) -> tuple[Any, Any]:
     if not (isinstance(A, Coded) and isinstance(B, Coded)):
         return A, B
     sides = [A] if B is A else [A, B]
-    numbers, width = numbered([side.codes for side in sides])
-    made = [sparse.csr_array((s.values, ids, s.offsets), shape=(s.shape[0], max(1, width))) for s, ids in zip(sides, numbers, strict=True)]
+    numbers, width = together(sides)
+    made = [
+        sparse.csr_array((s.values.astype(s.dtype, copy=False), ids, s.offsets), shape=(s.shape[0], max(1, width)))
+        for s, ids in zip(sides, numbers, strict=True)
+    ]
     return made[0], made[-1]
+
+
+def together(sides: list[Coded]) -> tuple[list[Any], int]:
+    """The columns of each side as numbers, equal ones as equal numbers; and how many there may be."""
+    legend = sides[0].legend
+    if legend is not None and all(side.legend == legend for side in sides):
+        return [side.keys for side in sides], len(legend)
+    return numbered([side.codes for side in sides])
 
 
 def _scale_loop(values, offsets, factors, out):  # type: ignore[no-untyped-def]
@@ -176,7 +203,7 @@ def _norm_loop(values, offsets, out):  # type: ignore[no-untyped-def]
     for r in range(len(out)):
         total = 0.0
         for k in range(offsets[r], offsets[r + 1]):
-            total += np.float64(values[k]) * values[k]
+            total += np.float64(values[k]) * np.float64(values[k])
         out[r] = total
 
 

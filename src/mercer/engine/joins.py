@@ -1,44 +1,57 @@
 """Tiles of A B^T for sparse A and B, whatever the number of columns.
 
-Columns that are filled on both sides are multiplied densely (in float32 where all inner products are whole numbers that it holds). The entries of the
-others are joined, column by column: entries of a strip of rows of A meet those of a strip of B. Columns that only one row has meet nothing.
+Columns that are filled on both sides are multiplied densely (in float32 where all inner products are whole numbers that it holds). For the
+others, each column of B is a list of the rows that have it; a row of A goes through the lists of its entries and adds to the row of the
+result, which stays in cache: strips as wide as the matrix. Columns that only one row has meet nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.data import Coded, numbered
-from mercer.data.coded import mix, row_norms
-from mercer.data.representations import offsets_of, spans
+from mercer.data import Coded, chunks, numbered
+from mercer.data.coded import mix, row_norms, together
+from mercer.data.representations import spans
 
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
 
 _DENSE = 1 / 64  # share of pairs of rows that both fill a column, above which a dense product of it takes less time than a join
 _EXACT = 2**24  # whole numbers below are exact in float32
-_ROWS = 256  # of a task
+_ROWS = 256  # of a strip
+_STRIP = 4 * 2**20  # bytes of a strip
+_GROUP_BITS, _PARTS = 8, 16  # groups of columns, and parts of the rows, that are sorted apart
+
+Lists = tuple[Array, Array, Array]  # where the list of each column begins, its rows in their order, and their values
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Rows of one side: their frequent columns as a matrix (None: there are none), and the entries of the others."""
+class _Side:
+    """Rows of one side: their frequent columns as a matrix (None: there are none), the others as lists."""
 
-    frequent: Array | None
-    offsets: Array
-    columns: Array
-    values: Array
-    norms: Array
+    def __init__(self, frequent: Array | None, lists: Lists, norms: Array) -> None:
+        self.frequent, self.lists, self.norms = frequent, lists, norms
 
-    def take(self, rows: Any) -> _Rows:
-        part, offsets = spans(self.offsets, rows)
-        frequent = None if self.frequent is None else self.frequent[rows]
-        return _Rows(frequent, offsets, self.columns[part], self.values[part], self.norms[rows])
+    @cached_property
+    def _by_row(self) -> Lists:
+        """The lists of the rows: where each begins, its columns in their order, and their values."""
+        from mercer.engine.lists import transposed
+
+        found: Lists = transposed(*self.lists, len(self.norms), np.int32(0))
+        return found
+
+    def take(self, chosen: Any) -> _Side:
+        from mercer.engine.lists import transposed
+
+        offsets, columns, values = self._by_row
+        part, begins = spans(offsets, chosen)
+        norms = self.norms[chosen]
+        lists = transposed(begins, columns[part], values[part], len(self.lists[0]) - 1, _number(len(norms)))
+        return _Side(None if self.frequent is None else self.frequent[chosen], lists, norms)
 
 
 class SparseDot:
@@ -48,76 +61,62 @@ class SparseDot:
     dense = False
 
     def __init__(self, A: Any, B: Any, dtype: Any, budget: int) -> None:
-        self.dtype, self.budget = np.dtype(dtype), budget
+        from mercer.engine import lists
+
+        self.dtype = np.dtype(dtype)
         sides = [A] if B is A else [A, B]
         sides = [s if isinstance(s, Coded) or s.has_canonical_format else _summed(s) for s in sides]
         entries = [(s.offsets, s.values) if isinstance(s, Coded) else (s.indptr.astype(np.int64), s.data) for s in sides]
         if isinstance(A, Coded):
-            places, width = numbered([s.codes for s in sides])
+            places, width = together(sides)
         else:
             places, width = [s.indices for s in sides], A.shape[1]
             if width > sum(map(len, places)):
                 places, width = numbered([mix(p.astype(np.uint64)) for p in places])
         norms = [row_norms(values, offsets) for offsets, values in entries]
-        counts = [np.bincount(p, minlength=width) for p in places]
-        column, self.width, many = _sorted_out(counts, [len(n) for n in norms], budget // (64 * max(1, sum(map(len, norms)))))
-        exact = all(backend.compiled(_whole_loop)(values) and n.max(initial=0.0) < _EXACT for (_, values), n in zip(entries, norms, strict=True))
-        kind = np.float32 if exact else self.dtype
-        made = [self._rows(*e, column[p], many, kind, n) for e, p, n in zip(entries, places, norms, strict=True)]
-        self.left, self.right = made[0], made[-1]
+        exact = all(lists.whole(values) and n.max(initial=0.0) < _EXACT for (_, values), n in zip(entries, norms, strict=True))
+        self.kind = np.dtype(np.float32) if exact else self.dtype
+        made = _sorted_out([(*e, p) for e, p in zip(entries, places, strict=True)], width, self.kind, budget // (64 * max(1, sum(map(len, norms)))))
+        found = [_Side(*side, n.astype(self.dtype)) for side, n in zip(made, norms, strict=True)]
+        self.left, self.right = found[0], found[-1]
         self.items: tuple[Array, Array] | None = (np.arange(len(norms[0])),) * 2 if B is A else None  # which item a row is, and a column
-        self.strips: dict[tuple[int, int, int], tuple[Array, ...]] = {}
 
-    def _rows(self, offsets: Array, values: Array, column: Array, many: int, kind: Any, norms: Array) -> _Rows:
-        n = len(offsets) - 1
-        frequent = np.zeros((n, many), kind) if many else None
-        split, parts = backend.compiled(_split_loop), [slice(a, min(a + _ROWS, n)) for a in range(0, n, _ROWS)]
-        room = frequent if frequent is not None else np.zeros((n, 0), kind)
-        kept, lengths = (column >= 0) & (column < self.width), np.zeros(n, np.int64)
-
-        def task(some: slice) -> None:
-            split(offsets[some.start : some.stop + 1], column, values, self.width, room[some], lengths[some])
-
-        backend.run_loops(task, parts)
-        rare = np.flatnonzero(kept) if not kept.all() else slice(None)
-        kept_values = values[rare].astype(self.dtype, copy=False)
-        return _Rows(frequent, offsets_of(lengths), column[rare], kept_values, norms.astype(self.dtype))
+    def height(self, width: int) -> int:
+        """Rows of a strip: each reads all lists, and is read and written where they lead."""
+        return int(max(8, min(_ROWS, _STRIP // max(1, width * self.kind.itemsize))))
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> SparseDot:
         part = object.__new__(SparseDot)
-        part.dtype, part.budget, part.width, part.strips = self.dtype, self.budget, self.width, {}
+        part.dtype, part.kind = self.dtype, self.kind
         part.left = self.left.take(rows)
         part.right = part.left if view.symmetric else self.right.take(cols)
         part.items = None if self.items is None else (self.items[0][rows], self.items[1][cols])
         return part
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
+        from mercer.engine.lists import add
+
         left, right = self.left, self.right
+        total = out if self.kind == out.dtype else np.empty(out.shape, self.kind)  # whole numbers in float32
         if left.frequent is None or right.frequent is None:
-            out[...] = 0
-        elif left.frequent.dtype == out.dtype:
-            np.matmul(left.frequent[rows], right.frequent[cols].T, out=out)
+            total[...] = 0
         else:
-            out[...] = left.frequent[rows] @ right.frequent[cols].T
-        same = right is left
-        backend.compiled(_join_loop)(*self._strip(0, left, rows), *self._strip(int(not same), right, cols), out)
+            np.matmul(left.frequent[rows], right.frequent[cols].T, out=total)
+        add(*left.lists, *right.lists, rows.start, rows.stop, cols.start, cols.stop, total)
+        if total is not out:
+            out[...] = total
         if self.items is not None:  # an item meets itself in all its columns, also in those that it alone has
-            i, j = np.nonzero(self.items[0][rows, None] == self.items[1][cols])
+            i, j = _equal(self.items[0][rows], self.items[1][cols])
             out[i, j] = left.norms[rows][i]
         return out
 
-    def _strip(self, side: int, of: _Rows, rows: slice) -> tuple[Array, ...]:
-        """The rare entries of some rows by column. Kept, for each meets many others, while an eighth of the memory holds them."""
-        key = (side, rows.start, rows.stop)
-        found = self.strips.get(key)
-        if found is None:
-            number = np.uint16 if rows.stop - rows.start < 2**16 else np.int32
-            places = np.empty(int(of.offsets[rows.stop] - of.offsets[rows.start]), number)
-            found = backend.compiled(_strip_loop)(of.offsets[rows.start : rows.stop + 1], of.columns, of.values, self.width, places)
-            if 8 * (len(self.strips) + 1) * sum(x.nbytes for x in found) > self.budget:
-                self.strips.clear()
-            self.strips[key] = found
-        return found
+
+def _equal(rows: Array, cols: Array) -> tuple[Array, Array]:
+    """Where a row and a column are the same item."""
+    if len(rows) and len(cols) >= len(rows) and np.array_equal(rows, cols[: len(rows)]) and len(np.unique(cols)) == len(cols):
+        return np.arange(len(rows)), np.arange(len(rows))  # a strip of a symmetric matrix, from the diagonal on
+    i, j = np.nonzero(rows[:, None] == cols)
+    return i, j
 
 
 def _summed(X: Any) -> Any:
@@ -126,64 +125,77 @@ def _summed(X: Any) -> Any:
     return X
 
 
-def _sorted_out(counts: list[Array], rows: list[int], room: int) -> tuple[Array, int, int]:
-    """A new number for each column: rare ones first, from 0, then frequent ones; −1 where nothing can meet. How many of each."""
-    first, last = counts[0], counts[-1]
-    both = first.astype(np.float64) * last
-    frequent = both >= _DENSE * rows[0] * rows[-1]
-    if np.count_nonzero(frequent) > room:
-        kept = np.argsort(-both, kind="stable")[:room]
-        frequent = np.zeros(len(both), bool)
-        frequent[kept] = True
-    rare = ((first > 0) & (last > 0) if len(counts) == 2 else first > 1) & ~frequent
-    width, many = int(np.count_nonzero(rare)), int(np.count_nonzero(frequent))
-    number = np.full(len(both), -1, np.int32)
-    number[rare] = np.arange(width)
-    number[frequent] = width + np.arange(many)
-    return number, width, many
+def _number(n: int) -> Any:
+    """A zero of the type that numbers of n rows are kept in."""
+    return np.uint16(0) if n < 2**16 else np.int32(0)
 
 
-def _whole_loop(values):  # type: ignore[no-untyped-def]
-    broken = 0
-    for x in values:
-        broken += x != np.floor(x)
-    return broken == 0
+def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dtype[Any], room: int) -> list[tuple[Array | None, Lists]]:
+    """(offsets, values, columns) of one side, or of two, as matrices of the frequent columns, at most ``room`` of them, and lists of the rare ones.
+
+    Entries are dealt to groups of neighbouring columns first: all that is done with the columns of a group then stays in cache, and threads take
+    groups.
+    """
+    from mercer.engine import lists
+
+    shift = max(0, int(width).bit_length() - _GROUP_BITS)
+    groups = range((max(1, width) - 1 >> shift) + 1)
+    dealt = [_dealt(*side, shift, len(groups), kind) for side in sides]
+    column = np.empty(width, np.int32)  # the number among the rare ones of its group; −1: it meets nothing; −2, −3, …: among the frequent ones
+    found = np.zeros((len(groups), 4), np.int64)  # rare and frequent columns of each group, and rare entries of both sides
+    rows = [len(offsets) - 1 for offsets, _, _ in sides]
+
+    def members(g: int) -> tuple[slice, list[slice]]:
+        return slice(g << shift, min(width, (g + 1) << shift)), [slice(first[g], first[g + 1]) for *_, first in dealt]
+
+    def sort_out(least: float) -> None:
+        def task(g: int) -> None:
+            mine, some = members(g)
+            keys = [side[0][part] for side, part in zip(dealt, some, strict=True)]
+            found[g] = lists.sort_out(keys[0], keys[-1], len(sides) == 1, mine.start, least, column[mine])
+
+        backend.run_loops(task, groups)
+
+    least = _DENSE * rows[0] * rows[-1]
+    sort_out(least)
+    if found[:, 1].sum() > room:  # the most frequent of them
+        counts = [lists.tally(places, np.zeros(width, np.int32)) for *_, places in sides]
+        both = np.sort((counts[0].astype(np.float64) * counts[-1])[column < -1])
+        sort_out(float(both[-room]) * (1 + 1e-12) if room else np.inf)
+    bases = np.concatenate([np.zeros((1, 4), np.int64), np.cumsum(found, axis=0)])
+    many, out = int(bases[-1, 1]), []
+    for t, (keys, numbers, values, _) in enumerate(dealt):
+        frequent, starts = np.zeros((rows[t], many), kind), np.empty(int(bases[-1, 0]) + 1, np.int64)
+        starts[-1] = total = int(bases[-1, 2 + t])
+        list_rows, list_values = np.empty(total, numbers.dtype), np.empty(total, kind)
+
+        def task(g: int, t: int = t, made: Any = (keys, numbers, values, frequent, starts, list_rows, list_values)) -> None:
+            keys, numbers, values, frequent, starts, list_rows, list_values = made
+            mine, some = members(g)
+            rare, often, *entries = bases[g]
+            part, end = some[t], bases[g + 1]
+            lists.place(keys[part], numbers[part], values[part], mine.start, column[mine], often, entries[t],
+                        starts[rare : end[0]], list_rows[entries[t] : end[2 + t]], list_values[entries[t] : end[2 + t]], frequent)  # fmt: skip
+
+        backend.run_loops(task, groups)
+        out.append((frequent if many else None, (starts, list_rows, list_values)))
+    return out
 
 
-def _split_loop(offsets, column, values, width, frequent, lengths):  # type: ignore[no-untyped-def]
-    """The entries of frequent columns to their places; how many rare ones each row has."""
-    for r in range(len(lengths)):
-        for k in range(offsets[r], offsets[r + 1]):
-            c = column[k]
-            if c >= width:
-                frequent[r, c - width] += values[k]
-            elif c >= 0:
-                lengths[r] += 1
+def _dealt(offsets: Array, values: Array, columns: Array, shift: int, groups: int, kind: np.dtype[Any]) -> tuple[Array, Array, Array, Array]:
+    """Columns, rows and values by group of columns, each in the order of the rows; and where each group begins."""
+    from mercer.engine import lists
 
+    n = len(offsets) - 1
+    parts = chunks(n, max(1, -(-n // _PARTS)))
+    counts = np.zeros((len(parts), groups), np.int64)
+    backend.run_loops(lambda p: lists.share(offsets[parts[p].start : parts[p].stop + 1], columns, shift, counts[p]), range(len(parts)))
+    first = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    begins = np.cumsum(counts, axis=0) - counts + first[:-1]
+    out = np.empty(len(columns), np.int32), np.empty(len(columns), _number(n).dtype), np.empty(len(columns), kind)
 
-def _strip_loop(offsets, columns, values, width, rows):  # type: ignore[no-untyped-def]
-    """The entries of some rows in the order of their columns: where each column begins, the row in the strip, the value."""
-    begin, end = offsets[0], offsets[-1]
-    starts = np.zeros(width + 2, np.int32)
-    for k in range(begin, end):
-        starts[columns[k] + 2] += 1
-    for c in range(2, width + 2):
-        starts[c] += starts[c - 1]
-    by_column = np.empty(end - begin, values.dtype)
-    for r in range(len(offsets) - 1):
-        for k in range(offsets[r], offsets[r + 1]):
-            place = starts[columns[k] + 1]
-            starts[columns[k] + 1] += 1
-            rows[place], by_column[place] = r, values[k]
-    return starts, rows, by_column
+    def task(p: int) -> None:
+        lists.deal(offsets[parts[p].start : parts[p].stop + 1], columns, values, parts[p].start, shift, begins[p], *out)
 
-
-def _join_loop(starts, rows, values, other_starts, other_rows, others, out):  # type: ignore[no-untyped-def]
-    for c in range(len(starts) - 2):
-        begin, end = other_starts[c], other_starts[c + 1]
-        if begin == end:
-            continue
-        for s in range(starts[c], starts[c + 1]):
-            line, x = out[rows[s]], values[s]
-            for t in range(begin, end):
-                line[other_rows[t]] += x * others[t]
+    backend.run_loops(task, range(len(parts)))
+    return *out, first

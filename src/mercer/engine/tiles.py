@@ -19,6 +19,7 @@ from mercer.data import check_same_width, chunks, take
 from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
 from mercer.engine.gpu import Launch, launchable
+from mercer.engine.joins import SparseDot
 from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, rebuild, sqnorm
 from mercer.engine.steps import allocate, elementwise
 
@@ -88,7 +89,13 @@ class Tiles:
         self._registers = allocate(self._steps, list(self._operands), self.formula)
         opaque = [o for o in self._operands.values() if isinstance(o, OpaqueBlock)]
         self.opaque, self.halves = bool(opaque), all(o.halves for o in opaque)
+        self._joined()
         self._diagonal_values: Any = None
+
+    def _joined(self) -> None:
+        """Sparse inner products, which are computed in strips as wide as the matrix."""
+        found = [o.dot if isinstance(o, SqDistBlock) and o.sparse else o for o in self._operands.values()]
+        self._joins = [o for o in found if isinstance(o, SparseDot)]
 
     def _fuse(self) -> None:
         """Let a compiled micro-kernel fill the tiles, where the formula and the size allow it."""
@@ -276,6 +283,8 @@ class Tiles:
         """Height and width of a tile."""
         if is_tensor(self._like):
             return _TORCH_EDGE, _TORCH_EDGE
+        if self._joins:
+            return min(join.height(self.shape[1]) for join in self._joins), max(1, self.shape[1])
         if self.opaque and self.halves:  # dear values: enough tiles for all threads
             edge = min(_DEAR_EDGE, max(_LEAST_EDGE, -(-max(self.shape) // (4 * _LEAST_EDGE)) * _LEAST_EDGE))
             return edge, edge
@@ -315,8 +324,15 @@ class Tiles:
             self.check_finite()
         return out
 
+    def _upper(self) -> list[tuple[slice, slice]]:
+        """Tiles that cover the upper half: squares, or strips from the diagonal on."""
+        n, (height, width) = self.shape[0], self.edges
+        if self._joins:
+            return [(i, slice(i.start, n)) for i in chunks(n, height)]
+        strips = chunks(n, max(height, width))
+        return [(i, j) for a, i in enumerate(strips) for j in strips[a:]]
+
     def _store_symmetric(self, out: Array) -> None:
-        strips = chunks(self.shape[0], max(self.edges))
         if not (self.opaque and self.halves):
             _ = self._diagonal  # computed before the threads could each start to
         fused = self._fused
@@ -333,15 +349,20 @@ class Tiles:
             if i == j and mirror is None:
                 out[i, i] = self._diagonal_block(i)
                 return
-            if mirror is not None:
-                if not mirror(self.block(i, j), out, i.start, j.start):
+            tile = self.block(i, j) if mirror is not None else self._finite_block(i, j)
+            square = max(0, min(i.stop, j.stop) - j.start)  # columns that meet the diagonal
+            for part, at in ((tile[:, :square], j.start), (tile[:, square:], j.start + square)):
+                if not part.shape[1]:
+                    continue
+                if mirror is None:
+                    if at == i.start:
+                        _mirrored(part)
+                    out[i, at : at + part.shape[1]] = part
+                    out[at : at + part.shape[1], i] = part.T
+                elif not mirror(part, out, i.start, at):
                     self._finite_block(i, j)  # computed again, to name the entry
-                return
-            tile = self._finite_block(i, j)
-            out[i, j] = tile
-            out[j, i] = tile.T
 
-        run_tasks(task, ((i, j) for a, i in enumerate(strips) for j in strips[a:]), self._workers)
+        run_tasks(task, self._upper(), self._workers)
 
     def _diagonal_block(self, i: slice) -> Array:
         """A tile on the diagonal, exactly symmetric.
@@ -351,14 +372,7 @@ class Tiles:
         """
         n = i.stop - i.start
         if not self.opaque or self.halves:
-            tile = self._finite_block(i, i)
-            lower = np.tri(n, k=-1, dtype=bool)
-            if is_tensor(tile):
-                lower = backend.to_device(lower, self._device)
-                tile[lower] = tile.T[lower]
-            else:
-                np.copyto(tile, tile.T, where=lower)
-            return tile
+            return _mirrored(self._finite_block(i, i))
         out = backend.empty((n, n), self.dtype, self._like)
         if n == 1:
             out[0, 0] = self._diagonal[i.start]
@@ -412,11 +426,9 @@ class Tiles:
         """Each tile of the upper half once, for its rows and for its columns. Tiles are dealt to groups that add up apart, each in its order."""
         _ = self._diagonal  # computed before the threads could each start to
         self._pack()
-        n, edge = self.shape[0], max(self.edges)
+        n, tiles = self.shape[0], self._upper()
         fused = self._fused if summed else None
         weights = [fused.padded(V[:, 0], side) for side in (0, 1)] if fused is not None else []
-        strips = chunks(n, edge)
-        tiles = [(i, j) for a, i in enumerate(strips) for j in strips[a:]]
         count = max(1, min(_GROUPS, len(tiles), max(2, self.compute.budget // 8 // max(1, 8 * n * V.shape[1]))))
         sums = [out, *(backend.zeros(out.shape, np.float64, self._like) for _ in range(count - 1))]
 
@@ -430,8 +442,9 @@ class Tiles:
                     continue
                 tile = self.block(i, j)
                 total[i] += tile @ V[j]
-                if i != j:
-                    total[j] += tile.T @ V[i]
+                below = max(0, i.stop - j.start)  # rows of the other half that are not in the tile itself
+                if below < tile.shape[1]:
+                    total[j.start + below : j.stop] += tile[:, below:].T @ V[i]
 
         run_tasks(task, range(count), self._workers)
         for other in sums[1:]:
@@ -479,6 +492,7 @@ class Tiles:
         choose = {"row": rows, "col": cols}
         view._values = {n: v if n.kind == "scalar" else take(v, choose[n.kind]) for n, v in self._values.items()}
         view._operands = {n: o.sub(rows, cols, view) for n, o in self._operands.items()}
+        view._joined()
         if self._fused is not None:
             view._packed, view._launch = self._fused.part(rows, cols), None  # a side wanted whole is shared: what a solver asks for again and again
         else:
@@ -519,6 +533,17 @@ class Tiles:
         for i in chunks(self.shape[0], self.edges[0]):
             for j in chunks(self.shape[1], self.edges[1]):
                 self._finite_block(i, j)
+
+
+def _mirrored(tile: Array) -> Array:
+    """A square tile with its lower triangle that of the upper."""
+    lower = np.tri(len(tile), k=-1, dtype=bool)
+    if is_tensor(tile):
+        lower = backend.to_device(lower, str(tile.device))
+        tile[lower] = tile.T[lower]
+    else:
+        np.copyto(tile, tile.T, where=lower)
+    return tile
 
 
 def _same_selection(rows: Any, cols: Any, n: int) -> bool:

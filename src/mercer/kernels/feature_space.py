@@ -143,7 +143,7 @@ class Rooted(Wrapper, Explicit):
     def _prepare(self, X: Any) -> Any:
         phi = self.kernel._features(super()._prepare(X))
         if hasattr(phi, "codes"):
-            return type(phi)(phi.codes, _root(phi.values), phi.offsets)
+            return phi.valued(_root(phi.values.astype(phi.dtype, copy=False)))
         if hasattr(phi, "tocsr"):
             phi = phi.tocsr().copy()
             phi.data = _root(phi.data)

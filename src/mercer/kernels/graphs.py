@@ -18,8 +18,8 @@ from mercer.data.graphs import UNLABELLED
 from mercer.data.representations import batches, offsets_of
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel, natural
+from mercer.kernels.cells import gathered
 from mercer.kernels.families import Explicit
-from mercer.kernels.words import gathered
 
 _TASKS = 16  # of a large set, for the threads
 _LEAST = 4096  # vertices of a task

@@ -14,8 +14,9 @@ from mercer.backend import Array, Compute
 from mercer.data import Ragged, chunks
 from mercer.data.sequences import one_code
 from mercer.kernels.base import Kernel, kernel, natural
+from mercer.kernels.cells import Pattern, codes_of_gapped, counted, in_cells
 from mercer.kernels.lanes import Batch, Swept, as_bytes, swept
-from mercer.kernels.words import counted, names_of, windows
+from mercer.kernels.words import names_of, windows
 
 
 def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[float], *, whole: bool) -> Array:
@@ -99,6 +100,10 @@ class Gappy(Swept):
         from mercer.loops import words
 
         masks = self._places
+        patterns = tuple(Pattern(int(self.g), tuple(int(p) for p in mask)) for mask in masks)
+        small = in_cells(X, patterns, codes_of_gapped)
+        if small is not None:
+            return small
 
         def count(values: Any, offsets: Any, *out: Any) -> int:
             return int(words.gapped(values, offsets, int(self.g), masks, *out))

@@ -9,8 +9,8 @@ import numpy as np
 from mercer.backend import Array
 from mercer.data import Coded, DataError, Ragged
 from mercer.kernels.base import kernel, natural
+from mercer.kernels.cells import counted
 from mercer.kernels.lanes import Batch, Swept, as_bytes, swept
-from mercer.kernels.words import counted
 
 
 @kernel

@@ -2,52 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import backend
 from mercer.data import Coded, Domain, Ragged, Sequences, check_weights
-from mercer.data.representations import batches, offsets_of
 from mercer.data.sequences import items_of, unpacked
 from mercer.kernels.base import Kernel, kernel, natural
+from mercer.kernels.cells import Pattern, codes_of_words, counted, in_cells
 from mercer.kernels.families import Explicit
-
-_ENTRIES, _TASKS = 2**22, 16  # most entries of a task; tasks of a large set, for the threads
-_LEAST = 2**15  # letters of a task
-
-Count = Callable[..., int]
-
-
-def counted(X: Ragged, per_letter: float, count: Count) -> Coded:
-    """Features of sequences counted by a compiled loop, some rows to a task; ``per_letter`` bounds the entries that a letter can make."""
-    some_rows = batches(X.offsets, min(int(_ENTRIES / per_letter), max(_LEAST, len(X.values) // _TASKS)))
-    parts: list[Any] = [None] * len(some_rows)
-
-    def task(b: int) -> None:
-        some = X.take(some_rows[b])
-        room = math.ceil(len(some.values) * per_letter) + 1
-        codes, values, lengths = np.empty(room, np.uint64), np.empty(room), np.zeros(len(some), np.int64)
-        end = count(some.values, some.offsets, codes, values, lengths)
-        parts[b] = codes[:end].copy(), values[:end].copy(), lengths
-
-    backend.run_loops(task, range(len(some_rows)))
-    return gathered(parts)
-
-
-def gathered(parts: list[Any]) -> Coded:
-    """(codes, values, lengths) of consecutive rows as one; each part is let go when it has been copied, for they may be most of the memory."""
-    lengths = np.concatenate([p[2] for p in parts]) if parts else np.empty(0, np.int64)
-    offsets, end = offsets_of(lengths), 0
-    codes, values = np.empty(int(offsets[-1]), np.uint64), np.empty(int(offsets[-1]))
-    for b, part in enumerate(parts):
-        some = slice(end, end + len(part[0]))
-        codes[some], values[some] = part[:2]
-        parts[b], end = None, some.stop
-    return Coded(codes, values, offsets)
 
 
 def windows(X: Any, k: int) -> list[Any]:
@@ -96,6 +61,10 @@ class Spectrum(Explicit):
         from mercer.loops import words
 
         factors = np.ones(len(self._lengths)) if self.weights is None else np.sqrt(np.asarray(self.weights, np.float64))
+        patterns = tuple(Pattern(k, tuple(range(k)), float(f)) for k, f in zip(self._lengths, factors, strict=True))
+        small = in_cells(X, patterns, codes_of_words)
+        if small is not None:
+            return small
 
         def count(values: Any, offsets: Any, *out: Any) -> int:
             return int(words.spectrum(values, offsets, self._lengths.start, factors, *out))
@@ -168,7 +137,7 @@ class BagOfWords(Explicit):
 
     def _map(self, X: Any) -> Coded:
         phi = _words(X)
-        return phi if self.weights == "counts" else Coded(phi.codes, np.ones_like(phi.values), phi.offsets)
+        return phi if self.weights == "counts" else phi.valued(np.ones_like(phi.values))
 
     def _names(self, X: Any) -> dict[int, Any]:
         return _word_names(X)
@@ -188,7 +157,7 @@ class WeightedWords(Explicit):
         place = np.minimum(np.searchsorted(self.codes, phi.codes), max(0, len(self.codes) - 1))
         known = self.codes[place] == phi.codes if len(self.codes) else np.zeros(len(place), bool)
         weight = np.where(known, np.asarray(self.word_weights)[place] if len(self.codes) else 0.0, self.unseen)
-        return Coded(phi.codes, phi.values * weight, phi.offsets)
+        return phi.valued(phi.values * weight)
 
     def _names(self, X: Any) -> dict[int, Any]:
         return _word_names(X)

@@ -3,6 +3,8 @@
 The code of a word c_1 … c_k is Σ mix(c_i)·B^(k−i) mod 2^64, mixed once more with k: one multiplication per letter as the window moves on.
 """
 
+from typing import Any
+
 import numpy as np
 
 from mercer import backend
@@ -96,6 +98,18 @@ def spectrum(values, offsets, k_min, factors, out_codes, out_values, out_lengths
 
 
 @backend.jit
+def factor_of(p):  # type: ignore[no-untyped-def]
+    """What the letter at a place of a window is multiplied by."""
+    return _mix(np.uint64(p + 1)) | np.uint64(1)
+
+
+@backend.jit
+def salt_of(m):  # type: ignore[no-untyped-def]
+    """What tells the sets of places apart."""
+    return _mix(np.uint64(m + 1) * _BASE)
+
+
+@backend.jit
 def gapped(values, offsets, g, masks, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
     """For each row and each set of places (a row of ``masks``), the letters at these places of all windows of length g, counted."""
     longest, slots = table_of(offsets)
@@ -107,14 +121,14 @@ def gapped(values, offsets, g, masks, out_codes, out_values, out_lengths):  # ty
         x = values[offsets[r] : offsets[r + 1]]
         letters_of(x, letters)
         for p in range(g):
-            factor = _mix(np.uint64(p + 1)) | np.uint64(1)
+            factor = factor_of(p)
             for i in range(len(x)):
                 placed[p, i] = letters[i] * factor
         whole = True
         for i in range(len(x)):
             whole = whole and x[i] != 0
         for m in range(len(masks)):
-            salt, count = _mix(np.uint64(m + 1) * _BASE), max(0, len(x) - g + 1)
+            salt, count = salt_of(m), max(0, len(x) - g + 1)
             for i in range(count):
                 codes[i] = salt
             for p in range(k):
@@ -128,6 +142,27 @@ def gapped(values, offsets, g, masks, out_codes, out_values, out_lengths):  # ty
             end = gather(codes, count, slots, out_codes, out_values, end)
         out_lengths[r] = end - begin
     return end
+
+
+def _sums(parts: list[Any]) -> Any:
+    """One summand from each list, all combinations, the last list first to change."""
+    total = np.zeros(1, np.uint64)
+    for part in parts:
+        total = np.add.outer(total, part).reshape(-1)
+    return total
+
+
+def codes_of_gapped(letters: Any, m: int, places: Any) -> Any:
+    """The codes that ``gapped`` gives to all words of a set of places, the last letter first to change."""
+    known = np.array([letter(c) for c in letters], np.uint64)
+    return mix(_sums([known * np.uint64(factor_of(p)) for p in places]) + np.uint64(salt_of(m)))
+
+
+def codes_of_words(letters: Any, k: int) -> Any:
+    """The codes that ``spectrum`` gives to all words of length k, the last letter first to change."""
+    known = np.array([letter(c) for c in letters], np.uint64)
+    powers = [np.uint64(pow(int(_BASE), k - 1 - i, 2**64)) for i in range(k)]
+    return mix(_sums([known * power for power in powers]) ^ np.uint64(_mix(np.uint64(k))))
 
 
 @backend.jit

@@ -1,0 +1,61 @@
+"""Words over a small alphabet, counted in cells: a word is its number in base a, so nothing is hashed and nothing compared.
+
+A pattern is a window and the places in it whose letters count; the cells of one pattern follow those of the one before.
+"""
+
+import numpy as np
+
+from mercer import backend
+
+
+@backend.jit
+def count(ranks, offsets, a, windows, sizes, places, bases, factors, table, out_cells, out_values, out_lengths):  # type: ignore[no-untyped-def]
+    """For each row, the cells that occur, pattern by pattern, with their counts times ``factors``; returns how many.
+
+    ``ranks`` are letters 0 … a − 1, and a for one that equals nothing. ``table`` has room for the cells of a pattern, and is zero before and after.
+    """
+    longest = 0
+    for r in range(len(offsets) - 1):
+        longest = max(longest, offsets[r + 1] - offsets[r])
+    cells, end = np.empty(longest + 1, np.int32), 0
+    for r in range(len(offsets) - 1):
+        begin, x = end, ranks[offsets[r] : offsets[r + 1]]
+        whole = True
+        for i in range(len(x)):
+            whole = whole and x[i] < a
+        for m in range(len(windows)):
+            start, many = end, max(0, len(x) - windows[m] + 1)
+            cells[:many] = 0
+            for p in range(sizes[m]):
+                line = x[places[m, p] : places[m, p] + many]
+                for i in range(many):
+                    cells[i] = cells[i] * np.int32(a) + np.int32(line[i])
+            if not whole:
+                many = _without_strange(x, a, places[m, : sizes[m]], cells, many)
+            base = bases[m]
+            for i in range(many):
+                cell = np.uint32(cells[i])
+                if table[cell] == 0:
+                    out_cells[end] = base + cells[i]
+                    end += 1
+                table[cell] += 1
+            for e in range(start, end):
+                cell = np.uint32(out_cells[e] - base)
+                out_values[e] = factors[m] * table[cell]
+                table[cell] = 0
+        out_lengths[r] = end - begin
+    return end
+
+
+@backend.jit
+def _without_strange(x, a, places, cells, many):  # type: ignore[no-untyped-def]
+    """Leaves out windows with a letter that equals nothing at one of the places."""
+    kept = 0
+    for i in range(many):
+        whole = True
+        for p in places:
+            whole = whole and x[i + p] < a
+        if whole:
+            cells[kept] = cells[i]
+            kept += 1
+    return kept

@@ -8,6 +8,7 @@ result, which stays in cache: strips as wide as the matrix. Columns that only on
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,7 +147,7 @@ def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dt
     rows = [len(offsets) - 1 for offsets, _, _ in sides]
 
     def members(g: int) -> tuple[slice, list[slice]]:
-        return slice(g << shift, min(width, (g + 1) << shift)), [slice(first[g], first[g + 1]) for *_, first in dealt]
+        return slice(g << shift, min(width, (g + 1) << shift)), [slice(side[3][g], side[3][g + 1]) for side in dealt]
 
     def sort_out(least: float) -> None:
         def task(g: int) -> None:
@@ -164,7 +165,7 @@ def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dt
         sort_out(float(both[-room]) * (1 + 1e-12) if room else np.inf)
     bases = np.concatenate([np.zeros((1, 4), np.int64), np.cumsum(found, axis=0)])
     many, out = int(bases[-1, 1]), []
-    for t, (keys, numbers, values, _) in enumerate(dealt):
+    for t, (keys, numbers, values, *_) in enumerate(dealt):
         frequent, starts = np.zeros((rows[t], many), kind), np.empty(int(bases[-1, 0]) + 1, np.int64)
         starts[-1] = total = int(bases[-1, 2 + t])
         list_rows, list_values = np.empty(total, numbers.dtype), np.empty(total, kind)
@@ -179,11 +180,12 @@ def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dt
 
         backend.run_loops(task, groups)
         out.append((frequent if many else None, (starts, list_rows, list_values)))
+    backend.put_aside(dealt[0][-1])
     return out
 
 
-def _dealt(offsets: Array, values: Array, columns: Array, shift: int, groups: int, kind: np.dtype[Any]) -> tuple[Array, Array, Array, Array]:
-    """Columns, rows and values by group of columns, each in the order of the rows; and where each group begins."""
+def _dealt(offsets: Array, values: Array, columns: Array, shift: int, groups: int, kind: np.dtype[Any]) -> tuple[Array, ...]:
+    """Columns, rows and values by group of columns, each in the order of the rows; where each group begins; and the memory all but that is in."""
     from mercer.engine import lists
 
     n = len(offsets) - 1
@@ -192,10 +194,14 @@ def _dealt(offsets: Array, values: Array, columns: Array, shift: int, groups: in
     backend.run_loops(lambda p: lists.share(offsets[parts[p].start : parts[p].stop + 1], columns, shift, counts[p]), range(len(parts)))
     first = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     begins = np.cumsum(counts, axis=0) - counts + first[:-1]
-    out = np.empty(len(columns), np.int32), np.empty(len(columns), _number(n).dtype), np.empty(len(columns), kind)
+    count, number = len(columns), _number(n).dtype
+    bytes_of = [0, *np.cumsum([count * np.dtype(x).itemsize for x in (kind, np.int32, number)])]  # wide ones first, so that all are aligned
+    room = backend.workspace(bytes_of[-1], np.uint8)
+    values_out, *numbers = (room[a:b].view(x) for (a, b), x in zip(pairwise(bytes_of), (kind, np.int32, number), strict=True))
+    out = (*numbers, values_out)
 
     def task(p: int) -> None:
         lists.deal(offsets[parts[p].start : parts[p].stop + 1], columns, values, parts[p].start, shift, begins[p], *out)
 
     backend.run_loops(task, range(len(parts)))
-    return *out, first
+    return *out, first, room

@@ -38,7 +38,8 @@ def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, valu
         room = math.ceil(len(some.values) * per_letter) + 1
         keys, values, lengths = np.empty(room, kind), np.empty(room, values_as), np.zeros(len(some), np.int64)
         end = count(some.values, some.offsets, keys, values, lengths)
-        parts[b] = keys[:end].copy(), values[:end].copy(), lengths
+        keys, values = keys[:end], values[:end]
+        parts[b] = (keys, values, lengths) if 2 * end > room else (keys.copy(), values.copy(), lengths)  # what is not used must not stay
 
     kind = np.uint64 if legend is None else np.int32
     backend.run_loops(task, range(len(some_rows)))
@@ -148,15 +149,17 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | No
 
 def _ranked(values: Any) -> tuple[Any, Any]:
     """The letters that occur, and all letters as their places among them, one that equals nothing as their number; None: there are too many."""
-    top = int(values.max(initial=0)) if values.dtype.kind in "iu" else _CHARACTERS
-    if top >= _CHARACTERS or values.min(initial=0) < 0:
+    top = 255 if values.dtype == np.uint8 else int(values.max(initial=0))
+    if top >= _CHARACTERS or (values.dtype.kind == "i" and values.min(initial=0) < 0):
         return None, None
-    seen = np.zeros(top + 1, bool)
-    seen[values] = True
-    seen[0] = False
-    letters = np.flatnonzero(seen)
+    from mercer.loops import cells
+
+    seen = np.zeros(top + 1, np.uint8)
+    cells.mark(values, seen)
+    letters = np.flatnonzero(seen[1:]) + 1
     if len(letters) > _LETTERS:
         return None, None
-    rank = np.full(top + 1, len(letters), np.uint8)
+    rank, out = np.full(top + 1, len(letters), np.uint8), np.empty(len(values), np.uint8)
     rank[letters] = np.arange(len(letters))
-    return letters, rank[values]
+    cells.look_up(values, rank, out)
+    return letters, out

@@ -9,6 +9,18 @@ from mercer import backend
 
 
 @backend.jit
+def mark(values, seen):  # type: ignore[no-untyped-def]
+    for x in values:
+        seen[np.uint64(x)] = 1
+
+
+@backend.jit
+def look_up(values, table, out):  # type: ignore[no-untyped-def]
+    for i in range(len(values)):
+        out[i] = table[np.uint64(values[i])]
+
+
+@backend.jit
 def count(ranks, offsets, a, windows, sizes, places, bases, factors, table, out_cells, out_values, out_lengths):  # type: ignore[no-untyped-def]
     """For each row, the cells that occur, pattern by pattern, with their counts times ``factors``; returns how many.
 

@@ -26,6 +26,7 @@ LAYERS = [
     {"functions"},
     {"kernels"},
     {"loops"},
+    {"counts"},
     {"gram", "validity"},
     {"engine"},
     {"data"},

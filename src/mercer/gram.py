@@ -472,6 +472,11 @@ class LowRankGram(Gram):
         return self._numbered[0]
 
     @property
+    def rows_and_scale(self) -> tuple[Any, Array]:
+        """Φ as a matrix and one factor for each of its rows."""
+        return self.features, np.ones(self.shape[0])
+
+    @property
     def width(self) -> int:
         """How many features there are."""
         return int(self.features.shape[1])

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator
 
 from mercer import backend
 from mercer.backend import Array, Compute
+from mercer.counts import CountsGram
 from mercer.data import Anything, Coded, DataError, Domain, check_same_width, chunks, in_order_of, leaves, size, take
 from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
@@ -131,6 +132,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """φ(x) for each prepared item, with k(x, z) = ⟨φ(x), φ(z)⟩; array or CSR."""
         raise NotImplementedError
 
+    def _counts(self, A: Any) -> tuple[Coded, Any] | None:
+        """The same as whole numbers and one factor for each row (None: 1), where they are that: they then need a third of the memory."""
+        return None
+
     def _width(self, A: Any) -> int:
         """How many numbers a row of ``_features`` would hold."""
         raise NotImplementedError
@@ -178,11 +183,16 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The lazy matrix K(X, Y), K(X, X) without Y. An unbound kernel binds to Y, or to X."""
         compute = compute or Compute()
         k, A, B = self._enter(X, Y)
-        if k.explicit and k._width(A) < min(size(A), size(B)):
+        # between two sets the features of an open set of columns are always less than the pairs they would be multiplied for
+        if k.explicit and (k._width(A) < min(size(A), size(B)) or (B is not A and isinstance(A, Coded))):
+            diagonal = item_values(k._diag, A, common_dtype(A, compute)) if B is A else None
+            counts = [k._counts(side) for side in ((A,) if B is A else (A, B))]
+            if all(side is not None for side in counts):
+                return CountsGram.of(counts, compute, common_dtype((A, B), compute), diagonal)
             left = k._features(A)
             right = left if B is A else k._features(B)
             check_same_width(left, right)
-            return LowRankGram(left, right, compute, item_values(k._diag, A, common_dtype(A, compute)) if B is A else None)
+            return LowRankGram(left, right, compute, diagonal)
         return KernelGram.of(k, A, B, compute)
 
     def diag(self, X: Any) -> Array:

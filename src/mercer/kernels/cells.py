@@ -58,6 +58,11 @@ def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float6
     return Coded(keys, values, offsets, legend)
 
 
+def counts_of(A: Any) -> tuple[Coded, Any] | None:
+    """Features that are whole numbers as they are, without factors."""
+    return (A, None) if isinstance(A, Coded) and A.values.dtype.kind in "iu" else None
+
+
 @dataclass(frozen=True)
 class Pattern:
     """``places`` of a window whose letters make a word; its count is multiplied by ``factor``."""

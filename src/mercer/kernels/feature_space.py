@@ -111,6 +111,13 @@ class Normalized(Wrapper):
     def _width(self, A: Any) -> int:
         return self.kernel._width(A)
 
+    def _counts(self, A: Any) -> tuple[Coded, Any] | None:
+        found = self.kernel._counts(A)
+        if found is None:
+            return None
+        norms = np.sqrt(found[0].sqnorm())
+        return found[0], 1.0 / np.where(norms > 0, norms, 1.0)
+
     def _features(self, A: Any) -> Any:
         phi = self.kernel._features(A)
         if isinstance(phi, Coded):

@@ -11,10 +11,10 @@ import numpy as np
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Ragged, chunks
+from mercer.data import Coded, Ragged, chunks
 from mercer.data.sequences import one_code
 from mercer.kernels.base import Kernel, kernel, natural
-from mercer.kernels.cells import Pattern, codes_of_gapped, counted, in_cells
+from mercer.kernels.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
 from mercer.kernels.lanes import Batch, Swept, as_bytes, swept
 from mercer.kernels.words import names_of, windows
 
@@ -125,6 +125,9 @@ class Gappy(Swept):
 
     def _features(self, A: Any) -> Any:
         return A
+
+    def _counts(self, A: Any) -> tuple[Coded, Any] | None:
+        return counts_of(A)
 
     def _names(self, X: Any) -> dict[int, Any]:
         words, places = windows(X, int(self.g)), self._places

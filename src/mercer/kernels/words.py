@@ -11,7 +11,7 @@ import numpy as np
 from mercer.data import Coded, Domain, Ragged, Sequences, check_weights
 from mercer.data.sequences import items_of, unpacked
 from mercer.kernels.base import Kernel, kernel, natural
-from mercer.kernels.cells import Pattern, codes_of_words, counted, in_cells
+from mercer.kernels.cells import Pattern, codes_of_words, counted, counts_of, in_cells
 from mercer.kernels.families import Explicit
 
 
@@ -70,6 +70,9 @@ class Spectrum(Explicit):
             return int(words.spectrum(values, offsets, self._lengths.start, factors, *out))
 
         return counted(X, len(factors), count)
+
+    def _counts(self, A: Any) -> tuple[Coded, Any] | None:
+        return counts_of(A)
 
     def _names(self, X: Any) -> dict[int, Any]:
         found: dict[int, Any] = {}

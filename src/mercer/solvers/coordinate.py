@@ -32,19 +32,20 @@ def applies(problem: DualQP, gram: Any) -> bool:
 
 def descend(problem: DualQP, gram: LowRankGram, seed: int) -> Array:
     """b near the optimum, within its bounds; its sum is about right."""
-    phi = gram.features
-    phi = sparse.csr_array(phi).astype(np.float64) if sparse.issparse(phi) else sparse.csr_array(np.asarray(phi, np.float64))
+    phi, factors = gram.rows_and_scale
+    phi = sparse.csr_array(phi) if sparse.issparse(phi) else sparse.csr_array(np.asarray(phi, np.float64))
     items = np.arange(len(problem)) if problem.index is None else np.asarray(problem.index)
     diagonal = np.asarray(gram.diag(), np.float64)
     b = np.array(problem.start, np.float64)
-    w = np.asarray(phi.T @ problem.items(b, phi.shape[0]))
+    w = np.asarray(phi.T @ (factors * problem.items(b, phi.shape[0]))) if b.any() else np.zeros(phi.shape[1])
     mu = float(np.mean(diagonal)) if problem.coupled else 0.0
     state = np.array([0.0, 0.0])  # the price of the sum, and the sum less what it should be
     random, scale = np.random.default_rng(seed), float(np.max(np.abs(problem.linear), initial=0.0)) or 1.0
+    parts = (problem.linear, problem.lower, problem.upper)
     for _ in range(_EPOCHS // _SWEEPS):
         for _ in range(_SWEEPS):
             order = random.permutation(len(problem))
-            worst = _loop()(phi.indptr, phi.indices, phi.data, items, order, problem.linear, problem.lower, problem.upper, diagonal, mu, b, w, state)
+            worst = _loop()(phi.indptr, phi.indices, phi.data, factors, items, order, *parts, diagonal, mu, b, w, state)
         state[0] += mu * state[1]
         if stopping() or (worst < _ENOUGH * scale and mu * abs(state[1]) < _ENOUGH * scale):
             break
@@ -56,14 +57,15 @@ def _loop() -> Any:
     return backend.jit(_epoch)
 
 
-def _epoch(indptr, indices, data, items, order, linear, lower, upper, diagonal, mu, b, w, state):  # type: ignore[no-untyped-def]
+def _epoch(indptr, indices, data, factors, items, order, linear, lower, upper, diagonal, mu, b, w, state):  # type: ignore[no-untyped-def]
     """Every variable once; returns the largest violation that was met."""
     worst = 0.0
     for t in order:
         i = items[t]
-        g = linear[t] + state[0] + mu * state[1]
+        value = 0.0
         for k in range(indptr[i], indptr[i + 1]):
-            g += data[k] * w[indices[k]]
+            value += data[k] * w[indices[k]]
+        g = linear[t] + state[0] + mu * state[1] + factors[i] * value
         if (g > 0.0 and b[t] > lower[t]) or (g < 0.0 and b[t] < upper[t]):
             worst = max(worst, abs(g))
             curvature = diagonal[i] + mu
@@ -71,6 +73,7 @@ def _epoch(indptr, indices, data, items, order, linear, lower, upper, diagonal, 
             step = new - b[t]
             b[t] = new
             state[1] += step
+            step *= factors[i]
             for k in range(indptr[i], indptr[i + 1]):
                 w[indices[k]] += step * data[k]
     return worst

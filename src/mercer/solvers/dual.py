@@ -313,7 +313,7 @@ class _Run:
             self.g += DenseGram(self._view(n)[:n, :n], gram.compute) @ np.bincount(items, weights=delta, minlength=n)
             return
         # of a symmetric matrix one half is computed, which from half the columns on is less than the columns; a stored one is read faster whole
-        if (4 if self.stored else 2) * len(items) >= n:
+        if (4 if self.stored else 2) * len(items) >= n or isinstance(gram, LowRankGram):
             moved = gram @ np.bincount(items, weights=delta, minlength=n)
         else:  # rows lie together in a matrix that is stored
             moved = gram.sub(items, slice(None)).T @ delta if self.stored else gram.sub(slice(None), items) @ delta

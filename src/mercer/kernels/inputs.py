@@ -38,6 +38,9 @@ class Redirected(Wrapper):
     def _features(self, A: Any) -> Any:
         return self.kernel._features(A)
 
+    def _counts(self, A: Any) -> tuple[Any, Any] | None:
+        return self.kernel._counts(A)
+
     def _names(self, X: Any) -> dict[int, Any]:
         return self.kernel._names(self._redirect(X))
 

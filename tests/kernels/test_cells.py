@@ -98,3 +98,12 @@ def test_long_strings_and_many_letters() -> None:
     assert mc.Spectrum(1)._prepare(mc.Spectrum(1).domain.check(many)).legend is None
     assert mc.Spectrum(1)(many)[0, 0] == 300
     assert mc.Gappy(3, 2)(["", ""]).tolist() == [[0, 0], [0, 0]]
+
+
+def test_products_of_large_counts() -> None:
+    """A product of counts does not fit the whole numbers that the counts do."""
+    X = ["A" * 600 + "C", "AC" * 200]
+    k = mc.Spectrum(1)
+    np.testing.assert_allclose((k * k).features(X).toarray() @ (k * k).features(X).toarray().T, k(X) ** 2, rtol=1e-13)
+    np.testing.assert_allclose((9 * k).features(X).toarray() @ (9 * k).features(X).toarray().T, 9 * k(X), rtol=1e-13)
+    np.testing.assert_allclose(mc.MinMax(k)(X)[0, 1], (200 + 1) / (601 + 400 - 201), rtol=1e-13)

@@ -78,7 +78,7 @@ class Coded:
     def __rmul__(self, factor: Any) -> Coded:
         """A number, or one per row, times each row."""
         if not np.ndim(factor):
-            return self.valued(self.values * factor)
+            return self.valued(self.values.astype(self.dtype, copy=False) * factor)
         out = np.empty(len(self.values), self.dtype)
         backend.compiled(_scale_loop)(self.values, self.offsets, np.asarray(factor, out.dtype), out)
         return self.valued(out)
@@ -157,7 +157,8 @@ def tensor(a: Any, b: Any) -> Coded:
     begin = offsets_of(counts)[:-1]
     right = np.repeat(np.repeat(b.offsets[:-1], np.diff(a.offsets)) - begin, counts) + np.arange(len(left))
     codes = mix(salted(a.codes[left], 0) + b.codes[right])
-    return Coded(codes, a.values[left] * b.values[right], offsets_of(np.diff(a.offsets) * wide))
+    values = a.values.astype(a.dtype, copy=False)[left] * b.values[right]  # not in the small whole numbers that counts may be
+    return Coded(codes, values, offsets_of(np.diff(a.offsets) * wide))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -97,6 +97,21 @@ def test_what_is_left_to_the_general_solver() -> None:
     assert solve_small([_problem("bias", y, 10.0)], indefinite, [np.arange(120)], 1e-3) == [None]
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_matrix_that_is_given_stays_as_it_is(order: Any) -> None:
+    """The memory of a user's matrix is not ours to work in, also not afterwards."""
+    X, _ = _data(150, 0)
+    y = np.arange(150) % 4
+    K = np.array(mc.Gaussian(0.5)(X), order=order)
+    before = K.copy()
+    first = mc.SVC(kernel="precomputed").fit(K, y)
+    mc.SVC(kernel=mc.Gaussian(0.1)).fit(*_data(900, 1))
+    mc.SVC(kernel=mc.Gaussian(0.1)).fit(_data(900, 1)[0], np.arange(900) % 3)
+    np.testing.assert_array_equal(K, before)
+    K.setflags(write=False)
+    np.testing.assert_array_equal(first.dual_coef_, mc.SVC(kernel="precomputed").fit(K, y).dual_coef_)
+
+
 def test_solve_all_is_solve_of_each() -> None:
     X, y = _data(700, 3)
     gram = mc.Gaussian(0.5).gram(X)

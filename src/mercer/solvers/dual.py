@@ -86,15 +86,19 @@ class ActiveSet:
 
     def solve_all(self, problems: Sequence[DualQP], gram: Gram, parts: Sequence[Array]) -> list[Solution]:
         """Several problems, each on some of the items of one matrix: small ones together."""
-        given, gram = gram, shared(gram, max(map(len, problems)))
+        gram, room = shared(gram), np.empty(0)
+        cheap = isinstance(gram, MixedGram) and isinstance(gram.base, KernelGram)
+        if cheap and max(map(len, problems)) <= LARGEST and gram.shape[0] <= _STORED:
+            room = workspace(gram.shape[0] ** 2, np.float64)
+            gram = DenseGram(gram.astype(np.float64).dense(out=room.reshape(gram.shape)), gram.compute)
         found = self._small(problems, gram, [items if p.index is None else items[p.index] for p, items in zip(problems, parts, strict=True)])
 
         def task(t: int) -> None:
             found[t] = self._solve(problems[t], kept(gram.sub(parts[t], parts[t])), None)
 
         run_tasks(task, [t for t, solution in enumerate(found) if solution is None], gram.compute.workers)
-        if isinstance(gram, DenseGram) and gram is not given:
-            put_aside(gram.K.reshape(-1))
+        if room.size:
+            put_aside(room)
         return [solution for solution in found if solution is not None]
 
     def _small(self, problems: Sequence[DualQP], gram: Gram, items: Sequence[Array]) -> list[Solution | None]:
@@ -129,13 +133,9 @@ def kept(gram: Gram) -> Gram:
     return DenseGram(gram.dense(), gram.compute) if 4 * need <= gram.compute.budget else CachedGram(gram)
 
 
-def shared(gram: Gram, largest: int) -> Gram:
-    """K for several problems of up to ``largest`` variables on parts of it: packed once; what is dear, computed once if it can be stored, else by
-    each problem for itself."""
+def shared(gram: Gram) -> Gram:
+    """K for several problems on parts of it: packed once; what is dear, computed once if it can be stored, else by each problem for itself."""
     gram = gram.compiled() if isinstance(gram, KernelGram) else gram
-    if largest <= LARGEST and gram.shape[0] <= _STORED and isinstance(gram, KernelGram):
-        room = workspace(gram.shape[0] ** 2, np.float64)
-        return DenseGram(gram.astype(np.float64).dense(out=room.reshape(gram.shape)), gram.compute)
     if not gram.dear or gram.opaque or gram.shape[0] <= _SMALL:
         return kept(gram)
     return MixedGram.stored(gram) if gram.shape[0] <= _SHARED else gram

@@ -37,6 +37,7 @@ def _together(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol:
     groups = np.array([len(p.groups) for p in problems])
     coupled = np.array([p.coupled for p in problems])
     g, steps, gaps = np.empty_like(b), np.zeros(len(problems), np.int64), np.full(len(problems), np.inf)
+    K = np.ascontiguousarray(K)
     turn, at = np.zeros(1, np.int64), np.concatenate(items).astype(np.int64, copy=False)
     lengths = np.array([row_length(len(p), np.float64) for p in problems])
 

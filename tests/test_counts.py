@@ -71,6 +71,29 @@ def test_float32_shares_the_counts(case: tuple[Any, Any]) -> None:
     assert gram.astype(np.float64) is gram
 
 
+def test_products_keep_to_the_budget() -> None:
+    """Sums of columns are held for as many columns of V, and parts of the rows, as there is room for."""
+    import tracemalloc
+
+    X = _strings(200, 0)
+    wide = mc.Spectrum(7).gram(X[:100], X[100:], compute=Compute(memory="4MB"))
+    assert isinstance(wide, CountsGram)
+    V = np.random.default_rng(0).standard_normal((100, 60))
+    tracemalloc.start()
+    found = wide @ V
+    assert tracemalloc.get_traced_memory()[1] < 4e6
+    tracemalloc.stop()
+    np.testing.assert_allclose(found, mc.Spectrum(7)(X[:100], X[100:]) @ V, rtol=1e-12, atol=1e-12)
+
+
+def test_powers_between_two_sets_make_no_features() -> None:
+    """Features of a power are many; its values between two sets come from those of the kernel."""
+    X, Y = _strings(20, 0), _strings(12, 1)
+    k = mc.Spectrum(3)
+    assert not isinstance((k**3).gram(X, Y), mc.LowRankGram)
+    np.testing.assert_allclose((k**3)(X, Y), k(X, Y) ** 3, rtol=1e-13)
+
+
 def test_threads_do_not_change_a_bit() -> None:
     X, v = _strings(300, 0), np.random.default_rng(0).standard_normal(300)
     one, two = (mc.Gappy(4, 2).normalized().gram(X, compute=Compute(threads=t)) @ v for t in (1, 2))

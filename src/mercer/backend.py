@@ -255,6 +255,7 @@ def stopping() -> bool:
 
 _kept_workspace = threading.local()
 _WORKSPACE_SHARE = 64  # of the machine's memory, one part of so many is kept
+_WORKSPACE_OF_HELPER = 128 * 2**20
 
 
 def workspace(count: int, dtype: Any) -> Array:
@@ -271,8 +272,8 @@ def workspace(count: int, dtype: Any) -> Array:
 
 
 def put_aside(room: Array) -> None:
-    """Keep a workspace of up to a 64th of the machine's memory for this thread's next."""
-    if room.nbytes <= physical_memory() // _WORKSPACE_SHARE:
+    """Keep a workspace of up to a 64th of the machine's memory for this thread's next; threads of a pool, which are many, keep less."""
+    if room.nbytes <= (_WORKSPACE_OF_HELPER if getattr(_in_worker, "yes", False) else physical_memory() // _WORKSPACE_SHARE):
         _kept_workspace.bytes = room.view(np.uint8)
 
 

@@ -84,8 +84,13 @@ class CountsGram(LowRankGram):
 
     def _product(self, V: Array) -> Array:
         u, v = self.scales
-        W = transposed_product(self.right, v[:, None] * np.asarray(V, np.float64), self.compute.workers)
-        return u[:, None] * product(self.left, W, self.compute.workers)
+        sums = 8 * max(1, self.width)  # bytes of the sums of one column of V and one part of the rows
+        parts = int(np.clip(self.compute.budget // (8 * sums), 1, _PARTS))
+        out = np.empty((self.shape[0], V.shape[1]))
+        for some in chunks(V.shape[1], max(1, int(self.compute.budget // (8 * sums * (parts + 1))))):
+            W = transposed_product(self.right, v[:, None] * np.asarray(V[:, some], np.float64), parts, self.compute.workers)
+            out[:, some] = u[:, None] * product(self.left, W, self.compute.workers)
+        return out
 
 
 class _Scaled:
@@ -130,9 +135,9 @@ def product(C: Any, V: Array, workers: int) -> Array:
     return out
 
 
-def transposed_product(C: Any, V: Array, workers: int) -> Array:
-    """C^T V in float64: parts of the rows apart, added up in their order, so that threads do not change a bit."""
-    parts = chunks(C.shape[0], max(1, -(-C.shape[0] // _PARTS)))
+def transposed_product(C: Any, V: Array, count: int, workers: int) -> Array:
+    """C^T V in float64: so many parts of the rows apart, added up in their order, so that threads do not change a bit."""
+    parts = chunks(C.shape[0], max(1, -(-C.shape[0] // count)))
     sums: list[Any] = [None] * len(parts)
     loop = backend.compiled(_transposed_loop)
 

@@ -261,3 +261,14 @@ def test_large_matrices_with_the_engine_on_and_off(kernel: mc.Kernel, dtype: str
     scale = np.abs(results[1][1]).max()
     for power, (fused, plain) in zip((1, 1, 1, 1, 2, 1), zip(*results, strict=True), strict=True):
         np.testing.assert_allclose(fused, plain, rtol=0, atol=(1e-12 if dtype == "float64" else 1e-5) * scale**power)
+
+
+@pytest.mark.parametrize("n", [100, 1100])
+def test_any_memory_can_be_written_to(n: int) -> None:
+    """Of another precision, from the last row to the first, column by column: the values are the same."""
+    X = real(n)
+    gram = mc.Gaussian(0.3).gram(X).compiled()  # type: ignore[attr-defined]
+    K = gram.dense()
+    for out in (np.empty((n, n), np.float32), np.empty((2 * n, n))[::-2], np.empty((n, n), order="F"), np.empty((n, 2 * n))[:, ::2]):
+        gram.dense(out=out)
+        np.testing.assert_allclose(out, K, atol=1e-7)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -181,6 +182,19 @@ def test_a_block_that_shrinks(dtype: str, coupled: bool) -> None:
         return qp.objective(b, K[:n, :n].astype(float) @ b - y)
 
     assert objective(shrinking.b) == pytest.approx(objective(whole.b), rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", [2, 3, 5])
+def test_every_limit_ends(seed: int) -> None:
+    """Also one that is reached between the gap that is aimed at and the one that is asked for."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + 0.7 * rng.normal(size=80) > 0).astype(int)
+    for most in range(1, 260):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            machine = mc.SVC(C=5, max_iter=most).fit(X, y)
+        assert machine.n_iter_ <= most
 
 
 def test_limits() -> None:

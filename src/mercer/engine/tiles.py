@@ -283,7 +283,7 @@ class Tiles:
         """Height and width of a tile."""
         if is_tensor(self._like):
             return _TORCH_EDGE, _TORCH_EDGE
-        if self._joins:
+        if self._joins and not self.opaque:
             return min(join.height(self.shape[1]) for join in self._joins), max(1, self.shape[1])
         if self.opaque and self.halves:  # dear values: enough tiles for all threads
             edge = min(_DEAR_EDGE, max(_LEAST_EDGE, -(-max(self.shape) // (4 * _LEAST_EDGE)) * _LEAST_EDGE))
@@ -327,7 +327,7 @@ class Tiles:
     def _upper(self) -> list[tuple[slice, slice]]:
         """Tiles that cover the upper half: squares, or strips from the diagonal on."""
         n, (height, width) = self.shape[0], self.edges
-        if self._joins:
+        if self._joins and not self.opaque:
             return [(i, slice(i.start, n)) for i in chunks(n, height)]
         strips = chunks(n, max(height, width))
         return [(i, j) for a, i in enumerate(strips) for j in strips[a:]]
@@ -335,13 +335,13 @@ class Tiles:
     def _store_symmetric(self, out: Array) -> None:
         if not (self.opaque and self.halves):
             _ = self._diagonal  # computed before the threads could each start to
-        fused = self._fused
-        at_once = fused is not None and not fused.wide and len(out) <= _MODERATE and out.strides[1] == out.itemsize
+        fused, plain = self._fused, not is_tensor(out) and out.dtype == self.dtype and out.strides[1] == out.itemsize <= out.strides[0]
+        at_once = fused is not None and not fused.wide and len(out) <= _MODERATE and plain
         if at_once and fused is not None and fused.symmetric(self._diagonal, out, self._workers):
             return  # else by tiles, to name an entry
         mirror: Any = None
         large = self._fused is not None or (not is_tensor(out) and not self.opaque and self.shape[0] ** 2 >= _WORTH_COMPILING)
-        if large and out.strides[1] == out.itemsize:
+        if large and plain:
             from mercer.engine.mirror import mirror
 
         def task(t: tuple[slice, slice]) -> None:

@@ -183,8 +183,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The lazy matrix K(X, Y), K(X, X) without Y. An unbound kernel binds to Y, or to X."""
         compute = compute or Compute()
         k, A, B = self._enter(X, Y)
-        # between two sets the features of an open set of columns are always less than the pairs they would be multiplied for
-        if k.explicit and (k._width(A) < min(size(A), size(B)) or (B is not A and isinstance(A, Coded))):
+        # between two sets the features of an open set of columns cost less than pairs, unless the kernel makes many of each
+        few = k.explicit and B is not A and isinstance(A, Coded) and k._width(A) <= A.per_row
+        if k.explicit and (few or k._width(A) < min(size(A), size(B))):
             diagonal = item_values(k._diag, A, common_dtype(A, compute)) if B is A else None
             counts = [k._counts(side) for side in ((A,) if B is A else (A, B))]
             if all(side is not None for side in counts):

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array, put_aside, run_tasks, single_threaded_blas, stopping, workspace
+from mercer.backend import Array, is_tensor, put_aside, run_tasks, single_threaded_blas, stopping, workspace
 from mercer.gram import CachedGram, DenseGram, DensePart, Gram, KernelGram, LowRankGram, MixedGram
 from mercer.problems import DualQP, Solution
 from mercer.solvers import coordinate
@@ -104,8 +104,10 @@ class ActiveSet:
     def _small(self, problems: Sequence[DualQP], gram: Gram, items: Sequence[Array]) -> list[Solution | None]:
         """Those that are solved in no time, where nobody wants to watch or to limit it; None for the others."""
         watched = self.progress is not None or self.max_iter is not None or self.max_time is not None or not self.polish
-        if watched or not isinstance(gram, DenseGram) or gram.dtype != np.float64 or max(map(len, problems)) > LARGEST:
+        usable = isinstance(gram, DenseGram) and not is_tensor(gram.K) and gram.dtype == np.float64
+        if watched or not usable or max(map(len, problems)) > LARGEST:
             return [None] * len(problems)
+        assert isinstance(gram, DenseGram)
         return solve_small(problems, gram.K, items, self.tol, gram.compute.workers)
 
     def _solve(self, problem: DualQP, gram: Gram, start: Array | None) -> Solution:
@@ -264,7 +266,7 @@ class _Run:
                 taken += steps
                 if left <= target <= self.solver.tol and most is None:
                     target = min(target, self._goal(inner.moved()))
-                if left <= target or stuck or taken >= slow:
+                if left <= target or stuck or taken >= slow or self.n_iter >= self.limit:
                     break
                 self._look(left)
         finally:

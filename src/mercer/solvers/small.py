@@ -24,6 +24,7 @@ _PATIENCE = 20  # steps for each variable, before another solver has its turn
 def solve_small(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol: float, workers: int = 1) -> list[Solution | None]:
     """The solution of each problem, whose variables are the items (rows of K) of the same number; None where SMO is too slow for it."""
     found: list[Solution | None] = []
+    K = np.ascontiguousarray(K)
     for some in range(0, len(problems), _TOGETHER):
         found += _together(problems[some : some + _TOGETHER], K, items[some : some + _TOGETHER], tol, workers)
     return found
@@ -37,7 +38,6 @@ def _together(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol:
     groups = np.array([len(p.groups) for p in problems])
     coupled = np.array([p.coupled for p in problems])
     g, steps, gaps = np.empty_like(b), np.zeros(len(problems), np.int64), np.full(len(problems), np.inf)
-    K = np.ascontiguousarray(K)
     turn, at = np.zeros(1, np.int64), np.concatenate(items).astype(np.int64, copy=False)
     lengths = np.array([row_length(len(p), np.float64) for p in problems])
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from typing import Any, ClassVar
 
 import numpy as np
@@ -264,3 +266,24 @@ def test_dense_rejects_what_is_not_a_matrix() -> None:
         mc.DenseGram(np.zeros(3))
     with pytest.raises(ValueError, match="must agree"):
         mc.LowRankGram(np.zeros((3, 2)), np.zeros((3, 4)))
+
+
+@pytest.mark.parametrize("kernel", [mc.Gaussian(0.3), mc.Polynomial(2).normalized()], ids=str)
+def test_data_go_when_the_matrix_goes(kernel: mc.Kernel) -> None:
+    """Nothing that a Gram holds waits for the collector of cycles: it may be most of the memory."""
+
+    class Data(np.ndarray):
+        pass
+
+    items = np.random.default_rng(0).standard_normal((50, 3)).view(Data)
+    gone = weakref.ref(items)
+    gc.collect()
+    gc.disable()
+    try:
+        gram = KernelGram.of(kernel, items, items, Compute())
+        gram @ np.ones(50)
+        gram.dense()
+        del gram, items
+        assert gone() is None
+    finally:
+        gc.enable()

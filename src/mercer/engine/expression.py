@@ -253,16 +253,16 @@ def trace_items(function: Callable[[Any], Any], items: Any) -> Node:
 def symbolic(rep: Any, side: Kind) -> tuple[Any, list[Any]]:
     """A representation with a symbol for each leaf, and the leaves; one that occurs twice is listed once."""
     found: list[Any] = []
+    return _symbol(rep, side, found), found
 
-    def symbol(part: Any) -> Any:
-        if isinstance(part, tuple):
-            return tuple(symbol(p) for p in part)
-        index = next((i for i, x in enumerate(found) if x is part), len(found))
-        if index == len(found):
-            found.append(part)
-        return leaf(side, index)
 
-    return symbol(rep), found
+def _symbol(part: Any, side: Kind, found: list[Any]) -> Any:  # no function inside another that calls itself: such a cycle would keep the data alive
+    if isinstance(part, tuple):
+        return tuple(_symbol(p, side, found) for p in part)
+    index = next((i for i, x in enumerate(found) if x is part), len(found))
+    if index == len(found):
+        found.append(part)
+    return leaf(side, index)
 
 
 def _on_side(symbols: Any, side: Kind) -> Any:
@@ -339,15 +339,15 @@ def _sqdist(A: Node, B: Node, length_scale: Any) -> Node:
 def walk(node: Node) -> list[Node]:
     """Every distinct node of a formula, arguments before what uses them."""
     order: dict[Node, None] = {}
-
-    def visit(n: Node) -> None:
-        if n not in order:
-            for a in n.args:
-                visit(a)
-            order[n] = None
-
-    visit(node)
+    _visit(node, order)
     return list(order)
+
+
+def _visit(n: Node, order: dict[Node, None]) -> None:
+    if n not in order:
+        for a in n.args:
+            _visit(a, order)
+        order[n] = None
 
 
 def transposed(node: Node) -> Node:

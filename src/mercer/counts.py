@@ -15,6 +15,7 @@ from mercer import backend
 from mercer.backend import Array, Compute, dot, sqnorm
 from mercer.data import Coded, chunks, take
 from mercer.data.coded import row_norms, together
+from mercer.engine.tiles import same_selection
 from mercer.gram import KernelGram, LowRankGram, as_index
 
 _PARTS = 8  # of the rows, whose sums of columns are added up apart
@@ -59,7 +60,7 @@ class CountsGram(LowRankGram):
     def sub(self, rows: Any, cols: Any) -> CountsGram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         left = _taken(self.left, rows)
-        same = self.right is self.left and (rows is cols or np.array_equal(np.arange(self.shape[0])[rows], np.arange(self.shape[0])[cols]))
+        same = self.right is self.left and same_selection(rows, cols, self.shape[0])
         right = left if same else _taken(self.right, cols)
         diagonal = take(self.diagonal, rows) if same and self.diagonal is not None else None
         return CountsGram(left, right, (take(self.scales[0], rows), take(self.scales[1], cols)), self.compute, self.dtype, diagonal)
@@ -109,7 +110,7 @@ def _csr(counts: Coded, places: Any, width: int) -> Any:
     made = sparse.csr_array((counts.shape[0], max(1, width)), dtype=np.float32)
     made.data, made.indices = counts.values.astype(np.float32), places  # as they are: the constructor would copy what it checks
     made.indptr = counts.offsets.astype(np.int32 if len(places) < 2**31 else np.int64)
-    made.has_canonical_format = True
+    made.distinct = True  # no column twice in a row, in whatever order
     return made
 
 
@@ -119,7 +120,7 @@ def _scaled(C: Any, scale: Array, dtype: Any) -> Any:
 
 def _taken(C: Any, rows: Any) -> Any:
     part = take(C, rows)
-    part.has_canonical_format = True
+    part.distinct = True
     return part
 
 

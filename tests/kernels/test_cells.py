@@ -100,6 +100,14 @@ def test_long_strings_and_many_letters() -> None:
     assert mc.Gappy(3, 2)(["", ""]).tolist() == [[0, 0], [0, 0]]
 
 
+def test_equal_patterns_of_other_kernels_are_other_columns() -> None:
+    """Spectrum(3) and Gappy(3, 3) count the same windows under codes of their own."""
+    X = _strings("ACGT", 10, 0)
+    legends = [k._prepare(k.domain.check(X)).legend for k in (mc.Spectrum(3), mc.Gappy(3, 3), mc.Spectrum(3))]
+    assert legends[0] != legends[1]
+    assert legends[0] == legends[2]
+
+
 def test_products_of_large_counts() -> None:
     """A product of counts does not fit the whole numbers that the counts do."""
     X = ["A" * 600 + "C", "AC" * 200]

@@ -104,6 +104,11 @@ def test_a_matrix_that_is_given_stays_as_it_is(order: Any) -> None:
     y = np.arange(150) % 4
     K = np.array(mc.Gaussian(0.5)(X), order=order)
     before = K.copy()
+    parts = [np.flatnonzero((y == a) | (y == b)) for a, b in ((0, 1), (1, 2), (2, 3))]
+    problems = [_problem("bias", np.where(y[part] == y[part[0]], 1.0, -1.0), 1.0) for part in parts]
+    for other in (DenseGram(K), mc.Gaussian(0.1).gram(_data(200, 1)[0])):  # the second would work in what the first has left
+        ActiveSet().solve_all(problems, other, parts)
+    np.testing.assert_array_equal(K, before)
     first = mc.SVC(kernel="precomputed").fit(K, y)
     mc.SVC(kernel=mc.Gaussian(0.1)).fit(*_data(900, 1))
     mc.SVC(kernel=mc.Gaussian(0.1)).fit(_data(900, 1)[0], np.arange(900) % 3)

@@ -154,9 +154,8 @@ class FusedTile:
             strip = np.empty(_STRIP * len(self.right.items) * self.width, self.dtype)
             found.append(loop(*sides, self.scale, self.scalars, strip, none, nothing, diagonal, flat, ldo, aligned, turn))
 
-        backend.run_tasks(
-            task, range(min(workers, -(-len(out) // (8 * _STRIP)))), workers, blas=False
-        )  # a few strips are there before a thread is awake
+        threads = min(workers, -(-len(out) // (8 * _STRIP)))  # a few strips are there before another thread is awake
+        backend.run_tasks(task, range(threads), workers, blas=False)
         return all(found)
 
     def padded(self, v: Array, side: int) -> Array:

@@ -1,8 +1,8 @@
 """Tiles of A B^T for sparse A and B, whatever the number of columns.
 
 Columns that are filled on both sides are multiplied densely (in float32 where all inner products are whole numbers that it holds). For the
-others, each column of B is a list of the rows that have it; a row of A goes through the lists of its entries and adds to the row of the
-result, which stays in cache: strips as wide as the matrix. Columns that only one row has meet nothing.
+others, each column is a list of the rows that have it, on either side; lists are read straight on, column by column, and added to strips as wide
+as the matrix, whose rows stay in cache meanwhile. Columns that only one row has meet nothing.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class SparseDot:
 
         self.dtype = np.dtype(dtype)
         sides = [A] if B is A else [A, B]
-        sides = [s if isinstance(s, Coded) or s.has_canonical_format else _summed(s) for s in sides]
+        sides = [s if isinstance(s, Coded) or getattr(s, "distinct", False) or s.has_canonical_format else _summed(s) for s in sides]
         entries = [(s.offsets, s.values) if isinstance(s, Coded) else (s.indptr.astype(np.int64), s.data) for s in sides]
         if isinstance(A, Coded):
             places, width = together(sides)

@@ -484,7 +484,7 @@ class Tiles:
         view = object.__new__(Tiles)
         view.__dict__.update(self.__dict__)
         view._workspace = threading.local()
-        same = self.symmetric and _same_selection(rows, cols, self.shape[0])
+        same = self.symmetric and same_selection(rows, cols, self.shape[0])
         view.symmetric = same
         view.shape = (len(range(self.shape[0])[rows]) if isinstance(rows, slice) else len(rows),
                       len(range(self.shape[1])[cols]) if isinstance(cols, slice) else len(cols))  # fmt: skip
@@ -546,7 +546,8 @@ def _mirrored(tile: Array) -> Array:
     return tile
 
 
-def _same_selection(rows: Any, cols: Any, n: int) -> bool:
+def same_selection(rows: Any, cols: Any, n: int) -> bool:
+    """Whether two slices or index arrays choose the same of n items in the same order."""
     if isinstance(rows, slice) and isinstance(cols, slice):
         return range(n)[rows] == range(n)[cols]
     return rows is cols or bool(np.array_equal(np.arange(n)[rows], np.arange(n)[cols]))

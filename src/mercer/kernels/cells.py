@@ -85,7 +85,7 @@ class Legend:
 
     @property
     def _of(self) -> tuple[Any, ...]:
-        return self.letters, tuple((p.window, p.places) for p in self.patterns)
+        return self.letters, tuple((p.window, p.places) for p in self.patterns), self.code
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Legend) and self._of == other._of)

@@ -5,7 +5,7 @@ that names the first offending row and column, what was found there, and what to
 """
 
 from mercer.data.bits import Bits, Sets
-from mercer.data.coded import Coded, meet, numbered, salted, side_by_side, tensor
+from mercer.data.coded import Coded, Uncounted, meet, numbered, salted, side_by_side, tensor
 from mercer.data.graph_files import read_tu
 from mercer.data.graph_forms import Graphs, as_graphs
 from mercer.data.graphs import Graph, PackedGraphs
@@ -17,7 +17,8 @@ from mercer.data.vectors import Histograms, Vectors, check_same_width
 
 __all__ = [
     "Anything", "Bits", "Coded", "DataError", "Domain", "Graph", "Graphs", "Histograms", "Nodes", "Objects", "PackedGraphs", "Ragged", "Rep",
-    "Sequences", "Series", "Sets", "Vectors", "as_frame", "as_graphs", "check_same_width", "check_weights", "chunks", "distinct", "in_order_of",
-    "leaves", "listed", "meet", "numbered", "read_tu", "salted", "select", "side_by_side", "size", "stack", "strands", "take", "tensor",
+    "Sequences", "Series", "Sets", "Uncounted", "Vectors", "as_frame", "as_graphs", "check_same_width", "check_weights", "chunks", "distinct",
+    "in_order_of", "leaves", "listed", "meet", "numbered",
+    "read_tu", "salted", "select", "side_by_side", "size", "stack", "strands", "take", "tensor",
     "weighted_median",
 ]  # fmt: skip

@@ -7,7 +7,9 @@ the codes that occur and use ordinary matrices.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -133,6 +135,71 @@ class Coded:
         """As a matrix of the columns that occur, and their codes, in order."""
         codes, place = np.unique(self.codes, return_inverse=True)
         return sparse.csr_array((self.values.astype(self.dtype), place, self.offsets), shape=(self.shape[0], len(codes))), codes
+
+
+class Uncounted(Coded):
+    """Counts that are made when their entries are first read; or for some columns after others, of which nothing is kept.
+
+    ends
+        Row r has at most ``ends[r + 1] - ends[r]`` entries in a part.
+    widths
+        The number of columns of each part.
+    count
+        ``count(m, keys, values, lengths)`` makes the entries of part m: places among its columns, counts, and how many a row has; it returns how
+        many there are.
+    tally
+        ``tally(m, rows, out)`` adds those of a slice of rows to a matrix.
+    make
+        Makes all entries.
+    """
+
+    ends: Any
+    widths: Any
+    count: Callable[..., int]
+    tally: Callable[..., None]
+    _make: Callable[[], Coded]
+
+    def __init__(self, legend: Any, ends: Any, widths: Any, count: Callable[..., int], tally: Callable[..., None], make: Callable[[], Coded]) -> None:
+        self.__dict__.update(legend=legend, ends=ends, widths=widths, count=count, tally=tally, _make=make)
+
+    @cached_property
+    def made(self) -> Coded:
+        return self._make()
+
+    @property
+    def keys(self) -> Any:
+        return self.made.keys
+
+    @property
+    def values(self) -> Any:
+        return self.made.values
+
+    @property
+    def offsets(self) -> Any:
+        return self.made.offsets
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.ends) - 1, 2**64
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float64)
+
+    @property
+    def per_row(self) -> int:
+        """At most, on average."""
+        return int(np.minimum(self.widths, -(-int(self.ends[-1]) // max(1, len(self.ends) - 1))).sum())
+
+    @cached_property
+    def norms(self) -> Any:
+        return row_norms(self.values, self.offsets)
+
+    def sqnorm(self) -> Any:
+        return self.norms
+
+    def __reduce__(self) -> Any:
+        return Coded, (self.keys, self.values, self.offsets, self.legend)
 
 
 def side_by_side(parts: list[Any]) -> Coded:

@@ -22,8 +22,8 @@ from mercer.data.representations import spans
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
 
-_DENSE = 1 / 64  # share of pairs of rows that both fill a column, above which a dense product of it takes less time than a join
-_EXACT = 2**24  # whole numbers below are exact in float32
+DENSE = 1 / 64  # share of pairs of rows that both fill a column, above which a dense product of it takes less time than a join
+EXACT = 2**24  # whole numbers below are exact in float32
 _ROWS = 256  # of a strip
 _STRIP = 4 * 2**20  # bytes of a strip
 _GROUP_BITS, _PARTS = 8, 16  # groups of columns, and parts of the rows, that are sorted apart
@@ -51,7 +51,7 @@ class _Side:
         offsets, columns, values = self._by_row
         part, begins = spans(offsets, chosen)
         norms = self.norms[chosen]
-        lists = transposed(begins, columns[part], values[part], len(self.lists[0]) - 1, _number(len(norms)))
+        lists = transposed(begins, columns[part], values[part], len(self.lists[0]) - 1, number(len(norms)))
         return _Side(None if self.frequent is None else self.frequent[chosen], lists, norms)
 
 
@@ -75,7 +75,7 @@ class SparseDot:
             if width > sum(map(len, places)):
                 places, width = numbered([mix(p.astype(np.uint64)) for p in places])
         norms = [row_norms(values, offsets) for offsets, values in entries]
-        exact = all(lists.whole(values) and n.max(initial=0.0) < _EXACT for (_, values), n in zip(entries, norms, strict=True))
+        exact = all(lists.whole(values) and n.max(initial=0.0) < EXACT for (_, values), n in zip(entries, norms, strict=True))
         self.kind = np.dtype(np.float32) if exact else self.dtype
         made = _sorted_out([(*e, p) for e, p in zip(entries, places, strict=True)], width, self.kind, budget // (64 * max(1, sum(map(len, norms)))))
         found = [_Side(*side, n.astype(self.dtype)) for side, n in zip(made, norms, strict=True)]
@@ -126,7 +126,7 @@ def _summed(X: Any) -> Any:
     return X
 
 
-def _number(n: int) -> Any:
+def number(n: int) -> Any:
     """A zero of the type that numbers of n rows are kept in."""
     return np.uint16(0) if n < 2**16 else np.int32(0)
 
@@ -157,7 +157,7 @@ def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dt
 
         backend.run_loops(task, groups)
 
-    least = _DENSE * rows[0] * rows[-1]
+    least = DENSE * rows[0] * rows[-1]
     sort_out(least)
     if found[:, 1].sum() > room:  # the most frequent of them
         counts = [lists.tally(places, np.zeros(width, np.int32)) for *_, places in sides]
@@ -194,10 +194,10 @@ def _dealt(offsets: Array, values: Array, columns: Array, shift: int, groups: in
     backend.run_loops(lambda p: lists.share(offsets[parts[p].start : parts[p].stop + 1], columns, shift, counts[p]), range(len(parts)))
     first = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     begins = np.cumsum(counts, axis=0) - counts + first[:-1]
-    count, number = len(columns), _number(n).dtype
-    bytes_of = [0, *np.cumsum([count * np.dtype(x).itemsize for x in (kind, np.int32, number)])]  # wide ones first, so that all are aligned
+    count, kind_of_row = len(columns), number(n).dtype
+    bytes_of = [0, *np.cumsum([count * np.dtype(x).itemsize for x in (kind, np.int32, kind_of_row)])]  # wide ones first, so that all are aligned
     room = backend.workspace(bytes_of[-1], np.uint8)
-    values_out, *numbers = (room[a:b].view(x) for (a, b), x in zip(pairwise(bytes_of), (kind, np.int32, number), strict=True))
+    values_out, *numbers = (room[a:b].view(x) for (a, b), x in zip(pairwise(bytes_of), (kind, np.int32, kind_of_row), strict=True))
     out = (*numbers, values_out)
 
     def task(p: int) -> None:

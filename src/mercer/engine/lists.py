@@ -93,6 +93,84 @@ def place(keys, rows, values, first, column, often, base, starts, list_rows, lis
 
 
 @backend.jit
+def chain(keys, values, offsets, least, column, at, plain, list_rows, list_values, starts, begins, ends, marked_starts, marked_begins, marked_ends, factors, norms):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
+    """Lists of the columns of a part, and for each entry the rest of its list: the rows below that have the column too.
+
+    Row r has the rests from ``starts[r]`` to ``starts[r + 1]`` of lists of ones, and ``marked_…`` of others, with its own value as a factor.
+    Entries with nothing below have none. ``column`` becomes the number of a column among the lists; −1: one row has it; −2, −3, …: among the
+    frequent ones (``least`` pairs of rows or more), whose number is returned. Squares of all values are added to ``norms``.
+    """
+    n = len(offsets) - 1
+    column[:] = 0
+    for key in keys:
+        column[np.uint32(key)] += 1
+    lists, frequent, end = 0, 0, 0
+    for c in range(len(column)):
+        many = column[c]
+        if many < 2:
+            column[c] = -1
+        elif np.float64(many) * many >= least:
+            column[c] = -2 - frequent
+            frequent += 1
+        else:
+            column[c], at[lists], plain[lists] = lists, end, True
+            lists += 1
+            end += many
+    list_values[:end] = 1
+    for r in range(n):
+        total = 0.0
+        for k in range(offsets[r], offsets[r + 1]):
+            x, c = values[k], column[np.uint32(keys[k])]
+            total += np.float64(x) * np.float64(x)
+            ends[k] = c
+            if c >= 0:
+                place = at[np.uint32(c)]
+                at[np.uint32(c)] = place + 1
+                list_rows[np.uint32(place)], begins[k] = r, place
+                if x != 1:
+                    list_values[np.uint32(place)], plain[np.uint32(c)] = x, False
+        norms[r] += total
+    kept, marked = 0, 0
+    for r in range(n):  # written whether or not it is kept: to foresee that would be wrong too often
+        starts[r], marked_starts[r] = kept, marked
+        for k in range(offsets[r], offsets[r + 1]):
+            number, place = np.uint32(max(ends[k], 0)), begins[k] + 1
+            end = at[number]
+            rest = (ends[k] >= 0) & (end > place)
+            begins[kept], ends[kept] = place, end
+            marked_begins[marked], marked_ends[marked], factors[marked] = place, end, values[k]
+            kept += rest & plain[number]
+            marked += rest & ~plain[number]
+    starts[n], marked_starts[n] = kept, marked
+    return frequent
+
+
+@backend.jit
+def spread(keys, values, offsets, column, out):  # type: ignore[no-untyped-def]
+    """Values of the frequent columns (see ``chain``) to their places in a matrix of zeros."""
+    for r in range(len(offsets) - 1):
+        line = out[r]
+        for k in range(offsets[r], offsets[r + 1]):
+            c = column[np.uint32(keys[k])]
+            if c < -1:
+                line[-2 - c] = values[k]
+
+
+@backend.jit
+def follow(first, starts, begins, ends, marked_starts, marked_begins, marked_ends, factors, list_rows, list_values, out):  # type: ignore[no-untyped-def]
+    """out[r − first, j] += x y for the rows of ``out`` and all j below that have one of their columns: a row of ``out`` stays in cache meanwhile."""
+    for r in range(len(out)):
+        line = out[r]
+        for q in range(starts[first + r], starts[first + r + 1]):
+            for t in range(np.uint32(begins[q]), np.uint32(ends[q])):
+                line[np.uint64(list_rows[t])] += np.float32(1)
+        for q in range(marked_starts[first + r], marked_starts[first + r + 1]):
+            x = factors[q]
+            for t in range(np.uint32(marked_begins[q]), np.uint32(marked_ends[q])):
+                line[np.uint64(list_rows[t])] += x * list_values[t]
+
+
+@backend.jit
 def transposed(starts, members, values, count, kind):  # type: ignore[no-untyped-def]
     """Lists of the ``count`` members instead: which list each is in, in their order, as numbers of the type of ``kind``; and the values."""
     at = np.zeros(count + 2, np.int64)

@@ -12,11 +12,12 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Array, is_tensor, namespace
-from mercer.data import Bits, Coded, chunks, size, take
+from mercer.data import Bits, Coded, Uncounted, chunks, size, take
 from mercer.engine.bits import BitDot
 from mercer.engine.expression import Fold, Node, fold_variable, walk
 from mercer.engine.folds import compilable, compiled
 from mercer.engine.joins import SparseDot
+from mercer.engine.parts import PartsDot
 from mercer.engine.steps import elementwise
 
 if TYPE_CHECKING:
@@ -71,10 +72,12 @@ def in_single(A: Any, B: Any, dtype: Any) -> tuple[Array, Array] | None:
     return single, single if B is A else B.astype(np.float32)
 
 
-def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> DotBlock | SparseDot | BitDot:
+def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> DotBlock | SparseDot | PartsDot | BitDot:
     """⟨a, b⟩, by what the rows are."""
     if isinstance(A, Bits):
         return BitDot(A, B)
+    if isinstance(A, Uncounted) and B is A:
+        return PartsDot(A, dtype, budget)
     wide = sparse.issparse(A) and sparse.issparse(B) and device is None and A.shape[1] > _WIDEST_DENSE_PANEL and A.nnz + B.nnz > _WORTH_JOINING
     return SparseDot(A, B, dtype, budget) if wide or isinstance(A, Coded) else DotBlock(A, B, dtype, device)
 

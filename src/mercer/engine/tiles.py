@@ -9,6 +9,8 @@ are added, depend on shapes alone, so the result is the same to the bit for any 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
 from mercer.engine.gpu import Launch, launchable
 from mercer.engine.joins import SparseDot
+from mercer.engine.parts import PartsDot
 from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, rebuild, sqnorm
 from mercer.engine.steps import allocate, elementwise
 
@@ -95,7 +98,7 @@ class Tiles:
     def _joined(self) -> None:
         """Sparse inner products, which are computed in strips as wide as the matrix."""
         found = [o.dot if isinstance(o, SqDistBlock) and o.sparse else o for o in self._operands.values()]
-        self._joins = [o for o in found if isinstance(o, SparseDot)]
+        self._joins = [o for o in found if isinstance(o, SparseDot | PartsDot)]
 
     def _fuse(self) -> None:
         """Let a compiled micro-kernel fill the tiles, where the formula and the size allow it."""
@@ -304,7 +307,8 @@ class Tiles:
         if self._launch is not None:
             return self._launched(out)
         if self.symmetric:
-            self._store_symmetric(out)
+            with self._summed_up():
+                self._store_symmetric(out)
             return out
         height, width = self.edges
 
@@ -313,6 +317,18 @@ class Tiles:
 
         run_tasks(task, ((i, j) for i in chunks(self.shape[0], height) for j in chunks(self.shape[1], width)), self._workers)
         return out
+
+    @contextmanager
+    def _summed_up(self) -> Iterator[None]:
+        """Inner products of all rows at hand, where they cost less together."""
+        dots = [join for join in self._joins if isinstance(join, PartsDot)]
+        try:
+            for dot in dots:
+                dot.sum_up(self._workers)
+            yield
+        finally:
+            for dot in dots:
+                dot.let_go()
 
     def _launched(self, out: Array) -> Array:
         assert self._launch is not None

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.counts import CountsGram
-from mercer.data import Anything, Coded, DataError, Domain, check_same_width, chunks, in_order_of, leaves, size, take
+from mercer.data import Anything, Coded, DataError, Domain, Uncounted, check_same_width, chunks, in_order_of, leaves, size, take
 from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
 if TYPE_CHECKING:
@@ -174,27 +174,35 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The matrix k(x_i, y_j), or the number k(x, y) for two single vectors."""
         pair = self.domain.pair(X, Y) if Y is not None else None
         if pair is None:
-            return self.gram(X, Y).dense()
+            return self._matrix(X, Y)
         if self._data_driven:
             raise DataError(f"{self} is fixed by data, and a single pair is none: bind it first, kernel.bind(X).")
         return self.gram(*pair).dense()[0, 0]
 
+    def _matrix(self, X: Any, Y: Any) -> Array:
+        k, A, B = self._enter(X, Y)
+        if isinstance(A, Uncounted) and B is A:  # all pairs are wanted, for which features need not be made
+            return KernelGram.of(k, A, B, Compute()).dense()
+        return k._gram(A, B, Compute()).dense()
+
     def gram(self, X: Any, Y: Any = None, compute: Compute | None = None) -> Gram:
         """The lazy matrix K(X, Y), K(X, X) without Y. An unbound kernel binds to Y, or to X."""
-        compute = compute or Compute()
         k, A, B = self._enter(X, Y)
+        return k._gram(A, B, compute or Compute())
+
+    def _gram(self, A: Any, B: Any, compute: Compute) -> Gram:
         # between two sets the features of an open set of columns cost less than pairs, unless the kernel makes many of each
-        few = k.explicit and B is not A and isinstance(A, Coded) and k._width(A) <= A.per_row
-        if k.explicit and (few or k._width(A) < min(size(A), size(B))):
-            diagonal = item_values(k._diag, A, common_dtype(A, compute)) if B is A else None
-            counts = [k._counts(side) for side in ((A,) if B is A else (A, B))]
+        few = self.explicit and B is not A and isinstance(A, Coded) and self._width(A) <= A.per_row
+        if self.explicit and (few or self._width(A) < min(size(A), size(B))):
+            diagonal = item_values(self._diag, A, common_dtype(A, compute)) if B is A else None
+            counts = [self._counts(side) for side in ((A,) if B is A else (A, B))]
             if all(side is not None for side in counts):
                 return CountsGram.of(counts, compute, common_dtype((A, B), compute), diagonal)
-            left = k._features(A)
-            right = left if B is A else k._features(B)
+            left = self._features(A)
+            right = left if B is A else self._features(B)
             check_same_width(left, right)
             return LowRankGram(left, right, compute, diagonal)
-        return KernelGram.of(k, A, B, compute)
+        return KernelGram.of(self, A, B, compute)
 
     def diag(self, X: Any) -> Array:
         """k(x_i, x_i), without the matrix."""

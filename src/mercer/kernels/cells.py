@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mercer import backend
-from mercer.data import Coded, Ragged
+from mercer.data import Coded, Ragged, Uncounted
 from mercer.data.representations import batches, offsets_of
 
 _ENTRIES, _TASKS = 2**22, 16  # most entries of a task; tasks of a large set, for the threads
@@ -60,7 +60,7 @@ def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float6
 
 def counts_of(A: Any) -> tuple[Coded, Any] | None:
     """Features that are whole numbers as they are, without factors."""
-    return (A, None) if isinstance(A, Coded) and A.values.dtype.kind in "iu" else None
+    return (A, None) if isinstance(A, Uncounted) or (isinstance(A, Coded) and A.values.dtype.kind in "iu") else None
 
 
 @dataclass(frozen=True)
@@ -147,9 +147,21 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | No
         table = np.zeros(int(legend.sizes.max()), np.int32)
         return int(cells.count(values, offsets, a, windows, sizes, places, bases, factors, table, *out))
 
+    def tally_part(m: int, rows: slice, out: Any) -> None:
+        cells.tally(ranks, X.offsets[rows.start : rows.stop + 1], a, windows[m], places[m, : sizes[m]], out)
+
+    def count_part(m: int, *out: Any) -> int:
+        one, table = slice(m, m + 1), np.zeros(int(legend.sizes[m]), np.int32)
+        return int(cells.count(ranks, X.offsets, a, windows[one], sizes[one], places[one], bases[:1], factors[one], table, *out))
+
     whole = all(p.factor == 1 for p in patterns)
     values_as = np.float64 if not whole else np.uint16 if int(X.lengths.max(initial=0)) < 2**16 else np.int32
-    return counted(Ragged(ranks, X.offsets), len(patterns), count, legend, values_as)
+    spelled = Ragged(ranks, X.offsets)
+
+    def make() -> Coded:
+        return counted(spelled, len(patterns), count, legend, values_as)
+
+    return Uncounted(legend, X.offsets, legend.sizes, count_part, tally_part, make) if whole else make()
 
 
 def _ranked(values: Any) -> tuple[Any, Any]:

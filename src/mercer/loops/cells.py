@@ -26,25 +26,13 @@ def count(ranks, offsets, a, windows, sizes, places, bases, factors, table, out_
 
     ``ranks`` are letters 0 … a − 1, and a for one that equals nothing. ``table`` has room for the cells of a pattern, and is zero before and after.
     """
-    longest = 0
-    for r in range(len(offsets) - 1):
-        longest = max(longest, offsets[r + 1] - offsets[r])
-    cells, end = np.empty(longest + 1, np.int32), 0
+    cells, end = np.empty(_longest(offsets) + 1, np.int32), 0
     for r in range(len(offsets) - 1):
         begin, x = end, ranks[offsets[r] : offsets[r + 1]]
-        whole = True
-        for i in range(len(x)):
-            whole = whole and x[i] < a
+        whole = _is_whole(x, a)
         for m in range(len(windows)):
-            start, many = end, max(0, len(x) - windows[m] + 1)
-            cells[:many] = 0
-            for p in range(sizes[m]):
-                line = x[places[m, p] : places[m, p] + many]
-                for i in range(many):
-                    cells[i] = cells[i] * np.int32(a) + np.int32(line[i])
-            if not whole:
-                many = _without_strange(x, a, places[m, : sizes[m]], cells, many)
-            base = bases[m]
+            start, base = end, bases[m]
+            many = _spell(x, a, whole, windows[m], places[m, : sizes[m]], cells)
             for i in range(many):
                 cell = np.uint32(cells[i])
                 if table[cell] == 0:
@@ -57,6 +45,45 @@ def count(ranks, offsets, a, windows, sizes, places, bases, factors, table, out_
                 table[cell] = 0
         out_lengths[r] = end - begin
     return end
+
+
+@backend.jit
+def tally(ranks, offsets, a, window, places, out):  # type: ignore[no-untyped-def]
+    """out[r, c] += how often the cell c of one pattern occurs in row r."""
+    cells = np.empty(_longest(offsets) + 1, np.int32)
+    for r in range(len(offsets) - 1):
+        x, line = ranks[offsets[r] : offsets[r + 1]], out[r]
+        for i in range(_spell(x, a, _is_whole(x, a), window, places, cells)):
+            line[np.uint32(cells[i])] += np.float32(1)
+
+
+@backend.jit
+def _longest(offsets):  # type: ignore[no-untyped-def]
+    longest = 0
+    for r in range(len(offsets) - 1):
+        longest = max(longest, offsets[r + 1] - offsets[r])
+    return longest
+
+
+@backend.jit
+def _is_whole(x, a):  # type: ignore[no-untyped-def]
+    """Whether all letters equal something."""
+    whole = True
+    for i in range(len(x)):
+        whole = whole and x[i] < a
+    return whole
+
+
+@backend.jit
+def _spell(x, a, whole, window, places, cells):  # type: ignore[no-untyped-def]
+    """The cells of a pattern's words in a row; returns how many there are."""
+    many = max(0, len(x) - window + 1)
+    cells[:many] = 0
+    for p in places:
+        line = x[p : p + many]
+        for i in range(many):
+            cells[i] = cells[i] * np.int32(a) + np.int32(line[i])
+    return many if whole else _without_strange(x, a, places, cells, many)
 
 
 @backend.jit

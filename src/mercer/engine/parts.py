@@ -1,0 +1,214 @@
+"""A A^T for counts that are made part by part, some columns after others: nothing is held but the matrix and one part for each thread.
+
+Columns that many rows have are multiplied densely. For the others, the lists of a row's columns are followed, row by row: what they lead to is
+a line of the matrix, which stays in cache, as do the lists of one part. All sums are whole numbers below 2^24, which float32 adds exactly in any
+order.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg.blas import ssyrk
+
+from mercer import backend
+from mercer.backend import Array, run_tasks, single_threaded_blas, stopping
+from mercer.data import Uncounted, chunks
+from mercer.data.representations import offsets_of
+from mercer.engine.joins import DENSE, EXACT, SparseDot, number
+
+if TYPE_CHECKING:
+    from mercer.engine.tiles import Tiles
+
+_COLUMNS = 1024  # that are multiplied at once
+_OPERATIONS = 2**35  # of a product: a quarter of a second
+_STRIPS, _ROWS = 16, 512  # of the matrix, and rows of a strip
+_STORED = 48  # rows of a strip that is stored, and stays in cache between its two halves
+_ENTRIES = 2**24  # of a part that is put into lists: some tenths of a second
+
+
+class PartsDot:
+    """⟨a, b⟩ among rows of counts that are not made yet."""
+
+    whole = True
+    dense = False
+
+    def __init__(self, A: Uncounted, dtype: Any, budget: int) -> None:
+        self.A, self.dtype, self.budget = A, np.dtype(dtype), budget
+        self.total: Array | None = None
+
+    @cached_property
+    def made(self) -> SparseDot:
+        """The same from all entries, for those who ask for some of the matrix."""
+        return SparseDot(self.A, self.A, self.dtype, self.budget)
+
+    def height(self, width: int) -> int:
+        return self.made.height(width) if self.total is None else _STORED
+
+    def sub(self, rows: Any, cols: Any, view: Tiles) -> SparseDot:
+        return self.made.sub(rows, cols, view)
+
+    def fill(self, rows: slice, cols: slice, out: Array) -> Array:
+        if self.total is None:
+            return self.made.fill(rows, cols, out)
+        out[...] = self.total[rows, cols]  # right of the diagonal; the rest is for the caller to mirror
+        return out
+
+    def sum_up(self, workers: int) -> None:
+        """Have the upper half of the matrix at hand until ``let_go``, if there is room and entries are not made already."""
+        if "made" not in self.__dict__ and (count := _sums_with_room(self.A, workers, self.budget // 4)):
+            self.total = _upper_half(self.A, count, workers)
+
+    def let_go(self) -> None:
+        if self.total is not None:
+            backend.put_aside(self.total.reshape(-1))
+            self.total = None
+
+
+def _height(n: int) -> int:
+    return max(8, min(_ROWS, -(-n // _STRIPS)))
+
+
+def _filled(A: Uncounted, width: int) -> bool:
+    """Whether rows have so many entries among ``width`` columns that most of these are frequent."""
+    return bool(A.ends[-1] >= width * DENSE**0.5 * A.shape[0])
+
+
+def _sums_with_room(A: Uncounted, workers: int, budget: int) -> int:
+    """How many threads can add up parts with lists, each of its own; 0: there is no room even for one."""
+    n, entries = A.shape[0], int(A.ends[-1])
+    rare = [int(w) for w in A.widths if not _filled(A, int(w))]
+    if n < 2 or (rare and entries > _ENTRIES):
+        return 0
+    lists = 38 * entries + 8 * max(rare) + int(4 / DENSE**0.5) * entries if rare else 0  # the last: frequent columns, so many there can be
+    each = 4 * n * n + 4 * n * max([_COLUMNS, *(int(w) for w in A.widths if _filled(A, int(w)))]) + lists
+    return int(min(workers, max(1, len(rare) // 2), budget // each))
+
+
+def _upper_half(A: Uncounted, count: int, workers: int) -> Array | None:
+    """K_ij for i < j, from parts with lists dealt to ``count`` sums; None where one might not be exact. A then knows its norms."""
+    sums = [_Sums(A, workers, alone=count == 1) for _ in range(count)]
+    filled = [m for m, width in enumerate(A.widths) if _filled(A, int(width))]
+    for m in filled:
+        sums[0].add_filled(m)
+    sums[0].multiply()
+    rare = sorted(set(range(len(A.widths))) - set(filled))
+
+    def work(s: int) -> None:
+        for m in rare[s::count]:
+            if not stopping():
+                sums[s].add_lists(m)
+        sums[s].multiply()
+        sums[s].begin()
+
+    run_tasks(work, range(count), workers, blas=count > 1)
+    norms, total = np.sum([s.norms for s in sums], axis=0), sums[0].total
+
+    def gather(rows: slice) -> None:
+        for other in sums[1:]:
+            total[rows, rows.start :] += other.total[rows, rows.start :]
+        corner = total[rows, rows]
+        corner[np.tri(len(corner), k=-1, dtype=bool)] = 0  # what a strip has left of the diagonal may be anything
+
+    run_tasks(gather, chunks(len(total), _STORED), workers, blas=False)
+    if not norms.max(initial=0.0) < EXACT:
+        return None
+    A.__dict__["norms"] = norms
+    return total
+
+
+class _Sums:
+    """The upper half of a matrix, to which parts are added one after the other, and the memory for that."""
+
+    def __init__(self, A: Uncounted, workers: int, *, alone: bool) -> None:
+        n = A.shape[0]
+        self.A, self.workers, self.alone = A, workers, alone
+        self.total, self.begun = backend.workspace(n * n, np.float32).reshape(n, n), False
+        self.norms = np.zeros(n)
+        self.strips = chunks(n, _height(n))
+        self.matrix, self.used = np.zeros((n, _COLUMNS), np.float32), 0  # columns that wait to be multiplied
+
+    def begin(self) -> None:
+        if not self.begun:
+            self.total[...], self.begun = 0, True
+
+    def _each_strip(self, task: Any) -> None:
+        run_tasks(lambda rows: None if stopping() else task(rows), self.strips, self.workers, blas=False)
+
+    def add_filled(self, m: int) -> None:
+        columns = self._columns(int(self.A.widths[m]))
+
+        def task(rows: slice) -> None:
+            out = self.matrix[rows, columns]
+            self.A.tally(m, rows, out)
+            self.norms[rows] += np.einsum("ij,ij->i", out, out)
+
+        self._each_strip(task)
+
+    def add_lists(self, m: int) -> None:
+        from mercer.engine import lists
+
+        self.begin()
+        keys, values, lengths = self._entries
+        column, n = self._column[: int(self.A.widths[m])], len(lengths)
+        end = self.A.count(m, keys, values, lengths)
+        offsets = offsets_of(lengths)
+        frequent = lists.chain(keys[:end], values, offsets, DENSE * n * n, column, *self._tables, *self._lists, *self._ways, self.norms)
+        self._each_strip(lambda rows: lists.follow(rows.start, *self._ways, *self._lists, self.total[rows]))
+        if frequent:
+            columns = self._columns(int(frequent))
+            lists.spread(keys, values, offsets, column, self.matrix[:, columns])
+
+    def _columns(self, count: int) -> slice:
+        """Room for some more columns; those that wait are multiplied if there is none."""
+        if self.used + count > self.matrix.shape[1]:
+            self.multiply()
+        if count > self.matrix.shape[1]:
+            self.matrix = np.zeros((len(self.total), count), np.float32)
+        self.used += count
+        return slice(self.used - count, self.used)
+
+    def multiply(self) -> None:
+        """Add the products of the columns that wait: all threads in one call, or this one alone, by strips: that call would let no other work."""
+        n = len(self.total)
+        if self.alone:
+            with single_threaded_blas() if self.workers == 1 else nullcontext():
+                for some in chunks(self.used, max(16, _OPERATIONS // n**2)):
+                    ssyrk(1.0, self.matrix[:, some].T, beta=float(self.begun), c=self.total.T, trans=1, lower=1, overwrite_c=1)
+                    self.begun = True
+        elif self.used:
+            self.begin()
+            for rows in self.strips:
+                right = self.matrix[rows.start :, : self.used]
+                product = backend.workspace((rows.stop - rows.start) * len(right), np.float32).reshape(-1, len(right))
+                self.total[rows, rows.start :] += np.matmul(right[: rows.stop - rows.start], right.T, out=product)
+                backend.put_aside(product.reshape(-1))
+        self.matrix[:, : self.used], self.used = 0, 0
+
+    @cached_property
+    def _entries(self) -> tuple[Array, Array, Array]:
+        room = int(self.A.ends[-1])
+        return np.empty(room, np.int32), np.empty(room, np.int32), np.empty(len(self.total), np.int64)
+
+    @cached_property
+    def _column(self) -> Array:
+        return np.empty(int(self.A.widths.max()), np.int32)
+
+    @cached_property
+    def _tables(self) -> tuple[Array, Array]:
+        count = 1 + min(int(self.A.widths.max()), int(self.A.ends[-1]) // 2)
+        return np.empty(count, np.int32), np.empty(count, np.bool_)
+
+    @cached_property
+    def _lists(self) -> tuple[Array, Array]:
+        room = int(self.A.ends[-1])
+        return np.empty(room, number(len(self.total)).dtype), np.empty(room, np.float32)
+
+    @cached_property
+    def _ways(self) -> tuple[Array, ...]:
+        room = int(self.A.ends[-1]) + 1
+        ways = [np.empty(len(self.total) + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)]
+        return (*ways, *map(np.empty_like, ways), np.empty(room, np.float32))

@@ -102,7 +102,7 @@ def _authors_machine(K: Any, y: Any, T: Any, C: float) -> Any:
     """What FastSK's scripts train: a linear machine with squared hinge loss on the rows of the matrix, calibrated on five folds."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        peer = LinearSVC(C=C, class_weight="balanced", random_state=0)
+        peer = LinearSVC(C=C, random_state=0)
         return CalibratedClassifierCV(peer, cv=5).fit(K, y).predict_proba(T)[:, 1]
 
 

@@ -100,14 +100,14 @@ def subsequence_by_programme(x: Any, z: Any, length: int, decay: float) -> float
 
 
 def log_global_alignment(x: Any, z: Any, sigma: float) -> float:
-    """log Σ_paths Π κ by L_ij = log κ_ij + log(e^{L_{i−1,j−1}} + e^{L_{i−1,j}} + e^{L_{i,j−1}}), one antidiagonal at a time, x and z of numbers."""
+    """log Σ_paths Π κ by L_ij = log κ_ij + log(e^{L_{i−1,j−1}} + e^{L_{i−1,j}} + e^{L_{i,j−1}}), one antidiagonal at a time."""
     x, z = np.asarray(x, dtype=float), np.asarray(z, dtype=float)
     n, m = len(x), len(z)
     before, last = np.full(n + 1, -np.inf), np.full(n + 1, -np.inf)
     before[0] = 0.0
     for total in range(2, n + m + 1):
         i = np.arange(max(1, total - m), min(n, total - 1) + 1)
-        e = -((x[i - 1] - z[total - i - 1]) ** 2) / (2 * sigma**2)
+        e = -np.sum(((x[i - 1] - z[total - i - 1]) ** 2).reshape(len(i), -1), axis=1) / (2 * sigma**2)
         now = np.full(n + 1, -np.inf)
         now[i] = np.logaddexp(np.logaddexp(before[i - 1], last[i - 1]), last[i]) + e - np.log(2 - np.exp(e))
         before, last = last, now
@@ -489,6 +489,27 @@ def test_global_alignments_of_long_random_walks(sigma: float) -> None:
     same(np.diagonal(K), [1.0, 1.0])
     same(K[0, 1], global_alignment_by_programme(X[0], X[1], sigma), rtol=1e-7)
     same(K[1, 0], K[0, 1])
+
+
+@pytest.mark.parametrize("kind", ["smooth", "steps", "jumps", "far", "channels", "spread"])
+def test_global_alignments_of_several_blocks(kind: str) -> None:
+    """Series that move by little, by much, and by both; whose sums span more than a float in one block, or from one to the next."""
+    rng = np.random.default_rng(14)
+    lengths, sigma = (300, 200, 65, 64, 129, 1), 3.0
+    X = [np.sin(np.arange(n) / 9 + k) + np.cumsum(rng.standard_normal(n)) / 40 for k, n in enumerate(lengths)]
+    if kind == "steps":
+        X = [np.round(x * 2) / 2 for x in X]
+    elif kind == "jumps":
+        X = [x + 20 * (np.arange(len(x)) > 100) for x in X]
+    elif kind == "far":
+        X = [x + 1e6 for x in X]
+    elif kind == "channels":
+        X = [np.stack([x, 0.3 * x**2, np.cos(x)], axis=1) for x in X]
+    elif kind == "spread":
+        X = [30 * x for x in X]
+    K = mc.GlobalAlignment(sigma)(X)
+    wanted = np.array([[global_alignment_by_programme(x, z, sigma) for z in X] for x in X])
+    np.testing.assert_allclose(K, wanted, rtol=3e-9 if kind == "far" else 1e-11, atol=1e-280)
 
 
 def test_global_alignments_that_vanish() -> None:

@@ -105,7 +105,12 @@ class GlobalAlignment(Aligned):
             for lane in range(lanes.FLOATS):  # after its end a series stays as it was: what is computed there is not read, but should not be extreme
                 length = int(batch.lengths[lane]) if lane < len(batch.lengths) else 0
                 frames[length:, lane] = frames[length - 1, lane] if length else frames[: len(frames) - length, 0]
-            return np.ascontiguousarray(frames.transpose(0, 2, 1)), np.zeros(shape), np.zeros(shape), np.zeros((2, lanes.FLOATS))
+            return (
+                np.ascontiguousarray(frames.transpose(0, 2, 1)),
+                np.zeros(shape),
+                np.zeros(shape),
+                np.zeros((alignments.state_rows(batch.longest), lanes.FLOATS)),
+            )
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             out = np.full((len(rows), lanes.FLOATS), -np.inf)

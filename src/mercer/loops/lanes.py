@@ -6,6 +6,7 @@ that the loop around it addresses by number. Numba's own vectoriser gives up on 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -270,7 +271,7 @@ def _gaussian(own: bool) -> Any:
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         f = Floats(builder)
         v = f.v
-        frames, j, x, i, channels, rate, out, exponents, least = values
+        frames, j, x, i, channels, rate, out, exponents, plain, least = values
         sums = [cgutils.alloca_once_value(builder, v.constant(0.0)) for _ in (0, 1)]
         with cgutils.for_range(builder, channels) as loop:
             at = builder.add(builder.mul(i, channels), loop.index)
@@ -280,7 +281,7 @@ def _gaussian(own: bool) -> Any:
             for part in (0, 1):
                 d = v.subtract(one[part], row[part])
                 builder.store(v.fma(d, d, builder.load(sums[part])), sums[part])
-        local, powers, lowest = [], [], f.load(least, ir.Constant(_INT64, 0))
+        local, powers, small, lowest = [], [], [], f.load(least, ir.Constant(_INT64, 0))
         for part in (0, 1):
             y = v.multiply(builder.load(sums[part]), v.splat(rate))
             lowest[part] = v.least(y, lowest[part])
@@ -289,6 +290,8 @@ def _gaussian(own: bool) -> Any:
             within = builder.select(builder.fcmp_ordered("==", s, v.constant(0.0)), e, v.constant(0.0))  # else e is nothing beside 2
             local.append(v.divide(e, v.subtract(v.constant(2.0), within)))
             powers.append(s)
+            small.append(within)
+        f.store(small, plain, j)
         f.store(local, out, j)
         f.store(powers, exponents, j)
         f.store(lowest, least, ir.Constant(_INT64, 0))
@@ -297,19 +300,45 @@ def _gaussian(own: bool) -> Any:
     return code
 
 
-_GAUSSIAN = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW, _ROW)
+_GAUSSIAN = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW, _ROW, _ROW)
 
 
 @intrinsic
-def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, least):  # type: ignore[no-untyped-def]
-    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0; ``least`` keeps the smallest logarithm of e."""
+def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, plain, least):  # type: ignore[no-untyped-def]
+    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0; ``least`` keeps the smallest logarithm of e, ``plain`` e itself."""
     return _GAUSSIAN, _gaussian(own=False)
 
 
 @intrinsic
-def own_gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, least):  # type: ignore[no-untyped-def]
+def own_gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, plain, least):  # type: ignore[no-untyped-def]
     """The same where x is in each lane another series."""
     return _GAUSSIAN, _gaussian(own=True)
+
+
+SMALL = 0.09  # |t| up to which that many powers are exp(t) to the last digit
+_POWERS = tuple(1.0 / math.factorial(k) for k in range(10))
+
+
+@intrinsic
+def moved_step(context, frames, j, slopes, channels, change, plain, out):  # type: ignore[no-untyped-def]
+    """plain[j] ← e = exp(t)·plain[j] with t = change + Σ slopes·z_j, out[j] = e/(2 − e): from one frame of x to the next, |t| ≤ SMALL."""
+    signature = types.void(_ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        f = Floats(builder)
+        v = f.v
+        frames, j, slopes, channels, change, plain, out = values
+        sums = [cgutils.alloca_once_value(builder, v.splat(change)) for _ in (0, 1)]
+        with cgutils.for_range(builder, channels) as loop:
+            slope, row = f.scalar(slopes, loop.index), f.load(frames, builder.add(builder.mul(j, channels), loop.index))
+            for part in (0, 1):
+                builder.store(v.fma(slope, row[part], builder.load(sums[part])), sums[part])
+        e = f.each(lambda s, before: v.multiply(before, v._polynomial(_POWERS, builder.load(s))), sums, f.load(plain, j))
+        f.store(e, plain, j)
+        f.store(f.each(lambda x: v.divide(x, v.subtract(v.constant(2.0), x)), e), out, j)
+        return target.get_dummy_value()
+
+    return signature, code
 
 
 @intrinsic
@@ -347,16 +376,15 @@ def global_step(context, local, powers, j, paths, exponents, corner):  # type: i
 
 @intrinsic
 def plain_step(context, local, j, paths, corner):  # type: ignore[no-untyped-def]
-    """The same for numbers that need no exponents, for j and the three places after it."""
+    """The same for numbers that need no exponents, for j and the three places after it; row 1 of ``corner`` is paths[j − 1]."""
     signature = types.void(_ROW, _ROW, _ROW, _ROW)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         f = Floats(builder)
         v = f.v
         local, j, paths, corner = values
-        zero = ir.Constant(_INT64, 0)
-        before = f.load(paths, builder.sub(j, ir.Constant(_INT64, 1)))
-        diagonal = f.load(corner, zero)
+        zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
+        diagonal, before = f.load(corner, zero), f.load(corner, one)
         for step in range(STEPS):
             at = builder.add(j, ir.Constant(_INT64, step))
             old, k = f.load(paths, at), f.load(local, at)
@@ -365,6 +393,7 @@ def plain_step(context, local, j, paths, corner):  # type: ignore[no-untyped-def
             f.store(before, paths, at)
             diagonal = old
         f.store(diagonal, corner, zero)
+        f.store(before, corner, one)
         return target.get_dummy_value()
 
     return signature, code

@@ -129,7 +129,7 @@ class _Sums:
         self.total, self.begun = backend.workspace(n * n, np.float32).reshape(n, n), False
         self.norms = np.zeros(n)
         self.strips = chunks(n, _height(n))
-        self.matrix, self.used = np.zeros((n, _COLUMNS), np.float32), 0  # columns that wait to be multiplied
+        self.matrix, self.used = np.zeros((n, min(_COLUMNS, int(A.widths.sum()))), np.float32), 0  # columns that wait to be multiplied
 
     def begin(self) -> None:
         if not self.begun:

@@ -65,8 +65,10 @@ def in_single(A: Any, B: Any, dtype: Any) -> tuple[Array, Array] | None:
     wide = isinstance(A, np.ndarray) and isinstance(B, np.ndarray) and A.shape[1] > _WIDEST_DENSE_PANEL and len(A) * len(B) >= _WORTH_SINGLE
     if not wide or np.dtype(dtype) != np.float64:
         return None
+    from mercer.engine.lists import whole
+
     for x in (A,) if B is A else (A, B):
-        if x.dtype.kind != "f" or (x[: len(x) // 64 + 1] % 1).any() or (x % 1).any() or not float(sqnorm(x).max(initial=0.0)) < 2**24:
+        if x.dtype.kind != "f" or (x[: len(x) // 64 + 1] % 1).any() or not whole(x.ravel()) or not float(sqnorm(x).max(initial=0.0)) < 2**24:
             return None
     single = A.astype(np.float32)
     return single, single if B is A else B.astype(np.float32)

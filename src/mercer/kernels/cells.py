@@ -13,12 +13,12 @@ import numpy as np
 from mercer import backend
 from mercer.data import Coded, Ragged, Uncounted
 from mercer.data.representations import batches, offsets_of
+from mercer.kernels.letters import is_small, letters_of, numbered_letters
 
 _ENTRIES, _TASKS = 2**22, 16  # most entries of a task; tasks of a large set, for the threads
 _LEAST = 2**15  # letters of a task
 _PER_PATTERN, _ALL = 2**19, 2**25  # cells of a pattern, whose counts should stay in a cache, and of all patterns
 _LETTERS = 200  # fewer than a byte holds
-_CHARACTERS = 2**21  # codes of letters up to here are looked up in a table
 _WORTH = 8  # cells for each word that can occur
 
 
@@ -125,10 +125,10 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | No
 
     ``code(letters, m, pattern)``: the codes of the words of pattern m over the letters, in the order of their numbers in base a.
     """
-    letters, ranks = _ranked(X.values)
-    if letters is None or not len(letters):
-        return None
+    letters = letters_of(X.values) if is_small(X.values) else ()
     a = len(letters)
+    if not 1 <= a <= _LETTERS:
+        return None
     if any(a ** len(p.places) > _PER_PATTERN for p in patterns):
         return None
     legend = Legend(tuple(int(c) for c in letters), patterns, code)
@@ -136,6 +136,7 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | No
         return None
     from mercer.loops import cells
 
+    ranks = numbered_letters(X.values, letters, 0, a, np.uint8)
     places = np.zeros((len(patterns), max(len(p.places) for p in patterns)), np.int64)
     for m, p in enumerate(patterns):
         places[m, : len(p.places)] = p.places
@@ -162,21 +163,3 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | No
         return counted(spelled, len(patterns), count, legend, values_as)
 
     return Uncounted(legend, X.offsets, legend.sizes, count_part, tally_part, make) if whole else make()
-
-
-def _ranked(values: Any) -> tuple[Any, Any]:
-    """The letters that occur, and all letters as their places among them, one that equals nothing as their number; None: there are too many."""
-    top = 255 if values.dtype == np.uint8 else int(values.max(initial=0))
-    if top >= _CHARACTERS or (values.dtype.kind == "i" and values.min(initial=0) < 0):
-        return None, None
-    from mercer.loops import cells
-
-    seen = np.zeros(top + 1, np.uint8)
-    cells.mark(values, seen)
-    letters = np.flatnonzero(seen[1:]) + 1
-    if len(letters) > _LETTERS:
-        return None, None
-    rank, out = np.full(top + 1, len(letters), np.uint8), np.empty(len(values), np.uint8)
-    rank[letters] = np.arange(len(letters))
-    cells.look_up(values, rank, out)
-    return letters, out

@@ -15,6 +15,7 @@ from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import Domain, Ragged, Sequences, chunks
 from mercer.kernels.base import Kernel
+from mercer.kernels.letters import letters_of, numbered_letters
 
 _CELLS = 2**24  # of a call: a twentieth of a second, so that an interrupt is not late
 _TOGETHER = 16  # sequences whose values with themselves are found in one block
@@ -125,11 +126,10 @@ def as_bytes(A: Ragged, B: Ragged) -> tuple[Ragged, Ragged] | None:
 
 def as_ranks(A: Ragged, B: Ragged) -> tuple[Ragged, Ragged]:
     """Both with their letters numbered 1, 2, … together; 0, which equals nothing, stays 0."""
-    found = np.unique(A.values if B is A else np.concatenate([A.values, B.values]))
-    found = found[found != 0]
+    letters = letters_of(A.values) if B is A else letters_of(A.values, B.values)
 
     def ranked(side: Ragged) -> Ragged:
-        return Ragged(np.where(side.values == 0, 0, np.searchsorted(found, side.values) + 1), side.offsets)
+        return Ragged(numbered_letters(side.values, letters, 1, 0, np.int64), side.offsets)
 
     first = ranked(A)
     return first, first if B is A else ranked(B)

@@ -16,6 +16,7 @@ from mercer.data.sequences import one_code
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
 from mercer.kernels.lanes import Batch, Swept, as_bytes, swept
+from mercer.kernels.letters import numbered_letters
 from mercer.kernels.words import names_of, windows
 
 
@@ -210,7 +211,8 @@ class Mismatch(Swept):
         return [count(d) for d in range(min(2 * m, k) + 1)]
 
     def _prepare(self, X: Ragged) -> Any:
-        ranks = _ranked(X, np.array([one_code(a) for a in self.alphabet], np.int64))
+        letters = np.sort(np.array([one_code(a) for a in self.alphabet], np.int64))
+        ranks = Ragged(numbered_letters(X.values, letters, 1, 0, np.uint8 if len(letters) < 255 else np.int64), X.offsets)
         if not self.explicit:
             return ranks
         from mercer.loops import mismatches
@@ -254,11 +256,3 @@ class Mismatch(Swept):
 
     def _features(self, A: Any) -> Any:
         return A
-
-
-def _ranked(X: Ragged, alphabet: Array) -> Ragged:
-    """Letters as 1, 2, … in the order of the alphabet's codes, what is not in it as 0."""
-    known = np.sort(alphabet)
-    place = np.minimum(np.searchsorted(known, X.values), len(known) - 1)
-    ranks = np.where(known[place] == X.values, place + 1, 0)
-    return Ragged(ranks.astype(np.uint8 if len(known) < 255 else np.int64), X.offsets)

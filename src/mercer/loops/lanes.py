@@ -305,7 +305,7 @@ _GAUSSIAN = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW,
 
 @intrinsic
 def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, plain, least):  # type: ignore[no-untyped-def]
-    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0; ``least`` keeps the smallest logarithm of e, ``plain`` e itself."""
+    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0. ``least`` keeps the smallest log e, ``plain`` e itself."""
     return _GAUSSIAN, _gaussian(own=False)
 
 

@@ -19,7 +19,9 @@ def word_numbers(x, letters, k, numbers):  # type: ignore[no-untyped-def]
     number, since, found = 0, 0, 0
     for i in range(len(x)):
         since = 0 if x[i] == 0 else since + 1
-        number = (number * letters + max(0, np.int64(x[i]) - 1)) % size
+        number = number * letters + max(0, np.int64(x[i]) - 1)
+        if i >= k:
+            number -= size * max(0, np.int64(x[i - k]) - 1)
         if since >= k:
             numbers[found] = number
             found += 1
@@ -29,16 +31,19 @@ def word_numbers(x, letters, k, numbers):  # type: ignore[no-untyped-def]
 @backend.jit
 def spread(P, begin, end, stride, letters):  # type: ignore[no-untyped-def]
     """One more place, of the given stride, for the words begin … end: P is distances × words × lanes."""
-    block = stride * letters
+    block, total = stride * letters, np.empty(FLOATS)
     for first in range(begin, end, block):
         for d in range(len(P) - 1, 0, -1):
             for s in range(first, first + stride):
-                for lane in range(P.shape[2]):
-                    total = 0.0
-                    for t in range(letters):
-                        total += P[d - 1, s + t * stride, lane]
-                    for t in range(letters):
-                        P[d, s + t * stride, lane] += total - P[d - 1, s + t * stride, lane]
+                total[:] = 0.0
+                for t in range(letters):
+                    nearer = P[d - 1, s + t * stride]
+                    for lane in range(FLOATS):
+                        total[lane] += nearer[lane]
+                for t in range(letters):
+                    nearer, here = P[d - 1, s + t * stride], P[d, s + t * stride]
+                    for lane in range(FLOATS):
+                        here[lane] += total[lane] - nearer[lane]
 
 
 @backend.jit
@@ -63,21 +68,25 @@ def spread_all(P, letters):  # type: ignore[no-untyped-def]
 
 @backend.jit
 def neighbourhoods(values, offsets, letters, k, m, out):  # type: ignore[no-untyped-def]
-    """out[r, u] = the number of words of row r within m differences of u."""
-    P = np.zeros((m + 1, out.shape[1], 1))
+    """out[r, u] = the number of words of row r within m differences of u; FLOATS rows at a time."""
+    P = np.zeros((m + 1, out.shape[1], FLOATS))
     longest = 0
     for r in range(len(offsets) - 1):
         longest = max(longest, offsets[r + 1] - offsets[r])
     numbers = np.empty(longest + 1, np.int64)
-    for r in range(len(offsets) - 1):
+    for first in range(0, len(offsets) - 1, FLOATS):
         P[:] = 0.0
-        count = word_numbers(values[offsets[r] : offsets[r + 1]], letters, k, numbers)
-        for n in range(count):
-            P[0, numbers[n], 0] += 1.0
+        rows = min(FLOATS, len(offsets) - 1 - first)
+        for lane in range(rows):
+            r = first + lane
+            count = word_numbers(values[offsets[r] : offsets[r + 1]], letters, k, numbers)
+            for n in range(count):
+                P[0, numbers[n], lane] += 1.0
         spread_all(P, letters)
-        for d in range(m + 1):
-            for u in range(out.shape[1]):
-                out[r, u] += P[d, u, 0]
+        for d in range(1, m + 1):
+            P[0] += P[d]
+        for lane in range(rows):
+            out[first + lane] = P[0, :, lane]
 
 
 @backend.jit

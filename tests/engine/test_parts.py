@@ -151,3 +151,27 @@ def test_an_interrupt_ends_it_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch
         gram.dense()
     monkeypatch.undo()
     assert np.array_equal(gram.dense(), mc.Gappy(6, 4)(DATA["related"]))
+
+
+def test_every_tile_is_right_wherever_it_lies() -> None:
+    X = DATA["related"]
+    _, A, _ = mc.Gappy(5, 3)._enter(X, None)
+    wanted, n = mc.Gappy(5, 3)(X), len(X)
+    dot = parts.PartsDot(A, np.float64, 2**30)
+    dot.sum_up(2)
+    assert dot.total is not None
+    dot.total[np.tri(n, k=-1, dtype=bool)] = np.nan  # there is nothing below the diagonal
+    for rows in (slice(0, n), slice(0, 7), slice(20, 41), slice(n - 1, n)):
+        for cols in (slice(0, n), slice(0, 5), slice(18, 30), slice(40, n), slice(n - 1, n)):
+            out = np.empty((rows.stop - rows.start, cols.stop - cols.start))
+            assert np.array_equal(dot.fill(rows, cols, out), wanted[rows, cols])
+
+
+def test_sums_with_kernels_of_other_kinds() -> None:
+    """Their tiles are of other sizes: strips, or squares."""
+    rng = np.random.default_rng(5)
+    X = ["".join(rng.choice(list("ACGT"), 30)) for _ in range(120)]
+    K = mc.Spectrum(4, k_min=2)(X)
+    for other in (mc.WeightedDegree(3), mc.Subsequence(2, 0.5), mc.Gappy(9, 4), mc.Spectrum(9)):
+        np.testing.assert_allclose((0.3 * mc.Spectrum(4, k_min=2) + other)(X), 0.3 * K + other(X), rtol=1e-13)
+        np.testing.assert_allclose((mc.Spectrum(4, k_min=2) * other)(X), K * other(X), rtol=1e-13)

@@ -54,7 +54,11 @@ class PartsDot:
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
         if self.total is None:
             return self.made.fill(rows, cols, out)
-        out[...] = self.total[rows, cols]  # right of the diagonal; the rest is for the caller to mirror
+        meet = slice(cols.start, min(max(rows.stop, cols.start), cols.stop))  # columns that may lie left of the diagonal, where there is nothing
+        square = meet.stop - meet.start
+        upper = np.arange(rows.start, rows.stop)[:, None] <= np.arange(meet.start, meet.stop)
+        out[:, :square] = np.where(upper, self.total[rows, meet], self.total[meet, rows].T)
+        out[:, square:] = self.total[rows, meet.stop : cols.stop]
         return out
 
     def sum_up(self, workers: int) -> None:
@@ -89,7 +93,7 @@ def _sums_with_room(A: Uncounted, workers: int, budget: int) -> int:
 
 
 def _upper_half(A: Uncounted, count: int, workers: int) -> Array | None:
-    """K_ij for i < j, from parts with lists dealt to ``count`` sums; None where one might not be exact. A then knows its norms."""
+    """K_ij for i ≤ j, from parts with lists dealt to ``count`` sums; None where one might not be exact. A then knows its norms."""
     sums = [_Sums(A, workers, alone=count == 1) for _ in range(count)]
     filled = [m for m, width in enumerate(A.widths) if _filled(A, int(width))]
     for m in filled:
@@ -110,13 +114,12 @@ def _upper_half(A: Uncounted, count: int, workers: int) -> Array | None:
     def gather(rows: slice) -> None:
         for other in sums[1:]:
             total[rows, rows.start :] += other.total[rows, rows.start :]
-        corner = total[rows, rows]
-        corner[np.tri(len(corner), k=-1, dtype=bool)] = 0  # what a strip has left of the diagonal may be anything
 
-    run_tasks(gather, chunks(len(total), _STORED), workers, blas=False)
+    run_tasks(gather, sums[0].strips, workers, blas=False)
     if not norms.max(initial=0.0) < EXACT:
         return None
     A.__dict__["norms"] = norms
+    np.fill_diagonal(total, norms)
     return total
 
 

@@ -110,6 +110,9 @@ def test_normalised_and_composed() -> None:
     np.testing.assert_allclose(found, 2 * K + 1, rtol=1e-14)
     long = [x for x in X if len(x) >= 5]
     K = mc.Gappy(5, 3)(long)
+    kernel, A, _ = mc.Gappy(5, 3).normalized()._enter(long, None)
+    KernelGram.of(kernel, A, A, mc.Compute()).dense()
+    assert "made" not in A.__dict__
     root = np.sqrt(np.diagonal(K))
     np.testing.assert_allclose(mc.Gappy(5, 3).normalized()(long), K / np.outer(root, root), rtol=1e-14)
     np.testing.assert_allclose(mc.exp(mc.Gappy(5, 3) * 0.01)(X[:3]), np.exp(0.01 * mc.Gappy(5, 3)(X[:3])), rtol=1e-13)
@@ -127,6 +130,7 @@ def test_letters_that_equal_nothing() -> None:
 
 def test_entries_are_made_when_they_are_read() -> None:
     _, A, _ = mc.Gappy(5, 3)._enter(DATA["even"], None)
+    assert np.array_equal(A.sqnorm(), np.diagonal(mc.Gappy(5, 3)(DATA["even"])))
     assert "made" not in A.__dict__
     assert A.shape[0] == len(DATA["even"])
     assert A.dtype == np.float64

@@ -16,10 +16,11 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.data.representations import offsets_of, spans
+from mercer.data.representations import batches, offsets_of, spans
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FIRST_TABLE = 2**12
+_NORMS = 2**18  # entries of a part that are counted at once for the norms of their rows
 _PART, _MOST_PARTS = 2**15, 8  # codes of a part; bits of a part's number
 
 
@@ -145,10 +146,10 @@ class Uncounted(Coded):
     widths
         The number of columns of each part.
     count
-        ``count(m, keys, values, lengths)`` makes the entries of part m: places among its columns, counts, and how many a row has; it returns how
-        many there are.
+        ``count(m, rows, keys, values, lengths)`` makes the entries of part m in a slice of rows: places among its columns, counts, and how many a
+        row has; it returns how many there are.
     tally
-        ``tally(m, rows, out)`` adds those of a slice of rows to a matrix.
+        ``tally(m, rows, out)`` adds them to a matrix.
     make
         Makes all entries.
     """
@@ -193,7 +194,20 @@ class Uncounted(Coded):
 
     @cached_property
     def norms(self) -> Any:
-        return row_norms(self.values, self.offsets)
+        if "made" in self.__dict__:
+            return row_norms(self.values, self.offsets)
+        out = np.empty(self.shape[0])
+
+        def task(rows: slice) -> None:
+            room, total = int(self.ends[rows.stop] - self.ends[rows.start]), np.zeros(rows.stop - rows.start)
+            keys, values, lengths = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(len(total), np.int64)
+            for m in range(len(self.widths)):
+                end = self.count(m, rows, keys, values, lengths)
+                total += row_norms(values[:end], offsets_of(lengths))
+            out[rows] = total
+
+        backend.run_loops(task, batches(self.ends, _NORMS))
+        return out
 
     def sqnorm(self) -> Any:
         return self.norms

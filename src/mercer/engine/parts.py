@@ -157,7 +157,7 @@ class _Sums:
         self.begin()
         keys, values, lengths = self._entries
         column, n = self._column[: int(self.A.widths[m])], len(lengths)
-        end = self.A.count(m, keys, values, lengths)
+        end = self.A.count(m, slice(0, n), keys, values, lengths)
         offsets = offsets_of(lengths)
         frequent = lists.chain(keys[:end], values, offsets, DENSE * n * n, column, *self._tables, *self._lists, *self._ways, self.norms)
         self._each_strip(lambda rows: lists.follow(rows.start, *self._ways, *self._lists, self.total[rows]))

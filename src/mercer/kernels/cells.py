@@ -151,9 +151,9 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | No
     def tally_part(m: int, rows: slice, out: Any) -> None:
         cells.tally(ranks, X.offsets[rows.start : rows.stop + 1], a, windows[m], places[m, : sizes[m]], out)
 
-    def count_part(m: int, *out: Any) -> int:
-        one, table = slice(m, m + 1), np.zeros(int(legend.sizes[m]), np.int32)
-        return int(cells.count(ranks, X.offsets, a, windows[one], sizes[one], places[one], bases[:1], factors[one], table, *out))
+    def count_part(m: int, rows: slice, *out: Any) -> int:
+        one, some, table = slice(m, m + 1), X.offsets[rows.start : rows.stop + 1], np.zeros(int(legend.sizes[m]), np.int32)
+        return int(cells.count(ranks, some, a, windows[one], sizes[one], places[one], bases[:1], factors[one], table, *out))
 
     whole = all(p.factor == 1 for p in patterns)
     values_as = np.float64 if not whole else np.uint16 if int(X.lengths.max(initial=0)) < 2**16 else np.int32

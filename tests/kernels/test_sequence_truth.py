@@ -491,25 +491,48 @@ def test_global_alignments_of_long_random_walks(sigma: float) -> None:
     same(K[1, 0], K[0, 1])
 
 
-@pytest.mark.parametrize("kind", ["smooth", "steps", "jumps", "far", "channels", "spread"])
-def test_global_alignments_of_several_blocks(kind: str) -> None:
-    """Series that move by little, by much, and by both; whose sums span more than a float in one block, or from one to the next."""
+def _series(kind: str, rng: Any, n: int, k: int) -> Any:
+    t = np.arange(n)
+    match kind:
+        case "smooth":
+            return np.sin(t / 9 + k) + np.cumsum(rng.standard_normal(n)) / 40
+        case "jumps":
+            return np.sin(t / 9 + k) + 20 * (t > 100)
+        case "far":
+            return np.sin(t / 9 + k) + 1e6
+        case "channels":
+            return np.stack([np.sin(t / 9 + k), np.cos(t / 5), np.cumsum(rng.standard_normal(n)) / 40], axis=1)
+        case "spread":
+            return 30 * np.sin(t / 9 + k)
+        case "one step":
+            return 3.0 * (t > n - 200 + 4 * k)
+        case "stairs":
+            return 1.5 * (t // (37 + k)).astype(float)
+        case "saw":
+            return (t % 100) / 15
+        case "on and off":
+            return 3.0 * ((t // (61 + k)) % 2)
+        case "letters":
+            return ["A" if s < n - 293 + k else "B" for s in t]
+    return np.cumsum(rng.standard_normal(n))
+
+
+@pytest.mark.parametrize("kind", ["smooth", "jumps", "far", "channels", "spread", "one step", "stairs", "saw", "on and off", "letters", "walk"])
+@pytest.mark.parametrize("sigma", [0.5, 1.0, 3.0])
+def test_global_alignments_of_many_blocks(kind: str, sigma: float) -> None:
+    """Series that move by little, by much, and by both; whose sums are beyond a float in one block, and far from those in the next."""
     rng = np.random.default_rng(14)
-    lengths, sigma = (300, 200, 65, 64, 129, 1), 3.0
-    X = [np.sin(np.arange(n) / 9 + k) + np.cumsum(rng.standard_normal(n)) / 40 for k, n in enumerate(lengths)]
-    if kind == "steps":
-        X = [np.round(x * 2) / 2 for x in X]
-    elif kind == "jumps":
-        X = [x + 20 * (np.arange(len(x)) > 100) for x in X]
-    elif kind == "far":
-        X = [x + 1e6 for x in X]
-    elif kind == "channels":
-        X = [np.stack([x, 0.3 * x**2, np.cos(x)], axis=1) for x in X]
-    elif kind == "spread":
-        X = [30 * x for x in X]
+    X = [_series(kind, rng, n, k) for k, n in enumerate((596, 601, 700, 65, 64, 1))]
+    numbers = [np.array([float(c == "B") * math.sqrt(2) for c in x]) for x in X] if kind == "letters" else X
     K = mc.GlobalAlignment(sigma)(X)
-    wanted = np.array([[global_alignment_by_programme(x, z, sigma) for z in X] for x in X])
-    np.testing.assert_allclose(K, wanted, rtol=3e-9 if kind == "far" else 1e-11, atol=1e-280)
+    logs = np.array([[log_global_alignment(x, z, sigma) for z in numbers] for x in numbers])
+    norms = np.diagonal(logs) / 2
+    np.testing.assert_allclose(K, np.exp(logs - norms[:, None] - norms), rtol=3e-11, atol=1e-280)
+
+
+def test_global_alignments_with_nothing() -> None:
+    for X, Z in (([np.arange(3.0)], [np.zeros(0)] * 20), (["ABC"], [""] * 20)):
+        assert np.array_equal(mc.GlobalAlignment(1.0)(X, Z), np.zeros((1, 20)))
 
 
 def test_global_alignments_that_vanish() -> None:

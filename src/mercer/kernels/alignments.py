@@ -47,6 +47,8 @@ class Aligned(Swept):
         first, second = self._readable(items(X), X if B is A else items(Z))
         logs = swept(first, second, FLOATS, 0, self._sweep(X))
         norms = (own[:, None] + other[None, :]) / 2
+        if np.isnan(logs).any() or np.isposinf(logs).any():
+            raise FloatingPointError(f"{self}: the sums over alignments of two sequences are beyond what floats can hold.")
         return np.exp(np.minimum(logs - np.where(np.isfinite(norms), norms, 0.0), 0.0))
 
     def _diag(self, A: Any) -> Any:

@@ -13,26 +13,27 @@ _PERIOD = 8  # rows between two looks at the range of numbers
 _BLOCK = 32  # places whose numbers share a power of 2
 _STEEP = -40.0  # log e below which a row could leave the range of numbers by itself
 _HIGH, _LOW, _AIM = 2.0**800, 2.0**600, 700  # beyond the first two, the largest number of a block is brought to about 2^700
-_LEAST, _APART = -540, 1000.0  # exponents of the smallest number, which _PERIOD rows may make 2^−462 times smaller, and between two blocks
+_LEAST = -540  # exponent of the smallest number: _PERIOD rows may make it 2^−470 times smaller
+_BELOW = 850  # how far the exponents of a block may be below those to the left of it, which may all come to it within a row
 _AFRESH = 16  # rows after which e is computed from the distance again, before roundings add up
 
 
 @backend.jit
 def state_rows(places):  # type: ignore[no-untyped-def]
     """Rows of the ``state`` of ``global_alignments``: 1 as long as no exponents are needed, then the power of 2 of each block of places."""
-    return 1 + -(-places // _BLOCK)
+    return 1 + max(1, -(-places // _BLOCK))
 
 
 @backend.jit
 def in_range(paths, shifts, factors):  # type: ignore[no-untyped-def]
     """Keep the largest number of each block and lane within range by powers of 2, ``shifts`` ≥ 0; ``factors`` are those between two blocks.
 
-    Where the power is 0, numbers may become 0. What the alignments through them add to the normalised value is less than they themselves, for
+    Where the power is 0, numbers may become 0. What the alignments through them add to the normalised value is at most thrice they themselves, for
     k(x, x) ≥ Σ of the alignments of the beginning of x with itself × Σ of those of the end, and the first sum is at least 1. False, and nothing
     done, if other numbers are too far apart.
     """
     places, blocks = len(paths) - 1 - STEPS, len(shifts)
-    power = np.zeros(shifts.shape)
+    power, left = np.zeros(shifts.shape), np.full(FLOATS, -np.inf)
     for b in range(blocks):
         largest, smallest = np.zeros(FLOATS), np.full(FLOATS, np.inf)
         for j in range(1 + b * _BLOCK, 1 + min(places, (b + 1) * _BLOCK)):
@@ -46,11 +47,11 @@ def in_range(paths, shifts, factors):  # type: ignore[no-untyped-def]
                 return False
             if most > _HIGH or (most < _LOW and shifts[b, lane] > 0.0):
                 power[b, lane] = max(float(math.frexp(most)[1] - _AIM), -shifts[b, lane])
-            shift = shifts[b, lane] + power[b, lane]
-            if shift > 0.0 and not math.frexp(smallest[lane])[1] - power[b, lane] > _LEAST:
+            power[b, lane] = max(power[b, lane], left[lane] - _BELOW - shifts[b, lane])
+            if shifts[b, lane] + power[b, lane] > 0.0 and not math.frexp(smallest[lane])[1] - power[b, lane] > _LEAST:
                 return False
-            if b > 0 and shifts[b - 1, lane] + power[b - 1, lane] - shift > _APART:
-                return False
+            if most > 0.0:
+                left[lane] = max(left[lane], shifts[b, lane] + math.frexp(most)[1])
     for b in range(blocks):
         for lane in range(FLOATS):
             if power[b, lane] != 0.0:
@@ -71,7 +72,7 @@ def take_apart(paths, exponents, shifts):  # type: ignore[no-untyped-def]
             x, own = math.frexp(paths[j, lane])
             own += int(shifts[max(j - 1, 0) // _BLOCK, lane] - power)
             unit = math.floor((own + 256) / 512)
-            paths[j, lane], exponents[j, lane] = (math.ldexp(x, int(own - 512 * unit)), unit) if x > 0.0 else (0.0, FAR_BELOW)
+            paths[j, lane], exponents[j, lane] = (math.ldexp(x, int(own - 512 * unit)), unit) if x != 0.0 else (0.0, FAR_BELOW)
         shifts[:, lane] = power
 
 
@@ -97,6 +98,8 @@ def global_alignments(values, offsets, rows, begin, end, own, lanes, lengths, ra
     they need no exponents, but one for the block. Where x moves on by little, so does e, and a short series gives its factor.
     """
     places, channels = len(lanes), values.shape[1]
+    if places == 0:
+        return
     local, powers, corner = np.ones((places + 1 + STEPS, FLOATS)), np.zeros((places + 1, FLOATS)), np.zeros((2, FLOATS))
     plain, shifts, least, near = state[0], state[1:], np.zeros(FLOATS), np.zeros((places, FLOATS))
     factors, largest, slopes = np.ones(shifts.shape), np.zeros(channels), np.zeros(channels)
@@ -153,7 +156,8 @@ def global_alignments(values, offsets, rows, begin, end, own, lanes, lengths, ra
                 corner[1] = 0.0 if i == 0 else FAR_BELOW
                 for j in range(1, places + 1):
                     global_step(L, S, j, P, E, C)
-            powers[0] = near[0] * 0.0 + slopes[0] * 0.0  # an array lives until it is last named: not by its address
+            powers[0] = 0.0  # an array lives until it is last named: not by its address
+            near[0] += 0.0
             local[0] = 0.0
             for lane in range(len(lengths)):
                 if i + 1 == (lengths[lane] if own else len(x)):
@@ -161,7 +165,7 @@ def global_alignments(values, offsets, rows, begin, end, own, lanes, lengths, ra
                     power = shifts[max(lengths[lane] - 1, 0) // _BLOCK, lane] * _LOG_TWO
                     if plain[0] == 0.0:
                         power += exponents[lengths[lane], lane] * _LOG_UNIT
-                    out[r, lane] = math.log(reached) + power if reached > 0.0 else -np.inf
+                    out[r, lane] = math.log(reached) + power if reached != 0.0 else -np.inf
 
 
 @backend.jit

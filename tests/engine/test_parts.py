@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from typing import Any
 
@@ -93,14 +94,16 @@ def test_sums_that_float32_does_not_hold_are_made_in_float64() -> None:
     wanted = _double_loop([_words(x, 1, 1) for x in X])
     assert wanted.max() >= 2**24
     assert np.array_equal(mc.Spectrum(1)(X), wanted)
+    assert np.array_equal(mc.Spectrum(1)(X, list(X)), wanted)
 
 
 def test_without_room_the_matrix_is_made_from_its_entries() -> None:
     X = DATA["even"]
-    kernel, A, _ = mc.Gappy(5, 3)._enter(X, None)
+    kernel, A, _ = mc.Spectrum(3)._enter(X, None)
     gram = KernelGram.of(kernel, A, A, mc.Compute(memory=len(X) ** 2 * 8 + 2000))
     assert parts._sums_with_room(A, 2, gram.compute.budget // 4) == 0
-    assert np.array_equal(gram.dense(), mc.Gappy(5, 3)(X))
+    assert parts._sums_with_room(A, 2, 2**30) == 1
+    assert np.array_equal(gram.dense(), mc.Spectrum(3)(X))
 
 
 def test_normalised_and_composed() -> None:
@@ -161,9 +164,8 @@ def test_every_tile_is_right_wherever_it_lies() -> None:
     X = DATA["related"]
     _, A, _ = mc.Gappy(5, 3)._enter(X, None)
     wanted, n = mc.Gappy(5, 3)(X), len(X)
-    dot = parts.PartsDot(A, np.float64, 2**30)
-    dot.sum_up(2)
-    assert dot.total is not None
+    dot = parts.PartsDot(A, np.float64, 2**30).summed(2)
+    assert isinstance(dot, parts.SummedDot)
     dot.total[np.tri(n, k=-1, dtype=bool)] = np.nan  # there is nothing below the diagonal
     for rows in (slice(0, n), slice(0, 7), slice(20, 41), slice(n - 1, n)):
         for cols in (slice(0, n), slice(0, 5), slice(18, 30), slice(40, n), slice(n - 1, n)):
@@ -179,3 +181,21 @@ def test_sums_with_kernels_of_other_kinds() -> None:
     for other in (mc.WeightedDegree(3), mc.Subsequence(2, 0.5), mc.Gappy(9, 4), mc.Spectrum(9)):
         np.testing.assert_allclose((0.3 * mc.Spectrum(4, k_min=2) + other)(X), 0.3 * K + other(X), rtol=1e-13)
         np.testing.assert_allclose((mc.Spectrum(4, k_min=2) * other)(X), K * other(X), rtol=1e-13)
+
+
+def test_threads_of_a_user_do_not_share_sums() -> None:
+    X = DATA["related"]
+    wanted = mc.Gappy(6, 4)(X)
+    kernel, A, _ = mc.Gappy(6, 4)._enter(X, None)
+    gram = KernelGram.of(kernel, A, A, mc.Compute())
+    with ThreadPoolExecutor(4) as pool:
+        assert all(np.array_equal(K, wanted) for K in pool.map(lambda _: gram.dense(), range(40)))
+
+
+def test_few_threads_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a user wants fewer threads than there are, BLAS has to keep to it, and columns are multiplied by strips."""
+    X = DATA["even"]
+    wanted = mc.Spectrum(3)(X)
+    monkeypatch.setattr(parts, "Compute", lambda: mc.Compute(threads=7))
+    kernel, A, _ = mc.Spectrum(3)._enter(X, None)
+    assert np.array_equal(KernelGram.of(kernel, A, A, mc.Compute(threads=2)).dense(), wanted)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg.blas import ssyrk
 
 from mercer import backend
-from mercer.backend import Array, run_tasks, single_threaded_blas, stopping
+from mercer.backend import Array, Compute, run_tasks, single_threaded_blas, stopping
 from mercer.data import Uncounted, chunks
 from mercer.data.representations import offsets_of
 from mercer.engine.joins import DENSE, EXACT, SparseDot, number
@@ -27,49 +27,62 @@ _COLUMNS = 1024  # that are multiplied at once
 _OPERATIONS = 2**35  # of a product: a quarter of a second
 _STRIPS, _ROWS = 16, 512  # of the matrix, and rows of a strip
 _STORED = 48  # rows of a strip that is stored, and stays in cache between its two halves
+_ENTRY = 20  # bytes of an entry of all parts together, and of its place in a list
 _ENTRIES = 2**24  # of a part that is put into lists: some tenths of a second
 
 
 class PartsDot:
-    """⟨a, b⟩ among rows of counts that are not made yet."""
+    """⟨a, b⟩ among rows of counts that are not made yet: from all entries, for who asks for some of the matrix; or the whole of it, summed up."""
 
     whole = True
     dense = False
 
     def __init__(self, A: Uncounted, dtype: Any, budget: int) -> None:
         self.A, self.dtype, self.budget = A, np.dtype(dtype), budget
-        self.total: Array | None = None
+        self.exact = True
 
     @cached_property
     def made(self) -> SparseDot:
-        """The same from all entries, for those who ask for some of the matrix."""
         return SparseDot(self.A, self.A, self.dtype, self.budget)
 
     def height(self, width: int) -> int:
-        return self.made.height(width) if self.total is None else _STORED
+        return self.made.height(width)
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> SparseDot:
         return self.made.sub(rows, cols, view)
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
-        if self.total is None:
-            return self.made.fill(rows, cols, out)
+        return self.made.fill(rows, cols, out)
+
+    def summed(self, workers: int) -> SummedDot | PartsDot:
+        """The same with all values at hand, where there is room for them, entries are not made already, and sums are exact; else this."""
+        if self.exact and "made" not in self.__dict__ and (count := _sums_with_room(self.A, workers, self.budget // 4)):
+            total = _upper_half(self.A, count, workers)
+            if total is not None:
+                return SummedDot(total)
+            self.exact = False
+        return self
+
+
+class SummedDot:
+    """⟨a, b⟩ of all pairs, in the upper half of a matrix."""
+
+    whole = True
+    dense = False
+
+    def __init__(self, total: Array) -> None:
+        self.total = total
+
+    def height(self, width: int) -> int:
+        return _STORED
+
+    def fill(self, rows: slice, cols: slice, out: Array) -> Array:
         meet = slice(cols.start, min(max(rows.stop, cols.start), cols.stop))  # columns that may lie left of the diagonal, where there is nothing
         square = meet.stop - meet.start
         upper = np.arange(rows.start, rows.stop)[:, None] <= np.arange(meet.start, meet.stop)
         out[:, :square] = np.where(upper, self.total[rows, meet], self.total[meet, rows].T)
         out[:, square:] = self.total[rows, meet.stop : cols.stop]
         return out
-
-    def sum_up(self, workers: int) -> None:
-        """Have the upper half of the matrix at hand until ``let_go``, if there is room and entries are not made already."""
-        if "made" not in self.__dict__ and (count := _sums_with_room(self.A, workers, self.budget // 4)):
-            self.total = _upper_half(self.A, count, workers)
-
-    def let_go(self) -> None:
-        if self.total is not None:
-            backend.put_aside(self.total.reshape(-1))
-            self.total = None
 
 
 def _height(n: int) -> int:
@@ -89,6 +102,8 @@ def _sums_with_room(A: Uncounted, workers: int, budget: int) -> int:
         return 0
     lists = 38 * entries + 8 * max(rare) + int(4 / DENSE**0.5) * entries if rare else 0  # the last: frequent columns, so many there can be
     each = 4 * n * n + 4 * n * max([_COLUMNS, *(int(w) for w in A.widths if _filled(A, int(w)))]) + lists
+    if each > budget:  # the entries may be more still
+        return int(each < _ENTRY * entries * len(A.widths))
     return int(min(workers, max(1, len(rare) // 2), budget // each))
 
 
@@ -175,21 +190,24 @@ class _Sums:
         return slice(self.used - count, self.used)
 
     def multiply(self) -> None:
-        """Add the products of the columns that wait: all threads in one call, or this one alone, by strips: that call would let no other work."""
-        n = len(self.total)
-        if self.alone:
+        """Add the products of the columns that wait: in calls that use all cores, if they may and nobody else works; else by strips."""
+        n, used = len(self.total), self.used
+        if self.alone and self.workers in (1, Compute().workers):
             with single_threaded_blas() if self.workers == 1 else nullcontext():
-                for some in chunks(self.used, max(16, _OPERATIONS // n**2)):
+                for some in chunks(used, max(16, _OPERATIONS // n**2)):
                     ssyrk(1.0, self.matrix[:, some].T, beta=float(self.begun), c=self.total.T, trans=1, lower=1, overwrite_c=1)
                     self.begun = True
-        elif self.used:
+        elif used:
             self.begin()
-            for rows in self.strips:
-                right = self.matrix[rows.start :, : self.used]
+
+            def task(rows: slice) -> None:
+                right = self.matrix[rows.start :, :used]
                 product = backend.workspace((rows.stop - rows.start) * len(right), np.float32).reshape(-1, len(right))
                 self.total[rows, rows.start :] += np.matmul(right[: rows.stop - rows.start], right.T, out=product)
                 backend.put_aside(product.reshape(-1))
-        self.matrix[:, : self.used], self.used = 0, 0
+
+            run_tasks(lambda rows: None if stopping() else task(rows), self.strips, self.workers)
+        self.matrix[:, :used], self.used = 0, 0
 
     @cached_property
     def _entries(self) -> tuple[Array, Array, Array]:

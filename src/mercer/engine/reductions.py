@@ -106,6 +106,7 @@ class DotBlock:
             out[...] = A @ B.T
             return out
         if self.sparse:
+            A = A.astype(self.dtype, copy=False)  # the sums are
             out[...] = A @ B.T.toarray() if A.shape[1] <= _WIDEST_DENSE_PANEL else (A @ B.T).toarray()
             return out
         A, B = _dense(A, self.dtype, self.device), _dense(B, self.dtype, self.device)

@@ -9,8 +9,6 @@ are added, depend on shapes alone, so the result is the same to the bit for any 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
 from mercer.engine.gpu import Launch, launchable
 from mercer.engine.joins import SparseDot
-from mercer.engine.parts import PartsDot
+from mercer.engine.parts import PartsDot, SummedDot
 from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, rebuild, sqnorm
 from mercer.engine.steps import allocate, elementwise
 
@@ -98,7 +96,7 @@ class Tiles:
     def _joined(self) -> None:
         """Sparse inner products, which are computed in strips as wide as the matrix."""
         found = [o.dot if isinstance(o, SqDistBlock) and o.sparse else o for o in self._operands.values()]
-        self._joins = [o for o in found if isinstance(o, SparseDot | PartsDot)]
+        self._joins = [o for o in found if isinstance(o, SparseDot | PartsDot | SummedDot)]
 
     def _fuse(self) -> None:
         """Let a compiled micro-kernel fill the tiles, where the formula and the size allow it."""
@@ -307,8 +305,11 @@ class Tiles:
         if self._launch is not None:
             return self._launched(out)
         if self.symmetric:
-            with self._summed_up():
-                self._store_symmetric(out)
+            view = self._summed_up()
+            view._store_symmetric(out)
+            for join in view._joins:
+                if isinstance(join, SummedDot):
+                    backend.put_aside(join.total.reshape(-1))
             return out
         height, width = self.edges
 
@@ -318,17 +319,16 @@ class Tiles:
         run_tasks(task, ((i, j) for i in chunks(self.shape[0], height) for j in chunks(self.shape[1], width)), self._workers)
         return out
 
-    @contextmanager
-    def _summed_up(self) -> Iterator[None]:
-        """Inner products of all rows at hand, where they cost less together."""
-        dots = [join for join in self._joins if isinstance(join, PartsDot)]
-        try:
-            for dot in dots:
-                dot.sum_up(self._workers)
-            yield
-        finally:
-            for dot in dots:
-                dot.let_go()
+    def _summed_up(self) -> Tiles:
+        """The same with all inner products at hand, where they cost less together."""
+        if not any(isinstance(join, PartsDot) for join in self._joins):
+            return self
+        view = object.__new__(Tiles)
+        view.__dict__.update(self.__dict__)
+        view._workspace = threading.local()
+        view._operands = {n: o.summed(self._workers) if isinstance(o, PartsDot) else o for n, o in self._operands.items()}
+        view._joined()
+        return view
 
     def _launched(self, out: Array) -> Array:
         assert self._launch is not None

@@ -31,18 +31,19 @@ def word_numbers(x, letters, k, numbers):  # type: ignore[no-untyped-def]
 @backend.jit
 def spread(P, begin, end, stride, letters):  # type: ignore[no-untyped-def]
     """One more place, of the given stride, for the words begin … end: P is distances × words × lanes."""
-    block, total = stride * letters, np.empty(FLOATS)
+    block, lanes = stride * letters, P.shape[2]
+    total = np.empty(lanes)
     for first in range(begin, end, block):
         for d in range(len(P) - 1, 0, -1):
             for s in range(first, first + stride):
                 total[:] = 0.0
                 for t in range(letters):
                     nearer = P[d - 1, s + t * stride]
-                    for lane in range(FLOATS):
+                    for lane in range(lanes):
                         total[lane] += nearer[lane]
                 for t in range(letters):
                     nearer, here = P[d - 1, s + t * stride], P[d, s + t * stride]
-                    for lane in range(FLOATS):
+                    for lane in range(lanes):
                         here[lane] += total[lane] - nearer[lane]
 
 
@@ -69,7 +70,7 @@ def spread_all(P, letters):  # type: ignore[no-untyped-def]
 @backend.jit
 def neighbourhoods(values, offsets, letters, k, m, out):  # type: ignore[no-untyped-def]
     """out[r, u] = the number of words of row r within m differences of u; FLOATS rows at a time."""
-    P = np.zeros((m + 1, out.shape[1], FLOATS))
+    P = np.zeros((m + 1, out.shape[1], min(FLOATS, len(out))))
     longest = 0
     for r in range(len(offsets) - 1):
         longest = max(longest, offsets[r + 1] - offsets[r])

@@ -91,8 +91,9 @@ def svm() -> None:
         code = "import subprocess, sys\n" + MACHINE.replace("{kernel}", kernel).replace("{{", "{").replace("}}", "}")
         import subprocess
 
-        script = code + "\nimport resource\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\nwork()\n"
-        script += "print(f'  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB in all')\n"
+        script = code + "\nimport re\nwork()\n"
+        script += "peak = int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1]) * 1024\n"
+        script += "print(f'  peak memory {peak / 1e9:.2f} GB in all')\n"
         print(subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout, end="")
 
 

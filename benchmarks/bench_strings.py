@@ -59,7 +59,7 @@ def spectrum() -> None:
                 }
             if peers.has("fastsk") and len(min(X, key=len)) >= k:
                 others["FastSK (m = 0)"] = partial(peers.fastsk, X, k, 0)
-            compare(f"Spectrum({k}), {name}", mc.Spectrum(k), X, others, ("FastSK (m = 0)",))
+            compare(f"Spectrum({k}), {name}", mc.Spectrum(k), X, others, ("FastSK (m = 0)",), rounds=9 if dense else 3)
 
 
 def mismatch() -> None:

@@ -133,7 +133,7 @@ def _upper_half(A: Uncounted, count: int, workers: int) -> Array | None:
     run_tasks(gather, sums[0].strips, workers, blas=False)
     if not norms.max(initial=0.0) < EXACT:
         return None
-    A.__dict__["norms"] = norms
+    A.remember(norms)
     np.fill_diagonal(total, norms)
     return total
 

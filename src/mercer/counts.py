@@ -75,7 +75,8 @@ class CountsGram(LowRankGram):
         if self.right is self.left:
             return (row_norms(self.left.data, self.left.indptr) * self.scales[0] ** 2).astype(self.dtype)
         n = min(self.shape)
-        return np.asarray(self.left[:n].multiply(self.right[:n]).sum(axis=1)).reshape(-1) * self.scales[0][:n] * self.scales[1][:n]
+        values = np.asarray(self.left[:n].astype(np.float64).multiply(self.right[:n]).sum(axis=1)).reshape(-1)
+        return (values * self.scales[0][:n] * self.scales[1][:n]).astype(self.dtype)
 
     def _lazy(self) -> KernelGram:
         compute = Compute(**{**self.compute.__dict__, "dtype": self.dtype.name})

@@ -18,7 +18,6 @@ from mercer.data.vectors import Histograms, Vectors, check_same_width
 __all__ = [
     "Anything", "Bits", "Coded", "DataError", "Domain", "Graph", "Graphs", "Histograms", "Nodes", "Objects", "PackedGraphs", "Ragged", "Rep",
     "Sequences", "Series", "Sets", "Uncounted", "Vectors", "as_frame", "as_graphs", "check_same_width", "check_weights", "chunks", "distinct",
-    "in_order_of", "leaves", "listed", "meet", "numbered",
-    "read_tu", "salted", "select", "side_by_side", "size", "stack", "strands", "take", "tensor",
-    "weighted_median",
+    "in_order_of", "leaves", "listed", "meet", "numbered", "read_tu", "salted", "select", "side_by_side", "size", "stack", "strands", "take",
+    "tensor", "weighted_median",
 ]  # fmt: skip

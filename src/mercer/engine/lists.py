@@ -93,18 +93,21 @@ def place(keys, rows, values, first, column, often, base, starts, list_rows, lis
 
 
 @backend.jit
-def chain(keys, values, offsets, least, column, at, plain, list_rows, list_values, starts, begins, ends, marked_starts, marked_begins, marked_ends, factors, norms):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
+def chain(keys, values, offsets, least, column, tables, lists, ways, norms):  # type: ignore[no-untyped-def]
     """Lists of the columns of a part, and for each entry the rest of its list: the rows below that have the column too.
 
-    Row r has the rests from ``starts[r]`` to ``starts[r + 1]`` of lists of ones, and ``marked_…`` of others, with its own value as a factor.
-    Entries with nothing below have none. ``column`` becomes the number of a column among the lists; −1: one row has it; −2, −3, …: among the
+    ``lists`` are the rows and values in them. ``ways``: row r has the rests from ``starts[r]`` to ``starts[r + 1]`` of lists of ones, and
+    ``marked_…`` of others, with its own value as a factor; entries with nothing below have none. ``tables`` is room for where the next entry of a
+    list goes, and whether it is one of ones. ``column`` becomes the number of a column among the lists; −1: one row has it; −2, −3, …: among the
     frequent ones (``least`` pairs of rows or more), whose number is returned. Squares of all values are added to ``norms``.
     """
+    (at, plain), (list_rows, list_values) = tables, lists
+    starts, begins, ends, marked_starts, marked_begins, marked_ends, factors = ways
     n = len(offsets) - 1
     column[:] = 0
     for key in keys:
         column[np.uint32(key)] += 1
-    lists, frequent, end = 0, 0, 0
+    rare, frequent, end = 0, 0, 0
     for c in range(len(column)):
         many = column[c]
         if many < 2:
@@ -113,8 +116,8 @@ def chain(keys, values, offsets, least, column, at, plain, list_rows, list_value
             column[c] = -2 - frequent
             frequent += 1
         else:
-            column[c], at[lists], plain[lists] = lists, end, True
-            lists += 1
+            column[c], at[rare], plain[rare] = rare, end, True
+            rare += 1
             end += many
     list_values[:end] = 1
     for r in range(n):
@@ -157,8 +160,10 @@ def spread(keys, values, offsets, column, out):  # type: ignore[no-untyped-def]
 
 
 @backend.jit
-def follow(first, starts, begins, ends, marked_starts, marked_begins, marked_ends, factors, list_rows, list_values, out):  # type: ignore[no-untyped-def]
+def follow(first, ways, lists, out):  # type: ignore[no-untyped-def]
     """out[r − first, j] += x y for the rows of ``out`` and all j below that have one of their columns: a row of ``out`` stays in cache meanwhile."""
+    starts, begins, ends, marked_starts, marked_begins, marked_ends, factors = ways
+    list_rows, list_values = lists
     for r in range(len(out)):
         line = out[r]
         for q in range(starts[first + r], starts[first + r + 1]):

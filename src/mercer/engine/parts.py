@@ -174,8 +174,8 @@ class _Sums:
         column, n = self._column[: int(self.A.widths[m])], len(lengths)
         end = self.A.count(m, slice(0, n), keys, values, lengths)
         offsets = offsets_of(lengths)
-        frequent = lists.chain(keys[:end], values, offsets, DENSE * n * n, column, *self._tables, *self._lists, *self._ways, self.norms)
-        self._each_strip(lambda rows: lists.follow(rows.start, *self._ways, *self._lists, self.total[rows]))
+        frequent = lists.chain(keys[:end], values, offsets, DENSE * n * n, column, self._tables, self._lists, self._ways, self.norms)
+        self._each_strip(lambda rows: lists.follow(rows.start, self._ways, self._lists, self.total[rows]))
         if frequent:
             columns = self._columns(int(frequent))
             lists.spread(keys, values, offsets, column, self.matrix[:, columns])

@@ -180,6 +180,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return self.gram(*pair).dense()[0, 0]
 
     def _matrix(self, X: Any, Y: Any) -> Array:
+        """All values."""
         k, A, B = self._enter(X, Y)
         if isinstance(A, Uncounted) and B is A:  # all pairs are wanted, for which features need not be made
             return KernelGram.of(k, A, B, Compute()).dense()

@@ -26,7 +26,7 @@ def count(ranks, offsets, a, windows, sizes, places, bases, factors, table, out_
 
     ``ranks`` are letters 0 … a − 1, and a for one that equals nothing. ``table`` has room for the cells of a pattern, and is zero before and after.
     """
-    cells, end = np.empty(_longest(offsets) + 1, np.int32), 0
+    cells, end = np.empty(longest(offsets) + 1, np.int32), 0
     for r in range(len(offsets) - 1):
         begin, x = end, ranks[offsets[r] : offsets[r + 1]]
         whole = _is_whole(x, a)
@@ -50,7 +50,7 @@ def count(ranks, offsets, a, windows, sizes, places, bases, factors, table, out_
 @backend.jit
 def tally(ranks, offsets, a, window, places, out):  # type: ignore[no-untyped-def]
     """out[r, c] += how often the cell c of one pattern occurs in row r."""
-    cells = np.empty(_longest(offsets) + 1, np.int32)
+    cells = np.empty(longest(offsets) + 1, np.int32)
     for r in range(len(offsets) - 1):
         x, line = ranks[offsets[r] : offsets[r + 1]], out[r]
         for i in range(_spell(x, a, _is_whole(x, a), window, places, cells)):
@@ -58,11 +58,12 @@ def tally(ranks, offsets, a, window, places, out):  # type: ignore[no-untyped-de
 
 
 @backend.jit
-def _longest(offsets):  # type: ignore[no-untyped-def]
-    longest = 0
+def longest(offsets):  # type: ignore[no-untyped-def]
+    """The length of the longest row."""
+    most = 0
     for r in range(len(offsets) - 1):
-        longest = max(longest, offsets[r + 1] - offsets[r])
-    return longest
+        most = max(most, offsets[r + 1] - offsets[r])
+    return most
 
 
 @backend.jit

@@ -7,6 +7,7 @@ P_d(u) + Σ over the other letters there of P_{d−1}: sums over one axis of the
 import numpy as np
 
 from mercer import backend
+from mercer.loops.cells import longest
 from mercer.loops.lanes import FLOATS
 
 _INNER = 1024  # words of a part of the table that stays in cache
@@ -71,10 +72,7 @@ def spread_all(P, letters):  # type: ignore[no-untyped-def]
 def neighbourhoods(values, offsets, letters, k, m, out):  # type: ignore[no-untyped-def]
     """out[r, u] = the number of words of row r within m differences of u; FLOATS rows at a time."""
     P = np.zeros((m + 1, out.shape[1], min(FLOATS, len(out))))
-    longest = 0
-    for r in range(len(offsets) - 1):
-        longest = max(longest, offsets[r + 1] - offsets[r])
-    numbers = np.empty(longest + 1, np.int64)
+    numbers = np.empty(longest(offsets) + 1, np.int64)
     for first in range(0, len(offsets) - 1, FLOATS):
         P[:] = 0.0
         rows = min(FLOATS, len(offsets) - 1 - first)

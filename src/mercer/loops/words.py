@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer import backend
 from mercer.data.coded import mix
+from mercer.loops.cells import longest
 
 _BASE = np.uint64(0xD1342543DE82EF95)
 _mix = backend.jit(mix)
@@ -68,20 +69,17 @@ def gather(codes, count, slots, out_codes, out_values, start):  # type: ignore[n
 @backend.jit
 def table_of(offsets):  # type: ignore[no-untyped-def]
     """The longest row, and an empty table for its words."""
-    longest = 0
-    for r in range(len(offsets) - 1):
-        longest = max(longest, offsets[r + 1] - offsets[r])
-    room = 16
-    while room < 2 * longest:
+    most, room = longest(offsets), 16
+    while room < 2 * most:
         room *= 2
-    return longest, np.full(room, -1, np.int64)
+    return most, np.full(room, -1, np.int64)
 
 
 @backend.jit
 def spectrum(values, offsets, k_min, factors, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
     """For each row, the words of lengths k_min, k_min + 1, … with their counts times ``factors``."""
-    longest, slots = table_of(offsets)
-    codes, letters = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
+    most, slots = table_of(offsets)
+    codes, letters = np.empty(most + 1, np.uint64), np.empty(most + 1, np.uint64)
     end = 0
     for r in range(len(offsets) - 1):
         begin = end
@@ -112,9 +110,9 @@ def salt_of(m):  # type: ignore[no-untyped-def]
 @backend.jit
 def gapped(values, offsets, g, masks, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
     """For each row and each set of places (a row of ``masks``), the letters at these places of all windows of length g, counted."""
-    longest, slots = table_of(offsets)
-    codes, letters = np.empty(longest + 1, np.uint64), np.empty(longest + 1, np.uint64)
-    placed = np.empty((g, longest + 1), np.uint64)  # the letters as those of each place of a window
+    most, slots = table_of(offsets)
+    codes, letters = np.empty(most + 1, np.uint64), np.empty(most + 1, np.uint64)
+    placed = np.empty((g, most + 1), np.uint64)  # the letters as those of each place of a window
     end, k = 0, masks.shape[1]
     for r in range(len(offsets) - 1):
         begin = end

@@ -11,18 +11,19 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array, Compute, human
 from mercer.data import Coded, chunks, leaves, meet, size, take
 from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
 from mercer.engine.tiles import NonFinite, Tiles
+from mercer.threads import cached_property
 
 
 def as_index(idx: Any, n: int) -> Any:
@@ -323,7 +324,7 @@ class DenseGram(Gram):
         def task(rows: slice) -> None:  # strips of fixed size: the same bits for any number of threads
             out[rows] = self.K[rows] @ V
 
-        backend.run_tasks(task, chunks(self.shape[0], _STRIP), self.compute.workers)
+        threads.run_tasks(task, chunks(self.shape[0], _STRIP), self.compute.workers)
         return out
 
 
@@ -388,7 +389,7 @@ class DensePart(Gram):
             out[...] = self.whole.K[np.ix_(*self.index)]
         else:
             gather, (rows, cols) = _gather(), self.index
-            backend.run_tasks(lambda i: gather(self.whole.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers)
+            threads.run_tasks(lambda i: gather(self.whole.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers)
         return out
 
     def _product(self, V: Array) -> Array:

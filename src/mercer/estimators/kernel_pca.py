@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -73,7 +73,7 @@ class Components(KernelMachine):
 
     def _solve(self, gram: Gram, weights: Array) -> EigenSolution:
         n = gram.shape[0]
-        options: dict[str, Any] = {"random_state": self.random_state, "progress": self._reporter()}
+        options: dict[str, Any] = {"random_state": self.random_state}
         if self.tol is not None:
             if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
                 raise ValueError(f"tol={self.tol!r}: the residual to reach must be positive.")
@@ -144,6 +144,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
     ) -> None:  # fmt: skip
         self.n_components, self.kernel, self.solver, self.pre_image = n_components, kernel, solver, pre_image
         self.reg, self.tol, self.random_state, self.progress, self.compute = reg, tol, random_state, progress, compute
+
+    _first_report: ClassVar[dict[str, Any]] = {"step": 0, "residual": np.inf}
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -130,6 +130,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.n_clusters, self.kernel, self.n_init, self.max_iter = n_clusters, kernel, n_init, max_iter
         self.random_state, self.progress, self.compute = random_state, progress, compute
 
+    _first_report: ClassVar[dict[str, Any]] = {"step": 0, "objective": np.inf}
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = self._accept(X, reset=True)
@@ -150,9 +152,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _clustered(self, gram: Gram, weights: Array) -> Clustering:
         rng = check_random_state(self.random_state)
-        return cluster(
-            space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng, progress=self._reporter()
-        )
+        return cluster(space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng)
 
     def _describe(self, X: Any, gram: Gram, weights: Array, original: Array, found: Clustering) -> None:
         """Centres as functions h_c(x) = ⟨φ(x) − μ, μ_c − μ⟩, μ the mean of all: far from the origin nothing is lost. One more, ⟨φ(x), μ⟩, for

@@ -19,12 +19,13 @@ from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import KernelMachine, ManyOutputs
 from mercer.gram import DenseGram, Gram, LowRankGram
 from mercer.kernels.base import Kernel
-from mercer.linalg import NotPositive
+from mercer.linalg import NotPositive, eigenvalues
 from mercer.problems import LinearSolution, LinearSystem
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.posterior import Posterior
 from mercer.solvers.spectral import Decomposition, Spectrum, decompose, grid
+from mercer.watch import asked_to_stop
 
 _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
@@ -228,7 +229,7 @@ class KernelRidge(Ridge):
         for ridge in different:
             mine = ridges == ridge
             if ridge > 0 and inverse is not None:
-                solver = ConjugateGradients(self.tol, self.max_iter or 500, solver=self.solver, progress=self._reporter())
+                solver = ConjugateGradients(self.tol, self.max_iter or 500, solver=self.solver)
                 try:
                     found = solver.solve(LinearSystem(Y[:, mine], w, float(ridge), self.fit_intercept), gram, inverse)
                 except NotPositive:
@@ -251,7 +252,7 @@ class KernelRidge(Ridge):
         return LinearSolution(A, b, residual, 1, "eigen", "gap" if residual <= self.tol else "stalled")
 
     def _say_indefinite(self, gram: Gram) -> None:
-        smallest = float(np.linalg.eigvalsh(backend.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
+        smallest = float(eigenvalues(backend.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
         seen = f"its smallest eigenvalue is {smallest:.3g}" if smallest == smallest else "its Cholesky factorisation fails"
         warnings.warn(
             f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not positive semi-definite on "
@@ -331,10 +332,9 @@ class KernelRidgeCV(Ridge):
         if self.criterion not in self._CRITERIA:
             raise ValueError(f"criterion={self.criterion!r}: choose one of {', '.join(map(repr, self._CRITERIA))}.")
         Y = y.reshape(len(y), -1)
-        report = self._reporter()
         candidates = self._candidates()
         try:
-            best, scores = self._tried(X, Y, weights, candidates, report)
+            best, scores = self._tried(X, Y, weights, candidates)
         finally:
             self.__dict__.pop("_candidate", None)
         self._choose(X, y, Y, best, weights, original, kinds)
@@ -342,7 +342,7 @@ class KernelRidgeCV(Ridge):
         self._close_task()
         return self
 
-    def _tried(self, X: Any, Y: Array, weights: Array, candidates: list[Any], report: Any) -> tuple[Any, list[Array]]:
+    def _tried(self, X: Any, Y: Array, weights: Array, candidates: list[Any]) -> tuple[Any, list[Array]]:
         """(the best of the kernels with all that belongs to it, the scores of each)."""
         best: Any = None
         scores = []
@@ -358,7 +358,7 @@ class KernelRidgeCV(Ridge):
             total = score.max(axis=0).sum() if self.alpha_per_target else score.sum(axis=1).max()
             if best is None or total > best[0]:
                 best = (total, self.kernel_, gram, spectrum, alphas, score)
-            if report is not None and report({"kernel": str(kernel), "done": k + 1, "of": len(candidates), "score": float(best[0]) / Y.shape[1]}):
+            if asked_to_stop(kernel=str(kernel), done=k + 1, of=len(candidates), score=float(best[0]) / Y.shape[1]):
                 break
         return best, scores
 

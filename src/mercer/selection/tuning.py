@@ -12,13 +12,14 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import clone, is_classifier
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive
 from mercer.selection.criteria import CRITERIA, Criterion
+from mercer.watch import Stopped, report, watching
 
 _NOWHERE = 1e10
 _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
@@ -77,29 +78,22 @@ def tune(
     def value_and_slope(theta: Array) -> tuple[float, Array]:
         value, slope = objective(theta)
         history.append(value)
-        if progress is not None and progress({"value": value, "evaluations": len(history), "seconds": time.perf_counter() - began}):
-            raise StopIteration
-        if max_time is not None and time.perf_counter() - began > max_time:
-            raise StopIteration
+        report(value=value, evaluations=len(history))
         return value, slope
 
-    best: Any = None
-    for turn in range(restarts + 1):
-        theta = first if turn == 0 else first + random.normal(size=len(first))
+    bounds = [(t - _RANGE, t + _RANGE) for t in first]
+    options = {"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-6, "maxcor": 20}
+    with watching(max_time, progress, value=np.inf, evaluations=0) as watch:
         try:
-            bounds = [(t - _RANGE, t + _RANGE) for t in first]
-            minimize(
-                value_and_slope,
-                theta,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=bounds,
-                options={"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-6, "maxcor": 20},
-            )
-        except StopIteration:
-            break
-        finally:
-            best = objective.best
+            for turn in range(restarts + 1):
+                theta = first if turn == 0 else first + random.normal(size=len(first))
+                minimize(value_and_slope, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        except Stopped as stop:
+            if stop.watch is not watch:
+                raise
+            if not history:
+                raise type(stop)(watch, "tune") from None
+    best: Any = objective.best
     if best is None:
         raise ValueError(
             f"The criterion has no finite value at the start: {kernel} is not positive semi-definite on these data, or y is constant. "
@@ -188,7 +182,7 @@ class _Objective:
         return clone(self.estimator).set_params(**chosen)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
-        with backend.calm_blas(size(self.X)), np.errstate(over="ignore", invalid="ignore"):
+        with threads.calm_blas(size(self.X)), np.errstate(over="ignore", invalid="ignore"):
             try:
                 return self._judged(theta)
             except (NotPositive, FloatingPointError):  # parameters out of reach: nowhere to stay

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.gram import DenseGram, Gram
 from mercer.linalg import NotPositive, cholesky, cholesky_solve, signed
@@ -49,7 +49,7 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
     except NotPositive:  # similarities that are not those of a graph
         return solve_eigen(Eigen(min(count, n), weights, centred=False), gram, "auto", tol=1e-8, random_state=random_state)
     start = np.random.default_rng(random_state).standard_normal((n, block_size(n, count)))
-    with backend.single_threaded_blas():
+    with threads.single_threaded_blas():
         values, vectors, steps, residual = block_krylov(lambda V: cholesky_solve(L, V), start, count, n, tol=1e-8, max_iter=60)
     return EigenSolution(1 + _BEYOND - 1 / values, signed(vectors), np.empty(0), trace, residual, steps, "inverse")
 

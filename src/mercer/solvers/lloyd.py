@@ -7,18 +7,19 @@ from several starts to where no sample is nearer to another mean, and keeps the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import chunks
 from mercer.gram import DenseGram, Gram, stored
+from mercer.threads import cached_property
+from mercer.watch import asked_to_stop
 
 _STRIP = 2048  # rows that are assigned in one task
 _LITTLE = 2**20  # multiplications that are one task
@@ -67,21 +68,18 @@ class Run:
     memory: Any = None  # what its space keeps for it
 
 
-def cluster(
-    space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0, starts: Sequence[Array] = (),
-    progress: Callable[[dict[str, Any]], Any] | None = None,
-) -> Clustering:  # fmt: skip
+def cluster(space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0, starts: Sequence[Array] = ()) -> Clustering:
     """The best of ``n_init`` descents from k-means++ starts, stepping together so that they share each pass over the data.
 
     ``tol``: a run also ends when a step gains less than this share of its objective. ``starts``: labels to descend from as well.
     """
-    with backend.single_threaded_blas():  # threads of our own, or vectors too short for two
+    with threads.single_threaded_blas():  # threads of our own, or vectors too short for two
         given = [_filled(labels, np.ones(len(space)), space.weights, count) for labels in starts]
         drawn = [_start(space, count, random_state) for _ in range(n_init)]
-        return _descended(space, [Run(labels, count) for labels in given + drawn], max_iter, tol, progress)
+        return _descended(space, [Run(labels, count) for labels in given + drawn], max_iter, tol)
 
 
-def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progress: Any) -> Clustering:
+def _descended(space: Space, runs: list[Run], max_iter: int, tol: float) -> Clustering:
     histories: list[list[float]] = [[] for _ in runs]
     ended: list[Clustering] = []
     active = list(range(len(runs)))
@@ -105,7 +103,7 @@ def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progres
                 continue
             runs[r].labels = labels
             going.append(r)
-        if progress is not None and progress({"step": step, "objective": min(h[-1] for h in histories)}):
+        if asked_to_stop(step=step, objective=min(h[-1] for h in histories)):
             ended += [Clustering(runs[r].labels, histories[r][-1], histories[r], step, False) for r in going]
             break
         active = going
@@ -175,7 +173,7 @@ class Points(Space):
         def task(rows: slice) -> None:
             out[:, rows] = picked @ self.X[rows].T
 
-        backend.run_tasks(task, self._strips(len(picked)), self.workers)
+        threads.run_tasks(task, self._strips(len(picked)), self.workers)
         return out
 
     @cached_property
@@ -206,7 +204,7 @@ class Points(Space):
         def task(rows: slice) -> None:
             choose(np.asarray(self.X[rows] @ right), half, self.norms[rows], labels[rows], squares[rows])
 
-        backend.run_tasks(task, self._strips(len(means)), self.workers)
+        threads.run_tasks(task, self._strips(len(means)), self.workers)
         return labels, squares
 
     def _strips(self, count: int) -> list[slice]:

@@ -124,6 +124,33 @@ def test_blas_is_restored_in_a_child_whose_parent_was_inside() -> None:
         holder.join()
 
 
+def test_blas_is_held_and_restored_by_whichever_thread_comes_first_and_leaves_last() -> None:
+    from threadpoolctl import threadpool_info
+
+    def blas() -> list[int]:
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = blas()
+    with single_threaded_blas():
+        pass
+    first_is_in, last_may_go, seen = threading.Event(), threading.Event(), []
+
+    def hold() -> None:
+        with single_threaded_blas():
+            seen.append(max(blas()))
+            first_is_in.set()
+            last_may_go.wait(60)
+
+    other = threading.Thread(target=hold)
+    other.start()
+    first_is_in.wait(60)
+    with single_threaded_blas():
+        last_may_go.set()
+        other.join()
+    assert seen == [1]
+    assert blas() == before
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_processes(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():

@@ -400,7 +400,9 @@ def recorded(function: Callable[..., Any], *items: Any) -> Any:
         symbol = _first(items[0])
         if not hasattr(symbol, "__formula__"):
             raise
-        return symbol.__formula__("opaque", (function, items))
+        # a kernel that stands in a derivative with symbols for its parameters computes values with numbers
+        numbers = getattr(getattr(function, "__self__", None), "_with_numbers", None)
+        return symbol.__formula__("opaque", (function if numbers is None else getattr(numbers, function.__name__), items))
 
 
 # Between two sets of prepared items. They exist only as symbols: the engine alone computes them, tile by tile.

@@ -81,8 +81,8 @@ class CountsGram(LowRankGram):
     def _lazy(self) -> KernelGram:
         compute = Compute(**{**self.compute.__dict__, "dtype": self.dtype.name})
         if self.right is not self.left:
-            return KernelGram.of(_Scaled, (self.left, self.scales[0]), (self.right, self.scales[1]), compute)
-        return KernelGram.of(_Scaled, items := (self.left, self.scales[0], self.diag()), items, compute)
+            return KernelGram.of(_Scaled, (self.left, self.scales[0]), (self.right, self.scales[1]), compute, name=self.name)
+        return KernelGram.of(_Scaled, items := (self.left, self.scales[0], self.diag()), items, compute, name=self.name)
 
     def _product(self, V: Array) -> Array:
         u, v = self.scales

@@ -50,6 +50,7 @@ class _SingleThreadedBlas:
                 from threadpoolctl import ThreadpoolController
 
                 self._controller = self._controller or ThreadpoolController()  # 0.8 ms to build, so build it once
+                _release_control()
                 self._limiter = self._controller.limit(limits=1, user_api="blas")
             self._inside += 1
             self._mine.count = getattr(self._mine, "count", 0) + 1
@@ -60,13 +61,26 @@ class _SingleThreadedBlas:
                 self._inside -= 1
                 self._mine.count -= 1
                 if self._inside == 0:
-                    self._limiter.restore_original_limits()
+                    self._restore()
+
+    def _restore(self) -> None:
+        _release_control()
+        self._limiter.restore_original_limits()
+        _release_control()
 
     def only_this_thread(self) -> None:
         """After a fork: the others inside are not there any more, nor is whoever held the lock."""
         before, self._inside, self._lock = self._inside, getattr(self._mine, "count", 0), threading.Lock()
         if before and not self._inside and self._limiter is not None:
-            self._limiter.restore_original_limits()
+            self._restore()
+
+
+def _release_control() -> None:
+    """threadpoolctl 3.8 lets one thread alone set OpenBLAS, the first that did; here the first one in and the last one out are often two."""
+    from threadpoolctl import OpenBLASController
+
+    if hasattr(OpenBLASController, "clear_controlling_thread"):
+        OpenBLASController.clear_controlling_thread(force=True)
 
 
 single_threaded_blas = _SingleThreadedBlas()

@@ -21,7 +21,7 @@ from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, 
 from mercer.engine.gpu import Launch, launchable
 from mercer.engine.joins import SparseDot
 from mercer.engine.parts import PartsDot, SummedDot
-from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, rebuild, sqnorm
+from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, item_values_of, rebuild, sqnorm
 from mercer.engine.steps import allocate, elementwise
 from mercer.threads import run_tasks, stopping
 from mercer.watch import look
@@ -179,7 +179,8 @@ class Tiles:
             case "fold_self":
                 return self._per_item(fold_self(n.data, self._leaf(n.args[0])))
             case "items":
-                return self._per_item(n.data.function(rebuild(n.data.left, self.left, self.right)))
+                count = self.shape[0 if n.kind == "row" else 1]
+                return self._per_item(item_values_of(n.data.function, rebuild(n.data.left, self.left, self.right), count))
             case "mean":
                 return self._mean(n, self.left if n.kind == "row" else self.right, self.shape[0 if n.kind == "row" else 1])
             case "grand_mean":

@@ -172,7 +172,7 @@ class Diffusion(OnVertices):
 
     operator: ClassVar[str] = "laplacian"
     graph: Any
-    beta: float = nonnegative(1.0)
+    beta: float = nonnegative(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
         return np.exp(-float(self.beta) * np.maximum(eigenvalues, 0.0))
@@ -185,7 +185,7 @@ class ExponentialDiffusion(OnVertices):
     operator: ClassVar[str] = "weights"
     signed: ClassVar[bool] = True
     graph: Any
-    lam: float = nonnegative(1.0)
+    lam: float = nonnegative(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
         return np.exp(float(self.lam) * eigenvalues)
@@ -218,7 +218,7 @@ class RegularizedLaplacian(OnVertices):
 
     operator: ClassVar[str] = "laplacian"
     graph: Any
-    sigma: float = positive(1.0)
+    sigma: float = positive(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
         return 1.0 / (1.0 + float(self.sigma) ** 2 * np.maximum(eigenvalues, 0.0))
@@ -233,7 +233,7 @@ class PStepWalk(OnVertices):
 
     operator: ClassVar[str] = "normalized"
     graph: Any
-    a: float = positive(2.0)
+    a: float = positive(2.0, continuous=False)
     p: int = natural(2)
 
     def _validate(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -140,12 +141,15 @@ class _Objective:
 
     def __init__(self, judge: Criterion, kernel: Kernel, estimator: Any, X: Any, Y: Array, w: Array) -> None:
         self.judge, self.kernel, self.estimator = judge, kernel, estimator
-        if any(part._bound_to_values for part in _parts(kernel)):
+        if any(part._bound_to_values for part in kernel._parts()):
             raise TypeError(f"{kernel}: what centring or repairing takes from data follows the parameters to be tuned. Tune the kernel inside first.")
         self.X, self.Y, self.w = kernel.domain.check(X), Y, w
         self.bias = bool(getattr(estimator, "fit_intercept", True))
         params = kernel.get_params(deep=True)
         self.values = {name: value for name in kernel.gradient(take(self.X, slice(0, 2))) if (value := _get(params, name)) > 0}
+        missing, why = kernel.without_derivative(self.X)
+        if missing:
+            warnings.warn(f"tune leaves {', '.join(missing)} of {kernel} as they are: they have no derivative, {why}.", UserWarning, stacklevel=3)
         self.price = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
         self.best: tuple[float, Array] | None = None
 
@@ -203,10 +207,6 @@ class _Objective:
         if self.price is not None:
             out = np.append(out, -slope if self.price == "C" else slope)
         return value, out
-
-
-def _parts(kernel: Kernel) -> list[Kernel]:
-    return [kernel] + [part for _, child in kernel._children() for part in _parts(child)]
 
 
 def _get(params: dict[str, Any], name: str) -> float:

@@ -69,15 +69,15 @@ class Run:
 
 def cluster(
     space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0, starts: Sequence[Array] = (),
-    progress: Callable[[dict[str, Any]], Any] | None = None,
+    draw: str = "k-means++", progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Clustering:  # fmt: skip
-    """The best of ``n_init`` descents from k-means++ starts, stepping together so that they share each pass over the data.
+    """The best of ``n_init`` descents from starts drawn by ``draw``, stepping together so that they share each pass over the data.
 
     ``tol``: a run also ends when a step gains less than this share of its objective. ``starts``: labels to descend from as well.
     """
     with backend.single_threaded_blas():  # threads of our own, or vectors too short for two
         given = [_filled(labels, np.ones(len(space)), space.weights, count) for labels in starts]
-        drawn = [_start(space, count, random_state) for _ in range(n_init)]
+        drawn = [DRAWS[draw](space, count, random_state) for _ in range(n_init)]
         return _descended(space, [Run(labels, count) for labels in given + drawn], max_iter, tol, progress)
 
 
@@ -112,8 +112,8 @@ def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progres
     return min(ended, key=lambda c: c.objective)
 
 
-def _start(space: Space, count: int, rng: Any) -> Array:
-    """Labels by the nearest of ``count`` items, chosen one after the other: the best of a few drawn by weight and squared distance to the others.
+def spread_out(space: Space, count: int, rng: Any) -> Array:
+    """k-means++: labels by the nearest of ``count`` items, chosen one after the other: the best of a few drawn by weight and squared distance to the others.
 
     Items are drawn by their share of the sum, in an order of their own, so that a weight is a repetition also here.
     """
@@ -130,6 +130,22 @@ def _start(space: Space, count: int, rng: Any) -> Array:
         labels[squares[best] < closest] = k
         closest = better[best]
     return _filled(labels, closest, w, count)
+
+
+def at_random(space: Space, count: int, rng: Any) -> Array:
+    """Labels by the nearest of ``count`` different items, drawn by their weight alone."""
+    order, w = space.order, space.weights
+    some = order[rng.choice(len(order), size=count, replace=False, p=w[order] / w.sum())]
+    labels, closest = np.zeros(len(space), np.int64), np.full(len(space), np.inf)
+    for k, item in enumerate(some):
+        squares = space.squares_from(some[k : k + 1])[0]
+        squares[item] = 0.0
+        nearer = squares < closest
+        labels[nearer], closest[nearer] = k, squares[nearer]
+    return _filled(labels, closest, w, count)
+
+
+DRAWS: dict[str, Callable[[Space, int, Any], Array]] = {"k-means++": spread_out, "random": at_random}
 
 
 def _drawn(rng: Any, shares: Array, order: Array, count: int) -> Array:
@@ -208,6 +224,10 @@ class Points(Space):
 
         backend.run_tasks(task, self._strips(len(means)), self.workers)
         return labels, squares
+
+    def around(self, centres: Array) -> Array:
+        """Labels by the nearest of given centres; one that is nobody's nearest gets the sample that is farthest from its own."""
+        return _filled(*self.assigned(centres), self.weights, len(centres))
 
     def _strips(self, count: int) -> list[slice]:
         """Rows for one task: all, where it is over before a second thread is awake."""

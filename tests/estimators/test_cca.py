@@ -459,5 +459,6 @@ def test_weights_are_the_functions_of_the_columns(reg: float, offset: float) -> 
     Y = X[:, :2] + rng.standard_normal((80, 2))
     model = mc.CCA(2, reg=reg).fit(X + offset * (reg == 0), Y)
     scores, other = model.transform(X + offset * (reg == 0), Y)
-    np.testing.assert_allclose((X - X.mean(0)) @ model.x_weights_, scores - scores.mean(0), atol=1e-8)
-    np.testing.assert_allclose((Y - Y.mean(0)) @ model.y_weights_, other - other.mean(0), atol=1e-8)
+    for table, rotations, values in ((X, model.x_rotations_, scores), (Y, model.y_rotations_, other)):
+        std = table.std(0, ddof=1) if reg == 0 else 1.0
+        np.testing.assert_allclose((table - table.mean(0)) / std @ rotations, values - values.mean(0), atol=1e-8 * np.abs(values).max())

@@ -54,4 +54,4 @@ def _evidence(values: Array, k: int, n: float) -> float:
     if not (curvature > 0).all():  # equal eigenvalues, of which none can be cut off from the others
         return -np.inf
     determinant = float(np.sum(np.log(curvature))) + len(i) * np.log(n)
-    return subspace + fit + 0.5 * (m + k) * np.log(2 * np.pi) - 0.5 * determinant - 0.5 * k * np.log(n)
+    return float(subspace + fit + 0.5 * (m + k) * np.log(2 * np.pi) - 0.5 * determinant - 0.5 * k * np.log(n))

@@ -199,8 +199,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self._bind(X, weights)
         gram = self._gram(X)
         found = self._clustered(gram, weights)
-        self._describe(X, gram, weights, original, found)
-        self.inertia_, self.objectives_ = scale * self.inertia_, [scale * value for value in self.objectives_]
+        self._describe(X, gram, weights, original, found, scale)
         if len(original) < len(given):
             self.labels_ = self.predict(everything)
         warn_of_fewer(self.labels_, self.n_clusters)
@@ -213,7 +212,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng, progress=self._reporter()
         )
 
-    def _describe(self, X: Any, gram: Gram, weights: Array, original: Array, found: Clustering) -> None:
+    def _describe(self, X: Any, gram: Gram, weights: Array, original: Array, found: Clustering, scale: float) -> None:
         """Centres as functions h_c(x) = ⟨φ(x) − μ, μ_c − μ⟩, μ the mean of all: far from the origin nothing is lost. One more, ⟨φ(x), μ⟩, for
         distances."""
         n, k = len(weights), self.n_clusters
@@ -226,13 +225,13 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.intercept_ = np.append(-(inner[:, k] @ coef[:, :k]), 0.0)
         self._square_norms = np.einsum("ic,ic->c", coef[:, :k], inner[:, :k])  # ‖μ_c − μ‖²
         self._mean_norm = float(share @ inner[:, k])
-        self.labels_, self.inertia_ = found.labels.astype(np.int32), found.objective
+        self.labels_, self.inertia_ = found.labels.astype(np.int32), scale * found.objective
         if not found.converged:  # labels are of the centres that are kept
             gaps = self._square_norms - 2 * (inner + self.intercept_)[:, :k]
             self.labels_ = np.argmin(gaps, axis=1).astype(np.int32)
             norms = np.asarray(backend.to_numpy(gram.diag()), np.float64) - 2 * inner[:, k] + self._mean_norm
-            self.inertia_ = float(weights @ (norms + gaps[np.arange(n), self.labels_]))
-        self.objectives_, self.n_iter_, self.converged_ = found.objectives, found.n_iter, found.converged
+            self.inertia_ = scale * float(weights @ (norms + gaps[np.arange(n), self.labels_]))
+        self.objectives_, self.n_iter_, self.converged_ = [scale * value for value in found.objectives], found.n_iter, found.converged
 
     def predict(self, X: Any) -> Array:
         """The cluster whose mean is nearest in feature space."""

@@ -88,10 +88,10 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         family, rng = self._family, check_random_state(self.random_state)
         centre = np.average(X, axis=0, weights=w)  # far from the origin, sums of squares would lose digits
         Z = X - centre
-        last = self._last(family, centre) if self.warm_start else None
+        last = self._last(centre) if self.warm_start else None
         runs = []
         for number in range(1 if last is not None else self.n_init):
-            start, before = (last, self.lower_bound_) if last is not None else (self._start(Z, w, centre, family, rng), -np.inf)
+            start, before = last or (self._start(Z, w, centre, family, rng), -np.inf)
             runs.append(
                 climb(
                     Z, w, start, family, floor=self.reg_covar, tol=self.tol, max_iter=self.max_iter, before=before,
@@ -124,18 +124,18 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
 
         return step
 
-    def _last(self, family: Family, centre: Array) -> Mixture | None:
-        """The mixture that was found before, if any, about ``centre``."""
+    def _last(self, centre: Array) -> tuple[Mixture, float] | None:
+        """The mixture that was found before, if any, about ``centre``, and its mean log-likelihood."""
         if not hasattr(self, "converged_"):
             return None
         shape = _shape(self.covariance_type, self.n_components, len(centre))
         if self.means_.shape != (self.n_components, len(centre)) or np.shape(self.covariances_) != shape:
             raise ValueError(
                 f"warm_start=True cannot go on from {len(self.means_)} components of {self.means_.shape[1]} columns with covariances of the shape "
-                f"{np.shape(self.covariances_)}: covariance_type={self.covariance_type!r}, n_components={self.n_components} and {len(centre)} columns "
-                f"need {shape}. Set warm_start=False, or change nothing of these."
+                f"{np.shape(self.covariances_)}: n_components={self.n_components}, covariance_type={self.covariance_type!r} and {len(centre)} "
+                f"columns need {shape}. Set warm_start=False, or change nothing of these."
             )
-        return Mixture(self.weights_, self.means_ - centre, self.covariances_)
+        return Mixture(self.weights_, self.means_ - centre, self.covariances_), float(self.lower_bound_)
 
     def _start(self, Z: Array, w: Array, centre: Array, family: Family, rng: Any) -> Mixture:
         k, d = self.n_components, Z.shape[1]

@@ -53,6 +53,7 @@ def _nearest(machine: Any, Z: Array) -> Array:
 def _regressed(machine: Any, X: Array, Z: Array) -> Array:
     """A ridge regression from scores to vectors: for a kernel with features of its own linear, by least squares; else Gaussian."""
     scores, linear, alpha = machine._training_scores(), machine.kernel_.explicit, machine.reg
+    alpha = None if alpha is None else alpha / machine._weight_scale
     if alpha is None and not linear:
         few = np.linspace(0, len(X) - 1, min(len(X), _LEARNED_FROM)).astype(np.int64)
         alpha = KernelRidgeCV(kernel=Gaussian()).fit(scores[few], X[few], machine._weights_kept[few]).alpha_

@@ -34,4 +34,4 @@ def relative(w: Array) -> tuple[Array, float]:
 def unit(w: Array, scale: float) -> float:
     """What counts as one sample among weights w·scale, in the units of w: 1, as weights are repetitions; or, where all are less than that, the
     largest: they are then shares."""
-    return float(min(1 / scale, w.max())) if scale >= 1 else float(w.max())
+    return 1 / scale if scale >= 1 else float(w.max())

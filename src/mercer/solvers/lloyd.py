@@ -113,7 +113,8 @@ def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progres
 
 
 def spread_out(space: Space, count: int, rng: Any) -> Array:
-    """k-means++: labels by the nearest of ``count`` items, chosen one after the other: the best of a few drawn by weight and squared distance to the others.
+    """k-means++: labels by the nearest of ``count`` items, chosen one after the other: the best of a few drawn by weight and squared distance to
+    the others.
 
     Items are drawn by their share of the sum, in an order of their own, so that a weight is a repetition also here.
     """

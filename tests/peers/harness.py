@@ -132,20 +132,21 @@ class Plugin:
             self.results[item.name] = self.outcome
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.failed:
-            self.outcome = ("failed", _short(report))
+        if report.failed and self.outcome[0] != "failed":
+            self.outcome = ("failed", "")
         elif report.passed and report.when == "call":
             self.outcome = ("passed", "")
 
+    def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
+        if isinstance(report, pytest.TestReport):
+            self.outcome = ("failed", _short(call.excinfo, node.path))
 
-def _short(report: Any) -> str:
-    """The line of the test that failed, and the end of the message."""
-    crash = getattr(report.longrepr, "reprcrash", None)
-    if crash is None:
-        return str(report.longrepr).strip().splitlines()[-1][:300]
-    entries = getattr(report.longrepr, "reprtraceback", None)
-    lines = [e.reprfileloc.lineno for e in getattr(entries, "reprentries", ()) if getattr(e, "reprfileloc", None) and "tests" in e.reprfileloc.path]
-    return f"line {lines[-1] if lines else crash.lineno}: " + " ".join(crash.message.split())[:300]
+
+def _short(failure: Any, path: Path) -> str:
+    """The place in the test module that failed, and the beginning of the message."""
+    place = [entry for entry in failure.traceback if entry.path == path][-1:]
+    said = " ".join(f"{failure.typename}: {failure.value}".split())[:300]
+    return f"line {place[0].lineno + 1}, {str(place[0].statement).strip().splitlines()[0]}: {said}" if place else said
 
 
 def main(module: str, report: str) -> None:

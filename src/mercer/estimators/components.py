@@ -43,8 +43,8 @@ def likeliest_count(variances: Array, n: float) -> int:
 
 def _evidence(values: Array, k: int, n: float) -> float:
     d = len(values)
-    j = (d - np.arange(k)) / 2
-    subspace = -k * np.log(2.0) + float(np.sum(gammaln(j) - np.log(np.pi) * j))
+    halves = (d - np.arange(k)) / 2
+    subspace = -k * np.log(2.0) + float(np.sum(gammaln(halves) - np.log(np.pi) * halves))
     rest = max(1e-15, float(np.mean(values[k:])))
     fit = -0.5 * n * (float(np.sum(np.log(values[:k]))) + (d - k) * np.log(rest))
     m = d * k - k * (k + 1) / 2

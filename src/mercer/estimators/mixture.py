@@ -40,6 +40,8 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         Where to start instead, as in scikit-learn.
     reg_covar
         Added to the variances, so that no component shrinks to a point.
+    max_iter
+        Steps of each start; 0 gives the start itself.
     warm_start
         Whether a further ``fit`` goes on from the mixture that the last one found.
     verbose, verbose_interval
@@ -74,7 +76,8 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        check_whole(self, "n_components", "n_init", "max_iter", "verbose_interval")
+        check_whole(self, "n_components", "n_init", "verbose_interval")
+        check_whole(self, "max_iter", least=0)
         for name in ("reg_covar", "tol"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: give a number of at least 0.")
@@ -98,15 +101,15 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
                     progress=self._spoken(number) if self.verbose else None,
                 )
             )  # fmt: skip
-        best = max(runs, key=lambda run: run.bounds[-1])
+        best = max(runs, key=lambda run: run.bound)
         mixture = best.mixture
-        self.lower_bound_, self.lower_bounds_, self.n_iter_, self.converged_ = best.bounds[-1], best.bounds, len(best.bounds), best.converged
+        self.lower_bound_, self.lower_bounds_, self.n_iter_, self.converged_ = best.bound, best.bounds, len(best.bounds), best.converged
         self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means + centre, mixture.covariances
         self.precisions_cholesky_ = family.factors(mixture.covariances)
         self.precisions_ = family.precisions(self.precisions_cholesky_)
         if self.verbose:
             speak(f"Initialization {'converged' if self.converged_ else 'did not converge'}.")
-        if not self.converged_:
+        if not self.converged_ and self.max_iter:
             warnings.warn(
                 f"GaussianMixture stopped after max_iter={self.max_iter} steps, the last of which still gained {self.tol:g} or more in the mean "
                 "log-likelihood. Raise max_iter or tol.",

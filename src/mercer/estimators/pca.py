@@ -27,7 +27,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     """X − mean = U Σ V^T: the k first columns of V span the subspace nearest to the data (Eckart–Young: the best approximation of rank ≤ k).
 
     It is also the likeliest model x = mean + V z + noise (Tipping and Bishop 1999): N(mean, V(Λ − σ²)V^T + σ²I), Λ the variances of the scores and σ²
-    the mean of those left out, which ``get_covariance``, ``get_precision`` and ``score`` are of.
+    the mean of those left out, which ``get_covariance``, ``get_precision`` and ``score`` are of, whether scores are whitened or not.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         likeliest = isinstance(self.n_components, str) and self.n_components == "mle"
         count = None if likeliest else component_count(self.n_components, min(n, d), f"min(n_samples, n_features)={min(n, d)}")
         if likeliest and used < d:
-            raise ValueError(f"n_components='mle' needs at least as many samples as columns, n_samples={used} >= n_features={d}: give a number.")
+            raise ValueError(f"n_components='mle' is only supported if n_samples >= n_features, got {used} < {d}: give a number.")
         mean = np.asarray(w @ X / w.sum(), np.float64).reshape(-1)
         scale = np.sqrt(w)
         few = count is not None and min(n, d) > _WHOLE and 4 * count < min(n, d)

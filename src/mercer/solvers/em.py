@@ -351,6 +351,10 @@ class Climb:
     bounds: list[float]
     converged: bool
 
+    @property
+    def bound(self) -> float:
+        return self.bounds[-1] if self.bounds else -np.inf
+
 
 def climb(
     X: Array, w: Array, start: Mixture, family: Family, *, floor: float, tol: float, max_iter: int, before: float = -np.inf,

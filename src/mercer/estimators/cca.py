@@ -16,7 +16,7 @@ from mercer.data import size
 from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
-from mercer.estimators.weights import checked, relative
+from mercer.estimators.weights import NEGLIGIBLE, checked, relative
 from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
 from mercer.hypotheses.permutations import aggregated, check_permutations
@@ -29,6 +29,7 @@ _WHOLE = 2000  # items whose matrix is decomposed; beyond, an incomplete factor
 _RANK = 500  # its columns
 _FEW = 300  # components with which regularisations are compared
 _TESTED = 100  # and permutations
+_INDEFINITE = 1e-5  # of the largest k(x, x): beyond what rounding makes of a kernel's matrix
 _HUGE = 1e200  # a γ beside which any matrix is nothing
 _GRID = tuple(10.0 ** np.arange(-5, 0.5, 0.5))  # of the trace
 
@@ -49,6 +50,13 @@ class Column(KernelMachine):
 
     def _keep_pivots(self, X: Any, original: Array, found: Incomplete, V: Array, bias: Array) -> None:
         """The functions g(x) V + bias of an incomplete factor g, which need its pivots alone; ``original``: the numbers of X as given."""
+        if found.indefinite > _INDEFINITE:
+            warnings.warn(
+                f"The matrix of {'a view' if self.kernel_ is None else self.kernel_} is not positive semi-definite on these data, so it is of no kernel: "
+                f"k(x, z)² exceeds k(x, x)k(z, z) by {found.indefinite:.2g} of the largest k(x, x), in what the factor leaves over. Its factor is "
+                "that of no function; use a kernel that is (psd is True), or kernel.repaired('clip').",
+                stacklevel=5,
+            )
         self.support_, self.support_vectors_ = original[found.pivots].astype(np.int32), self._items(X, found.pivots)
         self.dual_coef_, self.intercept_ = found.coefficients(V).T, bias
 
@@ -70,7 +78,7 @@ class View(Column, Components):
             raise ValueError(f"Canonical correlation needs at least two samples, got n_samples={n}.")
         if self.rank is not None:
             check_whole(self, "rank")
-        given, self.scale_ = relative(checked(sample_weight, n))
+        given, self.scale_ = relative(checked(sample_weight, n), NEGLIGIBLE)
         X, _, weights, original = self._without_zeros(X, np.zeros(n), given)
         if len(original) < 2:
             raise ValueError("Canonical correlation needs at least two samples of positive weight.")

@@ -17,7 +17,7 @@ from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
-from mercer.estimators.weights import checked, relative
+from mercer.estimators.weights import NEGLIGIBLE, checked, relative
 from mercer.gram import Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.linalg import signs
@@ -183,7 +183,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         self._open_task(X)
         if self.pre_image not in ("auto", *PRE_IMAGES):
             raise ValueError(f"pre_image={self.pre_image!r}: choose one of {', '.join(map(repr, ('auto', *PRE_IMAGES)))}.")
-        given, scale = relative(checked(sample_weight, size(X)))
+        given, scale = relative(checked(sample_weight, size(X)), NEGLIGIBLE)
         X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), given)
         self._decompose(X, weights, original, scale)
         lost = int(np.sum(self.explained_variance_ == 0))

@@ -71,7 +71,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     Attributes
     ----------
     cluster_centers_, labels_, inertia_, n_iter_
-        The means; the nearest one of each row; the objective; steps of the best descent.
+        The means; the nearest one of each row; the objective; steps of the best descent, the first of them to its start.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         starts = [space.around(centres - shift) for centres in self._centres(kept, rng)]
         found = cluster(
             space, self.n_clusters, n_init=0 if starts else self._n_starts(), max_iter=self.max_iter, random_state=rng, tol=self.tol, starts=starts,
-            draw=self.init if isinstance(self.init, str) else "k-means++", progress=self._spoken(scale) if self.verbose else None,
+            begun=1, draw=self.init if isinstance(self.init, str) else "k-means++", progress=self._spoken(scale) if self.verbose else None,
         )  # fmt: skip
         self.cluster_centers_ = (space.means(found.labels, self.n_clusters) + shift).astype(X.dtype)
         self.n_iter_ = found.n_iter
@@ -124,9 +124,10 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         centres = [np.asarray(one.toarray() if sparse.issparse(one) else one, np.float64) for one in given]
         for one in centres:
             if one.shape != (self.n_clusters, X.shape[1]):
+                what = "clusters" if one.ndim != 2 or len(one) != self.n_clusters else "features of the data"
                 raise ValueError(
-                    f"The shape of the initial centers {one.shape} does not match the number of clusters {self.n_clusters} and the number of "
-                    f"features of the data {X.shape[1]}: give an array of shape ({self.n_clusters}, {X.shape[1]})."
+                    f"The shape of the initial centers {one.shape} does not match the number of {what}: give an array of shape (n_clusters, "
+                    f"n_features) = ({self.n_clusters}, {X.shape[1]})."
                 )
             if not np.isfinite(one).all():
                 raise ValueError("KMeans(init=…): the initial centres hold NaN or infinity.")

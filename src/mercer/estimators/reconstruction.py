@@ -14,7 +14,7 @@ from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.novelty import Thresholded, check_contamination, threshold
-from mercer.estimators.weights import checked, relative, unit
+from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
 from mercer.kernels.base import Kernel
 
 
@@ -41,7 +41,7 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         self._open_task(X)
         check_contamination(self)
         n = size(X)
-        given, scale = relative(checked(sample_weight, n))
+        given, scale = relative(checked(sample_weight, n), NEGLIGIBLE)
         X, _, weights, original = self._without_zeros(X, np.zeros(n), given)
         self._decompose(X, weights, original, scale)
         # one more column: ⟨φ(x), μ⟩, so that a score costs one product

@@ -19,7 +19,7 @@ from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.checks import check_whole
 from mercer.estimators.kmeans import check_clusters
-from mercer.estimators.weights import checked, relative, unit
+from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
 from mercer.estimators.whole import whole
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
@@ -32,7 +32,6 @@ _AFFINITIES = ("kernel", "nearest_neighbors", "precomputed_nearest_neighbors")
 _CUTS = ("normalized", "ratio")
 _ROUNDINGS = ("auto", "qr", "kmeans")
 _NEIGHBOUR = 7
-_NOTHING = 1e-150  # of the largest weight: as good as 0
 _WIDTHS = (0.5, 0.35, 0.7, 0.25, 1.0, 1.4, 2.0)  # of the median distance to a neighbour, the likeliest first
 _TIGHT, _GOOD = 0.003, 0.02  # what is added to a tightness of 0; a criterion with which no other width need be tried
 
@@ -97,8 +96,8 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             X = self._accept(X.toarray() if self._precomputed and sparse.issparse(X) else X, reset=True)
         self.__dict__.pop("affinity_matrix_", None)  # of a fit before
         check_clusters(self, size(X))
-        weights, scale = relative(checked(sample_weight, size(X)))
-        used = np.flatnonzero(weights > _NOTHING)
+        weights, scale = relative(checked(sample_weight, size(X)), NEGLIGIBLE)
+        used = np.flatnonzero(weights > 0)
         weights = weights[used]
         part = X if len(used) == size(X) else self._part(X, used)
         check_clusters(self, len(used))

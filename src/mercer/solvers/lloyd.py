@@ -69,23 +69,23 @@ class Run:
 
 def cluster(
     space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0, starts: Sequence[Array] = (),
-    draw: str = "k-means++", progress: Callable[[dict[str, Any]], Any] | None = None,
+    draw: str = "k-means++", begun: int = 0, progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Clustering:  # fmt: skip
     """The best of ``n_init`` descents from starts drawn by ``draw``, stepping together so that they share each pass over the data.
 
     ``tol``: a run also ends when a step gains less than this share of its objective. ``starts``: labels to descend from as well.
+    ``begun``: how many steps starts are taken for.
     """
     with backend.single_threaded_blas():  # threads of our own, or vectors too short for two
         given = [_filled(labels, np.ones(len(space)), space.weights, count) for labels in starts]
         drawn = [DRAWS[draw](space, count, random_state) for _ in range(n_init)]
-        return _descended(space, [Run(labels, count) for labels in given + drawn], max_iter, tol, progress)
+        return _descended(space, [Run(labels, count) for labels in given + drawn], begun, max_iter, tol, progress)
 
 
-def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progress: Any) -> Clustering:
+def _descended(space: Space, runs: list[Run], step: int, max_iter: int, tol: float, progress: Any) -> Clustering:
     histories: list[list[float]] = [[] for _ in runs]
     ended: list[Clustering] = []
     active = list(range(len(runs)))
-    step = 0
     while active:
         step += 1
         found = space.nearest([runs[r] for r in active])
@@ -97,6 +97,9 @@ def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progres
                 ended.append(Clustering(before, histories[r][-1], histories[r], step, False))
                 continue
             histories[r].append(objective)
+            if step > max_iter:  # the start is all there was to be
+                ended.append(Clustering(before, objective, histories[r], max_iter, False))
+                continue
             same = bool(np.array_equal(labels, before))
             slow = len(histories[r]) > 1 and histories[r][-2] - objective <= tol * objective
             if same or slow or step >= max_iter:

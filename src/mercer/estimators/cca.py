@@ -52,10 +52,10 @@ class Column(KernelMachine):
         """The functions g(x) V + bias of an incomplete factor g, which need its pivots alone; ``original``: the numbers of X as given."""
         if found.indefinite > _INDEFINITE:
             warnings.warn(
-                f"The matrix of {'a view' if self.kernel_ is None else self.kernel_} is not positive semi-definite on these data, so it is of no kernel: "
-                f"k(x, z)² exceeds k(x, x)k(z, z) by {found.indefinite:.2g} of the largest k(x, x), in what the factor leaves over. Its factor is "
-                "that of no function; use a kernel that is (psd is True), or kernel.repaired('clip').",
-                stacklevel=5,
+                f"The matrix of {'a view' if self.kernel_ is None else self.kernel_} is not positive semi-definite on these data, so it is "
+                f"of no kernel: k(x, z)² exceeds k(x, x)k(z, z) by {found.indefinite:.2g} of the largest k(x, x), in what the factor leaves over. "
+                "What is found has no meaning in a feature space; use a kernel that is (psd is True), or kernel.repaired('clip').",
+                stacklevel=6,
             )
         self.support_, self.support_vectors_ = original[found.pivots].astype(np.int32), self._items(X, found.pivots)
         self.dual_coef_, self.intercept_ = found.coefficients(V).T, bias
@@ -63,6 +63,9 @@ class Column(KernelMachine):
 
 class View(Column, Components):
     """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
+
+    _depth = 7
+    _called = "A view to correlate"
 
     def __init__(self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None) -> None:
         self.kernel, self.single, self.rank, self.compute = kernel, single, rank, compute

@@ -34,6 +34,7 @@ class Components(KernelMachine):
     n_components: Any
     solver: str
     random_state: Any
+    _depth = 6  # how far from a warning in ``_decompose`` the user's own line is
 
     def _decompose(self, X: Any, weights: Array, original: Array, scale: float = 1.0) -> None:
         """Fit to items of positive weight, ``scale`` times ``weights``; sets what ``_values`` needs."""
@@ -69,15 +70,19 @@ class Components(KernelMachine):
         if below.count:
             self._warn_of_negatives(n, below)
 
+    @property
+    def _called(self) -> str:
+        return type(self).__name__
+
     def _warn_of_negatives(self, n: int, below: Negatives) -> None:
         """Say what was found, what is done about it, and the cure."""
         least = "" if below.every else "at least "
         cure = "Clip them to 0 first" if self.kernel_ is None else "Use a kernel that is (psd is True), or kernel.repaired('clip')"
         warnings.warn(
-            f"{type(self).__name__}: the centred matrix is not positive semi-definite, so it is of no kernel: {least}{below.count} of its {n} "
+            f"{self._called}: the centred matrix is not positive semi-definite, so it is of no kernel: {least}{below.count} of its {n} "
             f"eigenvalues are negative, and make up {least}{self.negative_share_:.2g} of the sum of all their absolute values. Components are of "
             f"positive eigenvalues alone, and explained_variance_ratio_ is their share of the sum of these. {cure}.",
-            stacklevel=5,
+            stacklevel=self._depth,
         )
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:

@@ -113,7 +113,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             gram = self._gram(part)
         self._cut(gram, weights, rng)
         if self.cut == "ratio":  # as large as the weights
-            self.objective_ *= scale
+            self.objective_, self.eigenvalues_ = scale * self.objective_, scale * self.eigenvalues_
         if len(used) < size(X):  # samples of weight 0 go with the most similar one
             everyone = np.empty(size(X), np.int32)
             everyone[used] = self.labels_

@@ -16,8 +16,8 @@ from mercer.gram import Gram
 class Incomplete:
     """G (n, m) with G G^T the projection of K onto the features of the ``pivots``.
 
-    ``indefinite``: by how much of the largest k_ii a 2 × 2 minor of what was left of K failed to be positive semi-definite, k_ij² > k_ii k_jj; 0 but for
-    rounding where K is the matrix of a kernel.
+    ``indefinite``: by how much of the largest k_ii a 2 × 2 minor of what was left of K failed to be positive semi-definite, k_ij² > k_ii k_jj; 0 but
+    for rounding where K is the matrix of a kernel.
     """
 
     factor: Array

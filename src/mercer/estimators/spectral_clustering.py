@@ -70,6 +70,8 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
 
     labels_: Array
     embedding_: Array
+    eigenvalues_: Array
+    objective_: float
 
     def __init__(
         self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, affinity: str = "kernel", n_neighbors: int = 10, cut: str = "normalized",

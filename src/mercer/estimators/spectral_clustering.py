@@ -283,7 +283,7 @@ def _with_loops(gram: Gram, weights: Array) -> Gram:
 
 def _eigenvectors(gram: Gram, weights: Array, mass: Array, k: int, normalised: bool) -> tuple[Array, Array]:
     """(R, values): for each sample its row of the eigenvectors, of length 1 where ``normalised``, and the eigenvalues."""
-    inverse = weights * np.divide(weights, mass, out=np.zeros_like(weights), where=mass > 1e-300)  # W: w/degree, or w
+    inverse = np.divide(weights**2, mass, out=np.zeros_like(weights), where=mass > 1e-300)  # W: w/degree, or w
     s = relaxed(gram, inverse, k, normalised=normalised)
     seen = s.values > 1e-12 * np.abs(s.values).max()  # other directions say nothing
     rows = np.where(seen | normalised, s.vectors, 0.0) / np.sqrt(weights)[:, None]

@@ -5,12 +5,12 @@ from .data import as_graphs as as_graphs
 from .data import read_tu as read_tu
 from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
-from .estimators.cca import CCA as CCA
 from .estimators.cca import KernelCCA as KernelCCA
 from .estimators.hebbian import KernelHebbian as KernelHebbian
 from .estimators.kernel_pca import KernelPCA as KernelPCA
 from .estimators.kmeans import KernelKMeans as KernelKMeans
 from .estimators.kmeans import KMeans as KMeans
+from .estimators.linear_cca import CCA as CCA
 from .estimators.logistic import KernelLogistic as KernelLogistic
 from .estimators.markov import MarkovChain as MarkovChain
 from .estimators.mixture import GaussianMixture as GaussianMixture

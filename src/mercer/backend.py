@@ -406,7 +406,8 @@ def recorded(function: Callable[..., Any], *items: Any) -> Any:
 def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """The method of the kernel with numbers for its parameters, where it stands in a derivative with symbols for them."""
     numbers = getattr(getattr(function, "__self__", None), "_with_numbers", None)
-    return function if numbers is None else getattr(numbers, function.__name__)  # type: ignore[no-any-return]
+    named: Callable[..., Any] = function if numbers is None else getattr(numbers, function.__name__)
+    return named
 
 
 # Between two sets of prepared items. They exist only as symbols: the engine alone computes them, tile by tile.

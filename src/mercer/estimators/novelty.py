@@ -95,11 +95,12 @@ class NoveltyMachine(Thresholded, OutlierMixin, SupportVectorMachine):  # type: 
         return False  # support vectors lie on the edge itself, where rounding would decide
 
 
-def threshold(scores: Array, weights: Array, contamination: float) -> float:
-    """A threshold below which round(c Σw) of the weight lies; scores equal to it are inside."""
+def threshold(scores: Array, weights: Array, contamination: float, one: float = 1.0) -> float:
+    """A threshold below which round(c Σw) of the weight lies, rounded to multiples of ``one``; scores equal to it are inside."""
     order = np.argsort(scores, kind="stable")
-    reject = round(contamination * float(weights.sum()))
-    place = int(np.searchsorted(np.cumsum(weights[order]), reject, side="right"))
+    reject = contamination * float(weights.sum())
+    reject = one * round(reject / one) if reject / one < 2**52 else reject
+    place = int(np.searchsorted(np.cumsum(weights[order]), reject * (1 + 1e-12), side="right"))
     return float(scores[order[min(place, len(order) - 1)]])
 
 

@@ -6,6 +6,7 @@ Kernel PCA, spectral clustering and kernel CCA ask no more of their matrix, and 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ _SMALL = 400  # rows that are decomposed as they are
 _STORED = 2**29  # bytes of a float32 matrix that is held
 _COARSE = 3e-6  # the residual to which float32 products serve
 _NARROW = 2000  # features whose singular values are all found
+_COUNTED = 4000  # rows of an indefinite matrix whose negative eigenvalues are all counted
 SOLVERS = ("auto", "exact", "lanczos", "krylov")
 
 
@@ -92,7 +94,37 @@ def _exact(problem: Eigen, gram: Gram) -> EigenSolution:
     order = np.argsort(found.values)[::-1][: problem.count]
     matrix = _Operator(gram, problem)
     matrix.means = matrix._product(matrix.weights / matrix.weights.sum())
-    return EigenSolution(found.values[order], signed(found.vectors[:, order]), matrix.means, matrix.trace, 0.0, 1, "exact")
+    return EigenSolution(found.values[order], signed(found.vectors[:, order]), matrix.means, matrix.trace, 0.0, 1, "exact", found.values)
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """``count`` eigenvalues are negative and sum to −``mass``; where not ``every`` one was looked for, at least so many and so much."""
+
+    count: int = 0
+    mass: float = 0.0
+    every: bool = True
+
+    @classmethod
+    def among(cls, values: Array, floor: float, every: bool = True) -> Negatives:
+        """Those below −``floor``."""
+        found = values[values < -floor]
+        return cls(len(found), -float(found.sum()), every)
+
+
+def negatives(problem: Eigen, gram: Gram, floor: float, random_state: Any = 0) -> Negatives:
+    """The eigenvalues below −``floor``. The smallest ones by products; if there are any, all of them, where the matrix is of a size to decompose."""
+    n = gram.shape[0]
+    matrix = _Operator(stored(gram) if gram.dear else gram, problem)
+    start = matrix.project(np.random.default_rng(random_state).standard_normal((n, min(n, 8))))
+    with threads.single_threaded_blas():
+        least, _, _, _ = block_krylov(lambda V: -(matrix @ V), start, min(4, n), matrix.space, tol=1e-3, max_iter=40)
+    below = Negatives.among(-least, floor, every=False)
+    if not below.count:
+        return Negatives()
+    if n > _COUNTED or 3 * 8 * n * n > gram.compute.budget:
+        return below
+    return Negatives.among(Spectrum.of(gram, problem.weights, problem.centred).values, floor)
 
 
 def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any) -> tuple[Array, Array, int, float]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -40,6 +41,7 @@ class KernelMachine(Reporting, KernelEstimator):
     max_time: float | None
     progress: Any
     on_interrupt: str
+    _dual_coef: Array  # (m, n_support), dense: what all that computes reads
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
     _coarse = False  # whether float32 values of the kernel serve to predict
 
@@ -61,7 +63,8 @@ class KernelMachine(Reporting, KernelEstimator):
     def _positive(self, name: str) -> float:
         value = getattr(self, name)
         if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
-            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a positive number.")
+            finite = "finite" if isinstance(value, float | np.floating) and np.isinf(value) else "positive"
+            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a {finite} number.")
         return float(value)
 
     def _without_zeros(self, X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
@@ -72,12 +75,14 @@ class KernelMachine(Reporting, KernelEstimator):
         used = np.flatnonzero(weights > 0)
         return (X, y, weights, used) if len(used) == n else (self._some(X, used), y[used], weights[used], used)
 
-    def _keep(self, X: Any, coef: Array, original: Array, *, every: bool = False) -> None:
-        """Only the items with weight, unless ``every``: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients."""
-        used = np.arange(len(coef)) if every else np.flatnonzero(np.any(coef != 0, axis=1))
+    def _keep(self, X: Any, coef: Array, original: Array, *, every: bool = False, order: Array | None = None) -> None:
+        """Only the items with weight, unless ``every``: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients;
+        in that ``order``, if it is given."""
+        order = np.arange(len(coef)) if order is None else order
+        used = order if every else order[np.any(coef[order] != 0, axis=1)]
         self.support_ = original[used].astype(np.int32)
         self.support_vectors_ = self._items(X, used)
-        self.dual_coef_, self._compressed = coef[used].T.copy(), False
+        self.dual_coef_, self._compressed = np.ascontiguousarray(coef[used].T), False
 
     def _values(self, X: Any) -> Array:
         """Σ_i coef_i k(x, x_i) + b for new items."""
@@ -88,7 +93,7 @@ class KernelMachine(Reporting, KernelEstimator):
         """The same for items that have been accepted."""
         if not len(self.support_):
             return np.zeros((size(X), len(self.intercept_))) + self.intercept_
-        coef = self.dual_coef_.T
+        coef = self._dual_coef.T
         coef = coef[:, 0] if coef.shape[1] == 1 else coef
         at_once = size(X) if self._of_vectors else _AT_ONCE  # what is prepared of other items may be larger than they are
         parts = [np.asarray(self._evaluated(take(X, some)) @ coef) for some in chunks(size(X), max(1, at_once))]
@@ -114,10 +119,19 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _functions(self) -> Array:
         """The coefficients of each function the machine is made of, one column each."""
-        return self.dual_coef_.T
+        return self._dual_coef.T
 
     def _counts(self, kept: Array) -> Array:
         return np.array([len(kept)], np.int32)
+
+    @property
+    def dual_coef_(self) -> Any:
+        """The coefficients of the items that are kept, one row for each function."""
+        return self._dual_coef
+
+    @dual_coef_.setter
+    def dual_coef_(self, coef: Array) -> None:
+        self._dual_coef = coef
 
     @property
     def function_(self) -> RKHSFunction:
@@ -142,6 +156,16 @@ class ManyOutputs:
 
 class SupportVectorMachine(KernelMachine):
     """What the machines of a dual quadratic programme share: the solver and its report."""
+
+    @property
+    def dual_coef_(self) -> Any:
+        """y_i α_i of the support vectors, one row for each function (in libsvm's layout where there are several classes); sparse where X was."""
+        coef = self._dual_coef
+        return type(self.support_vectors_)(coef) if sparse.issparse(self.support_vectors_) else coef
+
+    @dual_coef_.setter
+    def dual_coef_(self, coef: Array) -> None:
+        self._dual_coef = coef
 
     def _solver(self) -> ActiveSet:
         self._check_limits()
@@ -171,7 +195,7 @@ class SupportVectorMachine(KernelMachine):
             return False
         diagonal = np.asarray(gram.diag(), np.float64)
         size_of_values = float(np.max(np.abs(diagonal)))
-        norm = float(np.max(np.linalg.norm(self.dual_coef_, axis=1)))
+        norm = float(np.max(np.linalg.norm(self._dual_coef, axis=1)))
         return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
 
 

@@ -143,5 +143,5 @@ class SVDD(NoveltyMachine):
         accepted = self._accept_new(X)
         if self.kernel_ is None:
             raise ValueError("SVDD of a precomputed matrix scores new items only with their own k(x, x); give the kernel instead.")
-        inner = np.asarray(self._evaluated(accepted) @ self.dual_coef_[0])
+        inner = np.asarray(self._evaluated(accepted) @ self._dual_coef[0])
         return 2 * inner - np.asarray(self.kernel_.diag(accepted), np.float64) + self.intercept_[0]

@@ -6,7 +6,7 @@ check ─▶ bind ─▶ gram ─▶ problem ─▶ solve ─▶ function
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_feature_names, _check_n_features, _check_sample_weight
 
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import Vectors, listed, size, take
+from mercer.estimators.checks import checked_table
 from mercer.gram import DenseGram, Gram
+from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian
 from mercer.validity import asymmetry
@@ -29,9 +31,10 @@ _NARROW = 128  # columns
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """An estimator over a kernel: ``kernel`` is a Kernel, None for ``Gaussian()``, or "precomputed" where X is the matrix itself."""
+    """An estimator over a kernel: ``kernel`` is a Kernel, None for ``Gaussian()``, a function f(X, Y) that returns the matrix of two collections, or
+    "precomputed" where X is the matrix itself."""
 
-    kernel: Kernel | str | None
+    kernel: Kernel | Callable[[Any, Any], Any] | str | None
     compute: Compute | None
     _one_kernel = True  # whether ``_given_kernel`` is all there is to know of its matrix
     _along: str | None = None  # the parameter along which many fits cost little more than one
@@ -42,12 +45,14 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _given_kernel(self) -> Kernel:
         if self.kernel is None:
             return Gaussian()
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(
-                f"kernel={self.kernel!r}: give a kernel such as mercer.Gaussian() or mercer.parse('Gaussian() + Linear()'), None for Gaussian(), "
-                "or 'precomputed'."
-            )
-        return self.kernel
+        if isinstance(self.kernel, Kernel):
+            return self.kernel
+        if callable(self.kernel) and not isinstance(self.kernel, type):
+            return Function(self.kernel)
+        raise TypeError(
+            f"kernel={self.kernel!r}: give a kernel such as mercer.Gaussian() or mercer.parse('Gaussian() + Linear()'), None for Gaussian(), "
+            "a function f(X, Y) that returns the matrix, or 'precomputed'."
+        )
 
     @property
     def _precomputed(self) -> bool:
@@ -57,14 +62,35 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _of_vectors(self) -> bool:
         return self._precomputed or isinstance(self._given_kernel.domain, Vectors)
 
+    def _is_table(self, X: Any) -> bool:
+        """Whether X is to be checked as rows of numbers; a function of samples is given these checked, and anything else as it is."""
+        if self._of_vectors:
+            return not backend.is_tensor(X)
+        numbers = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim > 1 and X.dtype.kind in "fiubcO")
+        return numbers and isinstance(self._given_kernel, Function)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; with ``deep`` also those of the kernel, of the default one where none is given."""
+        params: dict[str, Any] = super().get_params(deep)
+        if deep and self._defaulted:
+            params |= {f"kernel__{name}": value for name, value in self._given_kernel.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Any:
+        """Change parameters; those of a default kernel, ``kernel__gamma``, make it a given one."""
+        if any(name.startswith("kernel__") for name in params) and "kernel" not in params and self._defaulted:
+            self.kernel = self._given_kernel
+        return super().set_params(**params)
+
+    @property
+    def _defaulted(self) -> bool:
+        return getattr(self, "kernel", PRECOMPUTED) is None
+
     def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
         """X (and y) checked: by scikit-learn's rules where it is a table of numbers, else by the kernel's domain."""
-        if self._of_vectors and not backend.is_tensor(X):
+        if self._is_table(X):
             missing = not self._precomputed and getattr(self._given_kernel.domain, "missing", False)
-            return validate_data(
-                self, X, y, reset=reset, accept_sparse=False if self._precomputed else "csr", dtype=[np.float64, np.float32],
-                ensure_all_finite="allow-nan" if missing else True, **options,
-            )  # fmt: skip
+            return checked_table(self, X, y, missing=missing, reset=reset, accept_sparse=False if self._precomputed else "csr", **options)
         X = listed(X)
         if not hasattr(X, "__len__") and not hasattr(X, "shape"):
             self._given_kernel.domain.check(X)  # says what is wrong with it

@@ -34,7 +34,7 @@ def kernel_size(gram: Gram) -> float:
 
 
 def nearest_points(y: Array, weights: Array, half: float, unit: float) -> DualQP:
-    """The problem above for s = ``half``, its variables divided by ``unit``, the size of the kernel. A margin m is then that of SVC at C = 1/(m·unit)."""
+    """The problem above for s = ``half``, its variables divided by ``unit``, the size of the kernel: a margin m is that of SVC at C = 1/(m·unit)."""
     w, s = weights / unit, half / unit
     start = np.where(y > 0, filled(np.where(y > 0, w, 0.0), s), -filled(np.where(y < 0, w, 0.0), s))
     return DualQP(np.zeros(len(y)), np.minimum(0.0, y * w), np.maximum(0.0, y * w), start, group=(y > 0).astype(np.int8))
@@ -70,7 +70,9 @@ def refined(s: Solution, problem: DualQP, gram: Gram, solver: ActiveSet, least: 
         return s
     if reached:
         return replace(s, stop_reason="gap", note="")
-    return replace(s, stop_reason="stalled" if s.converged else s.stop_reason, note=f"the margin is below {bound(s):.1g} of the kernel's size; {_CURE}")
+    return replace(
+        s, stop_reason="stalled" if s.converged else s.stop_reason, note=f"the margin is below {bound(s):.1g} of the kernel's size; {_CURE}"
+    )
 
 
 def meet(s: Solution, gram: Gram, least: float = _NONE) -> bool:

@@ -13,8 +13,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import backend
 from mercer.backend import Array
-from mercer.data import chunks, size, take
+from mercer.data import Coded, chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting
 from mercer.functions import RKHSFunction
@@ -144,6 +145,38 @@ class KernelMachine(Reporting, KernelEstimator):
         return RKHSFunction(self.kernel_, self.support_vectors_, coef[:, 0] if one else coef, float(self.intercept_[0]) if one else self.intercept_)
 
 
+class Weighted(KernelMachine):
+    """A machine of which f is the prediction: where the kernel has features, it is also ⟨coef, φ(x)⟩ + b."""
+
+    @property
+    def _one(self) -> bool:
+        """Whether there is one function by nature, so that its weights are a vector."""
+        return False
+
+    @property
+    def coef_(self) -> Any:
+        """w of f(x) = ⟨w, φ(x)⟩ + b, φ = ``kernel_.features``: one row for each function, or a vector where scikit-learn has one (regressors with
+        one output, support vector machines excepted); sparse where ``dual_coef_`` is. For ``Linear()``, φ(x) = x.
+
+        Only of kernels with a finite feature map of fixed columns; ``function_.feature_weights()`` has those of words and the like.
+        """
+        check_is_fitted(self)
+        if self.kernel_ is None or not self.kernel_.explicit:
+            raise AttributeError(
+                f"coef_ is of kernels with a finite feature map, such as Linear(); {self.kernel_ or 'a precomputed matrix'} has none."
+            )
+        try:
+            phi = self.kernel_._embedded(self.support_vectors_)
+        except MemoryError as error:
+            raise AttributeError(f"coef_ would be too large: {error}") from None
+        if isinstance(phi, Coded):
+            raise AttributeError(f"The features of {self.kernel_} have no fixed columns; see function_.feature_weights().")
+        functions = self._functions().T
+        phi = phi if sparse.issparse(phi) else backend.to_numpy(phi)
+        coef = (type(phi)(functions) if sparse.issparse(phi) and sparse.issparse(self.dual_coef_) else functions) @ phi
+        return coef[0] if self._one else coef
+
+
 class ManyOutputs:
     """Says to scikit-learn that y may have one column or several."""
 
@@ -154,7 +187,7 @@ class ManyOutputs:
         return tags
 
 
-class SupportVectorMachine(KernelMachine):
+class SupportVectorMachine(Weighted):
     """What the machines of a dual quadratic programme share: the solver and its report."""
 
     @property

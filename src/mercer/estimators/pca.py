@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from mercer.backend import Array
+from mercer.estimators.checks import checked_table
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
@@ -36,7 +37,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_table(self, X, ensure_min_samples=2)
         n, d = X.shape
         w = np.ones(n) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         if (w > 0).sum() < 2:
@@ -76,7 +77,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> Array:
         """The scores (x − mean) V."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = checked_table(self, X, reset=False)
         scores = (np.asarray(X @ self.components_.T) - self.mean_ @ self.components_.T) / self._spread()
         return np.asarray(scores, X.dtype)
 

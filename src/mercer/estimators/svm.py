@@ -289,7 +289,7 @@ class SVC(Classifier):
 
     @property
     def _hard(self) -> bool:
-        return isinstance(self.C, float | np.floating) and self.C == np.inf
+        return isinstance(self.C, float | np.floating) and bool(np.isposinf(self.C))
 
     def _unit(self, gram: Gram) -> float:
         return hulls.kernel_size(gram) if self._hard else 1.0
@@ -383,8 +383,8 @@ class NuSVC(Classifier):
                 most = 2 * min(counts[a], counts[b]) / max(counts[a] + counts[b], 1e-300)
                 if nu > most * (1 + 1e-12):
                     raise ValueError(
-                        f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!s} and {b!s} of this y; take a smaller nu, "
-                        "or class_weight='balanced'."
+                        f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!s} and {b!s} of this y; "
+                        "take a smaller nu, or class_weight='balanced'."
                     )
 
     def _unit(self, gram: Gram) -> float:
@@ -402,7 +402,7 @@ class NuSVC(Classifier):
             return
         least = [hulls.least_nu(parts[t].y, parts[t].weights, parts[t].gram, solver) for t in meet]
         most = min(hulls.largest_nu(part.y, part.weights) for part in parts)
-        enough = max(least) if None not in least else np.inf  # type: ignore[type-var]
+        enough = max(np.inf if nu is None else nu for nu in least)
         cure = (
             f"with nu from {enough:g} to {np.floor(1000 * most) / 1000:g} they do not" if enough <= most
             else "no nu keeps them apart; with class_weight='balanced' a larger nu, up to 1, may"
@@ -418,10 +418,11 @@ class NuSVC(Classifier):
 def between_hulls(s: Solution, problem: DualQP, part: Part, solver: ActiveSet, **least: float) -> Pair:
     """The machine half-way between the nearest points, ±1 at the edges of its margin; constant where the hulls meet."""
     s = hulls.refined(s, problem, part.gram, solver, **least)
-    if hulls.meet(s, part.gram, **least):
+    constant, margin, bias = hulls.meet(s, part.gram, **least), max(hulls.margin(s), s.gap), float(s.levels.sum()) / 2
+    s = replace(s, objective=s.objective * part.unit**2)  # as of variables that are not divided by it
+    if constant:
         excess, total = float(np.sum(part.weights * part.y)), float(part.weights.sum())
         bias = float(np.sign(excess)) if abs(excess) > 1e-9 * total else 0.0
         return Pair(np.zeros(len(part.y)), bias, np.full(len(part.y), bias), s)
-    # a margin that is less than what the solver left open, where a limit stopped it, is not to be divided by
-    margin, bias = max(hulls.margin(s), s.gap), float(s.levels.sum()) / 2
+    # where a limit stopped the solver the margin may be less than what is left open, and is then not to be divided by
     return Pair(s.coef / margin, bias / margin, (s.gradient + bias) / margin, replace(s, gap=s.gap / margin))

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _c
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Vectors, listed, size, take
+from mercer.data import Vectors, as_frame, listed, size, take
 from mercer.estimators.checks import checked_table
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.anything import Function
@@ -62,12 +62,14 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _of_vectors(self) -> bool:
         return self._precomputed or isinstance(self._given_kernel.domain, Vectors)
 
-    def _is_table(self, X: Any) -> bool:
-        """Whether X is to be checked as rows of numbers; a function of samples is given these checked, and anything else as it is."""
-        if self._of_vectors:
+    def _is_table(self, X: Any, reset: bool) -> bool:
+        """Whether X is to be checked as rows of numbers; a function of samples is given arrays checked, and anything else as it is."""
+        if backend.is_tensor(X) or self._of_vectors:
             return not backend.is_tensor(X)
-        numbers = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim > 1 and X.dtype.kind in "fiubcO")
-        return numbers and isinstance(self._given_kernel, Function)
+        if not isinstance(self._given_kernel, Function):
+            return False
+        trained_on_one = not reset and hasattr(self, "n_features_in_") and as_frame(X) is None
+        return trained_on_one or sparse.issparse(X) or (hasattr(X, "__array__") and as_frame(X) is None and np.asarray(X).ndim > 1)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; with ``deep`` also those of the kernel, of the default one where none is given."""
@@ -88,9 +90,12 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
         """X (and y) checked: by scikit-learn's rules where it is a table of numbers, else by the kernel's domain."""
-        if self._is_table(X):
+        if self._is_table(X, reset):
             missing = not self._precomputed and getattr(self._given_kernel.domain, "missing", False)
-            return checked_table(self, X, y, missing=missing, reset=reset, accept_sparse=False if self._precomputed else "csr", **options)
+            found = checked_table(self, X, y, missing=missing, reset=reset, accept_sparse=False if self._precomputed else "csr", **options)
+            if self._precomputed and reset:
+                _check_square(found[0] if isinstance(found, tuple) else found)
+            return found
         X = listed(X)
         if not hasattr(X, "__len__") and not hasattr(X, "shape"):
             self._given_kernel.domain.check(X)  # says what is wrong with it
@@ -130,8 +135,6 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """The square matrix of the training items."""
         if self.kernel_ is not None:
             return self.kernel_.gram(self._unpacked(X), compute=self.compute)
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
         found = asymmetry(X, 1e-10 if X.dtype == np.float64 else 1e-5)
         if found is not None:
             i, j = found
@@ -185,3 +188,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         tags.input_tags.sparse = not self._precomputed
         tags.input_tags.pairwise = self._precomputed
         return tags
+
+
+def _check_square(K: Array) -> None:
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")

@@ -64,8 +64,8 @@ class KernelMachine(Reporting, KernelEstimator):
     def _positive(self, name: str) -> float:
         value = getattr(self, name)
         if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
-            finite = "finite" if isinstance(value, float | np.floating) and np.isinf(value) else "positive"
-            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a {finite} number.")
+            wanted = "finite; a large number comes near to it" if value in (np.inf, np.float32("inf")) else "a positive number"
+            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be {wanted}.")
         return float(value)
 
     def _without_zeros(self, X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
@@ -174,6 +174,7 @@ class Weighted(KernelMachine):
         functions = self._functions().T
         phi = phi if sparse.issparse(phi) else backend.to_numpy(phi)
         coef = (type(phi)(functions) if sparse.issparse(phi) and sparse.issparse(self.dual_coef_) else functions) @ phi
+        (coef.data if sparse.issparse(coef) else coef).flags.writeable = False  # to change it would change no prediction
         return coef[0] if self._one else coef
 
 

@@ -235,8 +235,8 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         check_is_fitted(self)
         if self._sigmoids is None:
             raise NotFittedError(
-                f"This {type(self).__name__} was fitted with probability=False, so nothing has been learnt about probabilities: call fit again, "
-                "now that probability=True."
+                f"predict_proba is not available when fitted with probability=False, as this {type(self).__name__} was: nothing has been learnt about "
+                "probabilities. Call fit again, now that probability=True."
             )
         return self._pair_values(X), self._sigmoids
 

@@ -25,6 +25,7 @@ class Constant(Kernel):
 
     c: float = nonnegative(1.0)
     explicit = True
+    _blind = True
 
     def _prepare(self, X: Any) -> Any:
         # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added to

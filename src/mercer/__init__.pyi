@@ -52,6 +52,7 @@ from .kernels.alignments import GlobalAlignment as GlobalAlignment
 from .kernels.alignments import LocalAlignment as LocalAlignment
 from .kernels.anything import Categorical as Categorical
 from .kernels.anything import Constant as Constant
+from .kernels.anything import Function as Function
 from .kernels.anything import Precomputed as Precomputed
 from .kernels.base import Kernel as Kernel
 from .kernels.convolution import Convolution as Convolution

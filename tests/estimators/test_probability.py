@@ -77,12 +77,12 @@ def test_coupling_recovers_consistent_pairs() -> None:
     """Pairs made from probabilities give them back."""
     rng = np.random.default_rng(0)
     p = rng.dirichlet(np.ones(4), size=50)
-    pairs = np.column_stack([p[:, b] / (p[:, a] + p[:, b]) for a, b in pairs_of(4)])
+    pairs = np.column_stack([p[:, a] / (p[:, a] + p[:, b]) for a, b in pairs_of(4)])
     np.testing.assert_allclose(couple(pairs, np.argmax(p, axis=1), 4), p, atol=1e-6)
 
 
 def test_votes_decide_and_values_break_ties() -> None:
-    scores = scores_of_pairs(np.array([[1.0, 1.0, 1.0], [-2.0, 1.0, -3.0]]), 3)
+    scores = scores_of_pairs(np.array([[-1.0, -1.0, -1.0], [2.0, -1.0, 3.0]]), 3)
     assert np.argmax(scores[0]) == 2  # two votes
     assert scores[1, 0] > scores[1, 2]  # one vote each: 0 over 1 by 2, 2 over 0 by 1, 1 over 2 by 3
     assert np.all((scores > -1) & (scores < 3))

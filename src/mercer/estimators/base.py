@@ -6,7 +6,7 @@ check ─▶ bind ─▶ gram ─▶ problem ─▶ solve ─▶ function
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,15 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
+from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Vectors, listed, moderate_weights, size, take
+from mercer.data import Vectors, as_frame, listed, moderate_weights, size, take
+from mercer.estimators.checks import checked_table
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram
+from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian
 from mercer.linalg import eigenvalues
@@ -48,9 +50,10 @@ def warn_if_indefinite(gram: Gram, who: str) -> None:
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """An estimator over a kernel: ``kernel`` is a Kernel, None for ``Gaussian()``, or "precomputed" where X is the matrix itself."""
+    """An estimator over a kernel: ``kernel`` is a Kernel, None for ``Gaussian()``, a function f(X, Y) that returns the matrix of two collections, or
+    "precomputed" where X is the matrix itself."""
 
-    kernel: Kernel | str | None
+    kernel: Kernel | Callable[[Any, Any], Any] | str | None
     compute: Compute | None
     _one_kernel = True  # whether ``_given_kernel`` is all there is to know of its matrix
     _needs_psd = True  # whether an indefinite matrix makes its problem another one; False where it measures that itself
@@ -62,12 +65,14 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _given_kernel(self) -> Kernel:
         if self.kernel is None:
             return Gaussian()
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(
-                f"kernel={self.kernel!r}: give a kernel such as mercer.Gaussian() or mercer.parse('Gaussian() + Linear()'), None for Gaussian(), "
-                "or 'precomputed'."
-            )
-        return self.kernel
+        if isinstance(self.kernel, Kernel):
+            return self.kernel
+        if callable(self.kernel) and not isinstance(self.kernel, type):
+            return Function(self.kernel)
+        raise TypeError(
+            f"kernel={self.kernel!r}: give a kernel such as mercer.Gaussian() or mercer.parse('Gaussian() + Linear()'), None for Gaussian(), "
+            "a function f(X, Y) that returns the matrix, or 'precomputed'."
+        )
 
     @property
     def _precomputed(self) -> bool:
@@ -77,14 +82,40 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _of_vectors(self) -> bool:
         return self._precomputed or isinstance(self._given_kernel.domain, Vectors)
 
+    def _is_table(self, X: Any, reset: bool) -> bool:
+        """Whether X is to be checked as rows of numbers; a function of samples is given arrays checked, and anything else as it is."""
+        if backend.is_tensor(X) or self._of_vectors:
+            return not backend.is_tensor(X)
+        if not isinstance(self._given_kernel, Function):
+            return False
+        trained_on_one = not reset and hasattr(self, "n_features_in_") and as_frame(X) is None
+        return trained_on_one or sparse.issparse(X) or (hasattr(X, "__array__") and as_frame(X) is None and np.asarray(X).ndim > 1)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; with ``deep`` also those of the kernel, of the default one where none is given."""
+        params: dict[str, Any] = super().get_params(deep)
+        if deep and self._defaulted:
+            params |= {f"kernel__{name}": value for name, value in self._given_kernel.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Any:
+        """Change parameters; those of a default kernel, ``kernel__gamma``, make it a given one."""
+        if any(name.startswith("kernel__") for name in params) and "kernel" not in params and self._defaulted:
+            self.kernel = self._given_kernel
+        return super().set_params(**params)
+
+    @property
+    def _defaulted(self) -> bool:
+        return getattr(self, "kernel", PRECOMPUTED) is None
+
     def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
         """X (and y) checked: by scikit-learn's rules where it is a table of numbers, else by the kernel's domain."""
-        if self._of_vectors and not backend.is_tensor(X):
+        if self._is_table(X, reset):
             missing = not self._precomputed and getattr(self._given_kernel.domain, "missing", False)
-            return validate_data(
-                self, X, y, reset=reset, accept_sparse=False if self._precomputed else "csr", dtype=[np.float64, np.float32],
-                ensure_all_finite="allow-nan" if missing else True, **options,
-            )  # fmt: skip
+            found = checked_table(self, X, y, missing=missing, reset=reset, accept_sparse=False if self._precomputed else "csr", **options)
+            if self._precomputed and reset:
+                _check_square(found[0] if isinstance(found, tuple) else found)
+            return found
         X = listed(X)
         if not hasattr(X, "__len__") and not hasattr(X, "shape"):
             self._given_kernel.domain.check(X)  # says what is wrong with it
@@ -126,8 +157,6 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _square(self, X: Any) -> Gram:
         if self.kernel_ is not None:
             return self.kernel_.gram(self._unpacked(X), compute=self.compute)
-        if X.shape[0] != X.shape[1]:
-            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
         found = asymmetry(X, 1e-10 if X.dtype == np.float64 else 1e-5)
         if found is not None:
             i, j = found
@@ -181,3 +210,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         tags.input_tags.sparse = not self._precomputed
         tags.input_tags.pairwise = self._precomputed
         return tags
+
+
+def _check_square(K: Array) -> None:
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")

@@ -10,13 +10,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size
 from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.checks import check_whole
+from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
@@ -84,7 +84,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = checked_table(self, X)
         check_clusters(self, X.shape[0])
         w, scale = relative(checked(sample_weight, X.shape[0]))
         used = w > 0
@@ -155,7 +155,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def _accepted(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return checked_table(self, X, reset=False)
 
     def predict(self, X: Any) -> Array:
         """The nearest centre."""

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array
 from mercer.data import size
 from mercer.estimators.cca import KernelCCA, View
+from mercer.estimators.checks import checked_table
 from mercer.kernels.vectors import Linear
 from mercer.linalg import signs
 
@@ -73,7 +74,7 @@ class CCA(KernelCCA):
     def predict(self, X: Any) -> Array:
         """(X − mean) ``coef_``^T + ``intercept_``."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = checked_table(self, X, reset=False)
         out = _centred_product(X, self._x_mean, self.coef_.T) + self.intercept_
         return out[:, 0] if self._y.column_ else out
 

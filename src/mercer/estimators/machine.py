@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import backend
 from mercer.backend import Array
-from mercer.data import chunks, size, take
+from mercer.data import Coded, chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting
 from mercer.functions import RKHSFunction
@@ -41,6 +43,7 @@ class KernelMachine(Reporting, KernelEstimator):
     progress: Any
     on_interrupt: str
     _first_report: ClassVar[dict[str, Any]] = {"gap": np.inf, "n_iter": 0}
+    _dual_coef: Array  # (m, n_support), dense: what all that computes reads
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
     _coarse = False  # whether float32 values of the kernel serve to predict
 
@@ -62,7 +65,8 @@ class KernelMachine(Reporting, KernelEstimator):
     def _positive(self, name: str) -> float:
         value = getattr(self, name)
         if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
-            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be a positive number.")
+            wanted = "finite; a large number comes near to it" if value in (np.inf, np.float32("inf")) else "a positive number"
+            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be {wanted}.")
         return float(value)
 
     def _without_zeros(self, X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
@@ -73,12 +77,14 @@ class KernelMachine(Reporting, KernelEstimator):
         used = np.flatnonzero(weights > 0)
         return (X, y, weights, used) if len(used) == n else (self._some(X, used), y[used], weights[used], used)
 
-    def _keep(self, X: Any, coef: Array, original: Array, *, every: bool = False) -> None:
-        """Only the items with weight, unless ``every``: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients."""
-        used = np.arange(len(coef)) if every else np.flatnonzero(np.any(coef != 0, axis=1))
+    def _keep(self, X: Any, coef: Array, original: Array, *, every: bool = False, order: Array | None = None) -> None:
+        """Only the items with weight, unless ``every``: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients;
+        in that ``order``, if it is given."""
+        order = np.arange(len(coef)) if order is None else order
+        used = order if every else order[np.any(coef[order] != 0, axis=1)]
         self.support_ = original[used].astype(np.int32)
         self.support_vectors_ = self._items(X, used)
-        self.dual_coef_, self._compressed = coef[used].T.copy(), False
+        self.dual_coef_, self._compressed = np.ascontiguousarray(coef[used].T), False
 
     def _values(self, X: Any) -> Array:
         """Σ_i coef_i k(x, x_i) + b for new items."""
@@ -89,7 +95,7 @@ class KernelMachine(Reporting, KernelEstimator):
         """The same for items that have been accepted."""
         if not len(self.support_):
             return np.zeros((size(X), len(self.intercept_))) + self.intercept_
-        coef = self.dual_coef_.T
+        coef = self._dual_coef.T
         coef = coef[:, 0] if coef.shape[1] == 1 else coef
         at_once = size(X) if self._of_vectors else _AT_ONCE  # what is prepared of other items may be larger than they are
         parts = [np.asarray(self._evaluated(take(X, some)) @ coef) for some in chunks(size(X), max(1, at_once))]
@@ -115,10 +121,19 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _functions(self) -> Array:
         """The coefficients of each function the machine is made of, one column each."""
-        return self.dual_coef_.T
+        return self._dual_coef.T
 
     def _counts(self, kept: Array) -> Array:
         return np.array([len(kept)], np.int32)
+
+    @property
+    def dual_coef_(self) -> Any:
+        """The coefficients of the items that are kept, one row for each function."""
+        return self._dual_coef
+
+    @dual_coef_.setter
+    def dual_coef_(self, coef: Array) -> None:
+        self._dual_coef = coef
 
     @property
     def function_(self) -> RKHSFunction:
@@ -131,6 +146,39 @@ class KernelMachine(Reporting, KernelEstimator):
         return RKHSFunction(self.kernel_, self.support_vectors_, coef[:, 0] if one else coef, float(self.intercept_[0]) if one else self.intercept_)
 
 
+class Weighted(KernelMachine):
+    """A machine of which f is the prediction: where the kernel has features, it is also ⟨coef, φ(x)⟩ + b."""
+
+    @property
+    def _one(self) -> bool:
+        """Whether there is one function by nature, so that its weights are a vector."""
+        return False
+
+    @property
+    def coef_(self) -> Any:
+        """w of f(x) = ⟨w, φ(x)⟩ + b, φ = ``kernel_.features``: one row for each function, or a vector where scikit-learn has one (regressors with
+        one output, support vector machines excepted); sparse where ``dual_coef_`` is. For ``Linear()``, φ(x) = x.
+
+        Only of kernels with a finite feature map of fixed columns; ``function_.feature_weights()`` has those of words and the like.
+        """
+        check_is_fitted(self)
+        if self.kernel_ is None or not self.kernel_.explicit:
+            raise AttributeError(
+                f"coef_ is of kernels with a finite feature map, such as Linear(); {self.kernel_ or 'a precomputed matrix'} has none."
+            )
+        try:
+            phi = self.kernel_._embedded(self.support_vectors_)
+        except MemoryError as error:
+            raise AttributeError(f"coef_ would be too large: {error}") from None
+        if isinstance(phi, Coded):
+            raise AttributeError(f"The features of {self.kernel_} have no fixed columns; see function_.feature_weights().")
+        functions = self._functions().T
+        phi = phi if sparse.issparse(phi) else backend.to_numpy(phi)
+        coef = (type(phi)(functions) if sparse.issparse(phi) and sparse.issparse(self.dual_coef_) else functions) @ phi
+        (coef.data if sparse.issparse(coef) else coef).flags.writeable = False  # to change it would change no prediction
+        return coef[0] if self._one else coef
+
+
 class ManyOutputs:
     """Says to scikit-learn that y may have one column or several."""
 
@@ -141,8 +189,18 @@ class ManyOutputs:
         return tags
 
 
-class SupportVectorMachine(KernelMachine):
+class SupportVectorMachine(Weighted):
     """What the machines of a dual quadratic programme share: the solver and its report."""
+
+    @property
+    def dual_coef_(self) -> Any:
+        """y_i α_i of the support vectors, one row for each function (in libsvm's layout where there are several classes); sparse where X was."""
+        coef = self._dual_coef
+        return type(self.support_vectors_)(coef) if sparse.issparse(self.support_vectors_) else coef
+
+    @dual_coef_.setter
+    def dual_coef_(self, coef: Array) -> None:
+        self._dual_coef = coef
 
     def _solver(self) -> ActiveSet:
         self._check_limits()
@@ -172,7 +230,7 @@ class SupportVectorMachine(KernelMachine):
             return False
         diagonal = np.asarray(gram.diag(), np.float64)
         size_of_values = float(np.max(np.abs(diagonal)))
-        norm = float(np.max(np.linalg.norm(self.dual_coef_, axis=1)))
+        norm = float(np.max(np.linalg.norm(self._dual_coef, axis=1)))
         return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
 
 

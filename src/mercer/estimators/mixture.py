@@ -10,10 +10,10 @@ from scipy.special import logsumexp
 from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
-from mercer.estimators.checks import check_whole
+from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.model import Model
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
@@ -75,7 +75,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
 
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        X = checked_table(self, X, accept_sparse=False, dtype=np.float64, ensure_min_samples=2)
         check_whole(self, "n_components", "n_init", "verbose_interval")
         check_whole(self, "max_iter", least=0)
         for name in ("reg_covar", "tol"):
@@ -170,7 +170,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
     def _accepted(self, X: Any) -> tuple[Array, Mixture]:
         """X and the mixture, both about the mean of the components."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
+        X = checked_table(self, X, accept_sparse=False, dtype=np.float64, reset=False)
         centre = self.weights_ @ self.means_
         return X - centre, Mixture(self.weights_, self.means_ - centre, self.covariances_)
 

@@ -10,7 +10,7 @@ from mercer.backend import Array
 
 
 def pairs_of(k: int) -> list[tuple[int, int]]:
-    """(a, b) with a < b; a positive value of its machine means b."""
+    """(a, b) with a < b; a positive value of its machine means a, as in libsvm."""
     return [(a, b) for a in range(k) for b in range(a + 1, k)]
 
 
@@ -19,22 +19,22 @@ def scores_of_pairs(values: Array, k: int) -> Array:
     votes, sums = np.zeros((len(values), k)), np.zeros((len(values), k))
     for t, (a, b) in enumerate(pairs_of(k)):
         v = values[:, t]
-        sums[:, b] += v
-        sums[:, a] -= v
-        votes[v > 0, b] += 1
-        votes[v <= 0, a] += 1
+        sums[:, a] += v
+        sums[:, b] -= v
+        votes[v > 0, a] += 1
+        votes[v <= 0, b] += 1
     return votes + sums / (3 * (np.abs(sums) + 1))
 
 
 def couple(p: Array, predicted: Array, k: int) -> Array:
-    """Probabilities of k classes from those of pairs (p[:, t] is that of b against a), by Wu, Lin and Weng's second method.
+    """Probabilities of k classes from those of pairs (p[:, t] is that of a against b), by Wu, Lin and Weng's second method.
 
     It solves min Σ_{a≠b} (r_ba p_a − r_ab p_b)² with Σ p = 1, a linear system for each sample. Where its largest is not the class that the votes
     predict, the two exchange their probabilities: what is likeliest is what is predicted.
     """
     r = np.zeros((len(p), k, k))
     for t, (a, b) in enumerate(pairs_of(k)):
-        r[:, b, a], r[:, a, b] = p[:, t], 1 - p[:, t]
+        r[:, a, b], r[:, b, a] = p[:, t], 1 - p[:, t]
     Q = -np.einsum("nba,nab->nab", r, r)
     diagonal = np.einsum("nba,nba->na", r, r)
     Q[:, np.arange(k), np.arange(k)] = diagonal + 1e-12
@@ -50,7 +50,10 @@ def couple(p: Array, predicted: Array, k: int) -> Array:
 
 
 def class_weights(given: Any, counts: dict[Any, float]) -> Array:
-    """One weight for each class of ``counts``: from a dictionary, "balanced" (inversely to the counts), or 1 where nothing is given."""
+    """One weight for each class of ``counts``: from a dictionary, "balanced" (inversely to the counts), or 1 where nothing is given.
+
+    A dictionary may name classes that are not there (a fold may lack one), if it names all that are.
+    """
     if given is None:
         return np.ones(len(counts))
     if isinstance(given, str):
@@ -58,9 +61,10 @@ def class_weights(given: Any, counts: dict[Any, float]) -> Array:
             raise ValueError(f"class_weight={given!r}: give a dictionary {{class: weight}}, 'balanced' or None.")
         total = sum(counts.values())
         return np.array([total / (len(counts) * c) for c in counts.values()])
-    unknown = set(given) - set(counts)
-    if unknown:
-        raise ValueError(f"class_weight has classes that are not in y: {sorted(unknown, key=str)}.")
+    unnamed, named = [label for label in counts if label not in given], sum(label in given for label in counts)
+    if unnamed and named < len(given):  # scikit-learn's rule: a fold may lack a class, but not if its own are not all named
+        unknown = sorted(set(given) - set(counts), key=str)
+        raise ValueError(f"class_weight has classes that are not in y: {unknown}, and does not name {unnamed}, which are: name every class.")
     weights = np.array([float(given.get(label, 1.0)) for label in counts])
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError(f"class_weight={given!r}: weights are numbers of at least 0.")

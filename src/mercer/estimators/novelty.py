@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,9 @@ from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
+from mercer.solvers.dual import kept
+
+_NONE = 1e-8  # of the kernel's size: an edge nearer to the origin is not told from it
 
 
 class Thresholded:
@@ -62,6 +67,9 @@ class NoveltyMachine(Thresholded, OutlierMixin, SupportVectorMachine):  # type: 
         """The score on the edge of the region that ν gives, and the solver's gap in units of scores; also sets ``intercept_``."""
         raise NotImplementedError
 
+    def _check_edge(self, edge: float) -> None:
+        """Say so where the region is not one; ``edge`` is the score there over the kernel's size."""
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Find the region of X; y is not used."""
@@ -73,19 +81,22 @@ class NoveltyMachine(Thresholded, OutlierMixin, SupportVectorMachine):  # type: 
         X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
         solver = self._solver()
         self._bind(X, weights)
-        gram = self._gram(X)
-        # solved for a multiple a of α: bounded by the weights themselves (libsvm's scale), but never of a sum below 1
+        gram = kept(self._gram(X))
+        # solved for a multiple of α: bounded by the weights themselves (libsvm's scale), but never of a sum below 1, both over the kernel's size, so
+        # that the tolerance means the same for any scale of it
+        size_of_values = float(np.mean(np.abs(np.asarray(gram.diag(), np.float64)))) or 1.0
         bounded = self.nu * float(weights.sum())
-        total = max(bounded, 1.0)
+        total = max(bounded, 1.0) / size_of_values
         upper = weights * (total / bounded)
         problem = DualQP(self._linear(gram, total), np.zeros(len(weights)), upper, filled(upper, total))
         s = solver.solve(problem, gram)
         self._keep(X, s.coef[:, None] / total, original)
         self.n_support_ = np.array([len(self.support_)], np.int32)
-        self._report([s], X, gram)
+        self._report([replace(s, objective=s.objective * size_of_values**2)], X, gram)
         edge, slack = self._edge(problem, s, total)
         # what is on the edge, within the solver's tolerance and rounding, is inside
-        self.offset_ = edge - max(slack, 1e-9 * max(1.0, abs(edge)))
+        self.offset_ = edge - max(slack, 1e-9 * max(size_of_values, abs(edge)))
+        self._check_edge(edge / size_of_values)
         if self.contamination is not None:
             self.offset_ = threshold(self.score_samples(X), weights, self.contamination)
         self._close_task()
@@ -120,6 +131,14 @@ class OneClassSVM(NoveltyMachine):
         self.intercept_ = np.zeros(1)
         return -float(s.levels[0]) / total, s.gap / total
 
+    def _check_edge(self, edge: float) -> None:
+        if edge <= _NONE and self.converged_:
+            warnings.warn(
+                f"OneClassSVM(nu={self.nu:g}): the origin of feature space lies among the data, so w = 0 is optimal, all scores are 0 and nothing is "
+                "told apart: take a kernel of positive values such as Gaussian(), or SVDD, a ball instead of a half-space.",
+                UserWarning, stacklevel=5,
+            )  # fmt: skip
+
     def score_samples(self, X: Any) -> Array:
         check_is_fitted(self)
         return self._values(X)[:, 0]
@@ -130,6 +149,11 @@ class SVDD(NoveltyMachine):
 
     ``score_samples`` is −‖φ(x) − centre‖², ``offset_`` minus the squared radius. For k(x, x) constant it is the one-class SVM.
     """
+
+    @property
+    def coef_(self) -> Any:
+        """There are none: the score is a distance, which is not linear in the features."""
+        raise AttributeError("The score of SVDD is a distance, which is not linear in the features: there is no coef_.")
 
     def _linear(self, gram: Gram, total: float) -> Array:
         return -0.5 * total * np.asarray(gram.diag(), np.float64)
@@ -144,5 +168,5 @@ class SVDD(NoveltyMachine):
         accepted = self._accept_new(X)
         if self.kernel_ is None:
             raise ValueError("SVDD of a precomputed matrix scores new items only with their own k(x, x); give the kernel instead.")
-        inner = np.asarray(self._evaluated(accepted) @ self.dual_coef_[0])
+        inner = np.asarray(self._evaluated(accepted) @ self._dual_coef[0])
         return 2 * inner - np.asarray(self.kernel_.diag(accepted), np.float64) + self.intercept_[0]

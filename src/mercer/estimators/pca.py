@@ -7,10 +7,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array
 from mercer.data import chunks
+from mercer.estimators.checks import checked_table
 from mercer.estimators.components import component_count, likeliest_count, share_of_variance
 from mercer.estimators.weights import checked, relative
 from mercer.estimators.whole import whole
@@ -58,7 +59,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = checked_table(self, X, ensure_min_samples=2)
         n, d = X.shape
         w, size = relative(checked(sample_weight, n))
         used = int(np.sum(w > 0))
@@ -108,7 +109,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def transform(self, X: Any) -> Array:
         """The scores (x − mean) V."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = checked_table(self, X, reset=False)
         scores = (np.asarray(X @ self.components_.T) - self.mean_ @ self.components_.T) / self._spread()
         return np.asarray(scores, X.dtype)
 
@@ -152,7 +153,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def score_samples(self, X: Any) -> Array:
         """log N(x; mean, covariance) of each row."""
         inverse, rest = self._inverse_variances()
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = checked_table(self, X, reset=False)
         V, out = self.components_.astype(np.float64), np.empty(X.shape[0])
         for some in chunks(X.shape[0], _AT_ONCE):
             deviations = (X[some].toarray() if sparse.issparse(X) else X[some]) - self.mean_.astype(np.float64)

@@ -50,7 +50,11 @@ class Sigmoid:
     above: float
 
     def __call__(self, f: Array) -> Array:
-        return expit(np.where(f > 0, self.above, self.below) * f)
+        return expit(self.logit(f))
+
+    def logit(self, f: Array) -> Array:
+        """log P/(1 − P)."""
+        return np.where(f > 0, self.above, self.below) * f
 
     @classmethod
     def fit(cls, f: Array, y: Array, weights: Array) -> Sigmoid:

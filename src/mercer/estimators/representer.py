@@ -14,7 +14,7 @@ from sklearn.base import RegressorMixin
 
 from mercer.backend import Array, Compute
 from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import KernelMachine
+from mercer.estimators.machine import Weighted
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
@@ -23,7 +23,7 @@ from mercer.solvers.dual import kept
 from mercer.solvers.erm import Limits, minimise
 
 
-class LossMachine(KernelMachine):
+class LossMachine(Weighted):
     """What machines with a loss share: the call of the solver, and its report."""
 
     alpha: Any
@@ -51,6 +51,10 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
 
     def _losses(self) -> list[Loss]:
         raise NotImplementedError
+
+    @property
+    def _one(self) -> bool:
+        return True
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -189,10 +193,14 @@ class KernelQuantile(LossRegressor):
             raise ValueError(f"KernelQuantile(quantiles={self.quantiles!r}): a share between 0 and 1, or a list of them.")
         return [Pinball(float(tau)) for tau in wanted]
 
+    @property
+    def _one(self) -> bool:
+        return np.ndim(self.quantiles) == 0 and len(self._trained) == 1
+
     def predict(self, X: Any) -> Array:
         """(n,) for one quantile, (n, quantiles) for a list."""
         values = self._values(X)
-        if np.ndim(self.quantiles) == 0 and len(self._trained) == 1:
+        if self._one:
             return values[:, 0]
         order = np.argsort([loss.tau for loss in self._trained], kind="stable")  # type: ignore[attr-defined]
         out = np.empty_like(values)

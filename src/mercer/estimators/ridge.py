@@ -16,7 +16,7 @@ from mercer import backend
 from mercer.backend import Array, Compute, human
 from mercer.data import distinct, size
 from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import KernelMachine, ManyOutputs
+from mercer.estimators.machine import ManyOutputs, Weighted
 from mercer.gram import DenseGram, Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive, eigenvalues
@@ -31,12 +31,16 @@ _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
 
 
-class Ridge(ManyOutputs, RegressorMixin, KernelMachine):  # type: ignore[misc]
+class Ridge(ManyOutputs, RegressorMixin, Weighted):  # type: ignore[misc]
     """What ridge machines share: targets with gaps, and prediction with its uncertainty."""
 
     max_time = None
     on_interrupt = "raise"
     fit_intercept: bool
+
+    @property
+    def _one(self) -> bool:
+        return bool(self._single)
 
     def _accept_targets(self, X: Any, y: Any) -> tuple[Any, Array]:
         """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is an error."""

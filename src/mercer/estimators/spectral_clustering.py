@@ -11,13 +11,12 @@ from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from mercer import backend
 from mercer.backend import Array, Compute, human
 from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
-from mercer.estimators.checks import check_whole
+from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
 from mercer.estimators.whole import whole
@@ -129,7 +128,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
 
     def _accept_graph(self, X: Any) -> Any:
         """A square matrix, symmetric where it is one of similarities; a sparse one stays so."""
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = checked_table(self, X)
         if X.shape[0] != X.shape[1]:
             raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
         if self._of_distances:

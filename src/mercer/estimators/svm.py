@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import log_expit
 from sklearn.base import ClassifierMixin, clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
-from mercer.data import size
+from mercer.data import distinct, size
+from mercer.estimators import hulls
 from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
+from mercer.estimators.machine import SupportVectorMachine, check_nu
 from mercer.estimators.multiclass import class_weights, couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
-from mercer.solvers.dual import ActiveSet, kept
+from mercer.solvers.dual import ActiveSet, kept, shared
 from mercer.threads import run_tasks
 
 
@@ -33,6 +38,24 @@ class Pair(NamedTuple):
     values: Array
     solution: Solution
 
+    @property
+    def constant(self) -> bool:
+        return not self.coef.any()
+
+
+class Part(NamedTuple):
+    """What the machine for two classes is trained on: which samples, None for all, their labels ±1, their weights, and the matrix of all samples."""
+
+    samples: Array | None
+    y: Array
+    weights: Array
+    whole: Gram
+    unit: float  # the size of the kernel, where the problem is solved in units of it
+
+    @property
+    def gram(self) -> Gram:
+        return self.whole if self.samples is None else self.whole.sub(self.samples, self.samples)
+
 
 class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     """One-vs-one over a binary machine: its problem, and what the solution means."""
@@ -40,16 +63,28 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     class_weight: Any = None
     probability: bool
 
-    def _problem(self, y: Array, weights: Array) -> DualQP:
+    def _problem(self, part: Part) -> DualQP:
         """The problem for labels ±1."""
         raise NotImplementedError
 
-    def _machine(self, s: Solution, y: Array) -> Pair:
+    def _machine(self, s: Solution, problem: DualQP, part: Part, solver: ActiveSet) -> Pair:
         """The machine for labels ±1 from the solution of its problem."""
         raise NotImplementedError
 
+    def _unit(self, gram: Gram) -> float:
+        """In whose units the problem is solved."""
+        return 1.0
+
+    def _check_constant(self, machines: Sequence[Pair], parts: Sequence[Part], solver: ActiveSet) -> None:
+        """Say what to do where a machine has no margin and is constant."""
+
     def _feasible(self, counts: dict[Any, float]) -> None:
         """Raise if the parameters do not fit the weights of the classes."""
+
+    def _names(self, t: int) -> str:
+        """The two classes of machine t, for a message."""
+        a, b = pairs_of(len(self.classes_))[t]
+        return f"{self.classes_[a]!s} and class {self.classes_[b]!s}"
 
     @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
@@ -64,9 +99,10 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
             raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
         solver = self._solver()
         counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
-        self._feasible(counts)
-        bounds = weights * class_weights(self.class_weight, counts)[codes]
+        prices = class_weights(self.class_weight, counts)
+        self._feasible({label: count * price for (label, count), price in zip(counts.items(), prices, strict=True)})
         self._bind(X, weights)
+        bounds = weights * prices[codes]
         if len(self.classes_) > 2:  # class by class, so that what a pair needs lies together
             order = np.argsort(codes, kind="stable")
             X, codes, bounds, original = self._some(X, order), codes[order], bounds[order], original[order]
@@ -75,31 +111,62 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         return self
 
     def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
-        k, pairs = len(self.classes_), pairs_of(len(self.classes_))
+        parts = self._parts(codes, bounds, kept(gram) if len(self.classes_) == 2 else shared(gram))
+        problems = [self._problem(part) for part in parts]
+        if len(parts) == 1:
+            solutions = [solver.solve(problems[0], parts[0].whole)]
+        else:
+            solutions = solver.solve_all(problems, parts[0].whole, [part.samples for part in parts if part.samples is not None])
+        machines = [self._machine(s, problem, part, solver) for s, problem, part in zip(solutions, problems, parts, strict=True)]
+        self._assemble(X, codes, original, machines, parts)
+        self._report([machine.solution for machine in machines], X, gram)
+        self._check_constant(machines, parts, solver)
+
+    def _parts(self, codes: Array, bounds: Array, gram: Gram) -> list[Part]:
+        """The pairs of classes. Of two classes the second is +1; of more, the first of each pair, as in libsvm and scikit-learn."""
+        k = len(self.classes_)
+        if k == 2:
+            return [Part(None, np.where(codes == 1, 1.0, -1.0), bounds, gram, self._unit(gram))]
+        unit = self._unit(gram)
         members = [np.flatnonzero(codes == c) for c in range(k)]
-        parts = [np.concatenate([members[a], members[b]]) if k > 2 else np.arange(len(codes)) for a, b in pairs]
-        labels = [np.where(codes[part] == b, 1.0, -1.0) for part, (_, b) in zip(parts, pairs, strict=True)]
-        problems = [self._problem(y, bounds[part]) for part, y in zip(parts, labels, strict=True)]
-        solutions = [solver.solve(problems[0], gram)] if k == 2 else solver.solve_all(problems, gram, parts)
-        machines = [self._machine(s, y) for s, y in zip(solutions, labels, strict=True)]
-        self._sigmoids: list[Any] = [None] * len(pairs)
+        both = [np.concatenate([members[a], members[b]]) for a, b in pairs_of(k)]
+        return [Part(some, np.where(codes[some] == a, 1.0, -1.0), bounds[some], gram, unit) for some, (a, _) in zip(both, pairs_of(k), strict=True)]
+
+    def _assemble(self, X: Any, codes: Array, original: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
+        """The fitted attributes from the machines of all pairs, in libsvm's layout: support vectors class by class, and row r of the coefficients of
+        one is that against the r-th other class."""
+        k = len(self.classes_)
+        if k == 2:
+            coef = machines[0].coef[:, None]
+        else:
+            coef = np.zeros((len(codes), k - 1))
+            for (a, b), part, pair in zip(pairs_of(k), parts, machines, strict=True):
+                assert part.samples is not None
+                coef[part.samples[part.y > 0], b - 1] = pair.coef[part.y > 0]
+                coef[part.samples[part.y < 0], a] = pair.coef[part.y < 0]
+        self._keep(X, coef, original, order=np.argsort(codes, kind="stable"))
+        self.n_support_ = np.bincount(codes[np.any(coef != 0, axis=1)], minlength=k).astype(np.int32)
+        self.intercept_ = np.array([pair.bias for pair in machines])
+        self._sigmoids = self._probabilities(X, codes, machines, parts) if self.probability else None
+
+    def _probabilities(self, X: Any, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[Sigmoid]:
+        """A sigmoid for each pair, on leave-one-out values. Samples that are the same in x and y are one, of their weights together: a weight is a
+        repetition here too, and no sample is judged by a machine that has seen its copy."""
+        _, kinds = distinct(X, codes)
+        found: list[Any] = [None] * len(parts)
 
         def sigmoid(t: int) -> None:
-            part = gram if k == 2 else gram.sub(parts[t], parts[t])
-            left_out = leave_one_out(part, machines[t].values, machines[t].coef, machines[t].solution.free)
-            self._sigmoids[t] = Sigmoid.fit(left_out, labels[t], bounds[parts[t]])
+            part, pair = parts[t], machines[t]
+            _, first, group = np.unique(kinds if part.samples is None else kinds[part.samples], return_index=True, return_inverse=True)
+            used = pair.coef != 0
+            full = used & ~pair.solution.free
+            coef, weights, some, filled, all_of = (np.bincount(group, weights=v) for v in (pair.coef, part.weights, used, full, np.ones(len(group))))
+            gram = part.gram if len(first) == len(group) else part.gram.sub(first, first)
+            values = leave_one_out(gram, pair.values[first], coef, (some > 0) & (filled < all_of))
+            found[t] = Sigmoid.fit(values, part.y[first], weights)
 
-        if self.probability:
-            run_tasks(sigmoid, range(len(pairs)), gram.compute.workers)
-        # libsvm's layout: row r of a support vector's coefficients is that against the r-th other class
-        coef = np.zeros((len(codes), k - 1))
-        for (a, b), part, pair, y in zip(pairs, parts, machines, labels, strict=True):
-            coef[part[y < 0], b - 1] = pair.coef[y < 0]
-            coef[part[y > 0], a] = pair.coef[y > 0]
-        self._keep(X, coef, original)
-        self.n_support_ = np.array([np.count_nonzero(np.any(coef[m] != 0, axis=1)) for m in members], np.int32)
-        self.intercept_ = np.array([pair.bias for pair in machines])
-        self._report(solutions, X, gram)
+        run_tasks(sigmoid, range(len(parts)), parts[0].whole.compute.workers)
+        return found
 
     # -- prediction --------------------------------------------------------------------------------------------------
 
@@ -107,30 +174,29 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         """One column for each pair of classes."""
         k = len(self.classes_)
         if k == 2 or self._compressed:
-            return self.dual_coef_.T
+            return self._dual_coef.T
         out = np.zeros((len(self.support_), k * (k - 1) // 2))
         of = np.repeat(np.arange(k), self.n_support_)
         for t, (a, b) in enumerate(pairs_of(k)):
-            out[of == a, t], out[of == b, t] = self.dual_coef_[b - 1, of == a], self.dual_coef_[a, of == b]
+            out[of == a, t], out[of == b, t] = self._dual_coef[b - 1, of == a], self._dual_coef[a, of == b]
         return out
 
     def _counts(self, kept: Array) -> Array:
         if len(self.classes_) == 2:
-            return np.array([np.count_nonzero(self.dual_coef_[0, kept] < 0), np.count_nonzero(self.dual_coef_[0, kept] > 0)], np.int32)
+            return np.array([np.count_nonzero(self._dual_coef[0, kept] < 0), np.count_nonzero(self._dual_coef[0, kept] > 0)], np.int32)
         return np.bincount(np.repeat(np.arange(len(self.classes_)), self.n_support_)[kept], minlength=len(self.classes_)).astype(np.int32)
 
     def _pair_values(self, X: Any) -> Array:
-        """The decision of each pair (a, b): positive for b."""
-        if len(self.classes_) == 2 or self._compressed:
+        """The decision of each pair (a, b): positive for a; of two classes, for the second."""
+        if len(self.classes_) == 2 or self._compressed or not len(self.support_):
             return self._values(X)
-        check_is_fitted(self)
         X = self._accept_new(X)
         cross, n = self._evaluated(X), size(X)
         stops = np.cumsum(self.n_support_)
         parts = []
         for start, stop in zip(stops - self.n_support_, stops, strict=True):
             block = slice(int(start), int(stop))
-            coef = self.dual_coef_[:, block].T
+            coef = self._dual_coef[:, block].T
             parts.append(np.asarray(cross.sub(slice(None), block) @ coef) if stop > start else np.zeros((n, coef.shape[1])))
         values = [parts[a][:, b - 1] + parts[b][:, a] for a, b in pairs_of(len(self.classes_))]
         return np.column_stack(values) + self.intercept_
@@ -149,12 +215,31 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """P(class | x), columns in the order of ``classes_``; the likeliest class is always the predicted one."""
-        check_is_fitted(self)
-        values = self._pair_values(X)
-        p = np.column_stack([s(values[:, t]) for t, s in enumerate(self._sigmoids)])
+        values, sigmoids = self._probable(X)
+        p = np.column_stack([s(values[:, t]) for t, s in enumerate(sigmoids)])
         if len(self.classes_) == 2:
             return np.column_stack([1 - p[:, 0], p[:, 0]])
         return couple(p, np.argmax(scores_of_pairs(values, len(self.classes_)), axis=1), len(self.classes_))
+
+    @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """log P(class | x); of two classes without the rounding of P near 1."""
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            values, (sigmoid,) = self._probable(X)
+            return np.column_stack([log_expit(sign * sigmoid.logit(values[:, 0])) for sign in (-1, 1)])
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _probable(self, X: Any) -> tuple[Array, list[Sigmoid]]:
+        """The decision of each pair, and the sigmoid that makes a probability of it."""
+        check_is_fitted(self)
+        if self._sigmoids is None:
+            raise NotFittedError(
+                f"predict_proba is not available when fitted with probability=False, as this {type(self).__name__} was: nothing was learnt about "
+                "probabilities. Call fit again, now that probability=True."
+            )
+        return self._pair_values(X), self._sigmoids
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -169,13 +254,17 @@ class SVC(Classifier):
     against one, in parallel.
 
     C
-        The price of an error; ``class_weight`` and ``sample_weight`` multiply it.
+        The price of an error; ``class_weight`` and ``sample_weight`` multiply it. inf: the hard margin, no error allowed; an error where the
+        classes cannot be separated in the kernel's feature space.
     kernel
-        Any kernel; None: ``Gaussian()``; "precomputed": X is the matrix.
+        Any kernel; None: ``Gaussian()``; a function f(X, Y) that returns the matrix; "precomputed": X is the matrix.
     fit_intercept
         False: b = 0.
+    class_weight
+        {class: weight}, "balanced" or None.
     probability
-        Whether to provide ``predict_proba``: sigmoids on leave-one-out values (span estimate), no refitting.
+        Whether to provide ``predict_proba``: sigmoids on leave-one-out values (span estimate), no refitting. A sample is left out with all its
+        weight and all its copies, so that a weight is a repetition here too.
     max_iter, max_time
         Limits in steps and seconds; None: 10⁶ + 1000 n steps, no limit of time.
     progress
@@ -193,15 +282,37 @@ class SVC(Classifier):
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
         self.on_interrupt, self.compute = on_interrupt, compute
 
-    def _problem(self, y: Array, weights: Array) -> DualQP:
-        return Hinge().dual(y, self._positive("C") * weights, self.fit_intercept)
-
-    def _machine(self, s: Solution, y: Array) -> Pair:
-        bias = float(s.levels[0]) if self.fit_intercept else 0.0
-        return Pair(s.coef, bias, s.gradient + y + bias, s)
-
     def _feasible(self, counts: dict[Any, float]) -> None:
-        self._positive("C")
+        if not self._hard:
+            self._positive("C")
+        elif not self.fit_intercept:
+            raise ValueError("SVC(C=inf) without a bias is not there: give fit_intercept=True or a finite C.")
+
+    @property
+    def _hard(self) -> bool:
+        return isinstance(self.C, float | np.floating) and bool(np.isposinf(self.C))
+
+    def _unit(self, gram: Gram) -> float:
+        return hulls.kernel_size(gram) if self._hard else 1.0
+
+    def _problem(self, part: Part) -> DualQP:
+        if self._hard:
+            return hulls.nearest_points(part.y, np.ones(len(part.y)), 1.0, part.unit)
+        return Hinge().dual(part.y, self._positive("C") * part.weights, self.fit_intercept)
+
+    def _machine(self, s: Solution, problem: DualQP, part: Part, solver: ActiveSet) -> Pair:
+        if self._hard:
+            return between_hulls(s, problem, part, solver, least=0.0)
+        bias = float(s.levels[0]) if self.fit_intercept else 0.0
+        return Pair(s.coef, bias, s.gradient + part.y + bias, s)
+
+    def _check_constant(self, machines: Sequence[Pair], parts: Sequence[Part], solver: ActiveSet) -> None:
+        found = [self._names(t) for t, machine in enumerate(machines) if self._hard and machine.constant]
+        if found:
+            raise ValueError(
+                f"SVC(C=inf): no hyperplane in the feature space of this kernel separates class {found[0]} by a margin that arithmetic can "
+                "resolve, so there is no hard margin: give a finite C, or a richer kernel, such as a narrower Gaussian."
+            )
 
     _along = "C"
 
@@ -220,21 +331,22 @@ class SVC(Classifier):
         if len(classes) != 2:
             raise ValueError(f"A path is of two classes; y has {len(classes)}.")
         self._bind(X, weights)
-        gram, signs = kept(self._gram(X)), np.where(codes == 1, 1.0, -1.0)
+        gram, counts = kept(self._gram(X)), {label: float(weights[codes == k].sum()) for k, label in enumerate(classes)}
         before: tuple[float, Array] | None = None
         for C in sorted(float(c) for c in Cs):
             one = clone(self).set_params(C=C)
             one.classes_, one.kernel_, one.n_features_in_ = classes, self.kernel_, getattr(self, "n_features_in_", None)
-            bounds = weights * class_weights(one.class_weight, {label: float(weights[codes == k].sum()) for k, label in enumerate(classes)})[codes]
+            one._feasible(counts)
+            parts = one._parts(codes, weights * class_weights(one.class_weight, counts)[codes], gram)
+            problem, solver = one._problem(parts[0]), one._solver()
             # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
-            start = None if before is None else before[1] * (C / before[0] if C <= 10 else 1.0)
+            start = None if before is None or np.isinf(C) else before[1] * (C / before[0] if C <= 10 else 1.0)
             with one._watching():
-                coef, bias, _, solution = one._machine(one._solver().solve(one._problem(signs, bounds), gram, start), signs)
-            one._keep(X, coef[:, None], original)
-            one.n_support_ = np.array([np.count_nonzero(coef[codes == k]) for k in (0, 1)], np.int32)
-            one.intercept_, one._sigmoids = np.array([bias]), [None]
-            one._report([solution], X, gram)
-            before = (C, coef)
+                machine = one._machine(solver.solve(problem, gram, start), problem, parts[0], solver)
+            one._assemble(X, codes, original, [machine], parts)
+            one._report([machine.solution], X, gram)
+            one._check_constant([machine], parts, solver)
+            before = (C, machine.coef)
             machines.append(one)
         return machines
 
@@ -242,14 +354,26 @@ class SVC(Classifier):
 class NuSVC(Classifier):
     """SVC where ν, not C, is chosen: at most a share ν of the samples are on the wrong side of their margin, at least ν are support vectors.
 
-    Feasible for ν ≤ 2 min(n₊, n₋)/n in each pair of classes. Classes have no prices here: weigh the samples.
+    f is the hyperplane between the nearest points of the two classes' reduced convex hulls: of the means of a class in which no sample counts more
+    than 2/(νn). For ν ≤ 2 min(n₊, n₋)/n in each pair of classes there are such points; the smaller ν, the larger the hulls. Where they meet, w = 0 is
+    optimal: no direction separates the classes with so few errors. The machine is then constant, f = ±1 for the class of more weight, 0 if they
+    weigh the same, and a warning says which ν is large enough.
+
+    nu
+        The share. ½ as in scikit-learn: large enough for classes that overlap; for classes of very different sizes smaller, or with
+        ``class_weight="balanced"``, for which every ν up to 1 has its points.
+    class_weight
+        {class: weight}, "balanced" or None: multiplies the weights of the samples, of which ν is a share.
+    tol
+        The gap to reach, as a share of the margin.
     """
 
     def __init__(
-        self, nu: float = 0.2, kernel: Kernel | str | None = None, *, probability: bool = False, tol: float = 1e-3, max_iter: int | None = None,
-        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
+        self, nu: float = 0.5, kernel: Kernel | str | None = None, *, class_weight: Any = None, probability: bool = False, tol: float = 1e-3,
+        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
     ) -> None:  # fmt: skip
-        self.nu, self.kernel, self.probability = nu, kernel, probability
+        self.nu, self.kernel, self.class_weight, self.probability = nu, kernel, class_weight, probability
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
         self.on_interrupt, self.compute = on_interrupt, compute
 
@@ -258,19 +382,49 @@ class NuSVC(Classifier):
         labels = list(counts)
         for k, a in enumerate(labels):
             for b in labels[k + 1 :]:
-                most = 2 * min(counts[a], counts[b]) / (counts[a] + counts[b])
+                most = 2 * min(counts[a], counts[b]) / max(counts[a] + counts[b], 1e-300)
                 if nu > most * (1 + 1e-12):
-                    raise ValueError(f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!r} and {b!r} of this y.")
+                    raise ValueError(
+                        f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!s} and {b!s} of this y; "
+                        "take a smaller nu, or class_weight='balanced'."
+                    )
 
-    def _problem(self, y: Array, weights: Array) -> DualQP:
-        half = self.nu * weights.sum() / 2
-        b = np.where(y > 0, filled(np.where(y > 0, weights, 0.0), half), -filled(np.where(y < 0, weights, 0.0), half))
-        return DualQP(np.zeros(len(y)), np.minimum(0.0, y * weights), np.maximum(0.0, y * weights), b, group=(y > 0).astype(np.int8))
+    def _unit(self, gram: Gram) -> float:
+        return hulls.kernel_size(gram)
 
-    def _machine(self, s: Solution, y: Array) -> Pair:
-        negative, positive = s.levels
-        margin = (negative - positive) / 2  # where f = ±margin are the edges; in the units of SVC it is 1
-        if not margin > 0:
-            margin = 1.0
-        bias = float((negative + positive) / (2 * margin))
-        return Pair(s.coef / margin, bias, s.gradient / margin + bias, s)
+    def _problem(self, part: Part) -> DualQP:
+        return hulls.nearest_points(part.y, part.weights, self.nu * float(part.weights.sum()) / 2, part.unit)
+
+    def _machine(self, s: Solution, problem: DualQP, part: Part, solver: ActiveSet) -> Pair:
+        return between_hulls(s, problem, part, solver)
+
+    def _check_constant(self, machines: Sequence[Pair], parts: Sequence[Part], solver: ActiveSet) -> None:
+        meet = [t for t, machine in enumerate(machines) if machine.constant and machine.solution.converged]
+        if not meet:
+            return
+        least = [hulls.least_nu(parts[t].y, parts[t].weights, parts[t].gram, solver) for t in meet]
+        most = min(hulls.largest_nu(part.y, part.weights) for part in parts)
+        enough = max(np.inf if nu is None else nu for nu in least)
+        cure = (
+            f"with nu from {enough:g} to {np.floor(1000 * most) / 1000:g} they do not" if enough <= most
+            else "no nu keeps them apart; with class_weight='balanced' a larger nu, up to 1, may"
+        )  # fmt: skip
+        others = f" (and for {len(meet) - 1} other pairs)" if len(meet) > 1 else ""
+        warnings.warn(
+            f"NuSVC(nu={self.nu:g}): the reduced convex hulls of class {self._names(meet[0])} meet{others}, so w = 0 is optimal and that machine is "
+            f"constant. On these data {cure}.",
+            UserWarning, stacklevel=5,
+        )  # fmt: skip
+
+
+def between_hulls(s: Solution, problem: DualQP, part: Part, solver: ActiveSet, **least: float) -> Pair:
+    """The machine half-way between the nearest points, ±1 at the edges of its margin; constant where the hulls meet."""
+    s = hulls.refined(s, problem, part.gram, solver, **least)
+    constant, margin, bias = hulls.meet(s, part.gram, **least), max(hulls.margin(s), s.gap), float(s.levels.sum()) / 2
+    s = replace(s, objective=s.objective * part.unit**2)  # as of variables that are not divided by it
+    if constant:
+        excess, total = float(np.sum(part.weights * part.y)), float(part.weights.sum())
+        bias = float(np.sign(excess)) if abs(excess) > 1e-9 * total else 0.0
+        return Pair(np.zeros(len(part.y)), bias, np.full(len(part.y), bias), s)
+    # where a limit stopped the solver the margin may be less than what is left open, and is then not to be divided by
+    return Pair(s.coef / margin, bias / margin, (s.gradient + bias) / margin, replace(s, gap=s.gap / margin))

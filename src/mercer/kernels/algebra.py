@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.data import Anything, Coded, Domain, salted, side_by_side, size, tensor
+from mercer.data import Anything, Coded, Domain, Vectors, salted, side_by_side, size, tensor
 from mercer.kernels.base import Kernel, kernel, natural, nonnegative
 from mercer.kernels.notation import PRODUCT, SUM, join, number
 
@@ -23,10 +23,15 @@ _NEGATIVE = "must be at least 0: with a negative one, k(x, x) could be negative,
 
 
 class Composite(Kernel):
-    """A kernel made of kernels; each part checks the data for itself."""
+    """A kernel made of kernels; each part checks the data for itself. Of parts that are all of vectors, it is of vectors."""
 
-    domain: ClassVar[Domain] = Anything()
     usage: ClassVar[str] = ""  # how one writes it, for the inventory
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        domains = [child.domain for _, child in self._children() if not child._blind]
+        vectors = [domain for domain in domains if isinstance(domain, Vectors)]
+        return Vectors(missing=all(domain.missing for domain in vectors)) if vectors and len(vectors) == len(domains) else Anything()
 
     def _enter_part(self, part: Kernel, X: Any) -> Any:
         return part._prepare(part.domain.check(X))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.data import DataError, Domain, Nodes, as_frame, listed, size
+from mercer.data import DataError, Domain, Nodes, as_frame, chunks, listed, size, take
 from mercer.kernels.base import Kernel, kernel, nonnegative
 from mercer.validity import check_symmetric
+
+_TOGETHER = 32  # samples whose values with themselves are read off one block
 
 
 @kernel
@@ -22,6 +25,7 @@ class Constant(Kernel):
 
     c: float = nonnegative(1.0)
     explicit = True
+    _blind = True
 
     def _prepare(self, X: Any) -> Any:
         # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added to
@@ -137,6 +141,47 @@ class Precomputed(Kernel):
 
     def _diag(self, A: Any) -> Any:
         return self.K[_ids(A), _ids(A)]
+
+
+@kernel
+class Function(Kernel):
+    """f(X, Y)[i, j] for a function f that returns the matrix between two collections of samples: what ``SVC(kernel=f)`` becomes.
+
+    f is given parts of the data as they are (rows of an array, a list of objects), from several threads, and must treat each pair alike whatever
+    else it is given with. Whether it is positive semi-definite is for ``check_kernel`` to say.
+
+    >>> import numpy as np
+    >>> mercer.Function(np.minimum.outer)([1.0, 2.0])
+    array([[1., 1.],
+           [1., 2.]])
+    """
+
+    function: Callable[[Any, Any], Any]
+    psd = None
+    _halves: ClassVar[bool] = True  # a call costs more than the pairs on both sides of a diagonal
+
+    def _validate(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"Function(f): f must be a function of two collections of samples, got {self.function!r}.")
+
+    def _block(self, A: Any, B: Any) -> Any:
+        if hasattr(A, "__formula__"):
+            raise TypeError("a function of samples is called with samples, not with symbols")
+        values = self.function(A, B)
+        values = values.toarray() if sparse.issparse(values) else values if backend.is_tensor(values) else np.asarray(values)
+        if tuple(values.shape) != (size(A), size(B)):
+            name = getattr(self.function, "__name__", type(self.function).__name__)
+            raise DataError(
+                f"{name}(X, Y) was given {size(A)} and {size(B)} samples and returned an array of shape {tuple(values.shape)}; a kernel function "
+                "returns the matrix of all pairs. For one that takes two single samples give lambda X, Y: [[f(x, y) for y in Y] for x in X]."
+            )
+        return values
+
+    def _diag(self, A: Any) -> Any:
+        if hasattr(A, "__formula__"):
+            raise TypeError("a function of samples is called with samples, not with symbols")
+        parts = [take(A, some) for some in chunks(size(A), _TOGETHER)]
+        return np.concatenate([np.zeros(0), *(np.diagonal(backend.to_numpy(self._block(part, part))) for part in parts)])
 
 
 def _ids(A: Any) -> Any:

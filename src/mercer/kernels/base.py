@@ -114,6 +114,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     domain: ClassVar[Domain] = Anything()
     psd: bool | None = True  # True, False (there are data for which it is not), None (unknown)
     explicit: bool = False
+    _blind: bool = False  # whether it does not look at the samples
     _whole: bool = False  # whether all features are whole numbers
     _bound_to_values: bool = False  # whether it holds something computed from the values of the kernel inside, at its parameters then
 

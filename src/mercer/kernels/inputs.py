@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import backend
-from mercer.data import DataError, Domain, Vectors, check_weights, select, size, weighted_median
+from mercer.data import Anything, DataError, Domain, Vectors, check_weights, select, size, weighted_median
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.feature_space import Wrapper
@@ -16,6 +16,8 @@ from mercer.kernels.feature_space import Wrapper
 
 class Redirected(Wrapper):
     """k(f(x), f(z)): leaves ``_redirect(X)`` to write. As valid, as explicit and as smooth as k."""
+
+    domain: ClassVar[Domain] = Anything()  # not that of k: f may take anything
 
     def _kept(self, X: Any) -> Any:
         return X  # what the kernel inside sees is not what there is

@@ -6,9 +6,11 @@ from itertools import count
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
 from mercer import backend
 from mercer.backend import Array
@@ -25,7 +27,8 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     """A regressor with ``predict_interval``: for exchangeable data P(y ∈ interval) ≥ coverage, without any assumption on the noise.
 
     estimator
-        Any regressor.
+        Any regressor. One that predicts two quantiles, such as ``KernelQuantile([0.05, 0.95])``, gives ends that follow the noise: these two, moved
+        by the quantile of how far targets lie outside of them (Romano, Patterson and Candès 2019).
     coverage
         The share of new targets that must lie inside.
     method
@@ -37,6 +40,9 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         The share of samples that "split" keeps for the errors.
     folds
         How many refits "loo" may take for estimators without a closed form (CV+).
+
+    What ``fit`` is given besides, such as ``sample_weight``, goes to the estimator: by scikit-learn's metadata routing where that is enabled, else as
+    it is. The samples being exchangeable, each counts once among the errors, whatever its weight in training.
     """
 
     def __init__(
@@ -45,8 +51,12 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self.estimator, self.coverage, self.method = estimator, coverage, method
         self.calibration, self.folds, self.random_state = calibration, folds, random_state
 
-    def fit(self, X: Any, y: Any) -> ConformalRegressor:
-        """Train, and learn how large errors are."""
+    def get_metadata_routing(self) -> Any:
+        """What goes where: all to the estimator's ``fit``."""
+        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+
+    def fit(self, X: Any, y: Any, **params: Any) -> ConformalRegressor:
+        """Train, and learn how large errors are; ``params`` are for the estimator."""
         if not 0 < self.coverage < 1:
             raise ValueError(f"coverage={self.coverage!r}: a share between 0 and 1.")
         if self.method not in _METHODS:
@@ -54,6 +64,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         if not 0 < self.calibration < 1:
             raise ValueError(f"calibration={self.calibration!r}: a share between 0 and 1.")
         X, y = self._accepted(X, y)
+        params = process_routing(self, "fit", **params).estimator.fit if get_config().get("enable_metadata_routing") else params
         n = size(X)
         if n < 2:
             raise ValueError(f"Errors on other samples need at least 2 samples, n_samples = {n}.")
@@ -62,17 +73,27 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             train, rest = self._split(n)
             self._check_enough(len(rest))
             self._trained_on = train
-            self.estimator_ = clone(self.estimator).fit(self._part(X, train, train), y[train])
-            self.errors_ = np.abs(y[rest] - self.estimator_.predict(self._part(X, rest, train)))
+            self.estimator_ = self._trained(X, y, train, params)
+            self.errors_ = self._errors(y[rest], self.estimator_.predict(self._part(X, rest, train)))
             return self
         self._check_enough(n)
-        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.estimator_ = clone(self.estimator).fit(X, y, **params)
         ridge = self.estimator_
         if isinstance(ridge, KernelRidge) and ridge.kernel_ is not None and np.ndim(ridge.alpha) == 0 and ridge.alpha > 0:
             self._fit_closed(X, y)
         else:
-            self._fit_folds(X, y)
+            self._fit_folds(X, y, params)
         return self
+
+    def _trained(self, X: Any, y: Array, train: Array, params: dict[str, Any]) -> Any:
+        """The estimator on some of the samples, with what belongs to them."""
+        return clone(self.estimator).fit(self._part(X, train, train), y[train], **_check_method_params(X, params, train))
+
+    @staticmethod
+    def _errors(y: Array, predicted: Any) -> Array:
+        """How far y lies from the prediction; outside of two predicted quantiles, negative inside."""
+        lower, upper = _two(predicted)
+        return np.maximum(lower - y, y - upper)
 
     def _accepted(self, X: Any, y: Any) -> tuple[Any, Array]:
         if y is None:
@@ -110,15 +131,15 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self.errors_ = np.abs(residuals)
         self._closed = (whole.P, whole.of_bias, residuals)
 
-    def _fit_folds(self, X: Any, y: Array) -> None:
+    def _fit_folds(self, X: Any, y: Array, params: dict[str, Any]) -> None:
         splits = list(KFold(min(self.folds, len(y)), shuffle=True, random_state=self.random_state).split(np.zeros(len(y))))
         self._machines, self._fold = [], np.empty(len(y), np.int64)
         self.errors_ = np.empty(len(y))
         for k, (train, test) in enumerate(splits):
-            machine = clone(self.estimator).fit(self._part(X, train, train), y[train])
+            machine = self._trained(X, y, train, params)
             self._machines.append((machine, train))
             self._fold[test] = k
-            self.errors_[test] = np.abs(y[test] - machine.predict(self._part(X, test, train)))
+            self.errors_[test] = self._errors(y[test], machine.predict(self._part(X, test, train)))
 
     def _part(self, X: Any, rows: Any, trained_on: Array) -> Any:
         """Samples; of a precomputed matrix, also the columns of those that were trained on."""
@@ -131,10 +152,14 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return tags
 
     def predict(self, X: Any) -> Array:
-        """By the estimator trained on all (or, for "split", on its part)."""
+        """By the estimator trained on all (or, for "split", on its part); half-way between two quantiles."""
+        lower, upper = self._both(X)
+        return lower if upper is lower else (lower + upper) / 2
+
+    def _both(self, X: Any) -> tuple[Array, Array]:
         check_is_fitted(self, "estimator_")
         X = self._part(X, slice(None), self._trained_on) if self.method == "split" else X
-        return np.asarray(self.estimator_.predict(X))
+        return _two(self.estimator_.predict(X))
 
     def predict_interval(self, X: Any) -> Array:
         """(n, 2): the lower and the upper end for each sample."""
@@ -142,25 +167,43 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         if self.method == "split":
             n = len(self.errors_)
             width = np.sort(self.errors_)[int(np.ceil((n + 1) * self.coverage)) - 1]
-            centre = self.predict(X)
-            return np.column_stack([centre - width, centre + width])
+            lower, upper = self._both(X)
+            return np.sort(np.column_stack([lower - width, upper + width]), axis=1)
         parts = [self._ends(take(X, rows)) for rows in chunks(size(X), _BLOCK)]
         return np.concatenate(parts) if parts else np.empty((0, 2))
 
     def _ends(self, X: Any) -> Array:
         """Jackknife+: quantiles over i of (prediction without i) ± |error of i|."""
-        left = self._without_each(X)
-        n = left.shape[1]
+        below, above = self._without_each(X)
+        n = below.shape[1]
         k = int(np.ceil((n + 1) * self.coverage))
-        lower, upper = left - self.errors_, left + self.errors_
-        return np.column_stack([np.partition(lower, n - k, axis=1)[:, n - k], np.partition(upper, k - 1, axis=1)[:, k - 1]])
+        lower, upper = below - self.errors_, above + self.errors_
+        ends = [np.partition(lower, n - k, axis=1)[:, n - k], np.partition(upper, k - 1, axis=1)[:, k - 1]]
+        return np.sort(np.column_stack(ends), axis=1)
 
-    def _without_each(self, X: Any) -> Array:
-        """f without sample i at each x: (new, n). A ridge is linear in y, so leaving i out is putting its own prediction in the place of y_i."""
+    def _without_each(self, X: Any) -> tuple[Array, Array]:
+        """f without sample i at each x, (new, n), or both quantiles. A ridge is linear in y, so leaving i out is putting its own prediction in the
+        place of y_i."""
         if self._closed is None:
-            return np.column_stack([machine.predict(self._part(X, slice(None), train)) for machine, train in self._machines])[:, self._fold]
+            both = [_two(machine.predict(self._part(X, slice(None), train))) for machine, train in self._machines]
+            return tuple(np.column_stack(end)[:, self._fold] for end in zip(*both, strict=True))  # type: ignore[return-value]
         P, q, residuals = self._closed
         machine = self.estimator_
         cross = machine._cross(machine._accept_new(X)).astype(np.float64)
         influence = np.asarray(backend.to_numpy(cross.dense())) @ P + q
-        return self.predict(X)[:, None] - influence * residuals
+        left = self.predict(X)[:, None] - influence * residuals
+        return left, left
+
+
+def _two(predicted: Any) -> tuple[Array, Array]:
+    """The lower and the upper of two quantiles for each sample; one prediction is both."""
+    values = np.asarray(predicted, np.float64)
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.ndim == 1:
+        return values, values
+    if values.ndim != 2 or values.shape[1] != 2:
+        raise ValueError(
+            f"The estimator predicts {values.shape[1:]} numbers for each sample; an interval is around one, or between two quantiles, as of "
+            "KernelQuantile([0.05, 0.95])."
+        )
+    return values.min(axis=1), values.max(axis=1)

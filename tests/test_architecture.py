@@ -31,7 +31,9 @@ LAYERS = [
     {"engine"},
     {"data"},
     {"atomics", "vector", "linalg"},
-    {"backend", "distributed"},
+    {"backend", "distributed", "lapack"},
+    {"threads"},
+    {"watch"},
 ]
 HOMES = {
     "torch": {"backend", "engine.gpu"},
@@ -134,6 +136,7 @@ def test_tests_mirror_the_source() -> None:
         "interior": "test_dual.py",
         "multiclass": "test_probability.py",
         "callbacks": "test_svm.py",
+        "lapack": "test_linalg.py",
         "machine": "test_svm.py",
         "svr": "test_svm.py",
         "console": "test_cli.py",

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import mercer as mc
+from mercer import backend
 from mercer.data import Domain, Vectors
-from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.families import Explicit, Radial
+from mercer.kernels.base import Kernel, kernel, positive
+from mercer.kernels.families import Additive, Explicit, Radial
 from mercer.testing import assert_kernel_contract
 from tests.cases import EVERY, Case, real
 
@@ -168,3 +169,89 @@ def test_the_contract_catches_liars(liar: mc.Kernel, complaint: str) -> None:
 def test_the_contract_catches_a_wrong_diagonal() -> None:
     with pytest.raises(AssertionError, match=r"block|rows|product|sets"):
         assert_kernel_contract(LyingDiag(), X)
+
+
+@kernel
+class WithNumpy(Radial):
+    """A Gaussian whose author used NumPy's exp."""
+
+    gamma: float = positive(1.0, symbol="γ")
+
+    def _profile(self, d2: Any) -> Any:
+        return np.exp(-self.gamma * d2)
+
+
+@kernel
+class InTheTerm(Additive):
+    """A parameter where the recorder cannot follow it."""
+
+    width: float = positive(1.0)
+
+    def _term(self, x: Any, z: Any) -> Any:
+        return backend.minimum(self.width * x, self.width * z)
+
+
+@pytest.mark.parametrize("k", [WithNumpy(0.3), 2 * WithNumpy(0.3) + mc.Linear(), InTheTerm(0.5)], ids=str)
+def test_a_parameter_without_a_derivative_is_named(k: Any) -> None:
+    X = np.random.default_rng(0).uniform(size=(20, 2))
+    found = mc.check_kernel(k, X)
+    assert found  # it is a kernel all the same
+    assert len(found.without_derivative) == 1
+    assert found.without_derivative[0].endswith(("gamma", "width"))
+    assert f"no derivative with respect to {found.without_derivative[0]}" in str(found)
+    with pytest.raises(AssertionError, match="no derivative with respect to"):
+        assert_kernel_contract(k, X)
+    if isinstance(k, InTheTerm):
+        with pytest.raises(ValueError, match="in _profile"):
+            mc.tune(mc.KernelRidge(kernel=k), X, X[:, 0], max_iter=3)
+    else:
+        with pytest.warns(UserWarning, match=f"tune leaves {found.without_derivative[0]} of .* as they are"):
+            mc.tune(mc.KernelRidge(kernel=k), X, X[:, 0], max_iter=3)
+
+
+def test_what_is_recorded_is_not_complained_of() -> None:
+    X = np.random.default_rng(0).uniform(size=(20, 2))
+    for k in (mc.Gaussian(0.3), 2 * mc.Gaussian("median") + mc.Matern(1.0, 2.0), mc.Gaussian(0.1).centered(), mc.Laplacian(1.0).normalized()):
+        assert mc.check_kernel(k, X).without_derivative == ()
+
+
+@kernel
+class WrongShape(Kernel):
+    """One row too many."""
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return np.ones((len(A) + 1, len(B)))
+
+
+@kernel
+class OneRow(Kernel):
+    """What NumPy would broadcast without a word."""
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return np.ones((1, len(B)))
+
+    def _diag(self, A: Any) -> Any:
+        return 1.0
+
+
+@pytest.mark.parametrize("k", [WrongShape(), OneRow()], ids=str)
+def test_a_block_of_the_wrong_shape_is_an_error_with_both_shapes(k: Any) -> None:
+    with pytest.raises(ValueError, match=rf"{type(k).__name__}\._(block|diag) returned an array of shape .* must be of shape \("):
+        k([1, 2, 3], [4, 5])
+    with pytest.raises(ValueError, match="must be of shape"):
+        k.diag([1, 2, 3])
+
+
+def test_overflow_names_the_kernel_as_the_user_wrote_it() -> None:
+    X = np.full((300, 2), 1e200)
+    with np.errstate(over="ignore"), pytest.raises(FloatingPointError, match=r"The kernel Linear\(\) gives inf") as caught:
+        mc.Linear()(X)
+    assert "_InnerProduct" not in str(caught.value)
+    assert "class" not in str(caught.value)
+
+
+@pytest.mark.parametrize("word", ["scale", "median"])
+def test_a_bandwidth_that_the_data_do_not_give_is_explained(word: str) -> None:
+    X = 1e200 * np.random.default_rng(0).standard_normal((20, 2))
+    with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match=f"gamma='{word}', .* scale the columns"):
+        mc.Gaussian(word).bind(X)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 import sys
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from mercer.backend import Compute
 from mercer.data import size, take
 from mercer.gram import Gram, KernelGram
 from mercer.kernels.base import Kernel
+from mercer.linalg import eigenvalues
 from mercer.validity import asymmetry, extreme_eigenvalues
 
 
@@ -33,6 +34,7 @@ class Validity:
     largest_eigenvalue: float
     cauchy_schwarz: bool
     verdict: str
+    without_derivative: tuple[str, ...] = ()  # parameters that ``gradient`` and ``tune`` do not see though they are said to be continuous
 
     def __bool__(self) -> bool:
         return self.finite and self.symmetric and self.cauchy_schwarz and self.smallest_eigenvalue >= -_tolerance
@@ -45,14 +47,20 @@ _tolerance = 1e-8
 
 
 def check_kernel(kernel: Kernel, X: Any) -> Validity:
-    """Whether k behaves as a kernel on X: finite, symmetric, positive semi-definite, |k(x, z)|² ≤ k(x, x)k(z, z)."""
+    """Whether k behaves as a kernel on X: finite, symmetric, positive semi-definite, |k(x, z)|² ≤ k(x, x)k(z, z).
+
+    The verdict also names parameters without a derivative, which ``tune`` would leave as they are.
+    """
     kernel = kernel.bind(X)
     try:
         A = kernel._prepare(kernel.domain.check(X))
         K = KernelGram.of(kernel, A, A, Compute(), mirror=False).dense()
     except FloatingPointError as error:
         return Validity(False, False, float("nan"), float("nan"), False, str(error))
-    return _examine(backend.to_numpy(K), str(kernel))
+    found = _examine(backend.to_numpy(K), str(kernel))
+    missing, why = kernel.without_derivative(X)
+    said = f" It has no derivative with respect to {', '.join(missing)}: {why}." if missing else ""
+    return replace(found, verdict=found.verdict + said, without_derivative=tuple(missing))
 
 
 def check_gram(K: Any) -> Validity:
@@ -111,14 +119,14 @@ def check_mercer(kernel: Kernel, interval: tuple[float, float], nodes: int = 64)
     points = ((b - a) * x + (a + b)) / 2
     root = np.sqrt(w * (b - a) / 2)
     K = backend.to_numpy(kernel(points[:, None]))
-    return np.linalg.eigvalsh(root[:, None] * K * root)[::-1]
+    return eigenvalues(root[:, None] * K * root)[::-1]
 
 
 def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> None:
     """Raise AssertionError unless the kernel keeps what every kernel of Mercer promises on the samples X.
 
     Symmetry; positive semi-definiteness where promised; diag = the diagonal; any block equal to its part of the whole; products, rows
-    and views equal to the dense matrix; features that reproduce it; equal after clone, pickle and parse.
+    and views equal to the dense matrix; features that reproduce it; a derivative for each continuous parameter; equal after clone and pickle.
     """
     kernel = kernel.bind(X)
     K = backend.to_numpy(kernel(X)).astype(np.float64)
@@ -144,6 +152,9 @@ def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> No
         phi = kernel.features(X)
         product = (phi @ phi.T).toarray() if sparse.issparse(phi) else backend.to_numpy(phi @ phi.T)
         close(product, K, "the inner product of features")
+    if not any(part._bound_to_values for part in kernel._parts()):
+        missing, why = kernel.without_derivative(X)
+        assert not missing, f"{kernel} has no derivative with respect to {', '.join(missing)}: {why}"
     copies = [clone(kernel), deepcopy(kernel)]
     if getattr(sys.modules.get(type(kernel).__module__), type(kernel).__qualname__, None) is type(kernel):  # not defined at a prompt
         copies.append(pickle.loads(pickle.dumps(kernel)))

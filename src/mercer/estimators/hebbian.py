@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mercer import backend
+from mercer import threads
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size, stack, take
 from mercer.estimators.checks import check_whole
@@ -64,7 +64,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
             self.support_ = np.zeros(0, np.int32)
             self._stream_root = np.zeros((0, 0))  # L with L L^T = K of the centres
             self._stream_mean, self._stream_moments = np.zeros(0), np.zeros((0, 0))  # of coordinates: their mean and covariance
-        with backend.calm_blas(self.budget):
+        with threads.calm_blas(self.budget):
             for some in chunks(size(X), _PIECE):
                 self._take_in(take(X, some), weights[some], scale, original[some])
             self._come_to_rest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -34,7 +34,7 @@ class Components(KernelMachine):
     n_components: Any
     solver: str
     random_state: Any
-    _depth = 6  # how far from a warning in ``_decompose`` the user's own line is
+    _needs_psd = False  # it counts the negative eigenvalues itself
 
     def _decompose(self, X: Any, weights: Array, original: Array, scale: float = 1.0) -> None:
         """Fit to items of positive weight, ``scale`` times ``weights``; sets what ``_values`` needs."""
@@ -82,7 +82,7 @@ class Components(KernelMachine):
             f"{self._called}: the centred matrix is not positive semi-definite, so it is of no kernel: {least}{below.count} of its {n} "
             f"eigenvalues are negative, and make up {least}{self.negative_share_:.2g} of the sum of all their absolute values. Components are of "
             f"positive eigenvalues alone, and explained_variance_ratio_ is their share of the sum of these. {cure}.",
-            stacklevel=self._depth,
+            stacklevel=7,
         )
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
@@ -102,7 +102,7 @@ class Components(KernelMachine):
 
     def _solve(self, gram: Gram, weights: Array) -> tuple[EigenSolution, Negatives]:
         n = gram.shape[0]
-        options: dict[str, Any] = {"random_state": self.random_state, "progress": self._reporter()}
+        options: dict[str, Any] = {"random_state": self.random_state}
         if self.tol is not None:
             if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
                 raise ValueError(f"tol={self.tol!r}: the residual to reach must be positive.")
@@ -181,6 +181,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
     ) -> None:  # fmt: skip
         self.n_components, self.kernel, self.solver, self.pre_image = n_components, kernel, solver, pre_image
         self.reg, self.tol, self.random_state, self.progress, self.compute = reg, tol, random_state, progress, compute
+
+    _first_report: ClassVar[dict[str, Any]] = {"step": 0, "residual": np.inf}
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +26,7 @@ from mercer.gram import Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster
+from mercer.watch import watching
 
 _AT_ONCE = 8192  # rows whose distances to all centres are held
 _AUTO = 10  # descents from starts that are not spread out
@@ -96,10 +98,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         check_clusters(self, len(space))
         rng = check_random_state(self.random_state)
         starts = [space.around(centres - shift) for centres in self._centres(kept, rng)]
-        found = cluster(
-            space, self.n_clusters, n_init=0 if starts else self._n_starts(), max_iter=self.max_iter, random_state=rng, tol=self.tol, starts=starts,
-            begun=1, draw=self.init if isinstance(self.init, str) else "k-means++", progress=self._spoken(scale) if self.verbose else None,
-        )  # fmt: skip
+        with watching(listener=self._spoken(scale) if self.verbose else None):
+            found = cluster(
+                space, self.n_clusters, n_init=0 if starts else self._n_starts(), max_iter=self.max_iter, random_state=rng, tol=self.tol,
+                starts=starts, begun=1, draw=self.init if isinstance(self.init, str) else "k-means++",
+            )  # fmt: skip
         self.cluster_centers_ = (space.means(found.labels, self.n_clusters) + shift).astype(X.dtype)
         self.n_iter_ = found.n_iter
         self.labels_, squares = self._assigned(X)
@@ -133,9 +136,17 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 raise ValueError("KMeans(init=…): the initial centres hold NaN or infinity.")
         return centres
 
-    def _spoken(self, scale: float) -> Any:
+    def _spoken(self, scale: float) -> Callable[[dict[str, Any]], None]:
+        """What writes a line for each step it hears of."""
         speak("Initialization complete")
-        return lambda state: speak(f"Iteration {state['step'] - 1}, inertia {state['objective'] * scale:.6g}.")
+        steps = set[int]()
+
+        def hear(state: dict[str, Any]) -> None:
+            if "step" in state and state["step"] not in steps:
+                steps.add(state["step"])
+                speak(f"Iteration {state['step'] - 1}, inertia {state['objective'] * scale:.6g}.")
+
+        return hear
 
     def _assigned(self, X: Any) -> tuple[Array, Array]:
         """The nearest centre of each row and the squared distance to it, without loss for near ones."""
@@ -188,6 +199,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.n_clusters, self.kernel, self.n_init, self.max_iter = n_clusters, kernel, n_init, max_iter
         self.random_state, self.progress, self.compute = random_state, progress, compute
 
+    _first_report: ClassVar[dict[str, Any]] = {"step": 0, "objective": np.inf}
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = self._accept(X, reset=True)
@@ -209,9 +222,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _clustered(self, gram: Gram, weights: Array) -> Clustering:
         rng = check_random_state(self.random_state)
-        return cluster(
-            space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng, progress=self._reporter()
-        )
+        return cluster(space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng)
 
     def _describe(self, X: Any, gram: Gram, weights: Array, original: Array, found: Clustering, scale: float) -> None:
         """Centres as functions h_c(x) = ⟨φ(x) − μ, μ_c − μ⟩, μ the mean of all: far from the origin nothing is lost. One more, ⟨φ(x), μ⟩, for

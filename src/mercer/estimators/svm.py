@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array, Compute, run_tasks
+from mercer.backend import Array, Compute
 from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
@@ -22,6 +22,7 @@ from mercer.kernels.base import Kernel
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import ActiveSet, kept
+from mercer.threads import run_tasks
 
 
 class Pair(NamedTuple):
@@ -227,7 +228,8 @@ class SVC(Classifier):
             bounds = weights * class_weights(one.class_weight, {label: float(weights[codes == k].sum()) for k, label in enumerate(classes)})[codes]
             # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
             start = None if before is None else before[1] * (C / before[0] if C <= 10 else 1.0)
-            coef, bias, _, solution = one._machine(one._solver().solve(one._problem(signs, bounds), gram, start), signs)
+            with one._watching():
+                coef, bias, _, solution = one._machine(one._solver().solve(one._problem(signs, bounds), gram, start), signs)
             one._keep(X, coef[:, None], original)
             one.n_support_ = np.array([np.count_nonzero(coef[codes == k]) for k in (0, 1)], np.int32)
             one.intercept_, one._sigmoids = np.array([bias]), [None]

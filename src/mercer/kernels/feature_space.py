@@ -18,6 +18,7 @@ from mercer.kernels.anything import Categorical
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
 from mercer.kernels.notation import method
+from mercer.linalg import eigh
 from mercer.validity import check_symmetric
 
 
@@ -284,7 +285,7 @@ class Repaired(Wrapper):
         K = backend.to_numpy(KernelGram.of(k, A, A, Compute(dtype="float64"), mirror=False).dense())
         check_symmetric(K)
         root = np.sqrt(check_weights(len(K), weights))
-        values, vectors = np.linalg.eigh(root[:, None] * (K + K.T) / 2 * root)
+        values, vectors = eigh(root[:, None] * (K + K.T) / 2 * root)
         tolerance = len(K) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
         if self.how == "shift":
             return Sum((k, Scaled(max(0.0, -float(values.min(initial=0.0))), Categorical())))

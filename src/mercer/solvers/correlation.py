@@ -10,11 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
-from mercer import backend
+from mercer import lapack, threads
 from mercer.backend import Array
-from mercer.linalg import signs, thin_svd
+from mercer.linalg import signs, singular_values, svd, thin_svd
 
 _WHOLE = 300  # components below which all singular values are found
 
@@ -88,11 +87,10 @@ def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
     """Singular vectors and values, the largest first."""
     small = M if M.shape[0] >= M.shape[1] else M.T
     if small.shape[1] <= _WHOLE or 4 * count >= small.shape[1]:
-        with backend.calm_blas(small.shape[1]):
-            A, values, Bt = linalg.svd(M, full_matrices=False, check_finite=False)
+        with threads.calm_blas(small.shape[1]):
+            A, values, Bt = svd(M)
         return A[:, :count], values[:count], Bt[:count].T
-    m = small.shape[1]
-    squares, B = linalg.eigh(small.T @ small, subset_by_index=(m - count, m - 1), check_finite=False)
+    squares, B = lapack.eigh_largest(small.T @ small, count)
     values, B = np.sqrt(np.maximum(squares[::-1], 0.0)), B[:, ::-1]
     A = small @ B / np.maximum(values, 1e-300)
     return (A, values, B) if M.shape[0] >= M.shape[1] else (B, values, A)
@@ -100,9 +98,9 @@ def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
 
 def largest_values(x: Spectra, y: Spectra, regs: list[tuple[float, float]], order: Array) -> Array:
     """The first canonical value for each γ, the items of y taken in another order."""
-    with backend.calm_blas(max(x.rank, y.rank)):
+    with threads.calm_blas(max(x.rank, y.rank)):
         inner = x.vectors.T @ y.vectors[order]
-        return np.array([linalg.svdvals(x.shrunk(a)[:, None] * inner * y.shrunk(b), check_finite=False)[0] for a, b in regs])
+        return np.array([singular_values(x.shrunk(a)[:, None] * inner * y.shrunk(b))[0] for a, b in regs])
 
 
 def correlations(F: Array, G: Array, weights: Array | None = None) -> Array:

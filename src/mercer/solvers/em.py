@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg
 from scipy.special import logsumexp
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import chunks
 
@@ -266,7 +266,7 @@ def joint(X: Array, mixture: Mixture, family: Family) -> Array:
     def task(rows: slice) -> None:
         out[rows] = values(X[rows])[0]
 
-    backend.run_tasks(task, chunks(len(X), _STRIP * 8), backend.Compute().workers)
+    threads.run_tasks(task, chunks(len(X), _STRIP * 8), backend.Compute().workers)
     return out
 
 
@@ -306,7 +306,7 @@ def _collected(X: Array, w: Array, means: Array, family: Family, shares: Callabl
             total = new if total is None else _added(total, new)
         parts[group] = total
 
-    backend.run_tasks(task, range(groups), backend.Compute().workers if groups > 1 else 1)
+    threads.run_tasks(task, range(groups), backend.Compute().workers if groups > 1 else 1)
     found = [part for part in parts if part is not None]
     out = found[0]
     for part in found[1:]:

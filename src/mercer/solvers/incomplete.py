@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.gram import Gram
 
@@ -48,7 +48,7 @@ def incomplete_cholesky(gram: Gram, rank: int, tol: float = 1e-12, *, before: Ar
     factor[:, :start] = before
     pivots: list[int] = []
     indefinite = -float(norms.min(initial=0.0))
-    with backend.single_threaded_blas():
+    with threads.single_threaded_blas():
         for m in range(start, rank):
             i = int(np.argmax(missing))
             if missing[i] <= enough or float(missing.sum()) <= tol * float(norms.sum()):

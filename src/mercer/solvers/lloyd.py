@@ -9,16 +9,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import chunks
 from mercer.gram import DenseGram, Gram, stored
+from mercer.threads import cached_property
+from mercer.watch import asked_to_stop
 
 _STRIP = 2048  # rows that are assigned in one task
 _LITTLE = 2**20  # multiplications that are one task
@@ -69,20 +70,20 @@ class Run:
 
 def cluster(
     space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0, starts: Sequence[Array] = (),
-    draw: str = "k-means++", begun: int = 0, progress: Callable[[dict[str, Any]], Any] | None = None,
+    draw: str = "k-means++", begun: int = 0,
 ) -> Clustering:  # fmt: skip
     """The best of ``n_init`` descents from starts drawn by ``draw``, stepping together so that they share each pass over the data.
 
     ``tol``: a run also ends when a step gains less than this share of its objective. ``starts``: labels to descend from as well.
     ``begun``: how many steps starts are taken for.
     """
-    with backend.single_threaded_blas():  # threads of our own, or vectors too short for two
+    with threads.single_threaded_blas():  # threads of our own, or vectors too short for two
         given = [_filled(labels, np.ones(len(space)), space.weights, count) for labels in starts]
         drawn = [DRAWS[draw](space, count, random_state) for _ in range(n_init)]
-        return _descended(space, [Run(labels, count) for labels in given + drawn], begun, max_iter, tol, progress)
+        return _descended(space, [Run(labels, count) for labels in given + drawn], begun, max_iter, tol)
 
 
-def _descended(space: Space, runs: list[Run], step: int, max_iter: int, tol: float, progress: Any) -> Clustering:
+def _descended(space: Space, runs: list[Run], step: int, max_iter: int, tol: float) -> Clustering:
     histories: list[list[float]] = [[] for _ in runs]
     ended: list[Clustering] = []
     active = list(range(len(runs)))
@@ -108,7 +109,7 @@ def _descended(space: Space, runs: list[Run], step: int, max_iter: int, tol: flo
                 continue
             runs[r].labels = labels
             going.append(r)
-        if progress is not None and progress({"step": step, "objective": min(h[-1] for h in histories)}):
+        if asked_to_stop(step=step, objective=min(h[-1] for h in histories)):
             ended += [Clustering(runs[r].labels, histories[r][-1], histories[r], step, False) for r in going]
             break
         active = going
@@ -195,7 +196,7 @@ class Points(Space):
         def task(rows: slice) -> None:
             out[:, rows] = picked @ self.X[rows].T
 
-        backend.run_tasks(task, self._strips(len(picked)), self.workers)
+        threads.run_tasks(task, self._strips(len(picked)), self.workers)
         return out
 
     @cached_property
@@ -226,7 +227,7 @@ class Points(Space):
         def task(rows: slice) -> None:
             choose(np.asarray(self.X[rows] @ right), half, self.norms[rows], labels[rows], squares[rows])
 
-        backend.run_tasks(task, self._strips(len(means)), self.workers)
+        threads.run_tasks(task, self._strips(len(means)), self.workers)
         return labels, squares
 
     def around(self, centres: Array) -> Array:

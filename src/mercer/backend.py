@@ -389,7 +389,7 @@ def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[...
     try:
         return function(*args)
     except TypeError:  # NumPy or SciPy met a symbol
-        return record("apply", (function, args, derivative))
+        return record("apply", (_of_numbers(function), args, derivative))
 
 
 def recorded(function: Callable[..., Any], *items: Any) -> Any:
@@ -400,9 +400,14 @@ def recorded(function: Callable[..., Any], *items: Any) -> Any:
         symbol = _first(items[0])
         if not hasattr(symbol, "__formula__"):
             raise
-        # a kernel that stands in a derivative with symbols for its parameters computes values with numbers
-        numbers = getattr(getattr(function, "__self__", None), "_with_numbers", None)
-        return symbol.__formula__("opaque", (function if numbers is None else getattr(numbers, function.__name__), items))
+        return symbol.__formula__("opaque", (_of_numbers(function), items))
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of the kernel with numbers for its parameters, where it stands in a derivative with symbols for them."""
+    numbers = getattr(getattr(function, "__self__", None), "_with_numbers", None)
+    named: Callable[..., Any] = function if numbers is None else getattr(numbers, function.__name__)
+    return named
 
 
 # Between two sets of prepared items. They exist only as symbols: the engine alone computes them, tile by tile.

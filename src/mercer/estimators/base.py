@@ -14,11 +14,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_feature_names, _check_n_features, validate_data
 
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import Vectors, listed, moderate_weights, size, take
+from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian
@@ -107,13 +108,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _weights(self, X: Any, sample_weight: Any) -> Array | None:
         if sample_weight is None:
             return None
-        n = size(X)
-        w = np.asarray(sample_weight)
-        w = np.full(n, w) if w.ndim == 0 else w  # one number for all of them
-        if w.ndim == 1 and w.dtype.kind in "fiub" and np.isfinite(w).all() and not w.any():
-            raise ValueError("sample_weight is zero for every sample: there is nothing to fit.")
-        w = np.asarray(_check_sample_weight(w, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True))
-        return np.asarray(moderate_weights(w))
+        return np.asarray(moderate_weights(checked(sample_weight, size(X))))
 
     # -- the matrix --------------------------------------------------------------------------------------------------
 

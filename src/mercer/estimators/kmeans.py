@@ -139,14 +139,12 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _spoken(self, scale: float) -> Callable[[dict[str, Any]], None]:
         """What writes a line for each step it hears of."""
         speak("Initialization complete")
-        steps = set[int]()
 
-        def hear(state: dict[str, Any]) -> None:
-            if "step" in state and state["step"] not in steps:
-                steps.add(state["step"])
+        def heard(state: dict[str, Any]) -> None:
+            if state["stage"] == "solver":
                 speak(f"Iteration {state['step'] - 1}, inertia {state['objective'] * scale:.6g}.")
 
-        return hear
+        return heard
 
     def _assigned(self, X: Any) -> tuple[Array, Array]:
         """The nearest centre of each row and the squared distance to it, without loss for near ones."""

@@ -249,7 +249,7 @@ class _Run:
     def _choose(self, gap: float, key: Array) -> tuple[Array, bool]:
         """The variables of the next round, and whether it should go all the way: no others want to move."""
         n, b, p = len(key), self.b, self.problem
-        if n <= self.whole and not len(self.active):
+        if n <= min(self.whole, self._largest()) and not len(self.active):
             return np.arange(n), True
         if not len(self.active) and not b.any():
             return np.sort(self.random.permutation(n)[: min(_FIRST, n)]), False
@@ -268,7 +268,7 @@ class _Run:
             weight[kept] += 100.0
             chosen = np.sort(chosen[np.argpartition(-weight, most - 1)[:most]])
         inside = np.isin(chosen, self.active, assume_unique=True).all()
-        if inside and len(chosen) > 0.85 * len(self.active):
+        if inside and len(chosen) > 0.85 * len(self.active) <= 0.85 * self._largest():
             chosen = self.active  # the block is there already
         return chosen, bool(inside) or n <= self.whole
 

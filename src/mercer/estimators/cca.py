@@ -37,6 +37,7 @@ _GRID = tuple(10.0 ** np.arange(-5, 0.5, 0.5))  # of the trace
 class Column(KernelMachine):
     """A view. One of vectors may, where ``single``, be given as one number for each item."""
 
+    _needs_psd = False  # its negative eigenvalues are counted, or its factor looked at
     single = True
     column_ = False  # whether it was
 
@@ -64,7 +65,6 @@ class Column(KernelMachine):
 class View(Column, Components):
     """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
 
-    _depth = 7
     _called = "A view to correlate"
 
     def __init__(self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None) -> None:

@@ -34,7 +34,7 @@ class Components(KernelMachine):
     n_components: Any
     solver: str
     random_state: Any
-    _depth = 6  # how far from a warning in ``_decompose`` the user's own line is
+    _needs_psd = False  # it counts the negative eigenvalues itself
 
     def _decompose(self, X: Any, weights: Array, original: Array, scale: float = 1.0) -> None:
         """Fit to items of positive weight, ``scale`` times ``weights``; sets what ``_values`` needs."""
@@ -82,7 +82,7 @@ class Components(KernelMachine):
             f"{self._called}: the centred matrix is not positive semi-definite, so it is of no kernel: {least}{below.count} of its {n} "
             f"eigenvalues are negative, and make up {least}{self.negative_share_:.2g} of the sum of all their absolute values. Components are of "
             f"positive eigenvalues alone, and explained_variance_ratio_ is their share of the sum of these. {cure}.",
-            stacklevel=self._depth,
+            stacklevel=7,
         )
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -135,7 +136,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 raise ValueError("KMeans(init=…): the initial centres hold NaN or infinity.")
         return centres
 
-    def _spoken(self, scale: float) -> Any:
+    def _spoken(self, scale: float) -> Callable[[dict[str, Any]], None]:
+        """What writes a line for each step it hears of."""
         speak("Initialization complete")
 
         def heard(state: dict[str, Any]) -> None:

@@ -67,6 +67,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         The graph of neighbours, sparse, where there is one.
     """
 
+    _needs_psd = False  # the largest eigenvalues alone are used
     labels_: Array
     embedding_: Array
     eigenvalues_: Array
@@ -200,7 +201,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             del labels["qr"]
         found = {name: association(gram, some, k, weights, mass) for name, some in labels.items()}
         self.rounding_ = max(found, key=lambda name: (len(np.unique(labels[name])), found[name]))
-        self.labels_ = labels[self.rounding_].astype(np.int32)
+        self.labels_ = _by_appearance(labels[self.rounding_])
         whole = k if normalised else float(weights @ np.asarray(backend.to_numpy(gram.diag()), np.float64))
         self.objective_ = whole - found[self.rounding_]
         self.embedding_, self.eigenvalues_ = R, values
@@ -237,6 +238,12 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         K = np.asarray(backend.to_numpy(gram.dense()))
         K[np.arange(len(K)), np.arange(len(K))] = np.maximum(1 - 1 / repeats, 0.0)
         return DenseGram(K, self.compute)
+
+
+def _by_appearance(labels: Array) -> Array:
+    """The same clusters, numbered as they come: not by the signs and the order of eigenvectors, which rounding may change."""
+    _, first, which = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first)).astype(np.int32)[which.reshape(-1)]
 
 
 def _typical_neighbour(X: Any, weights: Array) -> float:

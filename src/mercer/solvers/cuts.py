@@ -22,6 +22,7 @@ from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.eigen import block_krylov, block_size, solve_eigen
 from mercer.solvers.lloyd import Clustering, Points, cluster
 from mercer.solvers.neighbours import SparseGram
+from mercer.watch import abandonable
 
 _SMALL = 700  # rows that are decomposed as they are
 _LARGE = 12_000  # rows up to which the matrix is factored
@@ -67,9 +68,9 @@ def _of_graph(gram: SparseGram, weights: Array, count: int, random_state: Any) -
     with threads.single_threaded_blas():
         values, vectors, steps, residual = block_krylov(S.__matmul__, start, count, n, tol=1e-8, max_iter=60)
         if residual > 1e-8:
-            factor = splu(
-                ((1 + _BEYOND) * sparse.eye_array(n) - S).tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-            )
+            shifted = ((1 + _BEYOND) * sparse.eye_array(n) - S).tocsc()
+            symmetric = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+            factor = abandonable(lambda: splu(shifted, **symmetric))
             values, vectors, more, residual = block_krylov(factor.solve, start, count, n, tol=1e-8, max_iter=60)
             values, steps = 1 + _BEYOND - 1 / values, steps + more
     return EigenSolution(values, signed(vectors), np.empty(0), float(S.trace()), residual, steps, "graph")

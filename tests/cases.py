@@ -120,6 +120,10 @@ def row_norm(X: Any) -> Any:
     return (X * X).sum(1) ** 0.5
 
 
+def inner_products(X: Any, Z: Any) -> Any:
+    return X @ Z.T
+
+
 def doubled(X: Any) -> Any:
     return 2 * X
 
@@ -186,6 +190,7 @@ COMPOSITES = [
     Case(mc.Gaussian(0.3).centered().bind(real()), oracles.centered(gaussian, real().tolist())),
     Case(mc.Linear().centered().bind(real(), np.arange(23.0)), oracles.centered(linear, real().tolist(), list(range(23)))),
     Case(mc.Gaussian(0.3).map(doubled), oracles.mapped(gaussian, lambda x: [2 * v for v in x])),
+    Case(mc.Function(inner_products), linear),
     Case(mc.Outer(row_norm), oracles.outer(lambda x: math.sqrt(sum(v * v for v in x)))),
     Case(mc.Gaussian(0.3).on([0, 2]) + mc.Linear().on(1), lambda x, z: gaussian([x[0], x[2]], [z[0], z[2]]) + x[1] * z[1]),
     Case(mc.Gaussian(0.3).imputed("zero"), gaussian),

@@ -7,7 +7,7 @@ import pytest
 
 import mercer as mc
 from mercer.kernels.notation import kernel_classes
-from tests.cases import CASES, Case, doubled, row_norm
+from tests.cases import CASES, Case, doubled, inner_products, row_norm
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_as_written(kernel: Any, mathematics: str, python: str) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_both_forms_parse_back(case: Case) -> None:
-    names = {"doubled": doubled, "row_norm": row_norm}
+    names = {"doubled": doubled, "inner_products": inner_products, "row_norm": row_norm}
     assert mc.parse(repr(case.kernel), names) == case.kernel
     if type(case.kernel).__name__ not in ("CenteredAt", "Projected"):  # bound to data: the mathematics leaves the data out
         assert mc.parse(str(case.kernel), names) == case.kernel

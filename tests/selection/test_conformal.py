@@ -298,3 +298,44 @@ def test_a_share_for_calibration() -> None:
 )
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+# -- two quantiles ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["split", "loo"])
+def test_two_quantiles_give_ends_that_follow_the_noise(method: str) -> None:
+    """Romano, Patterson and Candès 2019, written out for "split"; coverage on new data, and ends wider where there is more noise."""
+    rng = np.random.default_rng(0)
+
+    def data(n: int) -> tuple[Any, Any]:
+        X = rng.uniform(-2, 2, (n, 1))
+        return X, np.sin(X[:, 0]) + (0.05 + 0.4 * np.abs(X[:, 0])) * rng.standard_normal(n)
+
+    (X, y), (T, u) = data(300), data(3000)
+    machine = mc.KernelQuantile([0.95, 0.05], 0.05, mc.Gaussian(1.0))
+    found = mc.ConformalRegressor(machine, 0.9, method).fit(X, y)
+    ends = found.predict_interval(T)
+    assert 0.86 < np.mean((ends[:, 0] <= u) & (u <= ends[:, 1])) < 0.95
+    width = ends[:, 1] - ends[:, 0]
+    assert width[np.abs(T[:, 0]) > 1.7].mean() > 2 * width[np.abs(T[:, 0]) < 0.3].mean()
+    np.testing.assert_allclose(found.predict(T), found.estimator_.predict(T).mean(axis=1))
+    assert found.score(T, u) > 0.3
+    if method == "split":
+        train, rest = found._split(300)
+        one = clone(machine).fit(X[train], y[train])
+        upper, lower = one.predict(X[rest]).T
+        errors = np.maximum(lower - y[rest], y[rest] - upper)
+        move = _order(errors, int(np.ceil((len(rest) + 1) * 0.9)))
+        upper, lower = one.predict(T).T
+        np.testing.assert_allclose(ends, np.column_stack([lower - move, upper + move]), atol=1e-8)
+
+
+def test_one_quantile_and_too_many() -> None:
+    X, y = _data()
+    for quantiles in (0.5, [0.5]):
+        one = mc.ConformalRegressor(mc.KernelQuantile(quantiles, 0.1), 0.8).fit(X, y)
+        assert one.predict_interval(X).shape == (40, 2)
+        assert one.predict(X).shape == (40,)
+    with pytest.raises(ValueError, match=r"predicts \(3,\) numbers .* two quantiles"):
+        mc.ConformalRegressor(mc.KernelQuantile([0.1, 0.5, 0.9]), 0.8).fit(X, y)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Vectors, as_frame, listed, moderate_weights, size, take
+from mercer.data import Vectors, as_frame, chunks, distinct, listed, moderate_weights, size, take
 from mercer.estimators.checks import checked_table
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram
@@ -30,6 +30,7 @@ from mercer.validity import asymmetry
 
 PRECOMPUTED = "precomputed"
 _NARROW = 128  # columns
+_AT_ONCE = 1024  # rows of a matrix that are looked at together
 _SEEN = 128  # items on which a kernel without a proof is looked at: a millisecond
 
 
@@ -176,6 +177,21 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _some(self, X: Any, chosen: Array) -> Any:
         """The problem of some of the samples: of a matrix, their rows and columns."""
         return X[np.ix_(chosen, chosen)] if self._precomputed else take(X, chosen)
+
+    def _distinct(self, X: Any, y: Array) -> tuple[Array, Array]:
+        """(the first sample of each kind, the kind of each sample): samples are of one kind if they are the same in x and y.
+
+        Items are the same to the last bit; those of a matrix if their distance K_ii + K_jj − 2K_ij is rounding, for what was computed for equal items
+        need not be equal to the last bit.
+        """
+        if not self._precomputed:
+            return distinct(X, y)
+        diagonal, same = np.diagonal(X), np.empty(len(y), np.int64)
+        for some in chunks(len(y), _AT_ONCE):
+            near = diagonal[some, None] + diagonal - 2 * X[some] <= 100 * np.finfo(X.dtype).eps * (np.abs(diagonal[some, None]) + np.abs(diagonal))
+            equal = (y[some].reshape(len(near), 1, -1) == y.reshape(1, len(y), -1)).all(axis=2)
+            same[some] = np.argmax(near & equal | (np.arange(len(y)) == np.arange(len(y))[some, None]), axis=1)
+        return np.unique(same, return_index=True, return_inverse=True)[1:]
 
     def _items(self, X: Any, chosen: Any) -> Any:
         """Some of the training items: what is kept to predict with. Of a precomputed matrix there is nothing to keep."""

@@ -175,6 +175,8 @@ class Weighted(KernelMachine):
         functions = self._functions().T
         phi = phi if sparse.issparse(phi) else backend.to_numpy(phi)
         coef = (type(phi)(functions) if sparse.issparse(phi) and sparse.issparse(self.dual_coef_) else functions) @ phi
+        if sparse.issparse(coef):
+            coef.sort_indices()
         (coef.data if sparse.issparse(coef) else coef).flags.writeable = False  # to change it would change no prediction
         return coef[0] if self._one else coef
 

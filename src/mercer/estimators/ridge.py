@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute, human
-from mercer.data import distinct, size
+from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import ManyOutputs, Weighted
 from mercer.gram import DenseGram, Gram, LowRankGram
@@ -353,7 +353,7 @@ class KernelRidgeCV(Ridge):
         y = np.asarray(y, np.float64)
         X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
         # equal samples are one of their weights together: the solution is the same, and none is predicted from its own copy
-        first, kinds = distinct(X, y)
+        first, kinds = self._distinct(X, y)
         if len(first) < len(kinds):
             X, y, original = self._some(X, first), y[first], original[first]
             weights = np.bincount(kinds, weights=weights)

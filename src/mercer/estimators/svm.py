@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
-from mercer.data import distinct, size
+from mercer.data import size
 from mercer.estimators import hulls
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import SupportVectorMachine, check_nu
@@ -152,7 +152,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
     def _probabilities(self, X: Any, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[Sigmoid]:
         """A sigmoid for each pair, on leave-one-out values. Samples that are the same in x and y are one, of their weights together: a weight is a
         repetition here too, and no sample is judged by a machine that has seen its copy."""
-        _, kinds = distinct(X, codes)
+        _, kinds = self._distinct(X, codes)
         found: list[Any] = [None] * len(parts)
 
         def sigmoid(t: int) -> None:
@@ -236,8 +236,8 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         check_is_fitted(self)
         if self._sigmoids is None:
             raise NotFittedError(
-                f"predict_proba is not available when fitted with probability=False, as this {type(self).__name__} was: nothing was learnt about "
-                "probabilities. Call fit again, now that probability=True."
+                f"predict_proba is not available when fitted with probability=False, as this {type(self).__name__} was: nothing has been learnt "
+                "about probabilities. Call fit again, now that probability=True."
             )
         return self._pair_values(X), self._sigmoids
 
@@ -297,7 +297,7 @@ class SVC(Classifier):
 
     def _problem(self, part: Part) -> DualQP:
         if self._hard:
-            return hulls.nearest_points(part.y, np.ones(len(part.y)), 1.0, part.unit)
+            return hulls.nearest_points(part.y, np.full(len(part.y), 2.0), 1.0, part.unit)  # no bound is reached, not even to rounding
         return Hinge().dual(part.y, self._positive("C") * part.weights, self.fit_intercept)
 
     def _machine(self, s: Solution, problem: DualQP, part: Part, solver: ActiveSet) -> Pair:

@@ -122,6 +122,7 @@ def test_tests_mirror_the_source() -> None:
         "base": "test_contract.py",
         "families": "test_contract.py",
         "anything": "test_inputs.py",
+        "reading": "test_notation.py",
         "demo": "test_cli.py",
         "inventory": "test_cli.py",
         "versions": "test_cli.py",

@@ -21,7 +21,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from mercer import __version__
 from mercer.backend import Array, Compute
 from mercer.candidates import Candidate, Columns, Entries, candidates, relevance
-from mercer.data import DataError
+from mercer.data import DataError, as_frame
 from mercer.estimators.ridge import KernelRidge
 from mercer.kinds import Kind, Task, clean, conform, infer_kinds, task_of
 from mercer.readers import first_line, is_text, read_table
@@ -37,7 +37,7 @@ _TUNED_ROWS = 1000
 _LEAST = 10  # rows
 
 Report = Callable[[dict[str, Any]], Any]
-Rows = pl.DataFrame | SparseTable
+Rows = Any  # a data frame of polars or pandas, or a SparseTable
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ class Model:
 
     def prepared(self, table: Rows) -> tuple[Any, list[str]]:
         """The columns the model was trained on, in the same form, and those that it does not know."""
+        table = _table(table)
         if self.indices is not None:
             entries = table if isinstance(table, SparseTable) else SparseTable.of_frame(table, self.target)
             return entries.on(self.indices), entries.unknown(self.indices)
@@ -82,13 +83,14 @@ class Model:
 
     def score(self, table: Rows) -> float:
         """Accuracy, or minus the root mean squared error, on a table that has the target."""
+        table = _table(table)
         column = _column(table, self.target)
         known = _present(column).to_numpy()
         truth = _targets(column.filter(pl.Series(known)), self.task, self.labels)[0]
         return score(self.task, truth, np.asarray(self.estimator.predict(self.prepared(table)[0][np.flatnonzero(known)])))
 
 
-def read_for(model: Model, path: Path, max_bytes: int | str | None = None) -> tuple[Rows, str]:
+def read_for(model: Model, path: Path, max_bytes: int | str | None = None) -> tuple[pl.DataFrame | SparseTable, str]:
     """The table in a file, read for a model, and a note where something was assumed.
 
     For a model of one column the file may be of one column, its values one a line: with the name of the column above them, or without.
@@ -104,7 +106,7 @@ def read_for(model: Model, path: Path, max_bytes: int | str | None = None) -> tu
         if name in first and first.strip() != name:
             raise  # a header of several columns
         return values, _assumed(path, name, first)
-    if isinstance(table, SparseTable) or name in table.columns:
+    if isinstance(table, SparseTable) or (name in table.columns and table.width > 1):
         return table, ""
     if table.width > 1:
         raise DataError(
@@ -148,6 +150,7 @@ class _Run:
         self.began, self.seconds, self.compute, self.report = time.perf_counter(), seconds, compute, report
         if seconds <= 0:
             raise ValueError(f"time={seconds:g}: give some seconds.")
+        table = _table(table)
         column = _column(table, target)
         present = _present(column).to_numpy()
         known, self.dropped = column.filter(pl.Series(present)), int((~present).sum())
@@ -165,7 +168,7 @@ class _Run:
         self.tried: list[Tried] = []
         self.first_round: list[Tried] = []
 
-    def _take(self, table: Rows, rows: Array) -> None:
+    def _take(self, table: pl.DataFrame | SparseTable, rows: Array) -> None:
         """The samples, what is known of their columns, and what is worth trying on them."""
         self.kinds: dict[str, Kind] = {}
         self.X: Any
@@ -374,7 +377,25 @@ class _Run:
         return dict(sorted(out.items(), key=lambda item: -item[1]))
 
 
-def _column(table: Rows, target: str) -> pl.Series:
+def _table(given: Any) -> pl.DataFrame | SparseTable:
+    """A table as polars has it, from any library of data frames."""
+    if isinstance(given, pl.DataFrame | SparseTable):
+        return given
+    frame = as_frame(given)
+    if frame is None:
+        raise DataError(f"A table is a data frame of polars or pandas, or what read_table returns, not a {type(given).__name__}.")
+    columns = {str(name): frame.get_column(name) for name in frame.columns}
+    return pl.DataFrame([pl.Series(name, _values(column), strict=False) for name, column in columns.items()])
+
+
+def _values(column: Any) -> Any:
+    """The values of a column, None where one is missing."""
+    if column.dtype.is_numeric() and not column.null_count():
+        return column.to_numpy()
+    return [None if value is None or value != value else value for value in column.to_list()]
+
+
+def _column(table: pl.DataFrame | SparseTable, target: str) -> pl.Series:
     """The column to predict."""
     if isinstance(table, SparseTable):
         if target != "target":

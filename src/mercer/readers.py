@@ -46,6 +46,7 @@ _WIDTHS = {pl.Int8: 1, pl.UInt8: 1, pl.Boolean: 1, pl.Int16: 2, pl.UInt16: 2, pl
 _PAIR = r"\d+:[^\s:]+"
 _SVMLIGHT_LINE = re.compile(rf"[+-]?[\d.]+(e[+-]?\d+)?(\s+qid:\d+)?(\s+{_PAIR})+\s*(#.*)?", re.IGNORECASE)
 _WITH_COMMA = r"^[+-]?\d*(,\d+)+(\.\d+)?([eE][+-]?\d+)?$"
+_MAYBE_MORE = re.compile(r"(?i:true|false)$|[+-]?[\d,]")
 _DATES = ("%Y-%m-%d",)
 _TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
 
@@ -421,6 +422,8 @@ def _typed(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
 def _not_numbers(column: pl.Series, name: str, path: Path) -> pl.Series:
     """A column of texts that are not all numbers, as booleans or ISO dates if they are that."""
     present = column.drop_nulls()
+    if _MAYBE_MORE.match(present[0]) is None:  # what the first is not, the column is not: there may be thousands of columns
+        return column
     if present.str.to_lowercase().is_in(["true", "false"]).all():
         return column.str.to_lowercase() == "true"
     for dtype, formats in ((pl.Date, _DATES), (pl.Datetime("us"), _TIMES)):

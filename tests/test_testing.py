@@ -83,6 +83,50 @@ def test_the_sign_of_the_smallest_eigenvalue_on_random_matrices() -> None:
         assert bool(mc.check_gram(K)) == (smallest > 0), t
 
 
+DTYPES = ["float64", "float32", "float16", "longdouble", "int64", "int8", "uint8", "bool"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_words_are_the_truth_for_every_type(dtype: str) -> None:
+    """The verdict says "is a kernel on these" if and only if the report is True."""
+    rng, seen = np.random.default_rng(0), set()
+    for t in range(120):
+        n = int(rng.integers(0, 12))
+        A = rng.standard_normal((n, max(1, n // 2))) * (3 if t % 2 else 1)
+        K = A @ A.T + [0.0, 1e-6, -1e-6, -3e-3, 0.3, -3.0][t % 6] * np.eye(n)
+        K = {"bool": (K > 0.5), "uint8": np.abs(K)}.get(dtype, K)
+        report = mc.check_gram(np.asarray(K).astype(dtype))
+        assert bool(report) == ("is a kernel on these" in report.verdict), report
+        seen.add(bool(report))
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rounding_of_any_type_does_not_refute_a_kernel(dtype: str) -> None:
+    A = np.random.default_rng(0).integers(0, 2, (9, 3)).astype(float)
+    A[:, 1:] = 0.0  # of rank 1, so that eigenvalues are rounded 0
+    for K in (A @ A.T, np.zeros((3, 3)), np.ones((5, 5))):
+        assert mc.check_gram(K.astype(dtype))
+    X = real(40)
+    K = np.exp(-((X[:, None] - X) ** 2).sum(-1)).astype(dtype) if np.dtype(dtype).kind == "f" else np.eye(40, dtype=dtype)
+    assert mc.check_gram(K), mc.check_gram(K)
+
+
+def test_rounding_on_the_diagonal_is_no_negative_norm() -> None:
+    K = np.array([[0.0, 0.0], [0.0, 1.0]]) - np.array([[1e-17, 0.0], [0.0, 0.0]])
+    assert mc.check_gram(K)
+    assert not mc.check_gram(K - np.array([[1e-3, 0.0], [0.0, 0.0]]))
+    with pytest.raises(ValueError, match="real numbers, got complex128"):
+        mc.check_gram(np.eye(2) * 1j)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kernels_in_either_precision_are_kernels_in_words_and_truth(dtype: Any) -> None:
+    for k in (mc.Gaussian(0.1), mc.Linear(), mc.Sigmoid(1.0, -0.5), mc.Polynomial(3)):
+        report = mc.check_kernel(k, X.astype(dtype))
+        assert bool(report) == ("is a kernel on these" in report.verdict) == (not isinstance(k, mc.Sigmoid)), report
+
+
 def test_large_matrices_by_lanczos() -> None:
     A = np.random.default_rng(0).standard_normal((1500, 1500)) / 40
     K = A @ A.T + 0.01 * np.eye(1500)

@@ -79,6 +79,7 @@ from .kernels.nodes import ExponentialDiffusion as ExponentialDiffusion
 from .kernels.nodes import MatrixPower as MatrixPower
 from .kernels.nodes import PStepWalk as PStepWalk
 from .kernels.nodes import RegularizedLaplacian as RegularizedLaplacian
+from .kernels.notation import NotationError as NotationError
 from .kernels.notation import parse as parse
 from .kernels.positions import WeightedDegree as WeightedDegree
 from .kernels.propagation import Propagation as Propagation
@@ -108,6 +109,7 @@ from .kernels.walks import GeometricWalk as GeometricWalk
 from .kernels.walks import Walk as Walk
 from .kernels.words import BagOfWords as BagOfWords
 from .kernels.words import Spectrum as Spectrum
+from .persistence import ModelFileError as ModelFileError
 from .persistence import load as load
 from .persistence import save as save
 from .plots import ClusterDisplay as ClusterDisplay

@@ -81,6 +81,11 @@ def natural(default: Any = dataclasses.MISSING, *, minimum: int = 1, maximum: in
     return _parameter(default, check, symbol=None, continuous=False)
 
 
+def sample() -> Any:
+    """Data, or what was computed from every item of them: str() shows its shape alone."""
+    return dataclasses.field(metadata={"data": True})
+
+
 def _is_real(x: Any) -> bool:
     return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
 
@@ -92,7 +97,7 @@ def _or(words: tuple[str, ...]) -> str:
 T = TypeVar("T", bound=type)
 
 
-@dataclass_transform(field_specifiers=(positive, nonnegative, real, natural))
+@dataclass_transform(field_specifiers=(positive, nonnegative, real, natural, sample))
 def kernel(cls: T) -> T:
     """Class decorator: the annotated fields are the parameters, in order, of the constructor."""
     return dataclasses.dataclass(eq=False, repr=False)(cls)  # type: ignore[return-value]
@@ -323,11 +328,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return product
 
     def __truediv__(self, other: Any) -> Kernel:
-        if not _is_real(other) or other <= 0:
-            raise ValueError(f"A kernel can be divided by a positive number, not by {other!r}.")
-        from mercer.kernels.algebra import multiply
+        from mercer.kernels.algebra import multiply, reciprocal
 
-        return multiply(self, 1.0 / float(other))
+        return multiply(self, reciprocal(other))
 
     def __pow__(self, exponent: Any) -> Power:
         from mercer.kernels.algebra import Power
@@ -418,9 +421,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             complaint = check(getattr(self, f.name)) if check is not None else None
             if complaint is not None:
                 raise ValueError(f"{type(self).__name__}({f.name}={getattr(self, f.name)!r}): {f.name} {complaint}.")
-        for _, child in self._children():
-            if not isinstance(child, Kernel):
-                raise TypeError(f"{type(self).__name__} is made of kernels, got {child!r}.")
+        parts = [getattr(self, f.name) for f in dataclasses.fields(self) if f.type in ("Kernel", Kernel)]
+        for part in parts + [child for _, child in self._children()]:
+            if not isinstance(part, Kernel):
+                raise TypeError(f"{type(self).__name__} is made of kernels, got {part!r}.")
         self._validate()
 
     def __eq__(self, other: object) -> bool:

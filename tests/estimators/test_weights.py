@@ -35,7 +35,7 @@ FREE: dict[str, Callable[[Any], Any]] = {
     "KMeans, inertia": lambda w: mc.KMeans(2, random_state=0).fit(X, None, w).inertia_ / w.max(),
     "GaussianMixture": lambda w: mc.GaussianMixture(2, random_state=0).fit(X, None, w).means_,
     "SpectralClustering": lambda w: mc.SpectralClustering(2, K, random_state=0).fit(X, None, w).labels_,
-    "the kernel itself": lambda w: mc.SVC(kernel=mc.Gaussian("median").centered()).fit(X, LABELS, w).kernel_(X[:3]),
+    "the kernel itself": lambda w: mc.SVC(kernel=mc.Gaussian("scale").centered()).fit(X, LABELS, w).kernel_(X[:3]),
 }
 
 

@@ -133,6 +133,15 @@ class Ridge(ManyOutputs, RegressorMixin, Weighted):  # type: ignore[misc]
         size = np.maximum(np.linalg.norm(Y - centre, axis=0), 1e-14 * np.linalg.norm(Y, axis=0) + 1e-300)
         return centre + b, float(np.max(np.linalg.norm(left - b, axis=0) / size, initial=0.0))
 
+    def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
+        largest = float(np.sum(weights * backend.to_numpy(gram.diag())))
+        warnings.warn(
+            f"{type(self).__name__} reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
+            f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
+            "or raise tol.",
+            ConvergenceWarning, stacklevel=5,
+        )  # fmt: skip
+
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_posteriors"}
 
@@ -288,15 +297,6 @@ class KernelRidge(Ridge):
             f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not positive semi-definite on "
             "these data, and the solution is a saddle point, not a minimum: raise alpha above that, or use kernel.repaired('clip').",
             ConvergenceWarning, stacklevel=6,
-        )  # fmt: skip
-
-    def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
-        largest = float(np.sum(weights * backend.to_numpy(gram.diag())))
-        warnings.warn(
-            f"KernelRidge reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
-            f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
-            "use solver='eigen', or raise tol.",
-            ConvergenceWarning, stacklevel=5,
         )  # fmt: skip
 
 
@@ -467,3 +467,5 @@ class KernelRidgeCV(Ridge):
             residual = max(residual, left)
         self.gap_, self.converged_ = residual, residual <= self.tol
         self._finish(X, y, coef, bias, weights, original)
+        if not self.converged_:
+            self._explain(weights, gram, float(np.min(alphas[chosen])))

@@ -9,6 +9,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from mercer.backend import Array
 
+LARGEST_SUM = 1e9  # of the variables of a dual problem
 NEGLIGIBLE = 1e-20  # of the largest weight: what is divided by the square roots of such weights is rounding
 
 
@@ -31,6 +32,12 @@ def relative(w: Array, least: float = 0.0) -> tuple[Array, float]:
     exponent = int(np.frexp(w.max(initial=0.0))[1]) - 1
     out = np.ldexp(w, -exponent)
     return np.where(out >= least, out, 0.0) if least else out, float(np.ldexp(1.0, exponent))
+
+
+def countable(w: Array) -> Array:
+    """Weights in the same ratios whose sum is that of ones at least, and small enough for float64 to resolve a solver's tolerance beside it."""
+    total = float(w.sum())
+    return w * (min(max(total, float(len(w))), max(LARGEST_SUM, float(len(w)))) / total)
 
 
 def unit(w: Array, scale: float) -> float:

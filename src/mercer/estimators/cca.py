@@ -11,14 +11,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from mercer.backend import Array, Compute
+from mercer.backend import Array, Compute, human
 from mercer.data import size
 from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative
 from mercer.estimators.whole import whole
-from mercer.gram import LowRankGram
+from mercer.gram import Gram, LowRankGram
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.kernels.base import Kernel
@@ -27,6 +27,7 @@ from mercer.solvers.incomplete import Incomplete, incomplete_cholesky
 
 _WHOLE = 2000  # items whose matrix is decomposed; beyond, an incomplete factor
 _RANK = 500  # its columns
+_COPIES = 8  # of such a factor that are there at the same time: of both views, centred, orthonormal, and in the folds
 _FEW = 300  # components with which regularisations are compared
 _TESTED = 100  # and permutations
 _INDEFINITE = 1e-5  # of the largest k(x, x): beyond what rounding makes of a kernel's matrix
@@ -93,7 +94,7 @@ class View(Column, Components):
             self._decompose(X, weights, original)
             self.spectra_ = Spectra(self.eigenvalues_, self.eigenvectors_, self.weights_)
         else:
-            found = incomplete_cholesky(gram, _RANK if self.rank is None else self.rank)
+            found = incomplete_cholesky(gram, self._affordable_rank(gram))
             if not len(found.pivots):
                 raise ValueError("The kernel is 0 for all samples of a view, so there is nothing to correlate.")
             self.spectra_, V, mean = Spectra.of(found.factor, self.weights_)
@@ -102,6 +103,18 @@ class View(Column, Components):
             raise ValueError("All samples of a view are the same to its kernel: there is nothing to correlate.")
         self.basis_, self.bias_ = self.dual_coef_, self.intercept_
         return self
+
+    def _affordable_rank(self, gram: Gram) -> int:
+        """The columns of the incomplete factor: as given, or as many as the budget holds in copies for both views."""
+        room, column = gram.compute.budget, _COPIES * 8 * gram.shape[0]
+        if self.rank is None:
+            return max(1, min(_RANK, room // column))
+        if self.rank * column > room:
+            raise MemoryError(
+                f"rank={self.rank}: factors of so many columns for {gram.shape[0]} samples take {human(self.rank * column)} in all; the budget "
+                f"is {human(room)}. Give a rank of at most {max(1, room // column)}, or raise the budget: Compute(memory=…)."
+            )
+        return int(self.rank)
 
     def combine(self, weights: Array) -> Array:
         """Become the functions with these weights of the components; returns their values in training."""

@@ -316,7 +316,9 @@ class SpectralClustering(Adapter):
 
     def _translated(self, X: Any) -> dict[str, Any]:
         out = super()._translated(X) | {"rounding": self._roundings.get(self.assign_labels, self.assign_labels)}
-        if X is not None or self.affinity == "precomputed":
+        if isinstance(self.affinity, str) and self.affinity.endswith("nearest_neighbors"):
+            out["affinity"] = self.affinity
+        elif X is not None or self.affinity == "precomputed":
             out["kernel"] = with_pairs(self.affinity, X, self.gamma, self.degree, self.coef0, self.kernel_params)
         return out
 
@@ -341,6 +343,12 @@ class CCA(Adapter):
 
     def __init__(self, n_components=2, *, scale=True, max_iter=500, tol=1e-6, copy=True):
         self.n_components, self.scale, self.max_iter, self.tol, self.copy = n_components, scale, max_iter, tol, copy
+
+    def predict(self, X, copy=True):
+        return self._mercer().predict(X)
+
+    def transform(self, X, y=None, copy=True):
+        return self._mercer().transform(X, y)
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------

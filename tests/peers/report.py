@@ -39,19 +39,23 @@ def patterns(module: str) -> dict[str, str]:
 
 def compare(module: str, results: dict[str, Result]) -> Report:
     """``results`` of a module explained by the list."""
-    known = {re.compile(re.escape(pattern).replace(r"\*", ".*")): reason for pattern, reason in patterns(module).items()}
-    report, used = Report(module), set()
+    report, known = Report(module), patterns(module)
+    matched: dict[str, list[str]] = {pattern: [] for pattern in known}
     for name, result in results.items():
-        why = [pattern for pattern in known if pattern.fullmatch(name)]
-        if result.outcome == "passed":
-            report.passed += 1
-            report.stale += [f"{name} passes, and is listed: {known[pattern]}" for pattern in why]
+        why = [pattern for pattern in known if _matches(pattern, name)]
+        for pattern in why:
+            matched[pattern].append(result.outcome)
+        report.passed += result.outcome == "passed"
+        report.failed += result.outcome == "failed"
+        if result.outcome == "failed" and why:
+            report.reasons[name] = known[why[0]]
         elif result.outcome == "failed":
-            report.failed += 1
-            used.update(why)
-            if why:
-                report.reasons[name] = known[why[0]]
-            else:
-                report.unexplained[name] = result.reason
-    report.stale += [f"{pattern.pattern} matches no test that fails" for pattern in known if pattern not in used]
+            report.unexplained[name] = result.reason
+    for pattern, outcomes in matched.items():
+        if "passed" in outcomes or "failed" not in outcomes:
+            report.stale.append(f"{pattern} ({known[pattern]}): {outcomes.count('failed')} fail, {outcomes.count('passed')} pass")
     return report
+
+
+def _matches(pattern: str, name: str) -> bool:
+    return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), name) is not None

@@ -76,13 +76,13 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """The parameters; with ``deep`` also those of the kernel, of the default one where none is given."""
         params: dict[str, Any] = super().get_params(deep)
         if deep and self._defaulted:
-            params |= {f"kernel__{name}": value for name, value in self._given_kernel.get_params().items()}
+            params |= {f"kernel__{name}": value for name, value in Gaussian().get_params().items()}
         return params
 
     def set_params(self, **params: Any) -> Any:
         """Change parameters; those of a default kernel, ``kernel__gamma``, make it a given one."""
         if any(name.startswith("kernel__") for name in params) and "kernel" not in params and self._defaulted:
-            self.kernel = self._given_kernel
+            self.kernel = Gaussian()
         return super().set_params(**params)
 
     @property

@@ -7,7 +7,8 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from mercer import backend
-from mercer.backend import Compute, run_tasks, single_threaded_blas
+from mercer.backend import Compute
+from mercer.threads import run_tasks, single_threaded_blas
 
 
 @pytest.mark.parametrize(("text", "size"), [("500MB", 500 * 10**6), ("2GB", 2 * 10**9), ("1.5GiB", 3 * 2**29), ("64 KiB", 65536), ("10", 10), (7, 7)])

@@ -106,6 +106,117 @@ def test_predict_says_what_is_wrong_with_a_table(folder: Path) -> None:
     _refused(folder, "text.csv", "\n".join(lines), "'sepal_length'", "large")
 
 
+@pytest.mark.parametrize("option", ["folder", "nowhere/out.csv", "/proc/out.csv", "out.xlsx"])
+def test_where_nothing_can_be_written_is_found_before_the_work(folder: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by root, who may write where the permissions say otherwise, and not in /proc."""
+    (folder / "folder").mkdir(exist_ok=True)
+    if option.startswith("/proc") and not Path("/proc").is_dir():
+        pytest.skip("there is no /proc")
+
+    def began(*_: object, **__: object) -> None:
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr("mercer.readers.read_table", began)
+    monkeypatch.setattr("mercer.persistence.load", began)
+    place = option if option.startswith("/") else str(folder / option)
+    commands = [["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "-o", place]]
+    if option != "out.xlsx":  # a model may have any name
+        commands.append(["fit", str(folder / "flowers.csv"), "-t", "species", "-o", place])
+    for command in commands:
+        result = runner.invoke(app, command)
+        assert result.exit_code == 1, result.output
+        assert result.stderr.startswith(f"mercer: {place}"), result.stderr
+        assert "folder" in result.stderr or ".csv, .tsv" in result.stderr
+
+
+def test_fit_without_out_checks_the_folder_it_is_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = folder / "inside"
+    inside.mkdir()
+    (inside / "flowers.mercer").mkdir()
+    monkeypatch.chdir(inside)
+    result = runner.invoke(app, ["fit", str(folder / "flowers.csv"), "-t", "species", "--time", "1"])
+    assert (result.exit_code, result.stderr) == (1, "mercer: flowers.mercer is a folder; name a file in it.\n")
+
+
+def test_a_protected_file_is_found_before_the_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "there.csv").write_text("mine")
+    monkeypatch.setattr("os.access", lambda _, mode: mode != os.W_OK)
+    result = runner.invoke(app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "-o", str(folder / "there.csv")])
+    assert result.exit_code == 1
+    assert "is there, and protected" in result.stderr
+    assert (folder / "there.csv").read_text() == "mine"
+
+
+TOPICS = {
+    "sport": ["the team won the match", "a goal, late in the game", "our players, tired, ran far", "the coach praised the goal"],
+    "food": ["bake the bread, slowly", "salt and butter, a little", "boil the soup with salt", "the bread, with butter"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def of_texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model whose only column is of texts."""
+    where = tmp_path_factory.mktemp("texts")
+    rows = [(f"{text} {word}", topic) for topic, texts in TOPICS.items() for text in texts for word in ("today", "again", "as ever", "they say")]
+    pl.DataFrame(rows, schema=["text", "topic"], orient="row").write_csv(where / "texts.csv")
+    result = runner.invoke(app, ["fit", str(where / "texts.csv"), "-t", "topic", "--time", "2", "-o", str(where / "m.mercer"), "--json"])
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout.splitlines()[-1])["columns"]["text"][0] == "text"
+    return where
+
+
+@pytest.mark.parametrize("name", ["new.txt", "new.csv"])
+@pytest.mark.parametrize("header", ["text\n", ""])
+def test_predict_takes_a_file_of_one_column(of_texts: Path, name: str, header: str) -> None:
+    """Lines of text, with commas of any number in them, and a blank one: one answer for each."""
+    lines = ["the goal won, late, the match", "butter and bread", "salt, soup, butter", "", "the team ran"]
+    (of_texts / name).write_text(header + "\n".join(lines) + "\n")
+    result = runner.invoke(app, ["predict", str(of_texts / "m.mercer"), str(of_texts / name)])
+    assert result.exit_code == 0, result.output
+    answers = result.stdout.splitlines()
+    assert answers[0] == "topic"
+    assert [answers[i] for i in (1, 2, 3, 5)] == ["sport", "food", "food", "sport"]
+    assert len(answers) == 1 + len(lines)
+    assert ("has no header: every line was taken as a value of 'text'" in result.stderr) == (not header)
+
+
+def test_predict_tells_one_column_from_several(of_texts: Path) -> None:
+    for text, word in (
+        ("number,words\n1,the goal\n2,bread\n", "lacks the column 'text'"),
+        ("number,text\n1,the goal\n2,bread,butter\n", "line 3 has 3 fields"),
+    ):
+        (of_texts / "several.csv").write_text(text)
+        result = runner.invoke(app, ["predict", str(of_texts / "m.mercer"), str(of_texts / "several.csv")])
+        assert result.exit_code == 1
+        assert word in result.stderr
+    (of_texts / "several.csv").write_text("number,text\n1,the goal\n2,bread\n")
+    result = runner.invoke(app, ["predict", str(of_texts / "m.mercer"), str(of_texts / "several.csv")])
+    assert result.stdout.splitlines() == ["topic", "sport", "food"]
+    assert "ignored: number" in result.stderr
+
+
+@pytest.mark.parametrize("header", ["smiles\n", ""])
+def test_predict_takes_a_file_of_smiles(tmp_path: Path, header: str) -> None:
+    pytest.importorskip("rdkit")
+    chains = [("C" * k + end, k + (5 if end else 0)) for k in range(1, 9) for end in ("", "O", "N")]
+    pl.DataFrame(chains, schema=["smiles", "size"], orient="row").with_columns(pl.col("size") + 0.5).write_csv(tmp_path / "molecules.csv")
+    result = runner.invoke(app, ["fit", str(tmp_path / "molecules.csv"), "-t", "size", "--time", "2", "-o", str(tmp_path / "m.mercer")])
+    assert result.exit_code == 0, result.output
+    (tmp_path / "new.smi.txt").write_text(header + "CCCO\nCCN\nCC\n")
+    result = runner.invoke(app, ["predict", str(tmp_path / "m.mercer"), str(tmp_path / "new.smi.txt")])
+    assert result.exit_code == 0, result.output
+    assert len(result.stdout.splitlines()) == 4
+
+
+def test_the_limit_on_reading_is_an_option(folder: Path) -> None:
+    result = runner.invoke(app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "--max-bytes", "1kB"])
+    assert result.exit_code == 1
+    assert "--max-bytes 8GB" in result.stderr
+    result = runner.invoke(app, ["fit", str(folder / "flowers.csv"), "-t", "species", "--max-bytes", "1kB", "-o", str(folder / "never.mercer")])
+    assert result.exit_code == 1
+    assert runner.invoke(app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "--max-bytes", "1MB"]).exit_code == 0
+
+
 def test_fit_says_what_is_wrong_with_its_input(folder: Path) -> None:
     for arguments, word in (
         ([str(folder / "flowers.csv"), "--target", "speices"], "species"),

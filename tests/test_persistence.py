@@ -357,7 +357,7 @@ def test_another_format_number_is_refused_with_both(model_file: Path) -> None:
     with pytest.raises(ModelFileError, match=rf"of format 99, written by Mercer 7\.5; Mercer {mc.__version__} reads format {FORMAT}"):
         load(model_file)
     _rewrite(model_file, lambda parts: parts.update({"mercer.json": b"[]"}))
-    with pytest.raises(ModelFileError, match="its header cannot be read"):
+    with pytest.raises(ModelFileError, match="its cannot be read"):
         load(model_file)
 
 
@@ -466,7 +466,7 @@ def test_pickles_inside_arrays_are_not_opened(model_file: Path, tmp_path: Path) 
         parts[name] = (tmp_path / "evil.npy").read_bytes()
 
     _rewrite(model_file, change)
-    with pytest.raises(ModelFileError, match=r"is damaged or was not written by Mercer.*allow_pickle"):
+    with pytest.raises(ModelFileError, match="is an array of Python objects"):
         load(model_file)
     assert not flag.exists()
 
@@ -482,7 +482,7 @@ def test_parameters_out_of_range_and_parts_that_are_absent(tmp_path: Path) -> No
     with pytest.raises(ModelFileError, match="is damaged or was not written by Mercer"):
         load(path)
     _rewrite(path, lambda parts: parts.update({"schema.json": b"[" * 100_000}))
-    with pytest.raises(ModelFileError, match="is damaged or was not written by Mercer"):
+    with pytest.raises(ModelFileError, match=r"is not a model that Mercer saved: it cannot be read \(RecursionError\)"):
         load(path)
 
 

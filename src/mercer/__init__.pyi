@@ -5,12 +5,12 @@ from .data import as_graphs as as_graphs
 from .data import read_tu as read_tu
 from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
-from .estimators.cca import CCA as CCA
 from .estimators.cca import KernelCCA as KernelCCA
 from .estimators.hebbian import KernelHebbian as KernelHebbian
 from .estimators.kernel_pca import KernelPCA as KernelPCA
 from .estimators.kmeans import KernelKMeans as KernelKMeans
 from .estimators.kmeans import KMeans as KMeans
+from .estimators.linear_cca import CCA as CCA
 from .estimators.logistic import KernelLogistic as KernelLogistic
 from .estimators.markov import MarkovChain as MarkovChain
 from .estimators.mixture import GaussianMixture as GaussianMixture
@@ -79,6 +79,7 @@ from .kernels.nodes import ExponentialDiffusion as ExponentialDiffusion
 from .kernels.nodes import MatrixPower as MatrixPower
 from .kernels.nodes import PStepWalk as PStepWalk
 from .kernels.nodes import RegularizedLaplacian as RegularizedLaplacian
+from .kernels.notation import NotationError as NotationError
 from .kernels.notation import parse as parse
 from .kernels.positions import WeightedDegree as WeightedDegree
 from .kernels.propagation import Propagation as Propagation
@@ -108,6 +109,7 @@ from .kernels.walks import GeometricWalk as GeometricWalk
 from .kernels.walks import Walk as Walk
 from .kernels.words import BagOfWords as BagOfWords
 from .kernels.words import Spectrum as Spectrum
+from .persistence import ModelFileError as ModelFileError
 from .persistence import load as load
 from .persistence import save as save
 from .plots import ClusterDisplay as ClusterDisplay

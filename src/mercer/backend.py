@@ -13,9 +13,7 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -23,6 +21,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from mercer.threads import abandonable, default_workers, in_worker
+from mercer.watch import Stopped
 
 # A NumPy array, a torch tensor, or a scalar of either: their common part has no static type.
 Array = Any
@@ -80,7 +81,7 @@ class Compute:
     @property
     def workers(self) -> int:
         """The number of threads that work."""
-        return self.threads or _default_threads()
+        return self.threads or default_workers()
 
 
 def _bytes(text: str) -> int:
@@ -107,13 +108,6 @@ def physical_memory() -> int:
     return total
 
 
-@cache
-def _default_threads() -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    wish = os.environ.get("OMP_NUM_THREADS", "")  # what joblib sets in its workers, so that nested parallelism does not explode
-    return min(cores, int(wish)) if wish.isdigit() and int(wish) > 0 else cores
-
-
 def human(size: float) -> str:
     """A number of bytes as people say it: 1.6 GB."""
     for unit in ("B", "kB", "MB", "GB"):
@@ -124,134 +118,8 @@ def human(size: float) -> str:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Threads: our pool over tiles, BLAS held to one thread meanwhile
+# Memory that is used again
 # ---------------------------------------------------------------------------------------------------------------------
-
-
-@cache
-def _pool(workers: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(workers, thread_name_prefix="mercer")
-
-
-class _SingleThreadedBlas:
-    """Holds BLAS to one thread while anyone is inside; the last one out restores it.
-
-    threadpoolctl's own context manager restores what it found, so two overlapping users could leave BLAS at one thread for good.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._controller: Any = None
-        self._limiter: Any = None
-
-    @contextmanager
-    def __call__(self) -> Iterator[None]:
-        with self._lock:
-            if self._inside == 0:
-                from threadpoolctl import ThreadpoolController
-
-                self._controller = self._controller or ThreadpoolController()  # 0.8 ms to build, so build it once
-                self._limiter = self._controller.limit(limits=1, user_api="blas")
-            self._inside += 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._inside -= 1
-                if self._inside == 0:
-                    self._limiter.restore_original_limits()
-
-
-single_threaded_blas = _SingleThreadedBlas()
-_SMALL = 600  # rows of a matrix whose factorisation is over before a second thread is awake, or stuck if that has to wait for a core
-
-
-def calm_blas(n: int) -> Any:
-    """A context with BLAS on one thread for matrices of n rows, where n is small; it is as it was for large ones."""
-    return single_threaded_blas() if n < _SMALL else nullcontext()
-
-
-_in_worker = threading.local()
-
-
-def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int, *, blas: bool = True) -> None:
-    """Run ``task(t)`` for each t, on ``workers`` threads, BLAS on one thread each; not ``blas``: none of them calls it, and it is left alone.
-
-    The tasks are independent and write to disjoint places, so the result does not depend on ``workers``. An error or Ctrl-C stops every worker
-    after the task it is at; long tasks ask ``stopping()`` now and then. A task that itself calls ``run_tasks`` runs its own tasks in place: waiting
-    for a place in the pool from inside the pool would never end.
-    """
-    waiting, held = list(tasks), single_threaded_blas if blas else nullcontext
-    if workers == 1 or len(waiting) < 2 or getattr(_in_worker, "yes", False):
-        with held():
-            for t in waiting:
-                task(t)
-        return
-    queue, lock, stop = iter(waiting), threading.Lock(), threading.Event()
-
-    def work() -> None:
-        _in_worker.yes, _in_worker.stop = True, stop
-        try:
-            while not stop.is_set():
-                with lock:
-                    try:
-                        t = next(queue)
-                    except StopIteration:
-                        return
-                task(t)
-        except BaseException:
-            stop.set()
-            raise
-        finally:
-            _in_worker.yes, _in_worker.stop = False, None
-
-    with held():
-        # this thread works too: it is awake, the others may take as long to wake up as a small task takes
-        helpers = [_pool(workers).submit(work) for _ in range(workers - 1)]
-        try:
-            work()
-        except BaseException:
-            stop.set()
-            raise
-        finally:
-            wait(helpers)
-        for helper in helpers:
-            helper.result()
-
-
-@contextmanager
-def assistant(work: Callable[[], None], stop: Callable[[], None], workers: int) -> Iterator[None]:
-    """``work`` on another thread while the body runs, where there is one to spare; ``stop`` makes it end, whatever ends the body."""
-    if workers < 2 or getattr(_in_worker, "yes", False):
-        yield
-        return
-    helper = _pool(workers).submit(work)
-    try:
-        yield
-    finally:
-        late: KeyboardInterrupt | None = None
-        while True:  # Ctrl-C may come between any two instructions, and a thread that watches must still be told
-            try:
-                stop()
-                helper.result()
-                break
-            except KeyboardInterrupt as signal:
-                late = signal
-        if late is not None:
-            raise late
-
-
-def run_loops(task: Callable[[Any], None], items: Iterable[Any]) -> None:
-    """``run_tasks`` for compiled loops, which call no BLAS."""
-    run_tasks(task, items, Compute().workers, blas=False)
-
-
-def stopping() -> bool:
-    """Whether the pool this thread works for has been told to stop: long tasks ask now and then."""
-    stop = getattr(_in_worker, "stop", None)
-    return stop is not None and stop.is_set()
-
 
 _kept_workspace = threading.local()
 _WORKSPACE_SHARE = 64  # of the machine's memory, one part of so many is kept
@@ -273,7 +141,7 @@ def workspace(count: int, dtype: Any) -> Array:
 
 def put_aside(room: Array) -> None:
     """Keep a workspace of up to a 64th of the machine's memory for this thread's next; threads of a pool, which are many, keep less."""
-    if room.nbytes <= (_WORKSPACE_OF_HELPER if getattr(_in_worker, "yes", False) else physical_memory() // _WORKSPACE_SHARE):
+    if room.nbytes <= (_WORKSPACE_OF_HELPER if in_worker() else physical_memory() // _WORKSPACE_SHARE):
         _kept_workspace.bytes = room.view(np.uint8)
 
 
@@ -283,9 +151,17 @@ def jit(function: Callable[..., Any], *, cached: bool = True) -> Any:
 
     options = {"nogil": True, "fastmath": {"contract"}}  # fused multiply-add, and nothing that changes the order of sums or hides NaN
     try:
-        return numba.njit(cache=cached, **options)(function)
+        dispatcher = numba.njit(cache=cached, **options)(function)
     except RuntimeError:  # "cannot cache function": a read-only installation and no writable home
-        return numba.njit(**options)(function)
+        dispatcher = numba.njit(**options)(function)
+    return _compiling_aside(dispatcher)
+
+
+def _compiling_aside(dispatcher: Any) -> Any:
+    """The same, compiled on a thread of its own when it meets new types: seconds, in which Ctrl-C is heard and LLVM cannot swallow it."""
+    compile_for = dispatcher._compile_for_args  # asked for by name whenever there is no compiled version for the arguments' types
+    dispatcher._compile_for_args = lambda *args, **options: abandonable(lambda: compile_for(*args, **options), "compiling")
+    return dispatcher
 
 
 @cache
@@ -303,6 +179,8 @@ def jit_source(name: str, source: str, *example: Any) -> Any:
     function = jit(getattr(module, name))
     try:
         function(*example)
+    except Stopped:
+        raise
     except Exception:  # whatever unpickling a damaged cache raises
         function = jit(getattr(module, name), cached=False)
         function(*example)
@@ -511,7 +389,7 @@ def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[...
     try:
         return function(*args)
     except TypeError:  # NumPy or SciPy met a symbol
-        return record("apply", (function, args, derivative))
+        return record("apply", (_of_numbers(function), args, derivative))
 
 
 def recorded(function: Callable[..., Any], *items: Any) -> Any:
@@ -522,7 +400,14 @@ def recorded(function: Callable[..., Any], *items: Any) -> Any:
         symbol = _first(items[0])
         if not hasattr(symbol, "__formula__"):
             raise
-        return symbol.__formula__("opaque", (function, items))
+        return symbol.__formula__("opaque", (_of_numbers(function), items))
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of the kernel with numbers for its parameters, where it stands in a derivative with symbols for them."""
+    numbers = getattr(getattr(function, "__self__", None), "_with_numbers", None)
+    named: Callable[..., Any] = function if numbers is None else getattr(numbers, function.__name__)
+    return named
 
 
 # Between two sets of prepared items. They exist only as symbols: the engine alone computes them, tile by tile.

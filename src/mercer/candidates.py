@@ -3,7 +3,8 @@
 Numbers are standardised, gaps filled with the median and marked, and compared by distance; categories by whether they agree. Distances of both
 multiply, exp(−γ(‖x − z‖² + 2·disagreements)), which is a Gaussian over numbers and indicator columns; a linear part and one length for every column
 are there for tables that want them. Texts are compared by their words and by short runs of letters, sequences by longer ones, with gaps;
-molecules by the paths they share. These kernels are added to those of the other columns.
+molecules by the paths they share. These kernels are added to those of the other columns. A sparse table is compared as it is: rows by their inner
+product, by its cosine, or by distance.
 """
 
 from __future__ import annotations
@@ -100,8 +101,29 @@ class Columns:
         return parts[0] if len(parts) == 1 else parts[0] * parts[1]
 
 
-def kernels(columns: Columns) -> dict[str, list[Kernel]]:
+@dataclass(frozen=True)
+class Entries:
+    """The columns of a sparse table, of which a kernel sees the entries as they are; ``spread`` is the mean squared distance of a row to the mean."""
+
+    spread: float
+
+    @classmethod
+    def of(cls, X: Any) -> Entries:
+        squares, means = X.multiply(X).sum() / X.shape[0], np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
+        return cls(max(float(squares - means @ means), 0.0) or 1.0)
+
+    def kernels(self) -> dict[str, list[Kernel]]:
+        return {
+            "linear": [Linear() * (1.0 / self.spread)],
+            "cosine": [(Linear() + 0.01 * self.spread).normalized()],  # a little of a constant, so that an empty row has a direction
+            "Gaussian": [Gaussian(g / self.spread) for g in _WIDTHS],
+        }
+
+
+def kernels(columns: Columns | Entries) -> dict[str, list[Kernel]]:
     """Families of kernels by name, each with its widths."""
+    if isinstance(columns, Entries):
+        return columns.kernels()
     parts = "paths" if columns.molecules and not (columns.texts or columns.sequences) else "words"
     ways = {
         parts: columns.written(BagOfWords(), Spectrum(5, 3), PathBag(7)),
@@ -123,7 +145,7 @@ def _tabular(columns: Columns) -> dict[str, list[Kernel]]:
     return families
 
 
-def candidates(columns: Columns, task: str, spread: float, compute: Compute | None) -> list[Candidate]:
+def candidates(columns: Columns | Entries, task: str, spread: float, compute: Compute | None) -> list[Candidate]:
     """What to search, the likeliest first. ``spread`` is the standard deviation of a regression's target: prices are in its units."""
     out = []
     for name, family in kernels(columns).items():
@@ -141,8 +163,10 @@ def candidates(columns: Columns, task: str, spread: float, compute: Compute | No
     return out
 
 
-def relevance(columns: Columns, task: str) -> list[tuple[str, Kernel]]:
+def relevance(columns: Columns | Entries, task: str) -> list[tuple[str, Kernel]]:
     """Kernels whose lengths and weights are worth following a gradient for; none where there are too many columns."""
+    if isinstance(columns, Entries):
+        return []
     d = len(columns.numbers) * (2 if columns.gaps else 1)  # marks of gaps are columns too
     if not 2 <= d <= 40 or columns.texts or columns.sequences or columns.molecules:
         return []

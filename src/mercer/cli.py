@@ -32,10 +32,7 @@ def _said_plainly() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-def _check_folder(path: Path | None) -> None:
-    """That a file can be put there, before any work is done for it."""
-    if path is not None and not path.resolve().parent.is_dir():
-        raise ValueError(f"There is no folder {path.parent} to put {path.name} in.")
+_MAX_BYTES = typer.Option("--max-bytes", help="How much may be read of a file after unpacking, as 8GB; an eighth of the machine's if not given.")
 
 
 @app.command()
@@ -45,6 +42,7 @@ def fit(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to save the model; the data's name with .mercer if not given.")] = None,
     seconds: Annotated[float, typer.Option("--time", min=1.0, help="Seconds to search for.")] = 60.0,
     memory: Annotated[str | None, typer.Option("--memory", help="Memory that matrices may take, as 2GB; half of the machine's if not given.")] = None,
+    max_bytes: Annotated[str | None, _MAX_BYTES] = None,
     seed: Annotated[int, typer.Option(help="Of everything that is drawn.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the summary for machines.")] = False,
 ) -> None:
@@ -55,16 +53,16 @@ def fit(
     from mercer.console import progress, show_model
     from mercer.job import learn
     from mercer.persistence import save
-    from mercer.readers import read_table
+    from mercer.readers import check_place, read_table
 
     console = Console(stderr=json)
     with _said_plainly():
-        _check_folder(out)
-        frame = read_table(data)
+        path = out or Path(f"{data.name.split('.')[0]}.mercer")
+        check_place(path)  # before any work is done for it
+        frame = read_table(data, max_bytes=max_bytes)
         compute = Compute(memory=memory) if memory is not None else None
         with progress(console, seconds) as report:
             model = learn(frame, target, seconds=seconds, compute=compute, seed=seed, report=report)
-        path = out or Path(f"{data.name.split('.')[0]}.mercer")
         save(model, path)
     if json:
         from json import dumps
@@ -78,23 +76,29 @@ def fit(
 @app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="A model saved by mercer fit.")],
-    data: Annotated[Path, typer.Argument(help="A table with the columns the model was trained on.")],
+    data: Annotated[
+        Path, typer.Argument(help="A table with the columns the model was trained on. Where that is one column, a text file of its values will do.")
+    ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV or Parquet file; printed as CSV if not given.")] = None,
+    max_bytes: Annotated[str | None, _MAX_BYTES] = None,
 ) -> None:
     """Predict the target of every row of a table with a saved model."""
     from mercer.persistence import load
-    from mercer.readers import read_table, write_table
+    from mercer.readers import TABLES, check_place, write_table
 
     with _said_plainly():
         import polars as pl
 
-        from mercer.job import Model
+        from mercer.job import Model, read_for
 
-        _check_folder(out)
+        if out is not None:
+            check_place(out, TABLES)
         trained = load(model)
         if not isinstance(trained, Model):
             raise ValueError(f"{model} holds a {type(trained).__name__}, not a model of mercer fit; load it in Python: mercer.load({str(model)!r}).")
-        frame = read_table(data)
+        frame, note = read_for(trained, data, max_bytes)
+        if note:
+            typer.echo(f"mercer: {note}", err=True)
         _, extra = trained.prepared(frame)
         if extra:
             shown = ", ".join(extra[:8]) + (", …" if len(extra) > 8 else "")

@@ -5,18 +5,18 @@ Counts are exact in float32, so one copy of them serves every precision; product
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array, Compute, dot, sqnorm
 from mercer.data import Coded, chunks, take
 from mercer.data.coded import row_norms, together
 from mercer.engine.tiles import same_selection
 from mercer.gram import KernelGram, LowRankGram, as_index
+from mercer.threads import cached_property
 
 _PARTS = 8  # of the rows, whose sums of columns are added up apart
 
@@ -81,8 +81,8 @@ class CountsGram(LowRankGram):
     def _lazy(self) -> KernelGram:
         compute = Compute(**{**self.compute.__dict__, "dtype": self.dtype.name})
         if self.right is not self.left:
-            return KernelGram.of(_Scaled, (self.left, self.scales[0]), (self.right, self.scales[1]), compute)
-        return KernelGram.of(_Scaled, items := (self.left, self.scales[0], self.diag()), items, compute)
+            return KernelGram.of(_Scaled, (self.left, self.scales[0]), (self.right, self.scales[1]), compute, name=self.name)
+        return KernelGram.of(_Scaled, items := (self.left, self.scales[0], self.diag()), items, compute, name=self.name)
 
     def _product(self, V: Array) -> Array:
         u, v = self.scales
@@ -133,7 +133,7 @@ def product(C: Any, V: Array, workers: int) -> Array:
     def task(rows: slice) -> None:
         loop(C.indptr[rows.start : rows.stop + 1], C.indices, C.data, V, out[rows])
 
-    backend.run_tasks(task, chunks(C.shape[0], max(1, -(-C.shape[0] // 32))), workers, blas=False)
+    threads.run_tasks(task, chunks(C.shape[0], max(1, -(-C.shape[0] // 32))), workers, blas=False)
     return out
 
 
@@ -148,7 +148,7 @@ def transposed_product(C: Any, V: Array, count: int, workers: int) -> Array:
         loop(C.indptr[rows.start : rows.stop + 1], C.indices, C.data, V[rows], total)
         sums[p] = total
 
-    backend.run_tasks(task, range(len(parts)), workers, blas=False)
+    threads.run_tasks(task, range(len(parts)), workers, blas=False)
     return sum(sums[1:], sums[0]) if sums else np.zeros((C.shape[1], V.shape[1]))
 
 

@@ -13,6 +13,7 @@ from mercer.backend import Array, Compute
 from mercer.data import Coded, check_weights, chunks, listed, meet, size, stack, take
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
+from mercer.linalg import eigenvalues, least_squares
 
 _AT_ONCE = 4096  # items whose features are held
 
@@ -121,7 +122,7 @@ class RKHSFunction:
         kept = np.array(chosen)
         K = np.asarray(gram.sub(kept, kept).dense())
         right = np.asarray(gram.sub(kept, slice(None)) @ coef)
-        weights = np.linalg.lstsq(K, right, rcond=1e-12)[0]
+        weights = least_squares(K, right, 1e-12)
         return kept, weights[:, 0] if np.ndim(self.coef) == 1 else weights
 
     def _same_space(self, other: RKHSFunction) -> None:
@@ -193,7 +194,7 @@ def effective_dimension(K: Any, alpha: float) -> float:
     """tr(K(K + αI)^−1) = Σ λ_i/(λ_i + α): how many directions a ridge of α leaves."""
     if alpha <= 0:
         raise ValueError(f"alpha={alpha}: the ridge must be positive.")
-    values = np.maximum(np.linalg.eigvalsh(_matrix(K)), 0.0)
+    values = np.maximum(eigenvalues(_matrix(K)), 0.0)
     return float(np.sum(values / (values + alpha)))
 
 

@@ -11,18 +11,19 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array, Compute, human
 from mercer.data import Coded, chunks, leaves, meet, size, take
 from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
 from mercer.engine.tiles import NonFinite, Tiles
+from mercer.threads import cached_property
 
 
 def as_index(idx: Any, n: int) -> Any:
@@ -56,6 +57,7 @@ class Gram(ABC):
     compute: Compute
     dear = False  # whether a value costs more to compute than to read back from memory
     opaque = False  # whether it is the work of a kernel of its own, which may cost anything
+    name = "of these features"  # the kernel, for messages
 
     @abstractmethod
     def rows(self, idx: Any) -> Array:
@@ -135,18 +137,19 @@ class KernelGram(Gram):
     """
 
     def __init__(self, tiles: Tiles, name: str, *, as_numpy: bool) -> None:
-        self._tiles, self._name, self._as_numpy = tiles, name, as_numpy
+        self._tiles, self.name, self._as_numpy = tiles, name, as_numpy
         self.shape, self.dtype, self.compute = tiles.shape, tiles.dtype, tiles.compute
 
     @classmethod
-    def of(cls, kernel: Any, A: Any, B: Any, compute: Compute, *, mirror: bool = True) -> KernelGram:
+    def of(cls, kernel: Any, A: Any, B: Any, compute: Compute, *, mirror: bool = True, name: str = "") -> KernelGram:
         """The Gram of a kernel (anything with ``_block`` and ``_diag``) between prepared items.
 
         If ``B is A``, one half is computed and mirrored; not so without ``mirror``, to see whether the kernel is symmetric.
+        ``name`` is the kernel's in messages.
         """
         left, left_leaves, right, right_leaves = _symbols(A, B)
         diagonal = trace_items(kernel._diag, left) if B is A and mirror else None
-        return cls._make(kernel, trace(kernel._block, left, right), left_leaves, right_leaves, A, B, compute, diagonal)
+        return cls._make(name or str(kernel), trace(kernel._block, left, right), left_leaves, right_leaves, A, B, compute, diagonal)
 
     @classmethod
     def gradients(cls, kernel: Any, symbols: Any, A: Any, B: Any, compute: Compute) -> dict[str, KernelGram]:
@@ -157,22 +160,22 @@ class KernelGram(Gram):
 
         def gradient(name: str) -> KernelGram:
             d = None if diagonal is None else log_derivative(diagonal, name)
-            return cls._make(kernel, log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d)
+            return cls._make(str(kernel), log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d)
 
         return {name: gradient(name) for name in parameter_names(formula)}
 
     @classmethod
     def _make(
-        cls, kernel: Any, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None
+        cls, name: str, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None
     ) -> KernelGram:
         tiles = Tiles(formula, left, right, (size(A), size(B)), common_dtype((A, B), compute), compute, diagonal)
-        return cls(tiles, str(kernel), as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
+        return cls(tiles, name, as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
 
     def _out(self, x: Array) -> Array:
         return backend.to_numpy(x) if self._as_numpy else x
 
     def _view(self, tiles: Tiles) -> KernelGram:
-        return KernelGram(tiles, self._name, as_numpy=self._as_numpy)
+        return KernelGram(tiles, self.name, as_numpy=self._as_numpy)
 
     def rows(self, idx: Any) -> Array:
         idx = as_index(idx, self.shape[0])
@@ -223,7 +226,7 @@ class KernelGram(Gram):
         if not backend.all_finite(values) and backend.all_finite(V):
             with self._naming():
                 self._tiles.check_finite()
-            raise FloatingPointError(f"The product with {self._name} overflows {self.dtype} though the kernel does not: use gram.astype('float64').")
+            raise FloatingPointError(f"The product with {self.name} overflows {self.dtype} though the kernel does not: use gram.astype('float64').")
         return self._out(values)
 
     @contextmanager
@@ -234,7 +237,7 @@ class KernelGram(Gram):
         except NonFinite as found:
             i = found.row if idx is None else int(np.arange(self.shape[0])[idx][found.row])
             raise FloatingPointError(
-                f"The kernel {self._name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with row {found.column} of "
+                f"The kernel {self.name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with row {found.column} of "
                 f"{'X' if self._tiles.symmetric else 'Y'}. Scale the data or the kernel's parameters"
                 + (", or compute in float64." if self.dtype == np.float32 else ".")
             ) from None
@@ -323,7 +326,7 @@ class DenseGram(Gram):
         def task(rows: slice) -> None:  # strips of fixed size: the same bits for any number of threads
             out[rows] = self.K[rows] @ V
 
-        backend.run_tasks(task, chunks(self.shape[0], _STRIP), self.compute.workers)
+        threads.run_tasks(task, chunks(self.shape[0], _STRIP), self.compute.workers)
         return out
 
 
@@ -388,7 +391,7 @@ class DensePart(Gram):
             out[...] = self.whole.K[np.ix_(*self.index)]
         else:
             gather, (rows, cols) = _gather(), self.index
-            backend.run_tasks(lambda i: gather(self.whole.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers)
+            threads.run_tasks(lambda i: gather(self.whole.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers)
         return out
 
     def _product(self, V: Array) -> Array:
@@ -422,8 +425,8 @@ class LowRankGram(Gram):
 
     def _lazy(self) -> KernelGram:
         if self.diagonal is not None:
-            return KernelGram.of(_WithDiagonal, items := (self.left, self.diagonal), items, self.compute)
-        return KernelGram.of(_InnerProduct, self.left, self.right, self.compute)
+            return KernelGram.of(_WithDiagonal, items := (self.left, self.diagonal), items, self.compute, name=self.name)
+        return KernelGram.of(_InnerProduct, self.left, self.right, self.compute, name=self.name)
 
     def rows(self, idx: Any) -> Array:
         return self._lazy().rows(idx)
@@ -483,7 +486,7 @@ class LowRankGram(Gram):
 
     def _like(self, left: Any, right: Any, compute: Compute, diagonal: Any = None) -> LowRankGram:
         other = LowRankGram(left, right, compute, diagonal)
-        other.fixed = self.fixed
+        other.fixed, other.name = self.fixed, self.name
         return other
 
 

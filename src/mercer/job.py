@@ -9,6 +9,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,14 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from mercer import __version__
 from mercer.backend import Array, Compute
-from mercer.candidates import Candidate, Columns, candidates, relevance
-from mercer.data import DataError
+from mercer.candidates import Candidate, Columns, Entries, candidates, relevance
+from mercer.data import DataError, as_frame
 from mercer.estimators.ridge import KernelRidge
 from mercer.kinds import Kind, Task, clean, conform, infer_kinds, task_of
+from mercer.readers import first_line, is_text, read_table
 from mercer.selection.search import KernelSearchCV, NothingFinished
 from mercer.selection.tuning import tune
+from mercer.svmlight import SparseTable
 
 _ROWS = 2000  # that the whole grid is tried on
 _MORE = 8000  # that the best are tried on again
@@ -34,6 +37,7 @@ _TUNED_ROWS = 1000
 _LEAST = 10  # rows
 
 Report = Callable[[dict[str, Any]], Any]
+Rows = Any  # a data frame of polars or pandas, or a SparseTable
 
 
 @dataclass(frozen=True)
@@ -57,27 +61,70 @@ class Model:
     task: Task
     labels: list[Any]
     summary: dict[str, Any] = field(default_factory=dict)
+    indices: Any = None  # of the columns of a sparse table, where it was trained on one
 
-    def prepared(self, frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    def prepared(self, table: Rows) -> tuple[Any, list[str]]:
         """The columns the model was trained on, in the same form, and those that it does not know."""
-        if self.target in frame.columns:
-            frame = frame.drop(self.target)
-        return conform(frame, self.kinds)
+        table = _table(table)
+        if self.indices is not None:
+            entries = table if isinstance(table, SparseTable) else SparseTable.of_frame(table, self.target)
+            return entries.on(self.indices), entries.unknown(self.indices)
+        if isinstance(table, SparseTable):
+            used = [name for name, kind in self.kinds.items() if kind.used]
+            return conform(table.frame(used), self.kinds)[0], [name for name in table.names if name not in self.kinds]
+        return conform(table.drop(self.target) if self.target in table.columns else table, self.kinds)
 
-    def predict(self, frame: pl.DataFrame) -> Array:
-        X, _ = self.prepared(frame)
-        if not len(X):
+    def predict(self, table: Rows) -> Array:
+        X, _ = self.prepared(table)
+        if not X.shape[0]:
             return np.empty(0)
         values = self.estimator.predict(X)
         return np.array([self.labels[int(v)] for v in values], dtype=object) if self.task.name == "classification" else np.asarray(values)
 
-    def score(self, frame: pl.DataFrame) -> float:
+    def score(self, table: Rows) -> float:
         """Accuracy, or minus the root mean squared error, on a table that has the target."""
-        known = frame.filter(_present(frame.get_column(self.target)))
-        return score(self.task, _targets(known.get_column(self.target), self.task, self.labels)[0], self._codes(known))
+        table = _table(table)
+        column = _column(table, self.target)
+        known = _present(column).to_numpy()
+        truth = _targets(column.filter(pl.Series(known)), self.task, self.labels)[0]
+        return score(self.task, truth, np.asarray(self.estimator.predict(self.prepared(table)[0][np.flatnonzero(known)])))
 
-    def _codes(self, frame: pl.DataFrame) -> Array:
-        return np.asarray(self.estimator.predict(self.prepared(frame)[0]))
+
+def read_for(model: Model, path: Path, max_bytes: int | str | None = None) -> tuple[pl.DataFrame | SparseTable, str]:
+    """The table in a file, read for a model, and a note where something was assumed.
+
+    For a model of one column the file may be of one column, its values one a line: with the name of the column above them, or without.
+    """
+    used = [name for name, kind in model.kinds.items() if kind.used]
+    if len(used) != 1 or not is_text(path):
+        return read_table(path, sparse=True, max_bytes=max_bytes), ""
+    name = used[0]
+    try:
+        table = read_table(path, sparse=True, max_bytes=max_bytes)
+    except DataError:  # lines of text hold different numbers of commas
+        values, first = _lines_of(path, name, max_bytes)
+        if name in first and first.strip() != name:
+            raise  # a header of several columns
+        return values, _assumed(path, name, first)
+    if isinstance(table, SparseTable) or (name in table.columns and table.width > 1):
+        return table, ""
+    if table.width > 1:
+        raise DataError(
+            f"{path} lacks the column {name!r} that the model was trained on; it has {', '.join(map(repr, table.columns[:8]))}. "
+            f"If it is of one column, write the name {name!r} above it."
+        )
+    values, first = _lines_of(path, name, max_bytes)
+    return values, _assumed(path, name, first)
+
+
+def _lines_of(path: Path, name: str, max_bytes: int | str | None) -> tuple[pl.DataFrame, str]:
+    """A file of one column, and its first line."""
+    values = read_table(path, lines=name, sparse=False, max_bytes=max_bytes)
+    return values, first_line(path, max_bytes)
+
+
+def _assumed(path: Path, name: str, first: str) -> str:
+    return "" if first.strip().casefold() == name.casefold() else f"{path} has no header: every line was taken as a value of {name!r}."
 
 
 def score(task: Task, truth: Array, predicted: Array) -> float:
@@ -86,11 +133,9 @@ def score(task: Task, truth: Array, predicted: Array) -> float:
     return -float(np.sqrt(np.mean((truth - predicted) ** 2)))
 
 
-def learn(
-    frame: pl.DataFrame, target: str, *, seconds: float = 60.0, compute: Compute | None = None, seed: int = 0, report: Report | None = None
-) -> Model:
+def learn(table: Rows, target: str, *, seconds: float = 60.0, compute: Compute | None = None, seed: int = 0, report: Report | None = None) -> Model:
     """The best model of ``target`` that is found in ``seconds``; Ctrl-C ends the search, and the best so far is trained."""
-    run = _Run(frame, target, seconds, compute, seed, report)
+    run = _Run(table, target, seconds, compute, seed, report)
     try:
         run.search()
     except KeyboardInterrupt:
@@ -101,33 +146,50 @@ def learn(
 
 
 class _Run:
-    def __init__(self, frame: pl.DataFrame, target: str, seconds: float, compute: Compute | None, seed: int, report: Report | None) -> None:
+    def __init__(self, table: Rows, target: str, seconds: float, compute: Compute | None, seed: int, report: Report | None) -> None:
         self.began, self.seconds, self.compute, self.report = time.perf_counter(), seconds, compute, report
         if seconds <= 0:
             raise ValueError(f"time={seconds:g}: give some seconds.")
-        if target not in frame.columns:
-            infer_kinds(frame, target)  # says so, and what there is
-        known = frame.filter(_present(frame.get_column(target)))
-        self.kinds = {name: _enough(kind, known.get_column(name)) for name, kind in infer_kinds(known, target).items()}
-        self.dropped = len(frame) - len(known)
+        table = _table(table)
+        column = _column(table, target)
+        present = _present(column).to_numpy()
+        known, self.dropped = column.filter(pl.Series(present)), int((~present).sum())
         if len(known) < _LEAST:
             raise DataError(f"There are {len(known)} rows with a value of {target!r}; at least {_LEAST} are needed to learn from.")
-        self.target, self.task = target, task_of(known.get_column(target))
-        self.X = clean(known, self.kinds)
-        if not self.X.width:
-            reasons = "; ".join(f"{name!r}: {kind.reason}" for name, kind in self.kinds.items())
-            raise DataError(f"No column is left to learn from ({reasons}).")
-        self.y, self.labels = _targets(known.get_column(target), self.task)
+        self.target, self.task = target, task_of(known)
+        self._take(table, np.flatnonzero(present))
+        self.y, self.labels = _targets(known, self.task)
         self.notes: list[str] = []
         if self.task.name == "classification":
             self._without_singles()
-        missing = [name for name in self.X.columns if self.X.get_column(name).null_count()]
-        self.columns = Columns.of(self.kinds, missing)
         self.random = np.random.default_rng(seed)
         self.order = self.random.permutation(len(self.y))
         self.fold_seed = int(self.random.integers(2**31))  # the same folds for every candidate
         self.tried: list[Tried] = []
         self.first_round: list[Tried] = []
+
+    def _take(self, table: pl.DataFrame | SparseTable, rows: Array) -> None:
+        """The samples, what is known of their columns, and what is worth trying on them."""
+        self.kinds: dict[str, Kind] = {}
+        self.X: Any
+        self.indices: Any = None
+        self.columns: Columns | Entries
+        if isinstance(table, SparseTable):
+            self.X, self.indices = table.X[rows], table.indices
+            if not self.X.nnz:
+                raise DataError("No column is left to learn from (no row has an entry).")
+            self.columns = Entries.of(self.X)
+            of = f"{self.X.nnz} entries in {self.X.shape[1]} columns, the rest 0"
+            self.shown = {f"x{table.indices[0]} … x{table.indices[-1]}": ["numeric", of]}
+            return
+        known = table[rows]
+        self.kinds = {name: _enough(kind, known.get_column(name)) for name, kind in infer_kinds(known, self.target).items()}
+        self.shown = {name: [kind.name, kind.reason] for name, kind in self.kinds.items()}
+        self.X = clean(known, self.kinds)
+        if not self.X.width:
+            reasons = "; ".join(f"{name!r}: {kind.reason}" for name, kind in self.kinds.items())
+            raise DataError(f"No column is left to learn from ({reasons or 'the table has only one column'}).")
+        self.columns = Columns.of(self.kinds, [name for name in self.X.columns if self.X.get_column(name).null_count()])
 
     def _without_singles(self) -> None:
         """Classes of one row can be trained on but not judged by; many classes of few rows are no classes."""
@@ -137,7 +199,7 @@ class _Run:
         rare = [str(self.labels[k]) for k in np.flatnonzero(counts == 1)]
         if rare:
             kept = counts[self.y] > 1
-            self.X, self.y = self.X.filter(pl.Series(kept)), self.y[kept]
+            self.X, self.y = self.X[np.flatnonzero(kept)], self.y[kept]
             self.notes.append(f"Classes of a single row were left out: {', '.join(rare[:5])}{', …' if len(rare) > 5 else ''}.")
         if len(np.unique(self.y)) < 2:
             raise DataError(f"The target {self.target!r} has one class with more than one row: there is nothing to tell apart.")
@@ -264,7 +326,7 @@ class _Run:
             warnings.simplefilter("always", ConvergenceWarning)
             estimator = clone(best.estimator).fit(self.X[rows], self.y[rows])
         self.notes += [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
-        return Model(estimator, self.kinds, self.target, self.task, self.labels, self._summary(best, estimator, rows))
+        return Model(estimator, self.kinds, self.target, self.task, self.labels, self._summary(best, estimator, rows), self.indices)
 
     def _affordable(self, best: Tried) -> Array:
         """All rows, or as many as can be trained on in the time that is left, by how long fewer took."""
@@ -288,7 +350,7 @@ class _Run:
             "score": abs(best.score), "measured": self._measured(), "baseline": abs(baseline), "model": best.name,
             "kernel": str(best.estimator.kernel),
             "parameters": {k: v for k, v in best.estimator.get_params(deep=False).items() if k in ("C", "alpha", "epsilon")},
-            "classes": [str(label) for label in self.labels], "columns": {name: [kind.name, kind.reason] for name, kind in self.kinds.items()},
+            "classes": [str(label) for label in self.labels], "columns": self.shown,
             "leaders": {name: abs(value) for name, value in list(leaders.items())[:6]}, "importance": self._importance(estimator, rows),
             "tried": len(self.tried) + len(self.first_round), "seconds": time.perf_counter() - self.began, "notes": self.notes,
         }  # fmt: skip
@@ -301,7 +363,9 @@ class _Run:
         return f"by {_FOLDS} folds of {min(len(self.y), _ROWS)} rows"
 
     def _importance(self, estimator: Any, rows: Array) -> dict[str, float]:
-        """How much the score on (at most 500 of) its own rows falls when a column is shuffled."""
+        """How much the score on (at most 500 of) its own rows falls when a column is shuffled; not asked of the many columns of a sparse table."""
+        if self.indices is not None:
+            return {}
         some = rows[:: max(1, len(rows) // 500)]
         X, y = self.X[some], self.y[some]
         whole = score(self.task, y, estimator.predict(X))
@@ -311,6 +375,35 @@ class _Run:
             shuffled = X.with_columns(X.get_column(name)[order].alias(name))
             out[name] = whole - score(self.task, y, estimator.predict(shuffled))
         return dict(sorted(out.items(), key=lambda item: -item[1]))
+
+
+def _table(given: Any) -> pl.DataFrame | SparseTable:
+    """A table as polars has it, from any library of data frames."""
+    if isinstance(given, pl.DataFrame | SparseTable):
+        return given
+    frame = as_frame(given)
+    if frame is None:
+        raise DataError(f"A table is a data frame of polars or pandas, or what read_table returns, not a {type(given).__name__}.")
+    columns = {str(name): frame.get_column(name) for name in frame.columns}
+    return pl.DataFrame([pl.Series(name, _values(column), strict=False) for name, column in columns.items()])
+
+
+def _values(column: Any) -> Any:
+    """The values of a column, None where one is missing."""
+    if column.dtype.is_numeric() and not column.null_count():
+        return column.to_numpy()
+    return [None if value is None or value != value else value for value in column.to_list()]
+
+
+def _column(table: pl.DataFrame | SparseTable, target: str) -> pl.Series:
+    """The column to predict."""
+    if isinstance(table, SparseTable):
+        if target != "target":
+            raise DataError(f"There is no column {target!r} to predict; in a svmlight file, what stands first in a line is called 'target'.")
+        return pl.Series("target", table.target)
+    if target not in table.columns:
+        infer_kinds(table, target)  # says so, and what there is
+    return table.get_column(target)
 
 
 def _present(column: pl.Series) -> pl.Series:

@@ -193,7 +193,8 @@ def clean(frame: pl.DataFrame, kinds: Mapping[str, Kind]) -> pl.DataFrame:
     absent = [name for name in used if name not in frame.columns]
     if absent:
         told = ", ".join(f"{name!r}{_nearest(name, frame.columns)}" for name in absent)
-        raise DataError(f"The table lacks {len(absent)} column(s) that the model was trained on: {told}. It has {_listed(frame.columns)}.")
+        alone = " It has only one column: is its delimiter tab, semicolon, bar or comma?" if frame.width == 1 < len(used) else ""
+        raise DataError(f"The table lacks {len(absent)} column(s) that the model was trained on: {told}. It has {_listed(frame.columns)}.{alone}")
     return pl.DataFrame([_CONVERSIONS[kind.name](frame.get_column(name)) for name, kind in used.items()])
 
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from mercer import backend
-from mercer.backend import Array, run_tasks
+from mercer import backend, lapack, threads, watch
+from mercer.backend import Array
+from mercer.threads import Interrupted, run_tasks, stopping
 
 _BASE = 256  # rows that LAPACK factors in one call
 _TILE = 1024  # rows and columns of one task
@@ -38,7 +39,7 @@ def cholesky(A: Array, workers: int = 1) -> Array:
         if int(info) != 0:
             raise NotPositive(int(info) - 1)
         return factor
-    with backend.single_threaded_blas():
+    with threads.single_threaded_blas():
         _Cholesky(A, workers).factor(0, len(A))
     return A
 
@@ -63,10 +64,10 @@ class _Cholesky:
             return
         middle = _middle(low, high)
         self.factor(low, middle)
-        run_tasks(lambda rows: self.divide(rows, low, middle), _cut(middle, high, 8, 128, _TILE // 2), self.workers)
+        run_tasks(lambda rows: self.divide(rows, low, middle), _cut(middle, high, 8, 128, _TILE // 2), self.workers, stage="factorisation")
         tiles = _cut(middle, high, 4, 256, _TILE)
         below = [(rows, cols) for k, rows in enumerate(tiles) for cols in tiles[: k + 1]]
-        run_tasks(lambda tile: self.subtract(tile[0], tile[1], slice(low, middle)), below, self.workers)
+        run_tasks(lambda tile: self.subtract(tile[0], tile[1], slice(low, middle)), below, self.workers, stage="factorisation")
         self.factor(middle, high)
 
     def divide(self, rows: slice, low: int, high: int) -> None:
@@ -81,8 +82,14 @@ class _Cholesky:
         self.divide(rows, middle, high)
 
     def subtract(self, rows: slice, cols: slice, inner: slice) -> None:
-        part = self.A[rows, cols]
-        part -= np.matmul(self.A[rows, inner], self.A[cols, inner].T, out=self._room(part.shape))
+        """A[rows, cols] −= A[rows, inner] A[cols, inner]^T, in pieces of a tenth of a second."""
+        for some in _cut(cols.start, cols.stop, 1, _TILE, _TILE):
+            part = self.A[rows, some]
+            for few in _cut(inner.start, inner.stop, 1, _TILE, 4 * _TILE):
+                if stopping():
+                    raise Interrupted
+                watch.look("factorisation")
+                part -= np.matmul(self.A[rows, few], self.A[some, few].T, out=self._room(part.shape))
 
     def _room(self, shape: tuple[int, ...]) -> Array:
         """Memory of this thread for a product: fresh memory would cost more than the product saves."""
@@ -108,7 +115,7 @@ def cholesky_solve(L: Array, B: Array) -> Array:
         xp = backend.namespace(L)
         half = xp.linalg.solve_triangular(L, backend.astype(backend.like(B, L), backend.numpy_dtype(L)), upper=False)
         return xp.linalg.solve_triangular(L.T, half, upper=True)
-    with backend.single_threaded_blas():
+    with threads.single_threaded_blas():
         solve = linalg.lapack.get_lapack_funcs("potrs", (L,))
         # the transposed of a C-ordered matrix is what LAPACK calls upper, without a copy
         x, info = solve(L.T, np.asfortranarray(B, L.dtype), lower=0, overwrite_b=0)
@@ -127,10 +134,8 @@ def inverse(L: Array) -> Array:
     """(L L^T)^−1 as a full matrix, in the memory of L; L as ``cholesky`` leaves it."""
     if backend.is_tensor(L):
         return backend.namespace(L).cholesky_inverse(L)
-    with backend.calm_blas(len(L)):
-        x, info = linalg.lapack.get_lapack_funcs("potri", (L,))(L.T, lower=0, overwrite_c=1)
-    assert info == 0
-    out = np.asarray(x).T  # the lower triangle is the inverse's
+    with threads.calm_blas(len(L)):
+        out = lapack.potri(np.ascontiguousarray(L))  # the lower triangle is the inverse's
     upper = np.triu_indices(len(out), 1) if len(out) <= 256 else None
     if upper is not None:
         out[upper] = out.T[upper]
@@ -148,9 +153,17 @@ def eigh(A: Array) -> tuple[Array, Array]:
     if backend.is_tensor(A):
         values, vectors = backend.namespace(A).linalg.eigh(A)
         return values, vectors
-    with backend.calm_blas(len(A)):
+    if len(A) >= lapack.LARGE and A.dtype.kind == "f":
+        return lapack.eigh(A if A.strides[1] == A.itemsize <= A.strides[0] else np.array(A, order="C"))
+    with threads.calm_blas(len(A)):
         values, vectors = linalg.eigh(A.T, lower=True, overwrite_a=True, driver="evr" if len(A) < 64 else "evd", check_finite=False)
     return values, vectors
+
+
+def eigenvalues(A: Array) -> Array:
+    """The eigenvalues of a symmetric matrix, rising."""
+    with threads.calm_blas(len(A)):
+        return lapack.unhurried(len(A), lambda: np.linalg.eigvalsh(A), "eigenvalues")
 
 
 def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Array]:
@@ -160,17 +173,14 @@ def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Ar
     returned in the coordinates of B. The reflection is one more of those that Q is made of, so that costs nothing.
     """
     n, shift = len(A), 0 if before is None else 1
-    sytrd, size, orgqr = linalg.lapack.get_lapack_funcs(("sytrd", "sytrd_lwork", "orgqr"), (A,))
-    with backend.calm_blas(n):
-        reflectors, main, beside, tau, info = sytrd(A.T, lower=1, lwork=int(size(n, lower=1)[0]), overwrite_a=1)
-        assert info == 0
+    with threads.calm_blas(n):
+        reflectors, main, beside, tau = lapack.sytrd(np.ascontiguousarray(A))
         all_of_them, taus = np.zeros((n + shift, n + shift), order="F"), np.zeros(n + shift)
         all_of_them[1 + shift :, 1 + shift :], taus[1 + shift :] = reflectors[1:, :-1], tau
         if before is not None:
             all_of_them[:, 0], taus[0] = before / before[0], 2 * before[0] ** 2
-        q, _, info = orgqr(all_of_them, taus, lwork=64 * n, overwrite_a=1)
-        assert info == 0
-    return main, beside, np.asarray(q).T[shift:]
+        q = lapack.orgqr(all_of_them, taus)
+    return main, beside, q.T[shift:]
 
 
 def signs(vectors: Array) -> Array:
@@ -200,14 +210,30 @@ def thin_svd(A: Array, left: bool = True) -> tuple[Array, Array, Array]:
     Of a tall and well-conditioned matrix from the eigenvectors of A^T A: a tenth of the time, and U orthonormal to 10^−11; else by LAPACK's own.
     """
     n, d = A.shape
-    with backend.calm_blas(min(n, d)):
+    with threads.calm_blas(min(n, d)):
         if n >= 5 * d > 0:
-            squares, V = linalg.eigh(A.T @ A, check_finite=False)
+            squares, V = eigh(A.T @ A)
             if squares[0] > 1e-5 * squares[-1]:
                 singular, V = np.sqrt(squares[::-1]), V[:, ::-1]
                 return A @ V / singular if left else np.empty((0, 0)), singular, V.T
-        U, singular, Vt = linalg.svd(A, full_matrices=False, check_finite=False)
+        U, singular, Vt = svd(A)
     return U, singular, Vt
+
+
+def svd(A: Array) -> tuple[Array, Array, Array]:
+    """LAPACK's U, s, V^T of the smaller shape."""
+    U, singular, Vt = lapack.unhurried(max(A.shape), lambda: np.linalg.svd(A, full_matrices=False), "singular values")
+    return U, singular, Vt
+
+
+def singular_values(A: Array) -> Array:
+    """The singular values, falling."""
+    return lapack.unhurried(max(A.shape), lambda: np.linalg.svd(A, compute_uv=False), "singular values")
+
+
+def least_squares(A: Array, B: Array, cutoff: float | None = None) -> Array:
+    """The X of least norm with least ‖A X − B‖; singular values below ``cutoff`` times the largest are zero."""
+    return lapack.unhurried(max(A.shape), lambda: np.linalg.lstsq(A, B, rcond=cutoff)[0], "least squares")
 
 
 def symmetric_svd(Phi: Any, floor: float = 0.0) -> tuple[Array, Array]:

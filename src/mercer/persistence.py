@@ -4,6 +4,9 @@
 names before it makes anything, and makes only values that Mercer itself defines (estimators, kernels, dataclasses), what skops trusts by default
 (plain data, NumPy, scikit-learn's estimators) and what the caller names.
 
+What a file claims is checked before it is believed: sizes of arrays against the bytes that are there, attributes against those that the class has.
+Whatever is wrong with it is a ``ModelFileError``.
+
 What skops cannot hold is written in a plain form and restored on reading: data frames as their columns, texts as one buffer, sparse matrices as
 their three arrays, dictionaries by pairs, tensors as arrays. What is about a run and not about a model (``progress``, callbacks) is left out.
 """
@@ -19,7 +22,7 @@ import types
 import uuid
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +33,9 @@ from sklearn.base import BaseEstimator
 
 import mercer
 from mercer import backend
-from mercer.data import as_frame
+from mercer.data import DataError, Graph, as_frame
+from mercer.data.archives import array_header
+from mercer.data.networks import Network
 from mercer.kernels.base import Kernel
 
 FORMAT = 1
@@ -39,6 +44,7 @@ _MEMBER = re.compile(r"schema\.json|mercer\.json|[\w-]+\.(npy|bin)")
 # Where Mercer's values live. Not the engine: what its formulas are made of is compiled, and must come from a kernel, not from a file.
 _VALUES = {"backend", "data", "kernels", "functions", "losses", "problems", "solvers", "estimators", "selection", "kinds", "job", "persistence"}
 _OF_A_RUN = ("progress", "_skl_callbacks", "_callback_fit_ctx")
+_MOST_REPEATED, _MOST_VALUES = 100, 1_000_000  # of what is referred to: how often on average, and how much in all whatever the average
 _MANY = 32  # texts, from which on a list of them is one buffer
 
 
@@ -73,10 +79,19 @@ def save(model: Any, path: str | Path) -> None:
 
 
 def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
-    """The model in a file. Predictions are, bit for bit, those of the model that was saved.
+    """The model in a file. Predictions are, bit for bit, those of the model that was saved; no code of a file is ever run.
 
+    Parameters
+    ----------
+    path
+        A file that ``save`` wrote.
     trusted
         Classes of your own (or their full names) that may be made besides Mercer's: kernels you wrote, say.
+
+    Raises
+    ------
+    ModelFileError
+        A ``ValueError``: for whatever is wrong with the file. Nothing has been loaded then.
     """
     from skops.io import get_untrusted_types, loads  # type: ignore[import-untyped]  # skops has no types
 
@@ -91,13 +106,13 @@ def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
         named = set(get_untrusted_types(data=content))
         foreign = sorted(name for name in named - allowed if not _is_own(name))
         if not foreign:
-            return _restored(loads(content, trusted=sorted(named)))
+            return _restored(loads(content, trusted=sorted(named)), {})
     except ModelFileError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, EOFError, RecursionError, ImportError, zipfile.BadZipFile) as error:
-        raise ModelFileError(f"{path} is damaged or was not written by Mercer: {type(error).__name__}: {error}") from error
+    except Exception as error:  # a file may make skops, and the classes it names, fail in any way
+        raise ModelFileError(f"{path} is damaged or was not written by Mercer: {type(error).__name__}: {str(error)[:300]}") from error
     raise ModelFileError(
-        f"{path} asks for {', '.join(foreign)}, which is not Mercer's: nothing was loaded. "
+        f"{path} asks for {', '.join(name[:100] for name in foreign[:8])}, which is not Mercer's: nothing was loaded. "
         "If you know who wrote the file and what these are, name them: load(path, trusted=[…])."
     )
 
@@ -132,30 +147,77 @@ def _opened(path: str | Path) -> tuple[bytes, Header]:
         raise ModelFileError(f"{path} is a folder; name the file of a model.")
     if not path.exists():
         raise ModelFileError(f"There is no file {path}. Check the path.")
-    content = path.read_bytes()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}.") from None
     not_ours = f"{path} is not a model that Mercer saved"
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            names = archive.namelist()
-            if _HEADER not in names or "schema.json" not in names:
-                raise ModelFileError(f"{not_ours}: it is an archive of something else.")
-            odd = [name for name in names if not _MEMBER.fullmatch(name)]
-            if odd or len(set(names)) < len(names):
-                raise ModelFileError(f"{not_ours}: " + (f"a part of it is named {odd[0]!r}." if odd else "two of its parts have the same name."))
-            if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):  # so that a small file cannot unpack to a huge one
-                raise ModelFileError(f"{not_ours}: its parts are compressed.")
+            _check_parts(archive, len(content), not_ours)
             damaged = archive.testzip()
             if damaged is not None:
                 raise ModelFileError(f"{path} is damaged in its part {damaged}; copy or save it again.")
-            fields = json.loads(archive.read(_HEADER))
-            return content, Header(int(fields["format"]), str(fields["version"]), str(fields["kind"]))
+            for name in archive.namelist():
+                _check_content(name, archive.read(name), not_ours)
+            said = json.loads(archive.read(_HEADER))
+            return content, Header(int(said["format"]), str(said["version"])[:100], str(said["kind"])[:200])
     except zipfile.BadZipFile:
         cut = content.startswith(b"PK")
         raise ModelFileError(f"{path} is cut off or damaged; copy or save it again." if cut else f"{not_ours}.") from None
     except ModelFileError:
         raise
-    except (KeyError, TypeError, ValueError, RecursionError, RuntimeError, EOFError):
-        raise ModelFileError(f"{not_ours}: its header cannot be read.") from None
+    except Exception as error:  # zipfile and json meet bytes of every kind
+        raise ModelFileError(f"{not_ours}: it cannot be read ({type(error).__name__}).") from None
+
+
+def _check_parts(archive: zipfile.ZipFile, size: int, not_ours: str) -> None:
+    """That an archive has the parts of a model and no others, each once, not compressed, and not one over the other."""
+    names = archive.namelist()
+    if _HEADER not in names or "schema.json" not in names:
+        raise ModelFileError(f"{not_ours}: it is an archive of something else.")
+    odd = [name for name in names if not _MEMBER.fullmatch(name)]
+    if odd or len(set(names)) < len(names):
+        raise ModelFileError(f"{not_ours}: " + (f"a part of it is named {odd[0][:100]!r}." if odd else "two of its parts have the same name."))
+    if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):  # so that a small file cannot unpack to a huge one
+        raise ModelFileError(f"{not_ours}: its parts are compressed.")
+    if sum(part.file_size for part in archive.infolist()) > size:
+        raise ModelFileError(f"{not_ours}: its parts would be larger than the file.")
+
+
+def _check_content(name: str, content: bytes, not_ours: str) -> None:
+    """That a part is what it can be: arrays of the size that they declare, and a tree that does not refer to itself again and again."""
+    try:
+        if name.endswith(".npy") or content.startswith(b"\x93NUMPY"):
+            _, dtype = array_header(io.BytesIO(content), len(content), f"its part {name}")
+            if dtype.hasobject:
+                raise ModelFileError(f"{not_ours}: its part {name} is an array of Python objects.")
+    except DataError as error:
+        raise ModelFileError(f"{not_ours}: {error}") from None
+    if content.startswith(b"PK"):
+        raise ModelFileError(f"{not_ours}: its part {name} is an archive itself.")
+    if name == "schema.json":
+        parts: dict[int, int] = {}
+        whole = _unrolled(json.loads(content), parts)
+        if whole > _MOST_REPEATED * (len(parts) + 1) + _MOST_VALUES:
+            raise ModelFileError(f"{not_ours}: its {len(parts)} parts refer to each other so often that they would be {float(whole):.1g}.")
+
+
+def _unrolled(state: Any, known: dict[int, int]) -> int:
+    """How many values a tree has when everything that it refers to stands in the place of the reference."""
+    if isinstance(state, list):
+        return sum(_unrolled(part, known) for part in state)
+    if not isinstance(state, dict):
+        return 1
+    me = state.get("__id__")
+    if isinstance(me, int) and me in known:
+        return known[me]
+    if isinstance(me, int):
+        known[me] = 1  # within itself
+    size = 1 + sum(_unrolled(part, known) for part in state.values())
+    if isinstance(me, int):
+        known[me] = size
+    return size
 
 
 def _is_own(name: str) -> bool:
@@ -199,14 +261,37 @@ def _packed(value: Any, where: str, known: dict[int, tuple[Any, Any]]) -> Any:
 _UNDER_WAY = object()
 
 
-def _restored(value: Any) -> Any:
-    """What was packed, from the innermost outwards."""
-    value = _with_parts(value, lambda part, _: _restored(part))
-    if isinstance(value, Plain):
-        return value.restored()
-    if isinstance(value, Kernel):
-        value.check_parameters()  # a file may say anything
-    return value
+def _restored(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
+    """What was packed, from the innermost outwards; what is met twice is restored once."""
+    if id(value) in known:
+        return known[id(value)][1]
+    _check_members(value)
+    restored = _with_parts(value, lambda part, _: _restored(part, known))
+    if isinstance(restored, Plain):
+        restored = restored.restored()
+    elif isinstance(restored, Kernel):
+        restored.check_parameters()  # a file may say anything
+    elif isinstance(restored, Graph | Network):
+        restored.__post_init__()  # what names a vertex is followed without looking later
+    known[id(value)] = value, restored
+    return restored
+
+
+def _check_members(value: Any) -> None:
+    """That an object has the attributes that its class needs, and none that would stand in the place of a method."""
+    if isinstance(value, type) or not (isinstance(value, BaseEstimator) or is_dataclass(value)) or not hasattr(value, "__dict__"):
+        return
+    cls: Any = type(value)
+    needed = {f.name for f in fields(value)} if is_dataclass(value) else set()
+    if not needed and cls.__module__.startswith("mercer."):
+        needed = set(cls._get_param_names())
+    lacking = sorted(name for name in needed if not hasattr(value, name))
+    if lacking:
+        raise ModelFileError(f"A {cls.__name__} in the file lacks {lacking[0]!r}: it is damaged, or of another version of Mercer.")
+    exact = is_dataclass(value) and (isinstance(value, Kernel) or not isinstance(value, BaseEstimator))
+    for name in vars(value):
+        if (exact and name not in needed) or not str(name).isidentifier() or callable(getattr(cls, name, None)) or str(name).startswith("__"):
+            raise ModelFileError(f"A {cls.__name__} in the file has a member {str(name)[:60]!r}, which a {cls.__name__} has not.")
 
 
 def _with_parts(value: Any, change: Callable[[Any, str], Any]) -> Any:

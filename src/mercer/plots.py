@@ -16,7 +16,6 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from scipy.linalg import eigh
 
 from mercer import backend
 from mercer.backend import Array, Compute
@@ -24,7 +23,8 @@ from mercer.data import Vectors, as_frame, size
 from mercer.estimators.spectral_clustering import SpectralClustering
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
-from mercer.linalg import centred, signed
+from mercer.lapack import eigh_largest
+from mercer.linalg import centred, eigenvalues, signed
 from mercer.validity import check_symmetric
 
 __all__ = ["ClusterDisplay", "CorrelogramDisplay", "EmbeddingDisplay", "GramDisplay", "NoveltyDisplay"]
@@ -127,7 +127,7 @@ class GramDisplay:
             shown = whole if len(rows) == n else whole[np.ix_(rows, rows)]
         else:
             whole = shown = _symmetric(gram.sub(rows, rows))
-        values = np.linalg.eigvalsh(whole)[::-1]
+        values = eigenvalues(whole)[::-1]
         floor = len(values) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
 
         if groups is not None:
@@ -480,8 +480,7 @@ def _symmetric(gram: Gram) -> Array:
 
 def _first_component(K: Array) -> Array:
     """The leading eigenvector of HKH: where the rows lie along the first axis of kernel PCA."""
-    m = len(K)
-    return signed(eigh(centred(K.copy()), subset_by_index=[m - 1, m - 1])[1])[:, 0]
+    return signed(eigh_largest(centred(K.copy()), 1)[1])[:, 0]
 
 
 def _clusters(K: Array, n_clusters: int) -> Array:

@@ -212,6 +212,8 @@ class EigenSolution:
         The sum of all eigenvalues, also of those that were not asked for.
     residual
         The largest ‖A u − λu‖ over the largest eigenvalue.
+    spectrum
+        All eigenvalues, where they were found.
     """
 
     values: Array
@@ -221,3 +223,4 @@ class EigenSolution:
     residual: float
     n_iter: int
     solver: str
+    spectrum: Array | None = None

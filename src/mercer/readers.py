@@ -3,70 +3,165 @@
 ``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA) into one polars data frame whose columns have types: numbers,
 booleans, ISO dates, texts, with missing values as null. What cannot be read without guessing is refused with the place and the cure.
 
+A svmlight file that is mostly zeros comes as a ``SparseTable``. What a file unpacks to is limited: see ``read_table``.
+
 Text is UTF-8, with or without a byte order mark, or UTF-16 with one. Latin-1 is not tried: any bytes at all are valid Latin-1, so a wrong guess
 would pass unseen into the categories of a model.
 """
 
 from __future__ import annotations
 
-import bz2
-import csv
 import difflib
-import gzip
-import io
-import lzma
+import os
 import re
-import zipfile
-import zlib
+import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import polars as pl
 
 from mercer.data import DataError
+from mercer.data.archives import Archive, check_fields, most_bytes, read_array, too_large, unpacked
+from mercer.svmlight import SparseTable, read_svmlight
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
 _DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}  # the comma last: it also stands inside numbers and sentences
 _COMPRESSED = (".gz", ".bz2", ".xz")
-_UNPACK: dict[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress, b"\xfd7zXZ": lzma.decompress}
 _DELIMITED = (".csv", ".tsv", ".tab")
 _PARQUET = (".parquet", ".pq")
 _SVMLIGHT = (".libsvm", ".svmlight", ".svm")
 _FASTA = (".fasta", ".fa", ".fna", ".faa", ".ffn")
 _UNSPECIFIC = ("", ".txt", ".data", ".dat", ".test", ".t", ".tr", ".scale")
 _SAMPLE = 100  # records that a delimiter is judged by
+_BATCH = 10_000  # records of a FASTA file that are Python texts at a time
 _NAMES = ("columns", "feature_names")  # of an array with the names of the columns of X
-_MOST_CELLS = 250_000_000  # of a sparse file written out as a table: 2 GB
+
+# Bytes of a value in a column; of a text, what refers to it
+_WIDTHS = {pl.Int8: 1, pl.UInt8: 1, pl.Boolean: 1, pl.Int16: 2, pl.UInt16: 2, pl.Int32: 4, pl.UInt32: 4, pl.Float32: 4, pl.Date: 4, pl.String: 16}
 
 _PAIR = r"\d+:[^\s:]+"
 _SVMLIGHT_LINE = re.compile(rf"[+-]?[\d.]+(e[+-]?\d+)?(\s+qid:\d+)?(\s+{_PAIR})+\s*(#.*)?", re.IGNORECASE)
 _WITH_COMMA = r"^[+-]?\d*(,\d+)+(\.\d+)?([eE][+-]?\d+)?$"
+_MAYBE_MORE = re.compile(r"(?i:true|false)$|[+-]?[\d,]")
 _DATES = ("%Y-%m-%d",)
 _TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
 
 
-def read_table(path: str | Path, *, columns: Sequence[str] | None = None) -> pl.DataFrame:
+@overload
+def read_table(
+    path: str | Path, *, columns: Sequence[str] | None = ..., sparse: Literal[False], max_bytes: int | str | None = ..., lines: str | None = ...
+) -> pl.DataFrame: ...
+
+
+@overload
+def read_table(
+    path: str | Path, *, columns: Sequence[str] | None = ..., sparse: bool | None = ..., max_bytes: int | str | None = ..., lines: str | None = ...
+) -> pl.DataFrame | SparseTable: ...
+
+
+def read_table(
+    path: str | Path,
+    *,
+    columns: Sequence[str] | None = None,
+    sparse: bool | None = None,
+    max_bytes: int | str | None = None,
+    lines: str | None = None,
+) -> pl.DataFrame | SparseTable:
     """The table in a file; its format is told by the extension, and by its first lines where the extension says nothing.
 
+    Parameters
+    ----------
+    path
+        CSV and its relatives, svmlight, FASTA, as they are or packed by gzip, bzip2 or xz; Parquet; NPZ.
     columns
         The columns to return, in this order; None for all. Of a svmlight file, a feature that no line mentions is 0.
+    sparse
+        Whether a svmlight file comes as a ``SparseTable``; None: where it has many times more zeros than entries, or more than 10 000 columns.
+        Other formats have no sparse form.
+    max_bytes
+        How much may be read of a file after unpacking, in bytes or as "2GB"; None: an eighth of the machine's memory, for reading takes several
+        times the size of a text. A field of a text counts for 16 bytes at least.
+    lines
+        The name of the one column of a text file in which every line is a value: SMILES, texts. A first line that is this name is a header.
+
+    Returns
+    -------
+    polars.DataFrame, or SparseTable
+
+    Raises
+    ------
+    DataError
+        A ``ValueError``: for whatever is wrong with the file, with the place and the cure.
     """
     path = Path(path)
     kind = _kind(path)
     _check_readable(path)
+    limit = most_bytes(max_bytes)
     if kind == "parquet":
-        return _selected(_read_parquet(path), columns, path)
+        return _selected(_read_parquet(path, limit), columns, path)
     if kind == "npz":
-        return _selected(_read_npz(path), columns, path)
-    text = _text(path)
+        return _selected(_read_npz(path, limit), columns, path)
+    text = _text(path, limit)
+    if lines is not None:
+        check_fields(path, text.count("\n"), limit)
+        return _selected(_read_lines(text, lines, path), columns, path)
     if kind == "fasta":
+        check_fields(path, 3 * text.count("\n>"), limit)
         return _selected(_read_fasta(text, path), columns, path)
     if kind == "svmlight" or (kind == "text" and _looks_like_svmlight(text)):
-        return _read_svmlight(text, path, columns)
-    return _selected(_read_delimited(text, path), columns, path)
+        check_fields(path, text.count(":") + text.count("\n"), limit)
+        return _of_pairs(read_svmlight(_lines(text), path), columns, path, sparse, limit)
+    delimiter = _delimiter(text, path)
+    check_fields(path, text.count("\n") + (text.count(delimiter) if delimiter else 0), limit)
+    return _selected(_read_delimited(text, delimiter, path), columns, path)
+
+
+def _of_pairs(table: SparseTable, columns: Sequence[str] | None, path: Path, sparse: bool | None, limit: int) -> pl.DataFrame | SparseTable:
+    """A table of index:value pairs in the form that is wanted, or suits it."""
+    if sparse and columns is None:
+        return table
+    size = 8 * table.height * (len(columns) if columns is not None else table.width)
+    if sparse is None and columns is None and (size > limit or not table.suits_a_frame):
+        return table
+    if size > limit:
+        raise too_large(f"{path}, with every zero written out,", size, limit)
+    return _selected(table.frame(columns), columns, path)
+
+
+def is_text(path: str | Path) -> bool:
+    """Whether a file is a text of lines and fields, by its name."""
+    return _kind(Path(path)) in ("delimited", "text")
+
+
+def first_line(path: str | Path, max_bytes: int | str | None = None) -> str:
+    """The first line of a text file that is not blank."""
+    return next(line for line in _lines(_text(Path(path), most_bytes(max_bytes))) if line.strip())
+
+
+def check_place(path: str | Path, extensions: Sequence[str] = ()) -> None:
+    """Raise DataError unless a file can be written there, with one of these extensions if some are given."""
+    path = Path(path)
+    if extensions and path.suffix.lower() not in extensions:
+        raise DataError(f"{path}: a table is written as {_listed(extensions)}, not as {path.suffix or 'a file without extension'!r}.")
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name a file in it.")
+    if not path.resolve().parent.is_dir():
+        raise DataError(f"{path}: there is no folder {str(path.parent)!r} to put {path.name} in; make it first.")
+    if path.exists() and not os.access(path, os.W_OK):
+        raise DataError(f"{path} cannot be written: it is there, and protected. Choose another name.")
+    beside = path.with_name(f".{uuid.uuid4().hex}")
+    try:
+        beside.touch()
+        beside.unlink()
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror}. Choose another folder.") from None
+
+
+TABLES = (*_DELIMITED, *_PARQUET)  # extensions of what ``write_table`` writes
 
 
 def write_table(frame: pl.DataFrame, path: str | Path | None = None) -> str | None:
@@ -74,11 +169,8 @@ def write_table(frame: pl.DataFrame, path: str | Path | None = None) -> str | No
     if path is None:
         return frame.write_csv()
     path = Path(path)
+    check_place(path, TABLES)
     kind = path.suffix.lower()
-    if kind not in (*_DELIMITED, *_PARQUET):
-        raise DataError(f"{path}: a table is written as {_listed((*_DELIMITED, *_PARQUET))}, not as {path.suffix or 'a file without extension'!r}.")
-    if not path.parent.is_dir():
-        raise DataError(f"{path}: there is no folder {str(path.parent)!r}; make it first.")
     if kind in _PARQUET:
         frame.write_parquet(path)
     else:
@@ -113,29 +205,32 @@ def _check_readable(path: Path) -> None:
         raise DataError(f"{path} is empty.")
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, limit: int) -> str:
     """The characters of a text file, unpacked, with \\n at the end of lines."""
-    raw = path.read_bytes()
-    for magic, unpack in _UNPACK.items():
-        if not raw.startswith(magic):
-            continue
-        try:
-            raw = unpack(raw)
-            break
-        except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error):
-            raise DataError(f"{path} is compressed, and damaged or cut off; fetch or pack it again.") from None
-    encoding = "utf-16" if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    raw = unpacked(path, limit)
+    encoding, name = ("utf-16", "UTF-16") if raw.startswith((b"\xff\xfe", b"\xfe\xff")) else ("utf-8-sig", "UTF-8")
     try:
         text = raw.decode(encoding)
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         cure = "save it again as UTF-8 (a spreadsheet's 'CSV UTF-8'; or: iconv -f latin1 -t utf-8)"
-        raise DataError(f"{path}, line {line}: byte {raw[error.start]:#04x} is not UTF-8; {cure}.") from None
+        raise DataError(f"{path}, line {line}: byte {raw[error.start]:#04x} is not {name}; {cure}.") from None
+    del raw
     if "\0" in text:
         raise DataError(f"{path} is not text, though its name says so; known are {_listed((*_DELIMITED, *_PARQUET, '.npz', *_SVMLIGHT))}.")
     if not text.strip():
         raise DataError(f"{path} is empty: it holds only blank lines.")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text, one after the other."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    if start < len(text):
+        yield text[start:]
 
 
 def _selected(frame: pl.DataFrame, columns: Sequence[str] | None, path: Path) -> pl.DataFrame:
@@ -161,101 +256,125 @@ def _listed(names: Sequence[str], most: int = 16) -> str:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _read_delimited(text: str, path: Path) -> pl.DataFrame:
-    cells = _cells(text, _delimiter(text, path), path)
-    first = [str(cell).strip() for cell in cells.row(0)]
-    texts = [_plain(column) for column in cells]
-    header = _is_header(first, [column.slice(1) for column in texts])
-    names = _names(first, path) if header else [f"column_{j + 1}" for j in range(len(first))]
-    columns = dict(zip(names, (column.slice(int(header)) for column in texts), strict=True))
-    if header and cells.height == 1:
+def _read_delimited(text: str, delimiter: str, path: Path) -> pl.DataFrame:
+    cells, width = _cells(text, delimiter, path)
+    cells = cells.str.strip_chars()
+    first = cells.head(width).to_list()
+    plain = _without_missing(cells)
+    texts = pl.DataFrame({f"column_{j + 1}": plain.gather_every(width, j) for j in range(width)})
+    header = _is_header(first, texts.slice(1))
+    if header and texts.height == 1:
         raise DataError(f"{path} has a header but no rows.")
-    if header and not first[-1] and columns[names[-1]].null_count() == cells.height - 1:
-        del columns[names[-1]]  # what a delimiter at the end of every line leaves
-    return pl.DataFrame({name: _typed(column, name, path) for name, column in columns.items()})
+    names = _names(first, path) if header else texts.columns
+    body = texts.slice(int(header))
+    body.columns = names
+    if header and not first[-1] and body[names[-1]].null_count() == body.height:
+        body = body.drop(names[-1])  # what a delimiter at the end of every line leaves
+    return _typed(body, path)
 
 
-def _records(text: str, delimiter: str) -> Any:
-    return csv.reader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
+def _read_lines(text: str, name: str, path: Path) -> pl.DataFrame:
+    """Every line a value of one column, a blank one a missing value; the first is none, if it is the name of the column."""
+    lines = _split(_unquoted(text.strip("\n"), "")).str.replace_all(_LINE_END_HIDDEN, "\n", literal=True)
+    column = _without_missing(lines.str.strip_chars())
+    values = column.slice(int((column[0] or "").casefold() == name.casefold()))
+    if not len(values):
+        raise DataError(f"{path} has a header but no rows.")
+    return pl.DataFrame({name: values})
 
 
 def _delimiter(text: str, path: Path) -> str:
-    """The delimiter that splits most of the first records into the same number, above 1, of fields."""
+    """The delimiter that splits most of the first records into the same number, above 1, of fields; "" where none does: there is one column."""
     best, share = "", 0.0
     head = _head(text)
     for delimiter in _DELIMITERS:
-        counts = Counter(len(record) for _, record in zip(range(_SAMPLE), filter(None, _records(head, delimiter)), strict=False))
+        records = (line for line in _lines(_unquoted(head, delimiter)) if line.strip())
+        counts = Counter(record.count(delimiter) + 1 for record in islice(records, _SAMPLE))
         width, often = max(counts.items(), key=lambda item: item[1])
         if width > 1 and often / counts.total() > share:
             best, share = delimiter, often / counts.total()
-    if not best:
-        tried = ", ".join(_DELIMITERS.values())
-        blanks = " The fields seem to be separated by blanks: put commas in their place." if re.match(r"\s*\S+[ ]+\S+", text) else ""
-        raise DataError(f"{path} has only one column, whichever delimiter is tried ({tried}); a table needs two.{blanks}")
+    words = head.lstrip().partition("\n")[0].split()
+    if not best and len(words) > 1 and not any(_is_text(word) for word in words):
+        raise DataError(f"{path}: its fields seem to be separated by blanks: put commas in their place.")
     return best
 
 
 def _head(text: str) -> str:
     """Enough of a text for a sample of its records; cut where a line ends."""
+    text = text.lstrip("\n")
     if len(text) < 1_000_000:
         return text
-    return text[: text.rfind("\n", 0, 1_000_000) + 1] or text
+    head = text[: text.rfind("\n", 0, 1_000_000) + 1]
+    return head if head.strip() else text
 
 
-def _cells(text: str, delimiter: str, path: Path) -> pl.DataFrame:
-    """Every record, the first included, as texts. Lines are split by polars; where quotes may hide a delimiter, by the standard library."""
-    return _quoted_cells(text, delimiter, path) if '"' in text else _bare_cells(text, delimiter, path)
+_DELIMITER_HIDDEN, _LINE_END_HIDDEN = "\0d", "\0n"  # no text that is read has a \0
 
 
-def _bare_cells(text: str, delimiter: str, path: Path) -> pl.DataFrame:
-    lines = pl.DataFrame({"text": text.split("\n")}).with_row_index("line", offset=1).filter(pl.col("text").str.strip_chars() != "")
-    counts = lines["text"].str.count_matches(delimiter, literal=True)
-    width = int(counts[0]) + 1
-    wrong = (counts != width - 1).arg_true()
-    if len(wrong):
-        raise _ragged(path, int(lines["line"][wrong[0]]), int(counts[wrong[0]]) + 1, width)
-    return lines["text"].str.split_exact(delimiter, width - 1).struct.unnest()
+def _unquoted(text: str, delimiter: str) -> str:
+    """The text without quotes around fields; delimiters and ends of lines that were inside them are hidden.
+
+    A field is quoted if its quotes enclose all of it; then two quotes inside are one. Elsewhere a quote is a character: 5" pipe.
+    """
+    if '"' not in text:
+        return text
+    border = re.escape(delimiter) + r"\n"
+
+    def hidden(found: re.Match[str]) -> str:
+        inside = found[1].replace('""', '"').replace("\n", _LINE_END_HIDDEN)
+        return inside.replace(delimiter, _DELIMITER_HIDDEN) if delimiter else inside
+
+    return re.sub(rf'(?:\A|(?<=[{border}]))[ ]*+"([^"]*+(?:""[^"]*+)*+)"(?=[ ]*+(?:[{border}]|\Z))', hidden, text)
 
 
-def _quoted_cells(text: str, delimiter: str, path: Path) -> pl.DataFrame:
-    rows: list[list[str]] = []
-    records, before = _records(text, delimiter), 0
-    try:
-        for record in records:
-            line, before = before + 1, records.line_num
-            if not record or (len(record) == 1 and not record[0].strip()):
-                continue
-            if rows and len(record) != len(rows[0]):
-                raise _ragged(path, line, len(record), len(rows[0]))
-            rows.append(record)
-    except csv.Error as error:
-        raise DataError(f"{path}, line {records.line_num}: {error}; a quote that is never closed does this.") from None
-    return pl.DataFrame(rows, schema=[(f"field_{j}", pl.String) for j in range(len(rows[0]))], orient="row")
+def _split(text: str) -> pl.Series:
+    """The lines of a text; made by polars, for as a Python text each takes 50 bytes more."""
+    return pl.Series("text", [text]).str.split("\n").explode()
+
+
+def _cells(text: str, delimiter: str, path: Path) -> tuple[pl.Series, int]:
+    """The fields of every record, the first included, one after the other, and how many a record has; blank lines are left out."""
+    plain = _unquoted(text, delimiter)
+    lines = _split(plain).to_frame().with_row_index("line", offset=1).filter(pl.col("text").str.strip_chars() != "")
+    if not lines.height:
+        raise DataError(f"{path} is empty: it holds only blank lines.")
+    cells, width = lines["text"], 1
+    if delimiter:
+        counts = cells.str.count_matches(delimiter, literal=True)
+        width = int(counts[0]) + 1
+        wrong = (counts != width - 1).arg_true()
+        if len(wrong):
+            inside = int(cells.head(int(wrong[0])).str.count_matches(_LINE_END_HIDDEN, literal=True).sum())  # lines that were in fields
+            raise _ragged(path, int(lines["line"][wrong[0]]) + inside, int(counts[wrong[0]]) + 1, width)
+        cells = cells.str.split(delimiter).explode()
+    if "\0" in plain:
+        cells = cells.str.replace_all(_LINE_END_HIDDEN, "\n", literal=True).str.replace_all(_DELIMITER_HIDDEN, delimiter, literal=True)
+    return cells, width
 
 
 def _ragged(path: Path, line: int, found: int, expected: int) -> DataError:
-    return DataError(f"{path}, line {line} has {found} fields, the first line has {expected}; quote fields that hold the delimiter.")
+    cure = "put quotes around fields that hold the delimiter, and two for each one inside"
+    return DataError(f"{path}, line {line} has {found} fields, the first line has {expected}; {cure}.")
 
 
-def _plain(column: pl.Series) -> pl.Series:
-    """Texts without blanks around them, null where a value is missing."""
-    stripped = column.cast(pl.String).str.strip_chars()
-    return stripped.set(stripped.is_in(MISSING), None)
+def _without_missing(texts: pl.Series) -> pl.Series:
+    """Null where a value is missing."""
+    return texts.set(texts.is_in(list(MISSING)), None)
 
 
-def _is_header(first: Sequence[str], body: Sequence[pl.Series]) -> bool:
+def _is_header(first: Sequence[str], body: pl.DataFrame) -> bool:
     """Whether a first line names the columns below it.
 
     A text over numbers does; a number never does. Where all is text, a line of different texts does, none of which is found again below.
     """
     texts = [_is_text(cell) for cell in first]
-    if any(text and _are_numbers(column) for text, column in zip(texts, body, strict=True)):
+    if any(text and number for text, number in zip(texts, _are_numbers(body, pl.Float64), strict=True)):
         return True
     if not all(text or not cell for text, cell in zip(texts, first, strict=True)) or not any(texts):
         return False
-    filled = [cell for cell in first if cell]
-    again = any(cell and bool((column == cell).any()) for cell, column in zip(first, body, strict=True))
-    return len(set(filled)) == len(filled) and not again
+    filled = {name: cell for name, cell in zip(body.columns, first, strict=True) if cell}
+    again = any(body.select((pl.col(name) == cell).any() for name, cell in filled.items()).row(0))
+    return len(set(filled.values())) == len(filled) and not again
 
 
 def _is_text(cell: str) -> bool:
@@ -268,9 +387,10 @@ def _is_text(cell: str) -> bool:
     return False
 
 
-def _are_numbers(column: pl.Series) -> bool:
-    present = column.drop_nulls()
-    return len(present) > 0 and present.cast(pl.Float64, strict=False).null_count() == 0
+def _are_numbers(texts: pl.DataFrame, kind: Any) -> list[bool]:
+    """For each column of texts, whether it has some that are present and all of these are numbers of a kind."""
+    missing, lost = texts.null_count().row(0), texts.select(pl.all().cast(kind, strict=False)).null_count().row(0)
+    return [a == b < texts.height for a, b in zip(missing, lost, strict=True)]
 
 
 def _names(header: Sequence[str], path: Path) -> list[str]:
@@ -287,14 +407,24 @@ def _numbers(places: Sequence[int]) -> str:
     return ", ".join(map(str, places[:-1])) + f" and {places[-1]}"
 
 
-def _typed(column: pl.Series, name: str, path: Path) -> pl.Series:
-    """A column of texts as what all of them are: whole numbers, numbers, booleans, ISO dates; else as texts."""
+def _typed(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
+    """Columns of texts as what all of them are: whole numbers, numbers, booleans, ISO dates; else as texts."""
+    kinds: dict[str, Any] = {}
+    for name, missing, number, whole in zip(
+        texts.columns, texts.null_count().row(0), _are_numbers(texts, pl.Float64), _are_numbers(texts, pl.Int64), strict=True
+    ):
+        if number or missing == texts.height:
+            kinds[name] = pl.Int64 if whole else pl.Float64
+    typed = texts.with_columns(pl.col(name).cast(kind) for name, kind in kinds.items())
+    return typed.with_columns(_not_numbers(texts[name], name, path) for name in texts.columns if name not in kinds)
+
+
+def _not_numbers(column: pl.Series, name: str, path: Path) -> pl.Series:
+    """A column of texts that are not all numbers, as booleans or ISO dates if they are that."""
     present = column.drop_nulls()
-    if len(present) == 0 or _are_numbers(column):
-        whole = column.cast(pl.Int64, strict=False)
-        return whole if len(present) and whole.null_count() == column.null_count() else column.cast(pl.Float64)
-    lower = present.str.to_lowercase()
-    if lower.is_in(["true", "false"]).all():
+    if _MAYBE_MORE.match(present[0]) is None:  # what the first is not, the column is not: there may be thousands of columns
+        return column
+    if present.str.to_lowercase().is_in(["true", "false"]).all():
         return column.str.to_lowercase() == "true"
     for dtype, formats in ((pl.Date, _DATES), (pl.Datetime("us"), _TIMES)):
         for form in formats:
@@ -318,24 +448,32 @@ def _typed(column: pl.Series, name: str, path: Path) -> pl.Series:
 
 def _read_fasta(text: str, path: Path) -> pl.DataFrame:
     """One row for each record: ``id``, the first word after >, ``description``, the rest of that line, and ``sequence``, its lines joined."""
-    ids: list[str] = []
-    descriptions: list[str] = []
-    sequences: list[list[str]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    records = _records(text, path)
+    batches = iter(lambda: list(islice(records, _BATCH)), [])  # by batches: three Python texts take 150 bytes more than they have letters
+    frames = [pl.DataFrame(batch, schema={"id": pl.String, "description": pl.String, "sequence": pl.String}, orient="row") for batch in batches]
+    if not frames:
+        raise DataError(f"{path}: there are no records in the file; a record begins with a line that starts with '>'.")
+    return pl.concat(frames)
+
+
+def _records(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
+    """The records of a FASTA file."""
+    head: tuple[str, str] | None = None
+    parts: list[str] = []
+    for number, line in enumerate(_lines(text), start=1):
         if line.startswith(">"):
+            if head is not None:
+                yield (*head, "".join(parts))
             first, _, rest = line[1:].strip().partition(" ")
-            ids.append(first)
-            descriptions.append(rest.strip())
-            sequences.append([])
+            head, parts = (first, rest.strip()), []
         elif line.startswith(";") or not line.strip():
             continue
-        elif not sequences:
+        elif head is None:
             raise DataError(f"{path}, line {number}: a FASTA file begins with a line that starts with '>', not with {line[:20]!r}.")
         else:
-            sequences[-1].append("".join(line.split()))
-    if not ids:
-        raise DataError(f"{path}: there are no records in the file; a record begins with a line that starts with '>'.")
-    return pl.DataFrame({"id": ids, "description": descriptions, "sequence": ["".join(parts) for parts in sequences]})
+            parts.append("".join(line.split()))
+    if head is not None:
+        yield (*head, "".join(parts))
 
 
 def _looks_like_svmlight(text: str) -> bool:
@@ -343,81 +481,35 @@ def _looks_like_svmlight(text: str) -> bool:
     return bool(lines) and _SVMLIGHT_LINE.fullmatch(lines[0].strip()) is not None
 
 
-def _read_svmlight(text: str, path: Path, wanted: Sequence[str] | None) -> pl.DataFrame:
-    """``label index:value …`` as columns ``target``, ``x1`` … ``xd``, named by index (``x0`` only where an index is 0)."""
-    target: list[float] = []
-    rows: list[int] = []
-    indices: list[int] = []
-    values: list[float] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        parts = line.partition("#")[0].split()
-        if not parts:
-            continue
-        for part in parts[1:]:
-            index, colon, value = part.partition(":")
-            if index == "qid":
-                continue
-            if not colon or not index.isascii() or not index.isdigit() or (amount := _float(value)) is None:
-                raise DataError(f"{path}, line {number}: {part!r} is not 'index:value'.")
-            rows.append(len(target))
-            indices.append(int(index))
-            values.append(amount)
-        label = _float(parts[0])
-        if label is None:
-            raise DataError(f"{path}, line {number}: the label {parts[0]!r} is not a number; several labels a line are not supported.")
-        target.append(label)
-    if not target:
-        raise DataError(f"{path} has no rows.")
-    labels = np.array(target)
-    whole = pl.Series("target", labels.astype(np.int64) if np.array_equal(labels, np.rint(labels)) and (abs(labels) < 2**53).all() else labels)
-    first, last = (min(indices), max(indices)) if indices else (1, 0)
-    if wanted is not None:  # also those that this file happens not to mention
-        last = max([last, *(int(c[1:]) for c in wanted if re.fullmatch(r"x[1-9]\d*", c))])
-    start = 0 if first == 0 else 1
-    width = last + 1 - start
-    if len(target) * width > _MOST_CELLS:
-        raise DataError(
-            f"{path}: {len(target)} rows × {width} columns are too many for a table. Read it as a sparse matrix, "
-            "sklearn.datasets.load_svmlight_file, which all estimators take."
-        )
-    table = np.zeros((len(target), width))
-    table[rows, np.array(indices, np.int64) - start] = values
-    frame = pl.DataFrame([whole, *(pl.Series(f"x{j + start}", table[:, j]) for j in range(width))])
-    return _selected(frame, wanted, path)
-
-
-def _float(text: str) -> float | None:
+def _read_parquet(path: Path, limit: int) -> pl.DataFrame:
+    """A Parquet file. A few bytes may stand for many rows, so their number, which the file states, is looked at first."""
     try:
-        return float(text)
-    except ValueError:
-        return None
+        plan = pl.scan_parquet(path, glob=False)
+        rows = int(plan.select(pl.len()).collect().item())
+        size = rows * sum(_WIDTHS.get(kind.base_type(), 8) for kind in plan.collect_schema().dtypes())
+        if size > limit:
+            raise too_large(path, size, limit)
+        return plan.collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        if isinstance(error, DataError):
+            raise
+        raise DataError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0][:200] if str(error) else 'it is damaged'}") from None
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
-    try:
-        return pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-
-
-def _read_npz(path: Path) -> pl.DataFrame:
+def _read_npz(path: Path, limit: int) -> pl.DataFrame:
     """Arrays of n rows side by side: X as ``x1`` … ``xd``, y as ``target``, any other by its name, numbered where it has several columns.
 
     Beside X, an array of texts ``columns`` or ``feature_names`` names its columns, and what has other than n rows (a test set) is left out.
     """
     arrays: dict[str, Any] = {}
     try:
-        with np.load(path, allow_pickle=False) as file:
-            for name in file.files:
-                try:
-                    arrays[name] = file[name]
-                except ValueError as error:
-                    cure = "save it as numbers or texts, X.astype(float) or X.astype(str)" if "Object arrays" in str(error) else "save it again"
-                    raise DataError(f"{path}: array {name!r} cannot be read: {error} Instead, {cure}.") from None
+        archive = Archive(path, limit)
     except DataError:
-        raise
-    except (OSError, ValueError, EOFError, AttributeError, zipfile.BadZipFile):
         raise DataError(f"{path} is not an NPZ file, or is damaged; write it with numpy.savez.") from None
+    with archive:
+        for part in archive.parts:
+            name = part.removesuffix(".npy")
+            arrays[name] = read_array(archive.read(part), f"{path}: array {name!r}")
     if not arrays:
         raise DataError(f"{path} holds no arrays.")
     X = arrays.get("X")
@@ -426,6 +518,8 @@ def _read_npz(path: Path) -> pl.DataFrame:
         given = [a.tolist() for name in _NAMES if (a := arrays.pop(name, None)) is not None and a.dtype.kind == "U" and a.shape == X.shape[1:]]
         names = given[0] if given else []
         arrays = {name: a for name, a in arrays.items() if name == "y" or (a.shape[:1] == X.shape[:1] and a.ndim <= 2)}
+    if X is not None and len(names) > len(set(names)):
+        raise DataError(f"{path}: two columns of X have the same name.")
     if len({a.shape[:1] for a in arrays.values()}) > 1 or any(a.ndim not in (1, 2) for a in arrays.values()):
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise DataError(f"{path}: the columns of a table are 1-D or 2-D arrays of the same length; found {shapes}.")
@@ -443,10 +537,20 @@ def _read_npz(path: Path) -> pl.DataFrame:
 
 
 def _column_of(values: Any, place: str) -> pl.Series:
-    if values.dtype.kind in "fiub":
-        return pl.Series(values.astype(np.float32) if values.dtype == np.float16 else np.ascontiguousarray(values))
-    if values.dtype.kind == "U":
-        return pl.Series(values.tolist(), dtype=pl.String)
-    if values.dtype.kind == "M":
-        return pl.Series(values.astype("datetime64[us]"))
+    try:
+        if values.dtype.kind in "fiub" and values.dtype.itemsize <= 8:
+            return pl.Series(_native(values.astype(np.float32) if values.dtype == np.float16 else values))
+        if values.dtype.kind == "f":
+            return pl.Series(values.astype(np.float64))
+        if values.dtype.kind == "U":
+            return pl.Series(values.tolist(), dtype=pl.String)
+        if values.dtype.kind == "M":
+            return pl.Series(_native(values.astype("datetime64[us]")))
+    except (ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:  # characters and dates that there are not
+        raise DataError(f"{place} holds what cannot be read as {values.dtype}: {error}") from None
     raise DataError(f"{place} is of {values.dtype}; a column is of numbers, booleans, texts or dates.")
+
+
+def _native(values: Any) -> Any:
+    """In the order of bytes of this machine, one after the other."""
+    return np.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))

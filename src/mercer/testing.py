@@ -1,6 +1,7 @@
 """The contracts, as functions: run them on your own kernels and matrices.
 
-``check_kernel`` and ``check_gram`` measure and report; ``assert_kernel_contract`` is what every kernel of Mercer is tested with.
+``check_kernel`` and ``check_gram`` measure and report; ``assert_kernel_contract`` is what every kernel of Mercer is tested with, and
+``assert_reads_back`` the part of it that needs no data.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import pickle
 import sys
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,65 +21,95 @@ from mercer.backend import Compute
 from mercer.data import size, take
 from mercer.gram import Gram, KernelGram
 from mercer.kernels.base import Kernel
+from mercer.kernels.notation import NotationError, names_of, parse
+from mercer.linalg import eigenvalues
 from mercer.validity import asymmetry, extreme_eigenvalues
 
 
 @dataclass(frozen=True)
 class Validity:
-    """What was measured, and a verdict in words. True if the matrix is that of a kernel, up to rounding."""
+    """What was measured, and a verdict in words. True if the matrix is that of a kernel, up to rounding.
+
+    Attributes
+    ----------
+    finite, symmetric, cauchy_schwarz : bool
+        Whether all values are finite; k(x, z) = k(z, x); |k(x, z)|² ≤ k(x, x)k(z, z).
+    smallest_eigenvalue : float
+        Relative to the largest; NaN if it was not measured.
+    largest_eigenvalue : float
+    verdict : str
+        The same in words, with the place where something is wrong.
+    tolerance : float
+        What counts as rounding, relative to the largest value: 1e-8, and more where the matrix is of fewer than 64 bits.
+    """
 
     finite: bool
     symmetric: bool
-    smallest_eigenvalue: float  # relative to the largest; NaN if it was not measured
+    smallest_eigenvalue: float
     largest_eigenvalue: float
     cauchy_schwarz: bool
     verdict: str
+    tolerance: float = 1e-8
+    without_derivative: tuple[str, ...] = ()  # parameters that ``gradient`` and ``tune`` do not see though they are said to be continuous
 
     def __bool__(self) -> bool:
-        return self.finite and self.symmetric and self.cauchy_schwarz and self.smallest_eigenvalue >= -_tolerance
+        return self.finite and self.symmetric and self.cauchy_schwarz and self.smallest_eigenvalue >= -self.tolerance
 
     def __str__(self) -> str:
         return self.verdict
 
 
-_tolerance = 1e-8
+def _tolerance(dtype: Any) -> float:
+    """What rounding makes of 0 in a matrix of this type: that of float32 is 1e-5."""
+    return 1e-8 if dtype.kind != "f" else max(1e-8, 84 * float(np.finfo(dtype).eps))
 
 
 def check_kernel(kernel: Kernel, X: Any) -> Validity:
-    """Whether k behaves as a kernel on X: finite, symmetric, positive semi-definite, |k(x, z)|² ≤ k(x, x)k(z, z)."""
+    """Whether k behaves as a kernel on X: finite, symmetric, positive semi-definite, |k(x, z)|² ≤ k(x, x)k(z, z).
+
+    The verdict also names parameters without a derivative, which ``tune`` would leave as they are.
+    """
     kernel = kernel.bind(X)
     try:
         A = kernel._prepare(kernel.domain.check(X))
         K = KernelGram.of(kernel, A, A, Compute(), mirror=False).dense()
     except FloatingPointError as error:
         return Validity(False, False, float("nan"), float("nan"), False, str(error))
-    return _examine(backend.to_numpy(K), str(kernel))
+    found = _examine(backend.to_numpy(K), str(kernel))
+    missing, why = kernel.without_derivative(X)
+    said = f" It has no derivative with respect to {', '.join(missing)}: {why}." if missing else ""
+    return replace(found, verdict=found.verdict + said, without_derivative=tuple(missing))
 
 
 def check_gram(K: Any) -> Validity:
     """Whether a matrix can be the Gram matrix of a kernel."""
-    K = backend.to_numpy(K.dense() if isinstance(K, Gram) else K)
+    K = backend.to_numpy(K.dense() if isinstance(K, Gram) else K.toarray() if sparse.issparse(K) else K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A Gram matrix is square, got shape {K.shape}.")
+    if K.dtype.kind not in "fiub":
+        raise ValueError(f"A Gram matrix is of real numbers, got {K.dtype}.")
     return _examine(K, "The matrix")
 
 
 def _examine(K: Any, name: str) -> Validity:
-    nan = float("nan")
-    tolerance = _tolerance if K.dtype == np.float64 else 1e-5
+    nan, tolerance = float("nan"), _tolerance(K.dtype)
+    K = K.astype(np.float64, copy=False)
     if not backend.all_finite(K):
         i, j = divmod(int(np.argmax(~np.isfinite(K))), K.shape[1])
-        return Validity(False, False, nan, nan, False, f"{name}: the value for the pair ({i}, {j}) is {K[i, j]}.")
+        return Validity(False, False, nan, nan, False, f"{name}: the value for the pair ({i}, {j}) is {K[i, j]}.", tolerance)
     pair = asymmetry(K, tolerance)
     if pair is not None:
         i, j = pair
         verdict = f"{name} is not symmetric: k(x{i}, x{j}) = {K[i, j]:.6g} but k(x{j}, x{i}) = {K[j, i]:.6g}. Average the two, or mend the formula."
-        return Validity(True, False, nan, nan, False, verdict)
-    diagonal = np.diagonal(K).astype(np.float64)
-    if (diagonal < 0).any():
+        return Validity(True, False, nan, nan, False, verdict, tolerance)
+    diagonal = np.diagonal(K)
+    rounding = tolerance * float(np.abs(K).max(initial=0.0))
+    if (diagonal < -rounding).any():
         i = int(np.argmin(diagonal))
-        return Validity(True, True, nan, nan, False, f"{name} gives k(x{i}, x{i}) = {diagonal[i]:.6g} < 0: an inner product of a thing with itself.")
-    bound = np.sqrt(diagonal)[:, None] * np.sqrt(diagonal)
+        verdict = f"{name} gives k(x{i}, x{i}) = {diagonal[i]:.6g} < 0: an inner product of a thing with itself. It is not a kernel."
+        return Validity(True, True, nan, nan, False, verdict, tolerance)
+    root = np.sqrt(np.maximum(diagonal, 0.0))
+    bound = root[:, None] * root
     excess = np.abs(K) - bound * (1 + tolerance) - tolerance * float(diagonal.max(initial=0.0))
     schwarz = not (excess > 0).any()
     smallest, largest = extreme_eigenvalues(K)
@@ -96,7 +127,7 @@ def _examine(K: Any, name: str) -> Validity:
             f"{name} is a kernel on these {len(K)} objects: symmetric, finite, positive semi-definite "
             f"(smallest eigenvalue {smallest:.3g}, {relative:.2g} of the largest)."
         )
-    return Validity(True, True, float(relative), float(largest), schwarz, verdict)
+    return Validity(True, True, float(relative), float(largest), schwarz, verdict, tolerance)
 
 
 def check_mercer(kernel: Kernel, interval: tuple[float, float], nodes: int = 64) -> Any:
@@ -111,16 +142,19 @@ def check_mercer(kernel: Kernel, interval: tuple[float, float], nodes: int = 64)
     points = ((b - a) * x + (a + b)) / 2
     root = np.sqrt(w * (b - a) / 2)
     K = backend.to_numpy(kernel(points[:, None]))
-    return np.linalg.eigvalsh(root[:, None] * K * root)[::-1]
+    return eigenvalues(root[:, None] * K * root)[::-1]
 
 
 def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> None:
     """Raise AssertionError unless the kernel keeps what every kernel of Mercer promises on the samples X.
 
     Symmetry; positive semi-definiteness where promised; diag = the diagonal; any block equal to its part of the whole; products, rows
-    and views equal to the dense matrix; features that reproduce it; equal after clone, pickle and parse.
+    and views equal to the dense matrix; features that reproduce it; a derivative for each continuous parameter; equal after clone, pickle and parse,
+    before it is bound to X and after.
     """
+    assert_reads_back(kernel)
     kernel = kernel.bind(X)
+    assert_reads_back(kernel)
     K = backend.to_numpy(kernel(X)).astype(np.float64)
     n = len(K)
     scale = max(float(np.abs(K).max()), 1e-300)
@@ -144,12 +178,33 @@ def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> No
         phi = kernel.features(X)
         product = (phi @ phi.T).toarray() if sparse.issparse(phi) else backend.to_numpy(phi @ phi.T)
         close(product, K, "the inner product of features")
+    if not any(part._bound_to_values for part in kernel._parts()):
+        missing, why = kernel.without_derivative(X)
+        assert not missing, f"{kernel} has no derivative with respect to {', '.join(missing)}: {why}"
     copies = [clone(kernel), deepcopy(kernel)]
     if getattr(sys.modules.get(type(kernel).__module__), type(kernel).__qualname__, None) is type(kernel):  # not defined at a prompt
         copies.append(pickle.loads(pickle.dumps(kernel)))
     for copy in copies:
         assert copy == kernel, f"{kernel} is not equal to its copy"
         assert hash(copy) == hash(kernel), f"{kernel} does not hash like its copy"
+
+
+def assert_reads_back(kernel: Kernel) -> None:
+    """Raise AssertionError unless ``parse`` makes the same kernel of str(kernel), and of repr(kernel).
+
+    What a text cannot hold (functions, long arrays, fitted models) is given to ``parse`` beside it, by ``mercer.kernels.notation.names_of``.
+    """
+    try:
+        names = names_of(kernel)
+    except NotationError:  # two different things of the same description: the text does not claim to say which is which
+        return
+    for form in (str, repr):
+        text = form(kernel)
+        try:
+            again = parse(text, names)
+        except NotationError as error:
+            raise AssertionError(f"{form.__name__}(kernel) is {text[:200]!r}, which does not parse: {error}") from error
+        assert again == kernel, f"{form.__name__}(kernel) is {text[:200]!r}, which parses to another kernel"
 
 
 def _assert_gram(gram: Gram, K: Any, close: Any) -> None:

@@ -9,6 +9,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from mercer import backend
 from mercer.data import chunks
+from mercer.linalg import eigenvalues
 
 _EDGE = 512
 _DENSE_EIGENVALUES = 1000  # up to here LAPACK is faster and needs no convergence
@@ -61,5 +62,5 @@ def extreme_eigenvalues(K: Any) -> tuple[float, float]:
             return largest + float(shifted[0]), largest
         except ArpackNoConvergence:
             pass
-    values = np.linalg.eigvalsh((K + K.T) / 2)
+    values = eigenvalues((K + K.T) / 2)
     return float(values[0]), float(values[-1])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import linalg, stats
+from scipy import linalg, sparse, stats
 from sklearn import cross_decomposition
 from sklearn.base import clone
 
@@ -459,5 +459,81 @@ def test_weights_are_the_functions_of_the_columns(reg: float, offset: float) -> 
     Y = X[:, :2] + rng.standard_normal((80, 2))
     model = mc.CCA(2, reg=reg).fit(X + offset * (reg == 0), Y)
     scores, other = model.transform(X + offset * (reg == 0), Y)
-    np.testing.assert_allclose((X - X.mean(0)) @ model.x_weights_, scores - scores.mean(0), atol=1e-8)
-    np.testing.assert_allclose((Y - Y.mean(0)) @ model.y_weights_, other - other.mean(0), atol=1e-8)
+    for table, rotations, values in ((X, model.x_rotations_, scores), (Y, model.y_rotations_, other)):
+        std = table.std(0, ddof=1) if reg == 0 else 1.0
+        np.testing.assert_allclose((table - table.mean(0)) / std @ rotations, values - values.mean(0), atol=1e-8 * np.abs(values).max())
+
+
+# -- scikit-learn's attributes, and weights -----------------------------------------------------------------------------
+
+NAMES = ("x_weights_", "y_weights_", "x_rotations_", "y_rotations_", "x_loadings_", "y_loadings_", "coef_", "intercept_")
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_cca_means_what_scikit_learn_means(m: int) -> None:
+    X, Y = _views(150)
+    X, Y = X + 3, Y * [1.0, 20.0, 0.3, 1.0] - 5
+    ours, theirs = mc.CCA(m).fit(X, Y), cross_decomposition.CCA(m, tol=1e-15, max_iter=100_000).fit(X, Y)
+    for name in NAMES:
+        truth = getattr(theirs, name)
+        np.testing.assert_allclose(getattr(ours, name), truth, atol=1e-5 * np.abs(truth).max(), err_msg=name)
+    new, _ = _views(20, seed=4)
+    np.testing.assert_allclose(ours.predict(new), theirs.predict(new), rtol=1e-4)
+    for mine, his in zip(ours.transform(X, Y), theirs.transform(X, Y), strict=True):
+        np.testing.assert_allclose(mine, his, atol=1e-4)
+    for mine, his in zip(ours.inverse_transform(*ours.transform(X, Y)), theirs.inverse_transform(*theirs.transform(X, Y)), strict=True):
+        np.testing.assert_allclose(mine, his, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(ours.function_x_(X).reshape(150, m), ours.transform(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("reg", [0.0, 3.0])
+def test_cca_describes_itself_alike_for_all_forms_of_a_table(reg: float) -> None:
+    X, Y = _views(120)
+    X[np.abs(X) < 0.5] = 0.0
+    dense, thin = mc.CCA(2, reg=reg).fit(X, Y), mc.CCA(2, reg=reg).fit(sparse.csr_array(X), Y)
+    for name in NAMES:
+        np.testing.assert_allclose(getattr(thin, name), getattr(dense, name), atol=1e-9)
+    np.testing.assert_allclose(thin.predict(sparse.csr_array(X)), dense.predict(X), atol=1e-9)
+    Z = (X - X.mean(0)) / (X.std(0, ddof=1) if reg == 0 else 1)
+    T = Z @ dense.x_rotations_
+    np.testing.assert_allclose(dense.transform(X), T, atol=1e-9)
+    np.testing.assert_allclose(dense.x_loadings_, np.linalg.lstsq(T, Z, rcond=None)[0].T, atol=1e-9)
+    np.testing.assert_allclose(dense.x_weights_.T @ dense.x_weights_, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(dense.predict(X), (X - X.mean(0)) @ dense.coef_.T + Y.mean(0), atol=1e-9)
+
+
+def test_cca_predicts_one_column_as_one(tmp_path: Path) -> None:
+    X, Y = _views(60)
+    ours, theirs = mc.CCA(1).fit(X, Y[:, 0]), cross_decomposition.CCA(1).fit(X, Y[:, 0])
+    assert ours.predict(X).shape == (60,)
+    np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-9)
+    assert mc.CCA(1).fit(X, Y[:, :1]).predict(X).shape == (60, 1)
+    mc.save(ours, tmp_path / "cca.mercer")
+    np.testing.assert_array_equal(mc.load(tmp_path / "cca.mercer").predict(X), ours.predict(X))
+    with pytest.raises(ValueError, match="1 components"):
+        ours.inverse_transform(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [mc.CCA(2), mc.CCA(2, reg=1.0), mc.KernelCCA(2, G, G, reg=1.0), mc.KernelCCA(2, G, G, reg=(0.5, 2.0), rank=30)],
+    ids=["plain", "ridge", "kernel", "incomplete"],
+)
+def test_a_weight_is_a_repetition(model: Any) -> None:
+    X, Y = _views(80)
+    w = np.random.default_rng(1).integers(0, 4, 80)
+    one = clone(model).fit(X, Y, sample_weight=w)
+    many = clone(model).fit(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0))
+    np.testing.assert_allclose(one.canonical_values_, many.canonical_values_, rtol=1e-9)
+    np.testing.assert_allclose(one.correlations_, many.correlations_, rtol=1e-9)
+    for mine, his in zip(one.transform(X, Y), many.transform(X, Y), strict=True):
+        np.testing.assert_allclose(mine, his, atol=1e-7 * np.abs(his).max())
+    np.testing.assert_allclose(one.score(X, Y, sample_weight=w), many.score(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0)), rtol=1e-9)
+
+
+def test_an_indefinite_view_is_named() -> None:
+    X, Y = _views(80)
+    with pytest.warns(UserWarning, match=r"of its 80\s+eigenvalues are negative"):
+        mc.KernelCCA(1, mc.Sigmoid(1.0, 0.0), G, reg=1.0).fit(X, Y)
+    with pytest.warns(UserWarning, match=r"k\(x, z\)² exceeds"):
+        mc.KernelCCA(1, mc.Sigmoid(1.0, 0.0), G, reg=1.0, rank=20).fit(X, Y)

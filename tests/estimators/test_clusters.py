@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import ks_2samp
 from sklearn import cluster as peers
 from sklearn.base import clone
@@ -412,3 +413,163 @@ def test_bad_options() -> None:
             machine(2, "rbf").fit(X)
     with pytest.raises(ValueError, match=r"negative|affinit|degree"):
         mc.SpectralClustering(2, "precomputed").fit(np.array([[1.0, -2.0, 0.1], [-2.0, 1.0, 0.3], [0.1, 0.3, 1.0]]))
+
+
+# -- where k-means starts -----------------------------------------------------------------------------------------------
+
+
+def _overlapping(n: int = 200) -> Any:
+    return np.random.default_rng(0).standard_normal((n, 3)) * [3.0, 2.0, 1.0] + 50.0
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+@pytest.mark.parametrize("max_iter", [1, 2, 3, 300])
+def test_given_centres_are_descended_from_as_in_scikit_learn(form: str, max_iter: int) -> None:
+    X = _overlapping()
+    centres = X[:4] + 0.1
+    theirs = peers.KMeans(4, init=centres, n_init=1, max_iter=max_iter, tol=0).fit(X)
+    ours = mc.KMeans(4, init=centres, max_iter=max_iter, tol=0).fit(sparse.csr_array(X) if form == "sparse" else X)
+    np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-10)
+    np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+    np.testing.assert_allclose(ours.inertia_, theirs.inertia_, rtol=1e-9)
+    assert ours.n_iter_ == theirs.n_iter_
+
+
+def test_a_function_gives_centres() -> None:
+    X = _overlapping()
+    seen = []
+
+    def init(X: Any, n_clusters: int, random_state: Any) -> Any:
+        seen.append((X.shape, n_clusters))
+        return X[random_state.permutation(len(X))[:n_clusters]]
+
+    model = mc.KMeans(4, init=init, n_init=3, random_state=0).fit(X)
+    assert seen == [((200, 3), 4)] * 3
+    same = mc.KMeans(4, init=lambda *_, **__: model.cluster_centers_, n_init=1).fit(X)
+    np.testing.assert_allclose(same.cluster_centers_, model.cluster_centers_, atol=1e-8)
+
+
+def test_random_starts_and_automatic_numbers_of_them() -> None:
+    X, y = _blobs()
+    for init in ("random", "k-means++"):
+        assert adjusted_rand_score(mc.KMeans(3, init=init, n_init="auto", random_state=0).fit(X).labels_, y) > 0.5
+    assert adjusted_rand_score(mc.KMeans(3, init="random", random_state=0).fit(X).labels_, y) == 1
+    one, ten = (mc.KMeans(12, init="random", n_init=n, random_state=3).fit(_overlapping()).inertia_ for n in (1, "auto"))
+    assert ten < one
+    w = np.where(y == 0, 1.0, 1e-9)  # starts are drawn by weight, so nearly always in the heavy blob
+    low = mc.KMeans(3, init="random", n_init=1, max_iter=1, random_state=0).fit(X, sample_weight=w)
+    assert np.sum(np.linalg.norm(low.cluster_centers_, axis=1) < 3) >= 2
+
+
+@pytest.mark.parametrize(
+    ("init", "said"),
+    [("kmeans", "k-means"), (np.zeros((3, 2)), "number of clusters"), (np.zeros((4, 2)), "features of the data"), (np.full((4, 3), np.nan), "NaN")],
+)
+def test_starts_that_are_none(init: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        mc.KMeans(4, init=init).fit(_overlapping())
+
+
+def test_verbose_writes_a_line_for_each_step(capsys: Any) -> None:
+    mc.KMeans(3, n_init=1, random_state=0).fit(_overlapping())
+    assert capsys.readouterr().out == ""
+    model = mc.KMeans(3, n_init=1, random_state=0, verbose=1).fit(_overlapping(), sample_weight=np.full(200, 4.0))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Initialization complete"
+    assert lines[-1].startswith("Converged at iteration")
+    np.testing.assert_allclose(float(lines[-2].split("inertia ")[1].rstrip(".")), model.inertia_, rtol=1e-4)
+
+
+# -- graphs of nearest neighbours ---------------------------------------------------------------------------------------
+
+
+def _moons(n: int = 300) -> tuple[Any, Any]:
+    return make_moons(n, noise=0.05, random_state=0)
+
+
+def _graph(K: Any, count: int) -> Any:
+    """(C + C^T)/2 by sorting the distances of feature space."""
+    D = np.diag(K)[:, None] + np.diag(K) - 2 * K
+    np.fill_diagonal(D, -np.inf)
+    C = np.zeros_like(D)
+    np.put_along_axis(C, np.argsort(D, axis=1)[:, :count], 1.0, axis=1)
+    return (C + C.T) / 2
+
+
+def test_neighbours_of_vectors_are_scikit_learns() -> None:
+    X, y = _moons()
+    ours = mc.SpectralClustering(2, affinity="nearest_neighbors", n_neighbors=8, random_state=0).fit(X)
+    from sklearn.neighbors import kneighbors_graph
+
+    C = kneighbors_graph(X, 8, include_self=True)
+    np.testing.assert_array_equal(ours.affinity_matrix_.toarray(), (C + C.T).toarray() / 2)
+    assert sparse.issparse(ours.affinity_matrix_)
+    assert adjusted_rand_score(ours.labels_, y) == 1
+    D = kneighbors_graph(X, 12, mode="distance", include_self=True)
+    for distances in (D, np.linalg.norm(X[:, None] - X, axis=2)):
+        given = mc.SpectralClustering(2, affinity="precomputed_nearest_neighbors", n_neighbors=8, random_state=0).fit(distances)
+        np.testing.assert_array_equal(given.affinity_matrix_.toarray(), ours.affinity_matrix_.toarray())
+        np.testing.assert_array_equal(given.labels_, ours.labels_)
+
+
+def test_neighbours_in_the_space_of_a_kernel() -> None:
+    S, y = _strings()
+    k = mc.Spectrum(2)
+    ours = mc.SpectralClustering(3, k, affinity="nearest_neighbors", n_neighbors=5, random_state=0).fit(S)
+    A, truth = ours.affinity_matrix_.toarray(), _graph(k(S), 5)
+    D = np.diag(k(S))[:, None] + np.diag(k(S)) - 2 * k(S)
+    np.testing.assert_allclose((A * D).sum(), (truth * D).sum())  # ties may be broken either way
+    assert adjusted_rand_score(ours.labels_, y) == 1
+    X, y = _moons()
+    K = mc.Polynomial(2)(X)
+    for model, data in ((mc.SpectralClustering(2, mc.Polynomial(2)), X), (mc.SpectralClustering(2, "precomputed"), K)):
+        model.set_params(affinity="nearest_neighbors", n_neighbors=6, random_state=0).fit(data)
+        np.testing.assert_array_equal(model.affinity_matrix_.toarray(), _graph(K, 6))
+
+
+@pytest.mark.parametrize("n", [300, 900])
+def test_a_sparse_adjacency_matrix_is_its_dense_one(n: int) -> None:
+    """Beyond 700 rows by products or the factor of the graph."""
+    X, _ = _moons(n)
+    A = mc.SpectralClustering(2, affinity="nearest_neighbors", n_neighbors=6, random_state=0).fit(X).affinity_matrix_
+    A = A + sparse.csr_array(([0.5, 0.5], ([0, n - 1], [n - 1, 0])), shape=(n, n))
+    dense, thin = (mc.SpectralClustering(2, "precomputed", random_state=0).fit(M) for M in (A.toarray(), A))
+    np.testing.assert_allclose(thin.eigenvalues_, dense.eigenvalues_, atol=1e-7)
+    np.testing.assert_array_equal(thin.labels_, dense.labels_)
+    np.testing.assert_allclose(thin.objective_, dense.objective_, atol=1e-8)
+    with pytest.warns(ConvergenceWarning, match="not symmetric"):
+        mc.SpectralClustering(2, "precomputed", random_state=0).fit(sparse.triu(A))
+
+
+@pytest.mark.parametrize("how", ["vectors", "kernel", "matrix", "distances", "adjacency"])
+def test_samples_without_weight_go_with_their_neighbours(how: str) -> None:
+    X, y = _moons()
+    w = np.where(np.arange(len(X)) % 5, 2.0, 0.0)
+    k = mc.Gaussian(1.0)
+    K = k(X)
+    model, data = {
+        "vectors": (mc.SpectralClustering(2, affinity="nearest_neighbors"), X),
+        "kernel": (mc.SpectralClustering(2, k, affinity="nearest_neighbors"), X),
+        "matrix": (mc.SpectralClustering(2, "precomputed", affinity="nearest_neighbors"), K),
+        "distances": (mc.SpectralClustering(2, affinity="precomputed_nearest_neighbors"), np.linalg.norm(X[:, None] - X, axis=2)),
+        "adjacency": (mc.SpectralClustering(2, "precomputed"), sparse.csr_array(np.where(K > 0.914, K, 0.0))),
+    }[how]
+    labels = model.set_params(random_state=0).fit(data, sample_weight=w).labels_
+    assert adjusted_rand_score(labels, y) == 1
+
+
+def test_neighbours_that_are_refused() -> None:
+    X, _ = _moons(20)
+    with pytest.raises(ValueError, match="n_neighbors=21 is more than the n_samples=20"):
+        mc.SpectralClustering(2, affinity="nearest_neighbors", n_neighbors=21).fit(X)
+    with pytest.raises(ValueError, match=r"affinity='rbf'.*kernel=mercer.Gaussian"):
+        mc.SpectralClustering(2, affinity="rbf").fit(X)
+
+
+def test_repetitions_are_nobodys_neighbours() -> None:
+    """The width of the automatic kernel is that of the places, however often each is taken."""
+    X, y = _rings(120)
+    for model in (mc.SpectralClustering(2, random_state=0).fit(X, sample_weight=np.full(120, 20.0)),
+                  mc.SpectralClustering(2, random_state=0).fit(np.repeat(X, 9, axis=0))):  # fmt: skip
+        assert adjusted_rand_score(model.labels_, y if len(model.labels_) == 120 else np.repeat(y, 9)) == 1
+        assert model.kernel_.gamma > 1.5

@@ -578,3 +578,140 @@ def test_novel_strings() -> None:
 def test_novelty_is_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         mc.KernelPCANovelty(**parameters).fit(_data())
+
+
+# -- PCA as a model of the data -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(60, 4), (20, 30)])
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_pca_is_scikit_learns_model_of_the_data(shape: tuple[int, int], m: int) -> None:
+    X = np.random.default_rng(0).standard_normal(shape) @ np.diag(np.linspace(3, 0.5, shape[1])) + 4
+    ours, theirs = mc.PCA(m).fit(X), peers.PCA(m, svd_solver="full").fit(X)
+    assert (ours.n_samples_, ours.n_components_, ours.n_features_in_) == (theirs.n_samples_, m, shape[1])
+    for name in ("noise_variance_", "mean_", "singular_values_", "explained_variance_"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-10)
+    np.testing.assert_allclose(ours.get_covariance(), theirs.get_covariance(), atol=1e-12)
+    np.testing.assert_allclose(ours.get_precision(), theirs.get_precision(), atol=1e-10)
+    new = X[:7] + 0.3
+    np.testing.assert_allclose(ours.score_samples(new), theirs.score_samples(new), rtol=1e-10)
+    np.testing.assert_allclose(mc.PCA(m).fit(sparse.csr_array(X)).score(sparse.csr_array(new)), theirs.score(new), rtol=1e-9)
+    assert ours.get_feature_names_out().tolist() == [f"pca{i}" for i in range(m)]
+
+
+def test_pca_of_all_components_is_the_gaussian_of_the_data() -> None:
+    X = _data()
+    model = mc.PCA().fit(X)
+    np.testing.assert_allclose(model.get_covariance(), np.cov(X.T), atol=1e-12)
+    np.testing.assert_allclose(model.get_precision() @ np.cov(X.T), np.eye(4), atol=1e-10)
+    from scipy.stats import multivariate_normal
+
+    np.testing.assert_allclose(model.score_samples(NEW), multivariate_normal(X.mean(0), np.cov(X.T)).logpdf(NEW), rtol=1e-9)
+
+
+def test_whitening_does_not_change_the_model() -> None:
+    X = _data()
+    np.testing.assert_allclose(mc.PCA(2, whiten=True).fit(X).score(X), mc.PCA(2).fit(X).score(X), rtol=1e-12)
+
+
+def test_a_density_needs_an_inverse() -> None:
+    X = np.random.default_rng(0).standard_normal((5, 12))
+    with pytest.raises(ValueError, match="rank 4 and 12 columns"):
+        mc.PCA().fit(X).score(X)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9])
+def test_the_likeliest_number_of_components(unit: float) -> None:
+    rng = np.random.default_rng(0)
+    for k in (1, 3, 6):
+        X = unit * (rng.standard_normal((300, k)) @ rng.standard_normal((k, 10)) * 3 + 0.3 * rng.standard_normal((300, 10)))
+        ours = mc.PCA("mle").fit(X)
+        assert ours.n_components_ == k == peers.PCA("mle").fit(X / unit).n_components_
+    with pytest.raises(ValueError, match="n_samples >= n_features"):
+        mc.PCA("mle").fit(X[:9])
+
+
+def test_the_likeliest_number_of_repetitions_and_of_white_noise() -> None:
+    X = np.random.default_rng(1).standard_normal((40, 2)) @ np.random.default_rng(2).standard_normal((2, 6)) * 2
+    X += 0.5 * np.random.default_rng(3).standard_normal((40, 6))
+    w = 1 + _counts(40)
+    one, other = mc.PCA("mle").fit(X, sample_weight=w), peers.PCA("mle").fit(np.repeat(X, w, axis=0))
+    assert one.n_components_ == other.n_components_
+    np.testing.assert_allclose(one.noise_variance_, other.noise_variance_, rtol=1e-10)
+    assert mc.PCA("mle").fit(np.eye(5).repeat(3, axis=0)).n_components_ >= 1  # equal eigenvalues are no failure
+
+
+# -- matrices that are not those of a kernel ----------------------------------------------------------------------------
+
+
+def _indefinite(n: int) -> Any:
+    A = np.random.RandomState(0).standard_normal((n, n))
+    return A + A.T
+
+
+def _spectrum(K: Any) -> Any:
+    H = np.eye(len(K)) - 1 / len(K)
+    return np.linalg.eigvalsh(H @ K @ H)[::-1]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("n", [30, 120])
+def test_ratios_are_of_the_positive_eigenvalues(solver: str, n: int) -> None:
+    K = _indefinite(n)
+    truth = _spectrum(K)
+    below = truth < -1e-9 * truth[0]
+    share = -truth[below].sum() / np.abs(truth).sum()
+    with pytest.warns(UserWarning, match=f"{below.sum()} of its {n} eigenvalues are negative, and make up {share:.2g} of the sum") as told:
+        model = mc.KernelPCA(3, "precomputed", solver=solver).fit(K)
+    assert len(told) == 1
+    np.testing.assert_allclose(model.explained_variance_ratio_, truth[:3] / truth[truth > 0].sum(), rtol=1e-6)
+    assert model.n_negative_ == below.sum()
+    np.testing.assert_allclose(model.negative_share_, share, rtol=1e-6)
+
+
+def test_all_components_of_an_indefinite_kernel_explain_all() -> None:
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    k = mc.Sigmoid(1.0, 0.0)
+    truth = _spectrum(k(X))
+    with pytest.warns(UserWarning, match="positive eigenvalues alone"):
+        model = mc.KernelPCA(None, k).fit(X)
+    np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0)
+    assert model.n_components_ == np.sum(truth > 1e-9)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):
+        half = mc.KernelPCANovelty(0.5, k).fit(X)
+    positive = truth[truth > 0]
+    assert half.n_components_ == 1 + np.searchsorted(np.cumsum(positive), 0.5 * positive.sum())
+
+
+def test_more_components_than_positive_eigenvalues() -> None:
+    K = _indefinite(30)
+    positive = int(np.sum(_spectrum(K) > 1e-9))
+    with pytest.warns(UserWarning, match="not positive semi-definite|positive eigenvalues, 20") as told:
+        model = mc.KernelPCA(20, "precomputed").fit(K)
+    last = f"has {positive} positive eigenvalues, 20 components were asked for: the scores of the last {20 - positive} are 0"
+    assert [last in str(w.message) for w in told] == [False, True]
+    assert np.linalg.matrix_rank(K) == 30  # which is what a rank would be
+    np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_rounding_is_not_called_negative(dtype: Any) -> None:
+    X = np.random.default_rng(0).standard_normal((500, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = mc.KernelPCA(3, "precomputed").fit(mc.Gaussian(0.1)(X).astype(dtype))
+    assert (model.n_negative_, model.negative_share_) == (0, 0.0)
+
+
+# -- streams of weighted samples ----------------------------------------------------------------------------------------
+
+
+def test_a_weight_in_a_stream_is_a_repetition() -> None:
+    X, w = _data(), _counts()
+    one, many = mc.KernelHebbian(3, G).fit(X, sample_weight=w), mc.KernelHebbian(3, G).fit(np.repeat(X, w, axis=0))
+    whole, parts = mc.KernelPCA(3, G).fit(X, sample_weight=w), mc.KernelHebbian(3, G)
+    for some in np.array_split(np.arange(len(X)), 3):
+        parts.partial_fit(X[some], sample_weight=1e-300 * w[some])
+    for other in (many, whole, parts):
+        np.testing.assert_allclose(one.explained_variance_, other.explained_variance_, rtol=1e-7)
+        np.testing.assert_allclose(np.abs(one.transform(NEW)), np.abs(other.transform(NEW)), atol=1e-6)

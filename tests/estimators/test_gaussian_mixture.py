@@ -319,7 +319,7 @@ def test_saved_and_loaded(kind: str, tmp_path: Path) -> None:
         ({"covariance_type": "round"}, "covariance_type"),
         ({"n_components": 0}, "n_components"),
         ({"reg_covar": -1.0}, "reg_covar"),
-        ({"max_iter": 0}, "max_iter"),
+        ({"max_iter": -1}, "max_iter"),
         ({"n_init": 0}, "n_init"),
         ({"weights_init": [0.5, 0.6]}, "weights"),
         ({"weights_init": [1.5, -0.5]}, "weights"),
@@ -343,3 +343,68 @@ def test_data_are_refused() -> None:
         mc.GaussianMixture(2).fit(X)
     with pytest.raises(ValueError, match=r"n_samples|n_components"):
         mc.GaussianMixture(10).fit(np.zeros((3, 2)))
+
+
+# -- what scikit-learn's users expect -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_precisions_are_scikit_learns(kind: str) -> None:
+    X = _data()
+    options = {"covariance_type": kind, "tol": 1e-9, "max_iter": 500, **_start(kind)}
+    ours, theirs = mc.GaussianMixture(K, **options).fit(X), Theirs(K, **options).fit(X)
+    for name in ("precisions_", "precisions_cholesky_", "covariances_", "means_", "weights_"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(ours.lower_bound_, theirs.lower_bound_, rtol=1e-10)
+    assert (ours.n_iter_, ours.converged_) == (theirs.n_iter_, True)
+    assert len(ours.lower_bounds_) == ours.n_iter_
+    assert np.all(np.diff(ours.lower_bounds_) > -1e-12)
+    for name in ("aic", "bic"):
+        np.testing.assert_allclose(getattr(ours, name)(X), getattr(theirs, name)(X), rtol=1e-9)
+
+
+def test_a_warm_start_goes_on() -> None:
+    X = _data()
+    cold = mc.GaussianMixture(K, tol=1e-6, max_iter=100, random_state=0).fit(X)
+    warm = mc.GaussianMixture(K, tol=1e-6, max_iter=3, random_state=0, warm_start=True)
+    bounds, steps = [], 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        while not getattr(warm, "converged_", False):
+            warm.fit(X)
+            bounds += warm.lower_bounds_
+            steps += warm.n_iter_
+    assert steps == cold.n_iter_ > 3
+    np.testing.assert_allclose(bounds, cold.lower_bounds_, rtol=1e-10)
+    np.testing.assert_allclose(warm.means_, cold.means_, rtol=1e-9)
+    with pytest.raises(ValueError, match="warm_start"):
+        warm.set_params(covariance_type="diag").fit(X)
+
+
+@pytest.mark.parametrize("how", ["kmeans", "k-means++", "random", "random_from_data"])
+def test_ways_to_start(how: str) -> None:
+    X = _data(300, 0.05)
+    start = mc.GaussianMixture(K, init_params=how, max_iter=0, random_state=0).fit(X)
+    assert (start.n_iter_, start.converged_) == (0, False)
+    assert len(np.unique(start.means_, axis=0)) == K
+    assert np.all((X.min(0) <= start.means_) & (start.means_ <= X.max(0)))
+    spread = np.linalg.norm(start.means_ - X.mean(0), axis=1).max()
+    assert (spread < 1) == (how == "random")  # random shares of all samples have nearly the mean of all
+    best = max((mc.GaussianMixture(K, init_params=how, max_iter=500, random_state=s).fit(X) for s in range(5)), key=lambda m: m.lower_bound_)
+    np.testing.assert_allclose(best.lower_bound_, mc.GaussianMixture(K, n_init=5, random_state=0).fit(X).lower_bound_, atol=0.01)
+    np.testing.assert_allclose(mc.GaussianMixture(2, init_params=how, means_init=X[:2], max_iter=0).fit(X).means_, X[:2])
+
+
+def test_a_way_to_start_that_is_none() -> None:
+    with pytest.raises(ValueError, match="init_params='best'"):
+        mc.GaussianMixture(init_params="best").fit(_data())
+
+
+def test_verbose_writes_of_steps(capsys: Any) -> None:
+    mc.GaussianMixture(K, random_state=0, tol=1e-6).fit(_data())
+    assert capsys.readouterr().out == ""
+    model = mc.GaussianMixture(K, random_state=0, tol=1e-6, verbose=1, verbose_interval=2).fit(_data())
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Initialization 0"
+    assert lines[-1] == "Initialization converged."
+    assert len(lines) == 2 + model.n_iter_ // 2

@@ -11,11 +11,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from scipy.optimize import minimize_scalar
 from sklearn import kernel_ridge
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, DotProduct
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -221,7 +222,42 @@ def test_the_uncertainty_is_a_gaussian_process(weighted: bool) -> None:
                 mean, std = machine.fit(X, y, w).predict(new, return_std=True)
                 expected, sure = peer.predict(new, return_std=True)
                 np.testing.assert_allclose(mean, expected, atol=1e-8)
-                np.testing.assert_allclose(std, sure, atol=1e-8)
+                np.testing.assert_allclose(std, sure * np.sqrt(machine.signal_variance_[0]), atol=1e-8)
+
+
+def test_the_uncertainty_is_in_the_units_of_y() -> None:
+    """As of scikit-learn's process with covariance s·k and noise s·λ, at the s of largest likelihood; another scale of y is one of the answer."""
+    X, y = _data()
+    machine = mc.KernelRidge(0.2, K, fit_intercept=False, tol=1e-12).fit(X, y)
+
+    def loss(log_scale: float) -> float:
+        scale = float(np.exp(log_scale))
+        process = GaussianProcessRegressor(ConstantKernel(scale) * RBF(1.0), alpha=0.2 * scale, optimizer=None).fit(X, y)
+        return -float(process.log_marginal_likelihood_value_)
+
+    scale = float(np.exp(minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10}).x))
+    np.testing.assert_allclose(machine.signal_variance_, scale, rtol=1e-5)
+    peer = GaussianProcessRegressor(ConstantKernel(scale) * RBF(1.0), alpha=0.2 * scale, optimizer=None).fit(X, y)
+    sure = peer.predict(NEW, return_std=True)[1]
+    np.testing.assert_allclose(machine.predict(NEW, return_std=True)[1], sure, rtol=1e-5)
+    np.testing.assert_allclose(machine.predict(NEW, return_std=True, include_noise=True)[1], np.sqrt(sure**2 + 0.2 * scale), rtol=1e-5)
+    for intercept in (True, False):
+        one, other = (mc.KernelRidge(0.2, K, fit_intercept=intercept, tol=1e-12).fit(X, c * y).predict(NEW, return_std=True)[1] for c in (1.0, 1e6))
+        np.testing.assert_allclose(other, 1e6 * one, rtol=1e-6)
+
+
+def test_intervals_from_the_uncertainty_cover_what_they_promise() -> None:
+    """Data drawn from the process itself: 95 % of new y inside ±1.96 std with noise, far fewer inside those of f."""
+    rng = np.random.default_rng(3)
+    X = rng.uniform(-3, 3, (900, 2))
+    root = np.linalg.cholesky(K(X) + 1e-9 * np.eye(900))
+    y = 70.0 * (root @ rng.standard_normal(900) + np.sqrt(0.3) * rng.standard_normal(900)) + 1e4
+    machine = mc.KernelRidge(0.3, K).fit(X[:500], y[:500])
+    mean, std = machine.predict(X[500:], return_std=True, include_noise=True)
+    inside = np.mean(np.abs(y[500:] - mean) < 1.96 * std)
+    assert 0.92 < inside < 0.98
+    assert np.mean(np.abs(y[500:] - mean) < 1.96 * machine.predict(X[500:], return_std=True)[1]) < 0.8
+    assert 0.8 * 70**2 < machine.signal_variance_[0] < 1.2 * 70**2
 
 
 def test_the_uncertainty_of_an_interpolation_is_told_or_refused() -> None:
@@ -246,7 +282,8 @@ def test_uncertainty_survives_a_copy_and_a_second_fit() -> None:
     np.testing.assert_array_equal(again.predict(NEW, return_std=True)[1], std)
     other = machine.fit(X[:30], y[:30]).predict(NEW, return_std=True)[1]
     np.testing.assert_allclose(other, mc.KernelRidge(0.2, K).fit(X[:30], y[:30]).predict(NEW, return_std=True)[1], atol=1e-14)
-    assert (other > std - 1e-12).all()  # fewer samples, less is known
+    unit = np.sqrt(machine.signal_variance_ / again.signal_variance_)
+    assert (other > std * unit - 1e-12).all()  # fewer samples, less is known
 
 
 # -- data of any kind ---------------------------------------------------------------------------------------------------

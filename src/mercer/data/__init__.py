@@ -10,14 +10,63 @@ from mercer.data.graph_files import read_tu
 from mercer.data.graph_forms import Graphs, as_graphs
 from mercer.data.graphs import Graph, PackedGraphs
 from mercer.data.objects import Anything, Domain, Nodes, Objects
-from mercer.data.representations import Ragged, Rep, check_weights, chunks, distinct, leaves, listed, size, stack, take, weighted_median
+from mercer.data.representations import (
+    Ragged,
+    Rep,
+    check_weights,
+    chunks,
+    distinct,
+    leaves,
+    listed,
+    moderate_weights,
+    size,
+    stack,
+    take,
+    weighted_median,
+)
 from mercer.data.sequences import Sequences, Series, strands
 from mercer.data.tables import DataError, as_frame, in_order_of, select
 from mercer.data.vectors import Histograms, Vectors, check_same_width
 
 __all__ = [
-    "Anything", "Bits", "Coded", "DataError", "Domain", "Graph", "Graphs", "Histograms", "Nodes", "Objects", "PackedGraphs", "Ragged", "Rep",
-    "Sequences", "Series", "Sets", "Uncounted", "Vectors", "as_frame", "as_graphs", "check_same_width", "check_weights", "chunks", "distinct",
-    "in_order_of", "leaves", "listed", "meet", "numbered", "read_tu", "salted", "select", "side_by_side", "size", "stack", "strands", "take",
-    "tensor", "weighted_median",
+    "Anything",
+    "Bits",
+    "Coded",
+    "DataError",
+    "Domain",
+    "Graph",
+    "Graphs",
+    "Histograms",
+    "Nodes",
+    "Objects",
+    "PackedGraphs",
+    "Ragged",
+    "Rep",
+    "Sequences",
+    "Series",
+    "Sets",
+    "Uncounted",
+    "Vectors",
+    "as_frame",
+    "as_graphs",
+    "check_same_width",
+    "check_weights",
+    "chunks",
+    "distinct",
+    "in_order_of",
+    "leaves",
+    "listed",
+    "meet",
+    "moderate_weights",
+    "numbered",
+    "read_tu",
+    "salted",
+    "select",
+    "side_by_side",
+    "size",
+    "stack",
+    "strands",
+    "take",
+    "tensor",
+    "weighted_median",
 ]  # fmt: skip

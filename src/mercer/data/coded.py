@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.data.representations import batches, offsets_of, spans
+from mercer.threads import cached_property
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FIRST_TABLE = 2**12
@@ -206,7 +206,7 @@ class Uncounted(Coded):
                 total += row_norms(values[:end], offsets_of(lengths))
             out[rows] = total
 
-        backend.run_loops(task, batches(self.ends, _NORMS))
+        threads.run_loops(task, batches(self.ends, _NORMS))
         return out
 
     def remember(self, norms: Any) -> None:
@@ -309,7 +309,7 @@ def numbered(lists: list[Any]) -> tuple[list[Any], int]:
             keys, places, count = number(codes, order[starts[part] : starts[part + 1]], keys, places, count, out)
         counts[part + 1] = count
 
-    backend.run_loops(task, range(2**bits))
+    threads.run_loops(task, range(2**bits))
     bases = np.cumsum(counts)
     if bits:
         for codes, out in zip(lists, ids, strict=True):

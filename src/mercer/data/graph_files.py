@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mercer.data.archives import Archive, most_bytes, too_large
 from mercer.data.graphs import Graph
 from mercer.data.tables import DataError
 
 
-def read_tu(path: str | Path, *, edge_labels: bool = True) -> tuple[list[Graph], Any]:
+def read_tu(path: str | Path, *, edge_labels: bool = True, max_bytes: int | str | None = None) -> tuple[list[Graph], Any]:
     """The graphs of NAME_A.txt, NAME_graph_indicator.txt, … and their labels or targets, from a folder or a zip archive.
 
-    Vertex labels, vertex attributes and (unless left out) edge labels are read where there are files of them.
+    Vertex labels, vertex attributes and (unless left out) edge labels are read where there are files of them. ``max_bytes`` limits how much is read
+    after unpacking, in bytes or as "2GB"; an eighth of the machine's memory unless given. Whatever is wrong with a file is a ``DataError``.
     """
-    files = _Files(Path(path))
+    files = _Files(Path(path), most_bytes(max_bytes))
     graph_of = files.numbers("graph_indicator", np.int64)
     graph_of = graph_of.ravel() - 1
     if len(graph_of) and ((np.diff(graph_of) < 0).any() or graph_of.min() < 0):
         raise DataError(f"{files.path}: the vertices in _graph_indicator.txt must be in the order of their graphs, numbered from 1.")
     arcs = files.numbers("A", np.int64)
+    if arcs.size % 2:
+        raise DataError(f"{files.path}: _A.txt has {arcs.size} numbers; each line is a pair of vertices.")
     arcs = arcs.reshape(-1, 2) - 1
     if len(arcs) and (arcs.min() < 0 or arcs.max() >= len(graph_of)):
         raise DataError(f"{files.path}: line {int(np.argmax(((arcs < 0) | (arcs >= len(graph_of))).any(1))) + 1} of _A.txt names an unknown vertex.")
@@ -34,6 +37,8 @@ def read_tu(path: str | Path, *, edge_labels: bool = True) -> tuple[list[Graph],
     for what, (values, wanted) in lengths.items():
         if values is not None and len(values) != wanted:
             raise DataError(f"{files.path}: _{what}.txt has {len(values)} lines where {wanted} are needed.")
+    if y is None and count > len(graph_of):
+        raise DataError(f"{files.path}: _graph_indicator.txt names graph {count}, and has {len(graph_of)} vertices; graphs are numbered 1, 2, 3, …")
     if count <= int(graph_of.max(initial=-1)):
         raise DataError(f"{files.path}: there are labels for {count} graphs, and vertices of {int(graph_of.max()) + 1}.")
     order = np.argsort(graph_of[arcs[:, 0]], kind="stable")
@@ -61,19 +66,32 @@ def _column(values: Any, rows: slice) -> Any:
 class _Files:
     """The files of a set, by what follows the name of the set."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, limit: int) -> None:
         self.path = path
         if path.is_dir():
-            self.texts = {p.name: p.read_text() for p in path.iterdir() if p.suffix == ".txt"}
-        elif zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as archive:
-                self.texts = {Path(name).name: archive.read(name).decode() for name in archive.namelist() if name.endswith(".txt")}
+            self.texts = self._of_folder(limit)
+        elif path.is_file():
+            with Archive(path, limit) as archive:
+                self.texts = {Path(name).name: self._decoded(archive.read(name), name) for name in archive.parts if name.endswith(".txt")}
         else:
             raise DataError(f"{path} is neither a folder nor a zip archive.")
         found = [name for name in self.texts if name.endswith("_graph_indicator.txt")]
         if len(found) != 1:
             raise DataError(f"{path} holds {len(found) or 'no'} files named …_graph_indicator.txt; one set of graphs is read at a time.")
         self.name = found[0].removesuffix("_graph_indicator.txt")
+
+    def _of_folder(self, limit: int) -> dict[str, str]:
+        files = [p for p in self.path.iterdir() if p.suffix == ".txt" and p.is_file()]
+        size = sum(p.stat().st_size for p in files)
+        if size > limit:
+            raise too_large(self.path, size, limit)
+        return {p.name: self._decoded(p.read_bytes(), p.name) for p in files}
+
+    def _decoded(self, content: bytes, name: str) -> str:
+        try:
+            return content.decode()
+        except UnicodeDecodeError:
+            raise DataError(f"{self.path}: {name} is not a text; files of a set are tables of numbers.") from None
 
     def numbers(self, what: str, dtype: Any) -> Any:
         """A file as an array of rows, None where there is none."""
@@ -83,12 +101,16 @@ class _Files:
                 raise DataError(f"{self.path}: there is no {name}.")
             return None
         text = self.texts[name]
-        lines = text.split("\n")
-        width = len(lines[0].split(",")) if lines else 1
+        width = text.partition("\n")[0].count(",") + 1
         try:
-            return np.array(text.replace(",", " ").split(), np.float64).astype(dtype).reshape(-1, width)
+            values = np.array(text.replace(",", " ").split(), np.float64)
+            values = values.reshape(-1, width)
         except ValueError as error:
-            raise DataError(f"{self.path}: {name} is not a table of numbers ({error}).") from None
+            raise DataError(f"{self.path}: {name} is not a table of numbers ({str(error)[:100]}).") from None
+        if dtype == np.int64 and (wrong := ~(np.abs(values) < 2**53) | (values != np.rint(values))).any():
+            row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+            raise DataError(f"{self.path}: line {row + 1} of {name} has {values[row, column]:g} where a whole number is needed.")
+        return values.astype(dtype)
 
     def targets(self) -> Any:
         labels = self.numbers("graph_labels", np.int64)

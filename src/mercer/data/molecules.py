@@ -100,12 +100,21 @@ def fingerprints(X: list[Any], kind: str, options: dict[str, Any], *, bits: int 
 
 
 def read_sdf(path: str | Path) -> list[Any]:
-    """The molecules of an SDF file, as RDKit objects; an error names the record that cannot be read."""
+    """The molecules of an SDF file, as RDKit objects; a ``DataError`` names the record that cannot be read."""
     if not Path(path).is_file():
         raise DataError(f"{path}: there is no such file.")
-    found = list(chemistry().SDMolSupplier(str(path)))
+    chem = chemistry()
+    from rdkit import rdBase
+
+    with rdBase.BlockLogs():  # the errors below say it
+        try:
+            found = list(chem.SDMolSupplier(str(path)))
+        except (OSError, RuntimeError, ValueError, UnicodeError) as error:
+            raise DataError(f"{path} cannot be read as an SDF file: {(str(error).strip() or type(error).__name__).splitlines()[0][:200]}") from None
     if None in found:
         raise DataError(f"{path}: RDKit cannot read record {found.index(None) + 1} of {len(found)}.")
+    if not found:
+        raise DataError(f"{path} holds no molecules.")
     return found
 
 

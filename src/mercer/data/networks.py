@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from threading import RLock
 from typing import Any
 from weakref import finalize
 
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import threads
 from mercer.data.objects import Domain, Nodes
 from mercer.data.representations import Rep
 from mercer.data.sequences import items_of
 from mercer.data.tables import DataError
+from mercer.linalg import eigh
 
 _CLOSE = 1e-10
 
@@ -107,7 +107,7 @@ class Network:
         """Eigenvalues and eigenvectors of an operator, computed once."""
         kept = self._made()
         if which not in kept:
-            kept[which] = tuple(np.linalg.eigh(self.operator(which).toarray()))
+            kept[which] = eigh(self.operator(which).toarray())
         found: tuple[Any, Any] = kept[which]
         return found
 
@@ -124,7 +124,7 @@ class Network:
                 missing = np.unique(ids[place[ids] < 0])
                 place[missing] = values.shape[1] + np.arange(len(missing))
                 kept = Columns(key, place, np.concatenate([values, make(missing)], axis=1))
-            if not backend.stopping():  # else they may be unfinished
+            if not threads.stopping():  # else they may be unfinished
                 self._made()["columns"] = kept
             return kept.values, kept.place[ids]
 
@@ -138,7 +138,7 @@ class Columns:
     values: Any
 
 
-_LOCK = RLock()
+_LOCK = threads.ForkSafeLock()
 _MADE: dict[int, dict[str, Any]] = {}  # by the identity of the network, as long as it lives
 
 

@@ -6,6 +6,7 @@ It is an array, a CSR matrix, a list, a ``Ragged``, a ``Coded``, or a tuple of r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -163,14 +164,28 @@ def distinct(rep: Rep, y: Any) -> tuple[Any, Any]:
     return numbers, kinds
 
 
+_WEIGHTS = 1e-100, 1e100  # the largest weight of all; beyond, the answer is that of the limit to every digit
+_NOTHING = 1e-150  # of the largest weight: what counts so little is not there
+
+
 def check_weights(n: int, weights: Any) -> Any:
     """Weights of n samples as float64, ones if None; each counts as that many repetitions."""
     if n == 0:
         raise DataError("There are no rows: data-driven parameters have nothing to follow.")
     w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
-    if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any() or w.sum() == 0:
+    if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
         raise ValueError(f"weights must be {n} numbers of at least 0, not all 0.")
-    return w
+    return w if weights is None else moderate_weights(w)
+
+
+def moderate_weights(w: Any) -> Any:
+    """The weights, not all 0, in a range where their squares and sums are numbers: what is common to all of them from 1e−100 to 1e100."""
+    largest = float(w.max())
+    unit = 2.0 ** math.floor(math.log2(largest))  # a power of 2, by which nothing is rounded
+    within = min(max(unit, _WEIGHTS[0]), _WEIGHTS[1])
+    scaled = w if within == unit else w / unit * within
+    faint = (scaled > 0) & (scaled < _NOTHING * within)
+    return np.where(faint, 0.0, scaled) if faint.any() else scaled
 
 
 def weighted_median(value: Any, weight: Any) -> float:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.engine.expression import Node
 from mercer.engine.reductions import TINY, DotBlock, SqDistBlock
@@ -154,8 +154,8 @@ class FusedTile:
             strip = np.empty(_STRIP * len(self.right.items) * self.width, self.dtype)
             found.append(loop(*sides, self.scale, self.scalars, strip, none, nothing, diagonal, flat, ldo, aligned, turn))
 
-        threads = min(workers, -(-len(out) // (8 * _STRIP)))  # a few strips are there before another thread is awake
-        backend.run_tasks(task, range(threads), workers, blas=False)
+        busy = min(workers, -(-len(out) // (8 * _STRIP)))  # a few strips are there before another thread is awake
+        threads.run_tasks(task, range(busy), workers, blas=False)
         return all(found)
 
     def padded(self, v: Array, side: int) -> Array:

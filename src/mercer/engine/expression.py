@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from mercer.backend import recorded
+from mercer.threads import cached_property
 
 Kind = str
 _UNARY = {"negative", "exp", "log", "sqrt", "tanh", "absolute", "arcsin"}

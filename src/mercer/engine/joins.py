@@ -7,17 +7,17 @@ as the matrix, whose rows stay in cache meanwhile. Columns that only one row has
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import Coded, chunks, numbered
 from mercer.data.coded import mix, row_norms, together
 from mercer.data.representations import spans
+from mercer.threads import cached_property
 
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
@@ -155,7 +155,7 @@ def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dt
             keys = [side[0][part] for side, part in zip(dealt, some, strict=True)]
             found[g] = lists.sort_out(keys[0], keys[-1], len(sides) == 1, mine.start, least, column[mine])
 
-        backend.run_loops(task, groups)
+        threads.run_loops(task, groups)
 
     least = DENSE * rows[0] * rows[-1]
     sort_out(least)
@@ -178,7 +178,7 @@ def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dt
             lists.place(keys[part], numbers[part], values[part], mine.start, column[mine], often, entries[t],
                         starts[rare : end[0]], list_rows[entries[t] : end[2 + t]], list_values[entries[t] : end[2 + t]], frequent)  # fmt: skip
 
-        backend.run_loops(task, groups)
+        threads.run_loops(task, groups)
         out.append((frequent if many else None, (starts, list_rows, list_values)))
     backend.put_aside(dealt[0][-1])
     return out
@@ -191,7 +191,7 @@ def _dealt(offsets: Array, values: Array, columns: Array, shift: int, groups: in
     n = len(offsets) - 1
     parts = chunks(n, max(1, -(-n // _PARTS)))
     counts = np.zeros((len(parts), groups), np.int64)
-    backend.run_loops(lambda p: lists.share(offsets[parts[p].start : parts[p].stop + 1], columns, shift, counts[p]), range(len(parts)))
+    threads.run_loops(lambda p: lists.share(offsets[parts[p].start : parts[p].stop + 1], columns, shift, counts[p]), range(len(parts)))
     first = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     begins = np.cumsum(counts, axis=0) - counts + first[:-1]
     count, kind_of_row = len(columns), number(n).dtype
@@ -203,5 +203,5 @@ def _dealt(offsets: Array, values: Array, columns: Array, shift: int, groups: in
     def task(p: int) -> None:
         lists.deal(offsets[parts[p].start : parts[p].stop + 1], columns, values, parts[p].start, shift, begins[p], *out)
 
-    backend.run_loops(task, range(len(parts)))
+    threads.run_loops(task, range(len(parts)))
     return *out, first, room

@@ -8,17 +8,18 @@ order.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.linalg.blas import ssyrk
 
 from mercer import backend
-from mercer.backend import Array, Compute, run_tasks, single_threaded_blas, stopping
+from mercer.backend import Array, Compute
 from mercer.data import Uncounted, chunks
 from mercer.data.representations import offsets_of
 from mercer.engine.joins import DENSE, EXACT, SparseDot, number
+from mercer.threads import cached_property, run_tasks, single_threaded_blas, stopping
+from mercer.watch import look
 
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
@@ -111,15 +112,18 @@ def _upper_half(A: Uncounted, count: int, workers: int) -> Array | None:
     """K_ij for i ≤ j, from parts with lists dealt to ``count`` sums; None where one might not be exact. A then knows its norms."""
     sums = [_Sums(A, workers, alone=count == 1) for _ in range(count)]
     filled = [m for m, width in enumerate(A.widths) if _filled(A, int(width))]
-    for m in filled:
+    for k, m in enumerate(filled):
         sums[0].add_filled(m)
+        look("kernel values", (k + 1) / len(A.widths))
     sums[0].multiply()
     rare = sorted(set(range(len(A.widths))) - set(filled))
 
     def work(s: int) -> None:
-        for m in rare[s::count]:
+        mine = rare[s::count]
+        for k, m in enumerate(mine):
             if not stopping():
                 sums[s].add_lists(m)
+                look("kernel values", (k + 1) / len(mine))
         sums[s].multiply()
         sums[s].begin()
 

@@ -287,11 +287,25 @@ class OpaqueBlock:
         o = self.node.data
         if o.transposed:  # the formula's left items are this matrix's columns
             A, B = (rebuild(s, self.right, self.left, cols, rows) for s in (o.left, o.right))
-            values = o.function(A, B).T
+            values = _shaped(o.function(A, B), (cols.stop - cols.start, rows.stop - rows.start), o.function).T
         else:
             A = rebuild(o.left, self.left, self.right, rows, cols)
             twice = self.right is self.left and rows == cols and _numbers(o.left) == _numbers(o.right)
             B = A if twice else rebuild(o.right, self.left, self.right, rows, cols)
-            values = o.function(A, B)
+            values = _shaped(o.function(A, B), (rows.stop - rows.start, cols.stop - cols.start), o.function)
         out[...] = backend.to_device(values, self.device)
         return out
+
+
+def _shaped(values: Any, shape: tuple[int, ...], function: Any) -> Any:
+    """What a kernel's own code returned, which must be one value for each pair, or each item."""
+    if np.shape(values) != shape:
+        kernel = type(owner).__name__ if (owner := getattr(function, "__self__", None)) is not None else "The kernel"
+        name, asked = getattr(function, "__name__", "function"), " × ".join(map(str, shape))
+        raise ValueError(f"{kernel}.{name} returned an array of shape {np.shape(values)} for {asked} items; it must be of shape {shape}.")
+    return values
+
+
+def item_values_of(function: Any, items: Any, count: int) -> Any:
+    """A kernel's own values of single items."""
+    return _shaped(function(items), (count,), function)

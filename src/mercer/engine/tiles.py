@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 
 from mercer import backend
-from mercer.backend import Array, Compute, is_tensor, run_tasks, stopping
+from mercer.backend import Array, Compute, is_tensor
 from mercer.data import check_same_width, chunks, take
 from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
 from mercer.engine.gpu import Launch, launchable
 from mercer.engine.joins import SparseDot
 from mercer.engine.parts import PartsDot, SummedDot
-from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, rebuild, sqnorm
+from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, item_values_of, rebuild, sqnorm
 from mercer.engine.steps import allocate, elementwise
+from mercer.threads import run_tasks, stopping
+from mercer.watch import look
 
 _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
 _TORCH_EDGE = 4096
@@ -177,7 +179,8 @@ class Tiles:
             case "fold_self":
                 return self._per_item(fold_self(n.data, self._leaf(n.args[0])))
             case "items":
-                return self._per_item(n.data.function(rebuild(n.data.left, self.left, self.right)))
+                count = self.shape[0 if n.kind == "row" else 1]
+                return self._per_item(item_values_of(n.data.function, rebuild(n.data.left, self.left, self.right), count))
             case "mean":
                 return self._mean(n, self.left if n.kind == "row" else self.right, self.shape[0 if n.kind == "row" else 1])
             case "grand_mean":
@@ -453,6 +456,7 @@ class Tiles:
             for i, j in tiles[group::count]:
                 if stopping():  # a group is a long task: it ends where another thread was interrupted
                     return
+                look()
                 if fused is not None and i != j:
                     fused.sum(i, j, weights[1], total[:, 0], weights[0], total[:, 0])
                     continue
@@ -485,6 +489,7 @@ class Tiles:
             for i in strips[group::count]:
                 if stopping():
                     return
+                look()
                 strip = backend.empty((i.stop - i.start, m), self.dtype, self._like)
                 for j in chunks(m, self.edges[1]):
                     strip[:, j] = self.block(i, j)

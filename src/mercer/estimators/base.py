@@ -14,21 +14,40 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import _check_feature_names, _check_n_features, _check_sample_weight
+from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Vectors, as_frame, chunks, distinct, listed, size, take
+from mercer.data import Vectors, as_frame, chunks, distinct, listed, moderate_weights, size, take
 from mercer.estimators.checks import checked_table
+from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian
+from mercer.linalg import eigenvalues
 from mercer.validity import asymmetry
 
 PRECOMPUTED = "precomputed"
 _NARROW = 128  # columns
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
+_SEEN = 128  # items on which a kernel without a proof is looked at: a millisecond
+
+
+def warn_if_indefinite(gram: Gram, who: str) -> None:
+    """Warn if a part of the matrix, ``_SEEN`` items evenly chosen, has a negative eigenvalue: then so has the whole."""
+    seen = np.unique(np.linspace(0, gram.shape[0] - 1, _SEEN).astype(int))
+    values = eigenvalues(np.asarray(backend.to_numpy(gram.sub(seen, seen).dense()), np.float64))
+    rounding = 10 * len(seen) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
+    if values[0] >= -max(rounding, 1e-9 * float(np.abs(values).max())):
+        return
+    negative = int(np.sum(values < -rounding))
+    warnings.warn(
+        f"The kernel matrix is indefinite: among {len(seen)} of the samples it has {negative} negative eigenvalues, the smallest {values[0]:.3g} "
+        f"where the largest is {values[-1]:.3g}. {who} is defined for positive semi-definite kernels; here its optimum need be neither the only one "
+        "nor the best. Choose another kernel or other parameters, or repair this one: kernel.repaired('clip').",
+        UserWarning, stacklevel=5,
+    )  # fmt: skip
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -38,6 +57,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     kernel: Kernel | Callable[[Any, Any], Any] | str | None
     compute: Compute | None
     _one_kernel = True  # whether ``_given_kernel`` is all there is to know of its matrix
+    _needs_psd = True  # whether an indefinite matrix makes its problem another one; False where it measures that itself
     _along: str | None = None  # the parameter along which many fits cost little more than one
 
     # -- the door ----------------------------------------------------------------------------------------------------
@@ -120,11 +140,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     def _weights(self, X: Any, sample_weight: Any) -> Array | None:
         if sample_weight is None:
             return None
-        n = size(X)
-        w = np.asarray(_check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True))
-        if not w.any():
-            raise ValueError("sample_weight is 0 for every sample: there is nothing to fit.")
-        return w
+        return np.asarray(moderate_weights(checked(sample_weight, size(X))))
 
     # -- the matrix --------------------------------------------------------------------------------------------------
 
@@ -133,7 +149,13 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         self.kernel_ = None if self._precomputed else self._given_kernel.bind(self._given_kernel.domain.check(X), weights)
 
     def _gram(self, X: Any) -> Gram:
-        """The square matrix of the training items."""
+        """The square matrix of the training items; a warning where it is indefinite and the estimator is only right for one that is not."""
+        gram = self._square(X)
+        if self._needs_psd and not (self.kernel_ is not None and self.kernel_.psd):
+            warn_if_indefinite(gram, type(self).__name__)
+        return gram
+
+    def _square(self, X: Any) -> Gram:
         if self.kernel_ is not None:
             return self.kernel_.gram(self._unpacked(X), compute=self.compute)
         found = asymmetry(X, 1e-10 if X.dtype == np.float64 else 1e-5)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import threading
+import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar, TypeVar
 
 from mercer.estimators.whole import whole
+from mercer.watch import Stopped, Watch, watching
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -24,18 +26,33 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def with_callbacks(method: Method) -> Method:
-    """A ``fit`` after which callbacks are torn down, however it ends; one that fails leaves the estimator as it was."""
-    managed: Method = whole(_managed(method))
+    """A ``fit`` that ends in time, tells how far it is, and after which callbacks are torn down, however it ends; one that fails leaves the estimator
+    as it was."""
+    managed: Method = whole(_managed(_watched(method)))
     return managed
 
 
-_one_at_a_time = threading.Lock()  # pairs of classes are trained in parallel
+def _watched(method: Method) -> Method:
+    """The method inside ``max_time``, all its work reporting to ``progress`` and scikit-learn's callbacks (``mercer.watch``)."""
+
+    @functools.wraps(method)
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with self._watching() as watch:
+            try:
+                return method(self, *args, **kwargs)
+            except Stopped as stop:
+                if watch is None or stop.watch is not watch:
+                    raise
+                raise type(stop)(watch, type(self).__name__) from None
+
+    return fit  # type: ignore[return-value]
 
 
 class Reporting(CallbackSupportMixin):  # type: ignore[misc]
     """``fit`` opens a task, each report of a solver is a task inside it, and a callback that returns True stops the solver."""
 
     progress: Callable[[dict[str, Any]], Any] | None
+    _first_report: ClassVar[dict[str, Any]] = {}  # what is said before the solver has anything to say
 
     def _open_task(self, X: Any, y: Any = None) -> None:
         if getattr(self, "_skl_callbacks", None):
@@ -45,18 +62,14 @@ class Reporting(CallbackSupportMixin):  # type: ignore[misc]
         if hasattr(self, "_callback_fit_ctx"):
             self._callback_fit_ctx.call_on_fit_task_end(estimator=self)
 
-    def _reporter(self) -> Callable[[dict[str, Any]], bool] | None:
-        """What a solver reports to; None where nobody listens."""
-        listening = hasattr(self, "_callback_fit_ctx")
-        if self.progress is None and not listening:
-            return None
+    def _watching(self) -> AbstractContextManager[Watch | None]:
+        heard = self.progress is not None or bool(getattr(self, "_skl_callbacks", None))
+        return watching(getattr(self, "max_time", None), self._tell if heard else None, partial=True, **self._first_report)
 
-        def report(state: dict[str, Any]) -> bool:
-            with _one_at_a_time:
-                stop = bool(self.progress(state)) if self.progress is not None else False
-                if listening:
-                    task = self._callback_fit_ctx.subcontext(task_name="round").call_on_fit_task_begin(estimator=self)
-                    stop = bool(task.call_on_fit_task_end(estimator=self)) or stop
-            return stop
-
-        return report
+    def _tell(self, state: dict[str, Any]) -> bool:
+        """One report, from whichever thread; whether somebody wants no more."""
+        stop = bool(self.progress(state)) if self.progress is not None else False
+        if hasattr(self, "_callback_fit_ctx"):
+            task = self._callback_fit_ctx.subcontext(task_name="round").call_on_fit_task_begin(estimator=self)
+            stop = bool(task.call_on_fit_task_end(estimator=self)) or stop
+        return stop

@@ -11,18 +11,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import size
 from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
+from mercer.estimators.weights import NEGLIGIBLE, checked, relative
 from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.kernels.base import Kernel
-from mercer.kernels.vectors import Linear
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations, largest_values
 from mercer.solvers.incomplete import Incomplete, incomplete_cholesky
 
@@ -30,73 +29,96 @@ _WHOLE = 2000  # items whose matrix is decomposed; beyond, an incomplete factor
 _RANK = 500  # its columns
 _FEW = 300  # components with which regularisations are compared
 _TESTED = 100  # and permutations
+_INDEFINITE = 1e-5  # of the largest k(x, x): beyond what rounding makes of a kernel's matrix
+_HUGE = 1e200  # a γ beside which any matrix is nothing
 _GRID = tuple(10.0 ** np.arange(-5, 0.5, 0.5))  # of the trace
 
 
 class Column(KernelMachine):
     """A view. One of vectors may, where ``single``, be given as one number for each item."""
 
+    _needs_psd = False  # its negative eigenvalues are counted, or its factor looked at
     single = True
+    column_ = False  # whether it was
 
     def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
         if self.single and self._of_vectors and not sparse.issparse(X) and (hasattr(X, "__array__") or isinstance(X, list | tuple)):
             values = np.asarray(X)
-            X = values.reshape(-1, 1) if values.ndim == 1 and len(values) else X
+            one = values.ndim == 1 and len(values) > 0
+            X = values.reshape(-1, 1) if one else X
+            self.column_ = one if reset else self.column_
         return super()._accept(X, y, reset=reset, **options)
 
-    def _keep_pivots(self, X: Any, found: Incomplete, V: Array, bias: Array) -> None:
-        """The functions g(x) V + bias of an incomplete factor g, which need its pivots alone."""
-        self.support_, self.support_vectors_ = found.pivots.astype(np.int32), self._items(X, found.pivots)
+    def _keep_pivots(self, X: Any, original: Array, found: Incomplete, V: Array, bias: Array) -> None:
+        """The functions g(x) V + bias of an incomplete factor g, which need its pivots alone; ``original``: the numbers of X as given."""
+        if found.indefinite > _INDEFINITE:
+            warnings.warn(
+                f"The matrix of {'a view' if self.kernel_ is None else self.kernel_} is not positive semi-definite on these data, so it is "
+                f"of no kernel: k(x, z)² exceeds k(x, x)k(z, z) by {found.indefinite:.2g} of the largest k(x, x), in what the factor leaves over. "
+                "What is found has no meaning in a feature space; use a kernel that is (psd is True), or kernel.repaired('clip').",
+                stacklevel=6,
+            )
+        self.support_, self.support_vectors_ = original[found.pivots].astype(np.int32), self._items(X, found.pivots)
         self.dual_coef_, self.intercept_ = found.coefficients(V).T, bias
 
 
 class View(Column, Components):
     """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
 
+    _called = "A view to correlate"
+
     def __init__(self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None) -> None:
         self.kernel, self.single, self.rank, self.compute = kernel, single, rank, compute
         self.n_components, self.solver, self.random_state, self.tol, self.progress = None, "auto", 0, None, None
 
-    def fit(self, X: Any) -> Self:
+    def fit(self, X: Any, sample_weight: Any = None, expected: int | None = None) -> Self:
+        """``expected``: the number of samples of the other view."""
         X = self._accept(X, reset=True)
         n = size(X)
+        if expected is not None and n != expected:
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {expected} of X and {n} of Y.")
         if n < 2:
             raise ValueError(f"Canonical correlation needs at least two samples, got n_samples={n}.")
         if self.rank is not None:
             check_whole(self, "rank")
-        self._bind(X, None)
+        given, self.scale_ = relative(checked(sample_weight, n), NEGLIGIBLE)
+        X, _, weights, original = self._without_zeros(X, np.zeros(n), given)
+        if len(original) < 2:
+            raise ValueError("Canonical correlation needs at least two samples of positive weight.")
+        self.n_given_, self.items_, self.weights_ = n, X, None if sample_weight is None else weights
+        self._bind(X, self.weights_)
         gram = self._gram(X)
-        few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * n
-        if self.rank is None and (n <= _WHOLE or few):
-            self._decompose(X, np.ones(n), np.arange(n))
-            self.spectra_ = Spectra(self.eigenvalues_, self.eigenvectors_)
+        few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * len(original)
+        if self.rank is None and (len(original) <= _WHOLE or few):
+            self._decompose(X, weights, original)
+            self.spectra_ = Spectra(self.eigenvalues_, self.eigenvectors_, self.weights_)
         else:
             found = incomplete_cholesky(gram, _RANK if self.rank is None else self.rank)
             if not len(found.pivots):
                 raise ValueError("The kernel is 0 for all samples of a view, so there is nothing to correlate.")
-            self.spectra_, V, mean = Spectra.of(found.factor)
-            self._keep_pivots(X, found, V, -(mean @ V))
+            self.spectra_, V, mean = Spectra.of(found.factor, self.weights_)
+            self._keep_pivots(X, original, found, V, -(mean @ V))
         if not self.spectra_.rank:
             raise ValueError("All samples of a view are the same to its kernel: there is nothing to correlate.")
         self.basis_, self.bias_ = self.dual_coef_, self.intercept_
         return self
 
-    def scores(self, most: int) -> Array:
-        """The training scores of the first principal components."""
-        s = self.spectra_
-        return s.vectors[:, :most] * np.sqrt(s.values[:most])
-
     def combine(self, weights: Array) -> Array:
         """Become the functions with these weights of the components; returns their values in training."""
         self.dual_coef_, self.intercept_ = weights.T @ self.basis_, self.bias_ @ weights
         del self.basis_, self.bias_
-        return self.scores(self.spectra_.rank) @ weights
+        return self.spectra_.scores() @ weights
 
     def forget(self) -> None:
         """What only fitting needs."""
-        for name in ("spectra_", "eigenvectors_", "_means", "_weights_kept"):
+        for name in ("spectra_", "eigenvectors_", "_means", "_weights_kept", "items_", "weights_", "n_given_", "scale_"):
             if hasattr(self, name):
                 delattr(self, name)
+
+
+def rescaled(pair: tuple[float, float], scale: float) -> tuple[float, float]:
+    """γ times ``scale``: K² + γK of all weights s times as large is that of γ/s. What is beyond any eigenvalue stays a number."""
+    return (min(pair[0] * scale, _HUGE), min(pair[1] * scale, _HUGE))
 
 
 def as_pair(reg: Any) -> tuple[float, float]:
@@ -106,10 +128,10 @@ def as_pair(reg: Any) -> tuple[float, float]:
     return pair
 
 
-def candidates_of(reg: Any, x: Spectra, y: Spectra) -> list[tuple[float, float]] | None:
-    """What to choose from; None where it is given."""
+def candidates_of(reg: Any, x: Spectra, y: Spectra, scale: float = 1.0) -> list[tuple[float, float]] | None:
+    """What to choose from, where weights are ``scale`` times those of the spectra; None where it is given."""
     if reg is None:
-        return [(t * float(x.values.sum()), t * float(y.values.sum())) for t in _GRID]
+        return [(t * float(x.values.sum()) * scale, t * float(y.values.sum()) * scale) for t in _GRID]
     if isinstance(reg, list | np.ndarray) and np.ndim(reg):
         if not len(reg):
             raise ValueError("reg=[]: give at least one candidate, a number, or None.")
@@ -142,27 +164,29 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self.kernel_x, self.kernel_y, self.reg, self.rank
 
     @whole
-    def fit(self, X: Any, y: Any) -> Self:
-        """Find directions of X and ``y`` (the other view: a table, or as many items of any kind) that correlate."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find directions of X and ``y`` (the other view: a table, or as many items of any kind) that correlate; a weight is a repetition."""
         if y is None:
             raise ValueError(f"requires y to be passed, but the target y is None: {type(self).__name__} correlates two views, fit(X, Y).")
         check_whole(self, "n_components")
         for name in ("reg_scores_", "n_features_in_", "feature_names_in_"):  # of a fit before
             self.__dict__.pop(name, None)
         reg = self._kernels()[2]
-        x, other = self._views(X, y)
-        n = len(x.spectra_.vectors)
+        x, other = self._views(X, y, sample_weight)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(x, name):
                 setattr(self, name, getattr(x, name))
-        candidates = candidates_of(reg, x.spectra_, other.spectra_)
+        candidates, scale, weights = candidates_of(reg, x.spectra_, other.spectra_, x.scale_), x.scale_, x.weights_
         if candidates is None:
             self.reg_ = as_pair(reg)
         elif len(candidates) == 1:
             self.reg_ = candidates[0]
         else:
-            self.reg_, self.reg_scores_ = choose_reg(x.scores(_FEW), other.scores(_FEW), self.n_components, candidates, self._folds(n))
-        found = canonical(x.spectra_, other.spectra_, self.n_components, self.reg_)
+            scores = [view.spectra_.scores(_FEW) for view in (x, other)]
+            regs = [rescaled(pair, 1 / scale) for pair in candidates]
+            found_reg, self.reg_scores_ = choose_reg(scores[0], scores[1], self.n_components, regs, self._folds(len(scores[0])), weights)
+            self.reg_ = candidates[regs.index(found_reg)]
+        found = canonical(x.spectra_, other.spectra_, self.n_components, rescaled(self.reg_, 1 / scale))
         self.canonical_values_, self.n_components_ = found.values, len(found.values)
         if self.n_components_ < self.n_components:
             warnings.warn(
@@ -170,20 +194,21 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 f"{self.n_components}.",
                 stacklevel=3,
             )
-        self.correlations_ = correlations(x.combine(found.x), other.combine(found.y))
+        f, g = x.combine(found.x / np.sqrt(scale)), other.combine(found.y / np.sqrt(scale))
+        self.correlations_ = correlations(f, g, weights)
+        self._describe(x, other, f, g)
         x.forget()
         other.forget()
         self._x, self._y = x, other
         return self
 
-    def _views(self, X: Any, Y: Any) -> tuple[View, View]:
+    def _describe(self, x: View, y: View, f: Array, g: Array) -> None:
+        """What else is to say of two views while they remember their items; f, g are the projections of these."""
+
+    def _views(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[View, View]:
         kernel_x, kernel_y, _, rank = self._kernels()
-        x = View(kernel_x, rank=rank, compute=self.compute).fit(X)
-        y = View(kernel_y, single=True, rank=rank, compute=self.compute).fit(Y)
-        n, other = len(x.spectra_.vectors), len(y.spectra_.vectors)
-        if n != other:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {n} of X and {other} of Y.")
-        return x, y
+        x = View(kernel_x, rank=rank, compute=self.compute).fit(X, sample_weight)
+        return x, View(kernel_y, single=True, rank=rank, compute=self.compute).fit(Y, sample_weight, x.n_given_)
 
     def _folds(self, n: int) -> list[tuple[Array, Array]]:
         check_whole(self, "cv", least=2)
@@ -209,9 +234,11 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return np.asarray(self._y._values(Y))
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The mean correlation of the components on these items."""
-        return float(np.mean(correlations(*self.transform(X, y))))
+        f, g = self.transform(X, y)
+        weights = None if sample_weight is None else relative(checked(sample_weight, len(f)))[0]
+        return float(np.mean(correlations(f, g, weights)))
 
     @property
     def function_x_(self) -> Any:
@@ -248,47 +275,6 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = isinstance(self._kernels()[0], str)
         return tags
-
-
-class CCA(KernelCCA):
-    """max corr(⟨v, x⟩, ⟨w, y⟩) with v^T(X^T X + γI)v = w^T(Y^T Y + γI)w = 1: linear kernels, tables centred. ``x_weights_``, ``y_weights_`` are v and
-    w.
-
-    reg
-        γ ≥ 0; None: chosen by correlation on held-out rows. 0 needs more rows than columns.
-    """
-
-    def __init__(self, n_components: int = 2, *, reg: Any = 0.0, cv: int = 5, random_state: Any = 0) -> None:
-        self.n_components, self.reg, self.cv, self.random_state = n_components, reg, cv, random_state
-        self.compute = None
-
-    def _kernels(self) -> tuple[Any, Any, Any, Any]:
-        # without γ the units do not change the answer, but columns far from 0 or of unlike sizes would lose digits
-        free = np.ndim(self.reg) == 0 and self.reg == 0
-        k = Linear().standardized() if free else Linear()
-        return k, k, self.reg, None
-
-    def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
-        """(f(x), g(y)) in training, as scikit-learn's CCA."""
-        return self.fit(X, y, **options).transform(X, y)
-
-    @property
-    def x_weights_(self) -> Array:
-        return _weights(self._x)
-
-    @property
-    def y_weights_(self) -> Array:
-        return _weights(self._y)
-
-
-def _weights(view: View) -> Array:
-    """v of ⟨v, x⟩ + constant: by differences along each column, as long as it varies, about the mean."""
-    X = view.support_vectors_
-    X = np.asarray(X.toarray() if sparse.issparse(X) else backend.to_numpy(X), np.float64)
-    mean, step = X.mean(axis=0), X.std(axis=0)
-    step = np.where(step > 0, step, 1.0)
-    values = view._values_of(mean + np.concatenate([np.zeros((1, len(step))), np.diag(step)]))
-    return (values[1:] - values[0]) / step[:, None]
 
 
 def split(order: Array, folds: int) -> list[tuple[Array, Array]]:

@@ -8,11 +8,12 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mercer import backend
+from mercer import threads
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size, stack, take
 from mercer.estimators.checks import check_whole
 from mercer.estimators.machine import KernelMachine
+from mercer.estimators.weights import checked, relative
 from mercer.estimators.whole import whole
 from mercer.gram import DenseGram
 from mercer.kernels.base import Kernel
@@ -37,15 +38,15 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         self.n_components, self.kernel, self.budget, self.tol, self.compute = n_components, kernel, budget, tol, compute
 
     @whole
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Start anew."""
         for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_stream")]:
             delattr(self, name)
-        return self.partial_fit(X)
+        return self.partial_fit(X, sample_weight=sample_weight)
 
     @whole
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Take in more samples. What a kernel takes from data is fixed by the first batch."""
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take in more samples; a weight is a repetition. What a kernel takes from data is fixed by the first batch."""
         first = not hasattr(self, "n_samples_seen_")
         if self._precomputed:
             raise ValueError("KernelHebbian meets new samples, which a precomputed matrix does not know; give the kernel itself.")
@@ -53,49 +54,56 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
             raise ValueError(f"tol={self.tol!r}: the share of the variance that may be left out must be positive.")
         X = self._accept(X, reset=first)
+        n = size(X)
+        given, scale = relative(checked(sample_weight, n))
+        X, _, weights, original = self._without_zeros(X, np.zeros(n), given)
         if first:
-            self._bind(X, None)
+            self._bind(X, None if sample_weight is None else weights)
             self.n_samples_seen_ = 0
+            self._stream_mass = 0.0  # the weight of all samples seen
             self.support_ = np.zeros(0, np.int32)
             self._stream_root = np.zeros((0, 0))  # L with L L^T = K of the centres
-            self._stream_mean, self._stream_moments = np.zeros(0), np.zeros((0, 0))  # of coordinates
-        with backend.calm_blas(self.budget):
+            self._stream_mean, self._stream_moments = np.zeros(0), np.zeros((0, 0))  # of coordinates: their mean and covariance
+        with threads.calm_blas(self.budget):
             for some in chunks(size(X), _PIECE):
-                self._take_in(take(X, some))
+                self._take_in(take(X, some), weights[some], scale, original[some])
             self._come_to_rest()
+        self.n_samples_seen_ += n
         return self
 
-    def _take_in(self, X: Any) -> None:
-        n = size(X)
+    def _take_in(self, X: Any, weights: Array, scale: float, numbers: Array) -> None:
+        """Samples of weight ``scale`` times ``weights``; ``numbers`` are theirs in the batch."""
         assert self.kernel_ is not None
         norms = np.asarray(self.kernel_.diag(X), np.float64)
-        C = np.zeros((n, 0)) if not len(self.support_) else self._coordinates(X)
-        C, chosen = self._grown(X, C, norms)
+        C = np.zeros((size(X), 0)) if not len(self.support_) else self._coordinates(X)
+        C, chosen = self._grown(X, C, norms, weights)
         if len(chosen):
             new = self.kernel_._kept(take(X, chosen))
             self.support_vectors_ = stack(self.support_vectors_, new) if len(self.support_) else new
-            self.support_ = np.concatenate([self.support_, self.n_samples_seen_ + chosen]).astype(np.int32)
+            self.support_ = np.concatenate([self.support_, self.n_samples_seen_ + numbers[chosen]]).astype(np.int32)
             more = C.shape[1] - len(self._stream_mean)
             self._stream_mean = np.pad(self._stream_mean, (0, more))
             self._stream_moments = np.pad(self._stream_moments, (0, more))
-        before, after = self.n_samples_seen_, self.n_samples_seen_ + n
-        mean = C.mean(axis=0)
-        shift, D = mean - self._stream_mean, C - mean
-        self._stream_moments = self._stream_moments + D.T @ D + np.outer(shift, shift) * (before * n / after)
-        self._stream_mean = self._stream_mean + shift * (n / after)
-        self.n_samples_seen_ = after
+        total = float(weights.sum())
+        mass = self._stream_mass + scale * total
+        share = scale * total / mass
+        mean = weights @ C / total
+        shift, D = mean - self._stream_mean, np.sqrt(weights / total)[:, None] * (C - mean)
+        self._stream_moments = (1 - share) * self._stream_moments + share * (D.T @ D + (1 - share) * np.outer(shift, shift))
+        self._stream_mean, self._stream_mass = self._stream_mean + share * shift, mass
 
     def _coordinates(self, X: Any) -> Array:
         inner = np.asarray(self._cross(X).astype(np.float64).dense()).T
         return np.asarray(linalg.solve_triangular(self._stream_root, inner, lower=True, check_finite=False)).T
 
-    def _grown(self, X: Any, C: Array, norms: Array) -> tuple[Array, Array]:
+    def _grown(self, X: Any, C: Array, norms: Array, weights: Array) -> tuple[Array, Array]:
         """Coordinates with those of new centres, chosen one by one by what is left of their features."""
         rounding = 1e-13 * max(float(norms.max()), 1e-300)
         if C.shape[1] >= self.budget or not (norms - np.sum(C**2, axis=1) > rounding).any():
             return C, np.zeros(0, np.int64)
         gram = DenseGram(np.asarray(self._gram(X).astype(np.float64).dense()))
-        least = self.tol * (float(norms.mean()) - float(gram.K.mean()))  # of the variance, wherever the origin is
+        share = weights / weights.sum()
+        least = self.tol * float(share @ norms - share @ (gram.K @ share))  # of the variance, wherever the origin is
         found = incomplete_cholesky(gram, self.budget, 0.0, before=C, least=max(least, rounding))
         new = found.factor[found.pivots]
         self._stream_root = np.concatenate([np.pad(self._stream_root, ((0, 0), (0, len(new)))), new])
@@ -108,7 +116,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         vectors = vectors * signs(at_centers)  # as KernelPCA's, where it can be known
         more = self.n_components - len(values)
         values, vectors = np.pad(np.maximum(values, 0.0), (0, more)), np.pad(vectors, ((0, 0), (0, more)))
-        self.explained_variance_ = values / self.n_samples_seen_
+        self.explained_variance_ = values
         self.dual_coef_ = np.asarray(linalg.solve_triangular(self._stream_root, vectors, lower=True, trans="T", check_finite=False)).T
         self.intercept_ = -(self._stream_mean @ vectors)
         self.n_components_ = self.n_components

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -17,11 +17,12 @@ from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
+from mercer.estimators.weights import NEGLIGIBLE, checked, relative
 from mercer.gram import Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.linalg import signs
 from mercer.problems import Eigen, EigenSolution
-from mercer.solvers.eigen import SOLVERS, solve_eigen
+from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
 
 
 class Components(KernelMachine):
@@ -33,9 +34,10 @@ class Components(KernelMachine):
     n_components: Any
     solver: str
     random_state: Any
+    _needs_psd = False  # it counts the negative eigenvalues itself
 
-    def _decompose(self, X: Any, weights: Array, original: Array) -> None:
-        """Fit to items of positive weight; sets what ``_values`` needs."""
+    def _decompose(self, X: Any, weights: Array, original: Array, scale: float = 1.0) -> None:
+        """Fit to items of positive weight, ``scale`` times ``weights``; sets what ``_values`` needs."""
         if self.solver not in SOLVERS:
             raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
         n = size(X)
@@ -43,7 +45,7 @@ class Components(KernelMachine):
             raise ValueError(f"{type(self).__name__} needs at least two samples of positive weight (n_samples={n}): one has no variance.")
         self._bind(X, weights)
         gram = self._gram(X)
-        s = self._solve(gram, weights)
+        s, below = self._solve(gram, weights)
         positive = s.values > self._rounding(gram, weights, s)
         if self.n_components is None:
             s, positive = _some(s, int(positive.sum())), positive[positive]
@@ -58,11 +60,30 @@ class Components(KernelMachine):
         coef = np.sqrt(weights)[:, None] * vectors * np.where(positive, 1 / roots, 0.0)
         self._keep(X, coef, original, every=True)
         self.intercept_ = -(s.means @ coef)
-        self.eigenvalues_, self.eigenvectors_ = np.where(positive, s.values, 0.0), vectors
+        values = np.where(positive, s.values, 0.0)
+        self.eigenvalues_, self.eigenvectors_ = scale * values, vectors
         self.solver_, self.n_iter_, self.n_components_ = s.solver, s.n_iter, len(s.values)
-        self.explained_variance_ = self.eigenvalues_ / weights.sum()
-        self.explained_variance_ratio_ = self.eigenvalues_ / s.trace if s.trace > 0 else np.zeros(len(s.values))
-        self._weights_kept, self._means = weights, s.means
+        self.explained_variance_ = values / weights.sum()
+        self.explained_variance_ratio_ = values / max(s.trace + below.mass, float(values.sum()))
+        self.n_negative_, self.negative_share_ = below.count, below.mass / (below.mass + max(s.trace + below.mass, float(values.sum())))
+        self._weights_kept, self._weight_scale, self._means = weights, scale, s.means
+        if below.count:
+            self._warn_of_negatives(n, below)
+
+    @property
+    def _called(self) -> str:
+        return type(self).__name__
+
+    def _warn_of_negatives(self, n: int, below: Negatives) -> None:
+        """Say what was found, what is done about it, and the cure."""
+        least = "" if below.every else "at least "
+        cure = "Clip them to 0 first" if self.kernel_ is None else "Use a kernel that is (psd is True), or kernel.repaired('clip')"
+        warnings.warn(
+            f"{self._called}: the centred matrix is not positive semi-definite, so it is of no kernel: {least}{below.count} of its {n} "
+            f"eigenvalues are negative, and make up {least}{self.negative_share_:.2g} of the sum of all their absolute values. Components are of "
+            f"positive eigenvalues alone, and explained_variance_ratio_ is their share of the sum of these. {cure}.",
+            stacklevel=7,
+        )
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
         """Eigenvalues up to this are 0. Those from features are squares of singular values, and already without such."""
@@ -71,9 +92,17 @@ class Components(KernelMachine):
         whole = float(weights @ np.abs(np.asarray(backend.to_numpy(gram.diag()), np.float64)))  # what rounding is a part of
         return float(np.finfo(gram.dtype).eps) * max(whole, len(weights) * float(s.values.max(initial=0.0)))
 
-    def _solve(self, gram: Gram, weights: Array) -> EigenSolution:
+    def _below(self, gram: Gram, weights: Array, s: EigenSolution) -> Negatives:
+        """The negative eigenvalues, which the matrix of a kernel has not: looked for unless that is known."""
+        if isinstance(gram, LowRankGram) or (self.kernel_ is not None and self.kernel_.psd):
+            return Negatives()
+        part = 1e-10 if gram.dtype == np.float64 else 1e-5  # as precise as matrices are written down
+        floor = max(self._rounding(gram, weights, s), part * float(s.values.max(initial=0.0)))
+        return negatives(Eigen(1, weights), gram, floor) if s.spectrum is None else Negatives.among(s.spectrum, floor)
+
+    def _solve(self, gram: Gram, weights: Array) -> tuple[EigenSolution, Negatives]:
         n = gram.shape[0]
-        options: dict[str, Any] = {"random_state": self.random_state, "progress": self._reporter()}
+        options: dict[str, Any] = {"random_state": self.random_state}
         if self.tol is not None:
             if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
                 raise ValueError(f"tol={self.tol!r}: the residual to reach must be positive.")
@@ -81,15 +110,18 @@ class Components(KernelMachine):
         count = component_count(self.n_components, np.iinfo(np.int64).max, "")
         if count is not None or self.n_components is None:
             s = solve_eigen(Eigen(n if count is None else min(count, n), weights), gram, self.solver, **options)
-            kept = len(s.values)
+            kept, below = len(s.values), self._below(gram, weights, s)
             if count is not None and kept < count:
                 s, kept = _padded(s, count), count
         else:
-            kept, tried = n, 32
+            kept, tried, known = n, 32, None
             while True:  # a share of the variance: more until it is reached
                 s = solve_eigen(Eigen(min(tried, n), weights), gram, self.solver, **options)
-                if s.values.sum() >= self.n_components * s.trace * (1 - 1e-12) or tried >= n or len(s.values) < tried:
-                    kept = share_of_variance(s.values, s.trace, self.n_components)
+                below = known = known or self._below(gram, weights, s)
+                total = s.trace + below.mass
+                positive = s.values[s.values > 0]
+                if positive.sum() >= self.n_components * total * (1 - 1e-12) or tried >= n or len(positive) < tried:
+                    kept = share_of_variance(positive, total, self.n_components)
                     break
                 tried *= 4
         if s.residual > 10 * max(self.tol or 0.0, 1e-5 if gram.dtype == np.float32 else 1e-8):
@@ -99,11 +131,12 @@ class Components(KernelMachine):
                 ConvergenceWarning,
                 stacklevel=4,
             )
-        return _some(s, kept)
+        return _some(s, kept), below
 
     def _training_scores(self) -> Array:
         """f_l(x_i) = √λ_l u_il/√w_i."""
-        scores: Array = self.eigenvectors_ * np.sqrt(self.eigenvalues_) / np.sqrt(self._weights_kept)[:, None]
+        w = self._weights_kept  # not eigenvalues_, which are as small or large as the weights
+        scores: Array = self.eigenvectors_ * np.sqrt(self.explained_variance_ * w.sum()) / np.sqrt(w)[:, None]
         return scores
 
     def _centred_norms(self, diagonal: Array, inner: Array) -> Array:
@@ -113,21 +146,21 @@ class Components(KernelMachine):
 
 
 def _some(s: EigenSolution, kept: int) -> EigenSolution:
-    return EigenSolution(s.values[:kept], s.vectors[:, :kept], s.means, s.trace, s.residual, s.n_iter, s.solver)
+    return EigenSolution(s.values[:kept], s.vectors[:, :kept], s.means, s.trace, s.residual, s.n_iter, s.solver, s.spectrum)
 
 
 def _padded(s: EigenSolution, count: int) -> EigenSolution:
     """With eigenvalues 0 for components that the matrix does not have."""
     more = count - len(s.values)
     vectors = np.concatenate([s.vectors, np.zeros((len(s.vectors), more))], axis=1)
-    return EigenSolution(np.concatenate([s.values, np.zeros(more)]), vectors, s.means, s.trace, s.residual, s.n_iter, s.solver)
+    return EigenSolution(np.concatenate([s.values, np.zeros(more)]), vectors, s.means, s.trace, s.residual, s.n_iter, s.solver, s.spectrum)
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components):  # type: ignore[misc]  # scikit-learn has no types
     """K_c = HKH = UΛU^T; the scores of training are U√Λ, those of a new x are f_l(x) = Σ_i u_il (k(x, x_i) − means)/√λ_l, ‖f_l‖ = 1.
 
     n_components
-        A number, a share of the variance between 0 and 1, or None for all that are not 0. Beyond the rank, scores are 0.
+        A number, a share of the variance between 0 and 1, or None for all of positive eigenvalue. Beyond the rank, scores are 0.
     solver
         "exact" (all eigenvalues: n³), "lanczos" (ARPACK) and "krylov" (blocks) need products alone, so that the matrix is never stored unless its
         values are dear; "auto" chooses by n, the number of components and the kernel's features.
@@ -136,6 +169,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         Bakır et al. 2004), "nearest" (the training object whose features are nearest: strings, graphs); "auto": the first that applies.
     reg
         The ridge of the regression; None: chosen by leave-one-out.
+
+    A matrix that is not positive semi-definite (``Sigmoid``, a precomputed one) is of no feature space. Components are then of its positive
+    eigenvalues alone, as if it were the nearest matrix that is (negative eigenvalues 0), and ``explained_variance_ratio_`` is relative to the sum of
+    these; a warning says how many are negative (``n_negative_``) and what part of Σ|λ| they are (``negative_share_``).
     """
 
     def __init__(
@@ -145,20 +182,23 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         self.n_components, self.kernel, self.solver, self.pre_image = n_components, kernel, solver, pre_image
         self.reg, self.tol, self.random_state, self.progress, self.compute = reg, tol, random_state, progress, compute
 
+    _first_report: ClassVar[dict[str, Any]] = {"step": 0, "residual": np.inf}
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = self._accept(X, reset=True)
         self._open_task(X)
         if self.pre_image not in ("auto", *PRE_IMAGES):
             raise ValueError(f"pre_image={self.pre_image!r}: choose one of {', '.join(map(repr, ('auto', *PRE_IMAGES)))}.")
-        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
-        self._decompose(X, weights, original)
-        lost = int(np.sum(self.eigenvalues_ == 0))
+        given, scale = relative(checked(sample_weight, size(X)), NEGLIGIBLE)
+        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), given)
+        self._decompose(X, weights, original, scale)
+        lost = int(np.sum(self.explained_variance_ == 0))
         if lost:
+            found = self.n_components_ - lost
+            what = f"rank {found}" if not self.n_negative_ else f"{found} positive eigenvalues"
             warnings.warn(
-                f"The centred matrix has rank {self.n_components_ - lost}, {self.n_components_} components were asked for: the scores of the last "
-                f"{lost} are 0.",
-                stacklevel=4,
+                f"The centred matrix has {what}, {self.n_components_} components were asked for: the scores of the last {lost} are 0.", stacklevel=4
             )
         self._close_task()
         return self

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute
@@ -18,18 +19,23 @@ from mercer.data import chunks, size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.machine import KernelMachine
+from mercer.estimators.verbose import speak
+from mercer.estimators.weights import checked, relative
 from mercer.estimators.whole import whole
 from mercer.gram import Gram, LowRankGram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
-from mercer.solvers.lloyd import Clustering, Pairs, Points, Space, cluster
+from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster
+from mercer.watch import watching
 
 _AT_ONCE = 8192  # rows whose distances to all centres are held
+_AUTO = 10  # descents from starts that are not spread out
 
 
 def check_clusters(machine: Any, n: int) -> None:
     """Raise where the number of clusters or of starts is not one."""
-    check_whole(machine, *(name for name in ("n_clusters", "n_init", "max_iter") if hasattr(machine, name)))
+    auto = isinstance(machine, KMeans) and isinstance(machine.n_init, str) and machine.n_init == "auto"
+    check_whole(machine, *(name for name in ("n_clusters", "n_init", "max_iter") if hasattr(machine, name) and not (auto and name == "n_init")))
     tol = getattr(machine, "tol", 0.0)
     if not (isinstance(tol, int | float | np.number) and tol >= 0):
         raise ValueError(f"{type(machine).__name__}(tol={tol!r}): give a number of at least 0.")
@@ -48,19 +54,40 @@ def warn_of_fewer(labels: Array, wanted: int) -> None:
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """min Σ_i w_i ‖x_i − μ_c(i)‖²: the best of ``n_init`` descents from k-means++ starts.
+    """min Σ_i w_i ‖x_i − μ_c(i)‖²: the best of ``n_init`` descents.
 
-    Clusters do not depend on the order of rows; a weight is a repetition. ``tol``: a descent ends when a step gains less than this share.
+    Clusters do not depend on the order of rows; a weight is a repetition.
+
+    Parameters
+    ----------
+    init
+        Where descents start: "k-means++" (rows far from each other), "random" (rows), the centres themselves as an array (n_clusters, columns), or a
+        function ``init(X, n_clusters, random_state)`` that returns such an array.
+    n_init
+        How many descents; from given centres there is but one. "auto": one for "k-means++", 10 for "random" and functions.
+    tol
+        A descent ends when a step gains less than this share.
+    verbose
+        1 writes a line for each step.
+
+    Attributes
+    ----------
+    cluster_centers_, labels_, inertia_, n_iter_
+        The means; the nearest one of each row; the objective; steps of the best descent, the first of them to its start.
     """
 
-    def __init__(self, n_clusters: int = 8, *, n_init: int = 10, max_iter: int = 300, tol: float = 1e-6, random_state: Any = None) -> None:
-        self.n_clusters, self.n_init, self.max_iter, self.tol, self.random_state = n_clusters, n_init, max_iter, tol, random_state
+    def __init__(
+        self, n_clusters: int = 8, *, init: Any = "k-means++", n_init: int | str = 10, max_iter: int = 300, tol: float = 1e-6, verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:  # fmt: skip
+        self.n_clusters, self.init, self.n_init, self.max_iter, self.tol = n_clusters, init, n_init, max_iter, tol
+        self.verbose, self.random_state = verbose, random_state
 
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = checked_table(self, X)
         check_clusters(self, X.shape[0])
-        w = np.ones(X.shape[0]) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        w, scale = relative(checked(sample_weight, X.shape[0]))
         used = w > 0
         shift = 0.0 if sparse.issparse(X) else np.average(X, axis=0, weights=w).astype(X.dtype)  # far from the origin, distances would lose digits
         kept = X if used.all() else X[used]
@@ -70,13 +97,54 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         space = Points(kept if sparse.issparse(kept) else kept - shift, w[used], Compute().workers)
         check_clusters(self, len(space))
         rng = check_random_state(self.random_state)
-        found = cluster(space, self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng, tol=self.tol)
+        starts = [space.around(centres - shift) for centres in self._centres(kept, rng)]
+        with watching(listener=self._spoken(scale) if self.verbose else None):
+            found = cluster(
+                space, self.n_clusters, n_init=0 if starts else self._n_starts(), max_iter=self.max_iter, random_state=rng, tol=self.tol,
+                starts=starts, begun=1, draw=self.init if isinstance(self.init, str) else "k-means++",
+            )  # fmt: skip
         self.cluster_centers_ = (space.means(found.labels, self.n_clusters) + shift).astype(X.dtype)
         self.n_iter_ = found.n_iter
         self.labels_, squares = self._assigned(X)
-        self.inertia_ = float(w @ squares)
+        self.inertia_ = float(w @ squares) * scale
+        if self.verbose:
+            speak(f"Converged at iteration {found.n_iter - 1}." if found.converged else f"Stopped at max_iter={self.max_iter}.")
         warn_of_fewer(self.labels_, self.n_clusters)
         return self
+
+    def _n_starts(self) -> int:
+        if self.n_init == "auto":
+            return 1 if isinstance(self.init, str) and self.init == "k-means++" else _AUTO
+        return int(self.n_init)
+
+    def _centres(self, X: Any, rng: Any) -> list[Array]:
+        """Centres that were given, or that a function gives, checked; none where they are drawn."""
+        if isinstance(self.init, str):
+            if self.init not in DRAWS:
+                raise ValueError(f"KMeans(init={self.init!r}): choose one of {', '.join(map(repr, DRAWS))}, an array of centres, or a function.")
+            return []
+        given = [self.init(X, self.n_clusters, random_state=rng) for _ in range(self._n_starts())] if callable(self.init) else [self.init]
+        centres = [np.asarray(one.toarray() if sparse.issparse(one) else one, np.float64) for one in given]
+        for one in centres:
+            if one.shape != (self.n_clusters, X.shape[1]):
+                what = "clusters" if one.ndim != 2 or len(one) != self.n_clusters else "features of the data"
+                raise ValueError(
+                    f"The shape of the initial centers {one.shape} does not match the number of {what}: give an array of shape (n_clusters, "
+                    f"n_features) = ({self.n_clusters}, {X.shape[1]})."
+                )
+            if not np.isfinite(one).all():
+                raise ValueError("KMeans(init=…): the initial centres hold NaN or infinity.")
+        return centres
+
+    def _spoken(self, scale: float) -> Callable[[dict[str, Any]], None]:
+        """What writes a line for each step it hears of."""
+        speak("Initialization complete")
+
+        def heard(state: dict[str, Any]) -> None:
+            if state["stage"] == "solver":
+                speak(f"Iteration {state['step'] - 1}, inertia {state['objective'] * scale:.6g}.")
+
+        return heard
 
     def _assigned(self, X: Any) -> tuple[Array, Array]:
         """The nearest centre of each row and the squared distance to it, without loss for near ones."""
@@ -103,8 +171,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Minus the objective on X."""
         X = self._accepted(X)
-        w = np.ones(X.shape[0]) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64)
-        return -float(w @ self._assigned(X)[1])
+        return -float(checked(sample_weight, X.shape[0]) @ self._assigned(X)[1])
 
     @property
     def _n_features_out(self) -> int:
@@ -130,19 +197,22 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.n_clusters, self.kernel, self.n_init, self.max_iter = n_clusters, kernel, n_init, max_iter
         self.random_state, self.progress, self.compute = random_state, progress, compute
 
+    _first_report: ClassVar[dict[str, Any]] = {"step": 0, "objective": np.inf}
+
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = self._accept(X, reset=True)
         self._open_task(X)
         check_clusters(self, size(X))
-        everything, given = X, self._weights(X, sample_weight)
+        everything = X
+        given, scale = relative(checked(sample_weight, size(X)))
         X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), given)
         check_clusters(self, size(X))
         self._bind(X, weights)
         gram = self._gram(X)
         found = self._clustered(gram, weights)
-        self._describe(X, gram, weights, original, found)
-        if given is not None and len(original) < len(given):
+        self._describe(X, gram, weights, original, found, scale)
+        if len(original) < len(given):
             self.labels_ = self.predict(everything)
         warn_of_fewer(self.labels_, self.n_clusters)
         self._close_task()
@@ -150,11 +220,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _clustered(self, gram: Gram, weights: Array) -> Clustering:
         rng = check_random_state(self.random_state)
-        return cluster(
-            space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng, progress=self._reporter()
-        )
+        return cluster(space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng)
 
-    def _describe(self, X: Any, gram: Gram, weights: Array, original: Array, found: Clustering) -> None:
+    def _describe(self, X: Any, gram: Gram, weights: Array, original: Array, found: Clustering, scale: float) -> None:
         """Centres as functions h_c(x) = ⟨φ(x) − μ, μ_c − μ⟩, μ the mean of all: far from the origin nothing is lost. One more, ⟨φ(x), μ⟩, for
         distances."""
         n, k = len(weights), self.n_clusters
@@ -167,13 +235,13 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.intercept_ = np.append(-(inner[:, k] @ coef[:, :k]), 0.0)
         self._square_norms = np.einsum("ic,ic->c", coef[:, :k], inner[:, :k])  # ‖μ_c − μ‖²
         self._mean_norm = float(share @ inner[:, k])
-        self.labels_, self.inertia_ = found.labels.astype(np.int32), found.objective
+        self.labels_, self.inertia_ = found.labels.astype(np.int32), scale * found.objective
         if not found.converged:  # labels are of the centres that are kept
             gaps = self._square_norms - 2 * (inner + self.intercept_)[:, :k]
             self.labels_ = np.argmin(gaps, axis=1).astype(np.int32)
             norms = np.asarray(backend.to_numpy(gram.diag()), np.float64) - 2 * inner[:, k] + self._mean_norm
-            self.inertia_ = float(weights @ (norms + gaps[np.arange(n), self.labels_]))
-        self.objectives_, self.n_iter_, self.converged_ = found.objectives, found.n_iter, found.converged
+            self.inertia_ = scale * float(weights @ (norms + gaps[np.arange(n), self.labels_]))
+        self.objectives_, self.n_iter_, self.converged_ = [scale * value for value in found.objectives], found.n_iter, found.converged
 
     def predict(self, X: Any) -> Array:
         """The cluster whose mean is nearest in feature space."""

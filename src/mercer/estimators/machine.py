@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -42,6 +42,7 @@ class KernelMachine(Reporting, KernelEstimator):
     max_time: float | None
     progress: Any
     on_interrupt: str
+    _first_report: ClassVar[dict[str, Any]] = {"gap": np.inf, "n_iter": 0}
     _dual_coef: Array  # (m, n_support), dense: what all that computes reads
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
     _coarse = False  # whether float32 values of the kernel serve to predict
@@ -206,7 +207,7 @@ class SupportVectorMachine(Weighted):
     def _solver(self) -> ActiveSet:
         self._check_limits()
         keep = self.on_interrupt == "keep"
-        return ActiveSet(tol=self.tol, max_iter=self.max_iter, max_time=self.max_time, progress=self._reporter(), keep_on_interrupt=keep)
+        return ActiveSet(tol=self.tol, max_iter=self.max_iter, keep_on_interrupt=keep)
 
     def _report(self, solutions: Sequence[Solution], X: Any, gram: Gram) -> None:
         """The fitted attributes about convergence, and a warning that names the measured cause where there was none."""

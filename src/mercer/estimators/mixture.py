@@ -10,36 +10,62 @@ from scipy.special import logsumexp
 from sklearn.base import DensityMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.model import Model
+from mercer.estimators.verbose import speak
+from mercer.estimators.weights import checked, relative
 from mercer.estimators.whole import whole
-from mercer.solvers.em import FAMILIES, Family, Mixture, climb, from_labels, joint, log_likelihoods
-from mercer.solvers.lloyd import Points, cluster
+from mercer.solvers.em import FAMILIES, Family, Mixture, climb, from_labels, from_shares, joint, log_likelihoods
+from mercer.solvers.lloyd import Points, at_random, cluster, spread_out
+
+STARTS: dict[str, Any] = {"kmeans": None, "k-means++": spread_out, "random": None, "random_from_data": at_random}
 
 
 class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-learn has no types
     """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by expectation–maximisation: each step makes the likelihood larger, never smaller.
 
+    Parameters
+    ----------
     covariance_type
         "full" (one matrix for each component), "tied" (one for all), "diag" (a variance for each column) or "spherical" (one variance).
     n_init
-        Starts, from k-means of k-means++ centres; the likeliest is kept.
-    reg_covar
-        Added to the variances, so that no component shrinks to a point.
+        Starts; the likeliest is kept.
+    init_params
+        What a start is made from: "kmeans" (its clusters), "k-means++" or "random_from_data" (what is nearest to each of n_components samples, chosen
+        far from each other or not) or "random" (random shares of all samples).
     weights_init, means_init, precisions_init
         Where to start instead, as in scikit-learn.
+    reg_covar
+        Added to the variances, so that no component shrinks to a point.
+    max_iter
+        Steps of each start; 0 gives the start itself.
+    warm_start
+        Whether a further ``fit`` goes on from the mixture that the last one found.
+    verbose, verbose_interval
+        1 writes a line for every ``verbose_interval`` steps.
+
+    Attributes
+    ----------
+    weights_, means_, covariances_
+        π, μ and Σ; the shape of the last is that of ``covariance_type``, as in scikit-learn.
+    precisions_, precisions_cholesky_
+        Σ^−1 in the same shape, and U with U U^T = Σ^−1, upper triangular; of variances, 1/σ.
+    converged_, n_iter_, lower_bound_, lower_bounds_
+        Whether the last step gained less than ``tol``; steps; the mean log-likelihood before the last step, and before each.
     """
 
     def __init__(
         self, n_components: int = 1, *, covariance_type: str = "full", tol: float = 1e-3, reg_covar: float = 1e-6, max_iter: int = 100,
-        n_init: int = 1, weights_init: Any = None, means_init: Any = None, precisions_init: Any = None, random_state: Any = None,
+        n_init: int = 1, init_params: str = "kmeans", weights_init: Any = None, means_init: Any = None, precisions_init: Any = None,
+        random_state: Any = None, warm_start: bool = False, verbose: int = 0, verbose_interval: int = 10,
     ) -> None:  # fmt: skip
         self.n_components, self.covariance_type, self.tol, self.reg_covar = n_components, covariance_type, tol, reg_covar
-        self.max_iter, self.n_init, self.random_state = max_iter, n_init, random_state
+        self.max_iter, self.n_init, self.init_params, self.random_state = max_iter, n_init, init_params, random_state
         self.weights_init, self.means_init, self.precisions_init = weights_init, means_init, precisions_init
+        self.warm_start, self.verbose, self.verbose_interval = warm_start, verbose, verbose_interval
 
     @property
     def _family(self) -> Family:
@@ -50,11 +76,14 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = checked_table(self, X, accept_sparse=False, dtype=np.float64, ensure_min_samples=2)
-        check_whole(self, "n_components", "n_init", "max_iter")
+        check_whole(self, "n_components", "n_init", "verbose_interval")
+        check_whole(self, "max_iter", least=0)
         for name in ("reg_covar", "tol"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name}={getattr(self, name)!r}: give a number of at least 0.")
-        w = np.ones(len(X)) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if self.init_params not in STARTS:
+            raise ValueError(f"init_params={self.init_params!r}: choose one of {', '.join(map(repr, STARTS))}.")
+        w, _ = relative(checked(sample_weight, len(X)))
         X, w = (X, w) if (w > 0).all() else (X[w > 0], w[w > 0])
         if len(X) < self.n_components:
             raise ValueError(f"n_components={self.n_components} is more than the n_samples={len(X)}.")
@@ -62,13 +91,25 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         family, rng = self._family, check_random_state(self.random_state)
         centre = np.average(X, axis=0, weights=w)  # far from the origin, sums of squares would lose digits
         Z = X - centre
-        runs = [
-            climb(Z, w, self._start(Z, w, centre, family, rng), family, floor=self.reg_covar, tol=self.tol, max_iter=self.max_iter)
-            for _ in range(self.n_init)
-        ]
-        mixture, self.lower_bound_, self.n_iter_, self.converged_ = max(runs, key=lambda run: run[1])
+        last = self._last(centre) if self.warm_start else None
+        runs = []
+        for number in range(1 if last is not None else self.n_init):
+            start, before = last or (self._start(Z, w, centre, family, rng), -np.inf)
+            runs.append(
+                climb(
+                    Z, w, start, family, floor=self.reg_covar, tol=self.tol, max_iter=self.max_iter, before=before,
+                    progress=self._spoken(number) if self.verbose else None,
+                )
+            )  # fmt: skip
+        best = max(runs, key=lambda run: run.bound)
+        mixture = best.mixture
+        self.lower_bound_, self.lower_bounds_, self.n_iter_, self.converged_ = best.bound, best.bounds, len(best.bounds), best.converged
         self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means + centre, mixture.covariances
-        if not self.converged_:
+        self.precisions_cholesky_ = family.factors(mixture.covariances)
+        self.precisions_ = family.precisions(self.precisions_cholesky_)
+        if self.verbose:
+            speak(f"Initialization {'converged' if self.converged_ else 'did not converge'}.")
+        if not self.converged_ and self.max_iter:
             warnings.warn(
                 f"GaussianMixture stopped after max_iter={self.max_iter} steps, the last of which still gained {self.tol:g} or more in the mean "
                 "log-likelihood. Raise max_iter or tol.",
@@ -77,27 +118,54 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
             )
         return self
 
+    def _spoken(self, number: int) -> Any:
+        speak(f"Initialization {number}")
+
+        def step(n: int, gain: float) -> None:
+            if n % self.verbose_interval == 0:
+                speak(f"  Iteration {n}, gain of the mean log-likelihood {gain:.6g}")
+
+        return step
+
+    def _last(self, centre: Array) -> tuple[Mixture, float] | None:
+        """The mixture that was found before, if any, about ``centre``, and its mean log-likelihood."""
+        if not hasattr(self, "converged_"):
+            return None
+        shape = _shape(self.covariance_type, self.n_components, len(centre))
+        if self.means_.shape != (self.n_components, len(centre)) or np.shape(self.covariances_) != shape:
+            raise ValueError(
+                f"warm_start=True cannot go on from {len(self.means_)} components of {self.means_.shape[1]} columns with covariances of the shape "
+                f"{np.shape(self.covariances_)}: n_components={self.n_components}, covariance_type={self.covariance_type!r} and {len(centre)} "
+                f"columns need {shape}. Set warm_start=False, or change nothing of these."
+            )
+        return Mixture(self.weights_, self.means_ - centre, self.covariances_), float(self.lower_bound_)
+
     def _start(self, Z: Array, w: Array, centre: Array, family: Family, rng: Any) -> Mixture:
         k, d = self.n_components, Z.shape[1]
         weights = _given(self.weights_init, (k,), "weights_init")
         means = _given(self.means_init, (k, d), "means_init")
-        shape = {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[self.covariance_type]
-        precisions = _given(self.precisions_init, shape, "precisions_init")
+        precisions = _given(self.precisions_init, _shape(self.covariance_type, k, d), "precisions_init")
         if weights is not None and (np.any(weights < 0) or not np.isclose(weights.sum(), 1)):
             raise ValueError(f"weights_init must be shares that sum to 1, got a sum of {weights.sum():g}.")
         means = None if means is None else means - centre
         if weights is None or means is None or precisions is None:
-            points = Points(Z, w, Compute().workers)
-            if means is not None:
-                labels = points.assigned(means)[0]
+            if self.init_params == "random" and means is None:
+                shares = rng.uniform(size=(len(Z), k))
+                start = from_shares(Z, w, shares / shares.sum(axis=1)[:, None], family, self.reg_covar)
             else:
-                labels = cluster(points, k, n_init=1, max_iter=100, random_state=rng, tol=1e-4).labels
-            start = from_labels(Z, w, labels, k, family, self.reg_covar)
+                start = from_labels(Z, w, self._labels(Points(Z, w, Compute().workers), means, rng), k, family, self.reg_covar)
             weights, means = start.weights if weights is None else weights, start.means if means is None else means
             covariances = start.covariances if precisions is None else _inverted(family, precisions)
         else:
             covariances = _inverted(family, precisions)
         return Mixture(weights, means, covariances)
+
+    def _labels(self, points: Points, means: Array | None, rng: Any) -> Array:
+        if means is not None:
+            return points.assigned(means)[0]
+        if self.init_params == "kmeans":
+            return cluster(points, self.n_components, n_init=1, max_iter=100, random_state=rng, tol=1e-4).labels
+        return STARTS[self.init_params](points, self.n_components, rng)
 
     def _accepted(self, X: Any) -> tuple[Array, Mixture]:
         """X and the mixture, both about the mean of the components."""
@@ -164,6 +232,11 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         means = R[:, :, None] * np.einsum("kde,ike->ikd", precisions, deviations)
         slopes = self._family.slopes(R, deviations, mixture.covariances)
         return np.concatenate([(R - self.weights_)[:, :-1], means.reshape(len(X), -1), slopes], axis=1)
+
+
+def _shape(covariance_type: str, k: int, d: int) -> tuple[int, ...]:
+    """That of the covariances of k components of d columns."""
+    return {"full": (k, d, d), "tied": (d, d), "diag": (k, d), "spherical": (k,)}[covariance_type]
 
 
 def _inverted(family: Family, precisions: Array) -> Array:

@@ -14,6 +14,7 @@ from mercer.backend import Array, Compute
 from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
+from mercer.estimators.weights import LARGEST_SUM
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
@@ -82,11 +83,11 @@ class NoveltyMachine(Thresholded, OutlierMixin, SupportVectorMachine):  # type: 
         solver = self._solver()
         self._bind(X, weights)
         gram = kept(self._gram(X))
-        # solved for a multiple of α: bounded by the weights themselves (libsvm's scale), but never of a sum below 1, both over the kernel's size, so
-        # that the tolerance means the same for any scale of it
+        # solved for a multiple of α: bounded by the weights themselves (libsvm's scale), but of a sum that is neither below 1 nor too large for
+        # float64 to resolve the tolerance, both over the kernel's size, so that this means the same for any scale of it
         size_of_values = float(np.mean(np.abs(np.asarray(gram.diag(), np.float64)))) or 1.0
         bounded = self.nu * float(weights.sum())
-        total = max(bounded, 1.0) / size_of_values
+        total = min(max(bounded, 1.0), LARGEST_SUM) / size_of_values
         upper = weights * (total / bounded)
         problem = DualQP(self._linear(gram, total), np.zeros(len(weights)), upper, filled(upper, total))
         s = solver.solve(problem, gram)
@@ -106,11 +107,12 @@ class NoveltyMachine(Thresholded, OutlierMixin, SupportVectorMachine):  # type: 
         return False  # support vectors lie on the edge itself, where rounding would decide
 
 
-def threshold(scores: Array, weights: Array, contamination: float) -> float:
-    """A threshold below which round(c Σw) of the weight lies; scores equal to it are inside."""
+def threshold(scores: Array, weights: Array, contamination: float, one: float = 1.0) -> float:
+    """A threshold below which round(c Σw) of the weight lies, rounded to multiples of ``one``; scores equal to it are inside."""
     order = np.argsort(scores, kind="stable")
-    reject = round(contamination * float(weights.sum()))
-    place = int(np.searchsorted(np.cumsum(weights[order]), reject, side="right"))
+    reject = contamination * float(weights.sum())
+    reject = one * round(reject / one) if reject / one < 2**52 else reject
+    place = int(np.searchsorted(np.cumsum(weights[order]), reject * (1 + 1e-12), side="right"))
     return float(scores[order[min(place, len(order) - 1)]])
 
 

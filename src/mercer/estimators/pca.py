@@ -7,11 +7,13 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array
+from mercer.data import chunks
 from mercer.estimators.checks import checked_table
-from mercer.estimators.components import component_count, share_of_variance
+from mercer.estimators.components import component_count, likeliest_count, share_of_variance
+from mercer.estimators.weights import checked, relative
 from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
 from mercer.linalg import signed, thin_svd
@@ -19,15 +21,35 @@ from mercer.problems import Eigen
 from mercer.solvers.eigen import solve_eigen
 
 _WHOLE = 500  # columns or rows whose singular values are all found
+_AT_ONCE = 8192  # rows whose deviations are held
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """X − mean = U Σ V^T: the k first columns of V span the subspace nearest to the data (Eckart–Young: the best approximation of rank ≤ k).
 
+    It is also the likeliest model x = mean + V z + noise (Tipping and Bishop 1999): N(mean, V(Λ − σ²)V^T + σ²I), Λ the variances of the scores and σ²
+    the mean of those left out, which ``get_covariance``, ``get_precision`` and ``score`` are of, whether scores are whitened or not.
+
+    Parameters
+    ----------
     n_components
-        A number, a share of the variance between 0 and 1, or None for all that are not 0.
+        A number, a share of the variance between 0 and 1, None for all that are not 0, or "mle" for the number that makes the data likeliest
+        (Minka 2000; as many rows as columns, or more).
     whiten
         Scores of variance 1.
+
+    Attributes
+    ----------
+    components_
+        V^T, one component a row.
+    mean_
+        The mean of the columns.
+    explained_variance_, explained_variance_ratio_, singular_values_
+        Λ; its share of the whole variance; the diagonal of Σ.
+    noise_variance_
+        σ²: the mean variance of the directions left out, 0 where there are none.
+    n_components_, n_samples_, n_features_in_
+        How many components, and what they were found in.
 
     Sparse tables stay sparse. Cost: one singular value decomposition; where few components of a large table are asked for, products with it alone.
     """
@@ -39,14 +61,20 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = checked_table(self, X, ensure_min_samples=2)
         n, d = X.shape
-        w = np.ones(n) if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        if (w > 0).sum() < 2:
+        w, size = relative(checked(sample_weight, n))
+        used = int(np.sum(w > 0))
+        if used < 2:
             raise ValueError("PCA needs at least two samples of positive weight (n_samples=1 has no variance).")
-        count = component_count(self.n_components, min(n, d), f"min(n_samples, n_features)={min(n, d)}")
+        likeliest = isinstance(self.n_components, str) and self.n_components == "mle"
+        count = None if likeliest else component_count(self.n_components, min(n, d), f"min(n_samples, n_features)={min(n, d)}")
+        if likeliest and used < d:
+            raise ValueError(f"n_components='mle' is only supported if n_samples >= n_features, got {used} < {d}: give a number.")
         mean = np.asarray(w @ X / w.sum(), np.float64).reshape(-1)
         scale = np.sqrt(w)
         few = count is not None and min(n, d) > _WHOLE and 4 * count < min(n, d)
         s = solve_eigen(Eigen(count or 1, w), LowRankGram(X.astype(np.float64)), "krylov", tol=1e-12, random_state=self.random_state) if few else None
+        total_weight = float(w.sum()) * size  # may be infinite
+        freedom = float(w.sum()) - (1 / size if total_weight > 1 else 0.0)  # shares that sum to 1 are not repetitions
         if s is not None and s.values[-1] > 1e-10 * s.values[0]:
             values, total = s.values, s.trace
             V = (np.asarray(X.T @ (scale[:, None] * s.vectors)) - np.outer(mean, scale @ s.vectors)) / np.sqrt(values)
@@ -56,15 +84,19 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             _, singular, Vt = thin_svd(deviations if (w == 1).all() else scale[:, None] * deviations, left=False)
             values, V, total = singular**2, Vt.T, float(np.sum(singular**2))
             seen = max(1, int(np.sum(singular > max(n, d) * np.finfo(X.dtype).eps * singular[0])))
-            kept = share_of_variance(values[:seen], total, self.n_components) if count is None else count
+            if likeliest:
+                kept = likeliest_count(values / freedom, total_weight)
+            else:
+                kept = share_of_variance(values[:seen], total, self.n_components) if count is None else count
             values, V = values[:kept], V[:, :kept]
         V = signed(V)
-        freedom = float(w.sum()) - 1 if w.sum() > 1 else float(w.sum())  # shares that sum to 1 are not repetitions
-        self.n_components_ = len(values)
+        rows = max(used, int(min(total_weight, d)))  # as many directions as repetitions could have
+        left_out = 0 if self.n_components is None else min(rows, d) - len(values)
+        self.n_components_, self.n_samples_ = len(values), n
         self.mean_, self.components_ = mean.astype(X.dtype), V.T.astype(X.dtype)
-        self.explained_variance_, self.singular_values_ = values / freedom, np.sqrt(values)
+        self.explained_variance_, self.singular_values_ = values / freedom, np.sqrt(values) * np.sqrt(size)
         self.explained_variance_ratio_ = values / total if total > 0 else np.zeros(len(values))
-        self.noise_variance_ = max(total - float(values.sum()), 0.0) / freedom / max(min(n, d) - len(values), 1)
+        self.noise_variance_ = max(total - float(values.sum()), 0.0) / freedom / left_out if left_out > 0 else 0.0
         return self
 
     def _spread(self) -> Array:
@@ -91,6 +123,50 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
         spread = self._spread()
         return (X * np.where(np.isfinite(spread), spread, 0.0)) @ self.components_ + self.mean_
+
+    def get_covariance(self) -> Array:
+        """V(Λ − σ²)V^T + σ²I, the covariance of the model (d, d)."""
+        check_is_fitted(self)
+        V, noise = self.components_.astype(np.float64), self.noise_variance_
+        return (V.T * np.maximum(self.explained_variance_ - noise, 0.0)) @ V + noise * np.eye(V.shape[1])
+
+    def get_precision(self) -> Array:
+        """The inverse of ``get_covariance()``, from its eigenvectors."""
+        inverse, rest = self._inverse_variances()
+        V = self.components_.astype(np.float64)
+        return (V.T * (inverse - rest)) @ V + rest * np.eye(V.shape[1])
+
+    def _inverse_variances(self) -> tuple[Array, float]:
+        """1/λ of the components and 1/σ² of all other directions; the latter 0 where there are none."""
+        check_is_fitted(self)
+        variances = np.maximum(self.explained_variance_, self.noise_variance_)
+        whole = self.n_components_ == self.components_.shape[1]
+        least = 1e-15 * float(variances.max(initial=0.0))
+        if not (variances > least).all() or not (whole or self.noise_variance_ > least):
+            rank = int(np.sum(variances > least))
+            raise ValueError(
+                f"The covariance has rank {rank} and {self.components_.shape[1]} columns, so it has no inverse and the model no density. Ask for "
+                "fewer components (what they leave out becomes noise in all directions), or give more samples."
+            )
+        return 1 / variances, 0.0 if whole else 1 / self.noise_variance_
+
+    def score_samples(self, X: Any) -> Array:
+        """log N(x; mean, covariance) of each row."""
+        inverse, rest = self._inverse_variances()
+        X = checked_table(self, X, reset=False)
+        V, out = self.components_.astype(np.float64), np.empty(X.shape[0])
+        for some in chunks(X.shape[0], _AT_ONCE):
+            deviations = (X[some].toarray() if sparse.issparse(X) else X[some]) - self.mean_.astype(np.float64)
+            scores = deviations @ V.T
+            left = deviations - scores @ V if rest else np.zeros(1)
+            out[some] = scores**2 @ inverse + rest * np.sum(left**2, axis=-1)
+        k, d = V.shape
+        log_root = 0.5 * (float(np.sum(np.log(inverse))) + ((d - k) * float(np.log(rest)) if rest else 0.0))
+        return log_root - 0.5 * (d * float(np.log(2 * np.pi)) + out)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The mean of ``score_samples(X)``."""
+        return float(np.mean(self.score_samples(X)))
 
     @property
     def _n_features_out(self) -> int:

@@ -52,11 +52,13 @@ def _nearest(machine: Any, Z: Array) -> Array:
 
 def _regressed(machine: Any, X: Array, Z: Array) -> Array:
     """A ridge regression from scores to vectors: for a kernel with features of its own linear, by least squares; else Gaussian."""
-    scores, linear, alpha = machine._training_scores(), machine.kernel_.explicit, machine.reg
+    scores, linear, size = machine._training_scores(), machine.kernel_.explicit, float(machine._weights_kept.mean())
+    weights = machine._weights_kept / size  # of any scale, the candidates for alpha fit them
+    alpha = None if machine.reg is None else machine.reg / machine._weight_scale / size
     if alpha is None and not linear:
         few = np.linspace(0, len(X) - 1, min(len(X), _LEARNED_FROM)).astype(np.int64)
-        alpha = KernelRidgeCV(kernel=Gaussian()).fit(scores[few], X[few], machine._weights_kept[few]).alpha_
-    model = KernelRidge(alpha=alpha or 0.0, kernel=Linear() if linear else Gaussian()).fit(scores, X, machine._weights_kept)
+        alpha = KernelRidgeCV(kernel=Gaussian()).fit(scores[few], X[few], weights[few]).alpha_
+    model = KernelRidge(alpha=alpha or 0.0, kernel=Linear() if linear else Gaussian()).fit(scores, X, weights)
     return np.asarray(model.predict(Z)).reshape(len(Z), X.shape[1])
 
 

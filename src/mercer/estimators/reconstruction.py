@@ -14,6 +14,7 @@ from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.novelty import Thresholded, check_contamination, threshold
+from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
 from mercer.kernels.base import Kernel
 
 
@@ -40,8 +41,9 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         self._open_task(X)
         check_contamination(self)
         n = size(X)
-        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
-        self._decompose(X, weights, original)
+        given, scale = relative(checked(sample_weight, n), NEGLIGIBLE)
+        X, _, weights, original = self._without_zeros(X, np.zeros(n), given)
+        self._decompose(X, weights, original, scale)
         # one more column: ⟨φ(x), μ⟩, so that a score costs one product
         self.dual_coef_ = np.concatenate([self.dual_coef_, weights[None, :] / weights.sum()])
         self.intercept_ = np.append(self.intercept_, 0.0)
@@ -49,7 +51,7 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         scores = self._scores(diagonal, self._values_of(X))
         rounding = 1e-6 if hasattr(X, "dtype") and backend.numpy_dtype(X) == np.float32 else 1e-10
         # what is on the edge but for rounding is inside
-        self.offset_ = threshold(scores, weights, self.contamination) - rounding * float(np.max(np.abs(scores)))
+        self.offset_ = threshold(scores, weights, self.contamination, unit(weights, scale)) - rounding * float(np.max(np.abs(scores)))
         self._training_labels = np.where(scores < self.offset_, -1, 1) if len(original) == n else None
         self._close_task()
         return self

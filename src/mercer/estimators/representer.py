@@ -33,7 +33,7 @@ class LossMachine(Weighted):
     def _limits(self) -> Limits:
         self._check_limits()
         keep = self.on_interrupt == "keep"
-        return Limits(self.tol, self.max_iter, self.max_time, self.solver, self._reporter(), keep)
+        return Limits(self.tol, self.max_iter, solver=self.solver, keep_on_interrupt=keep)
 
     def _report(self, fits: list[SmoothSolution], X: Any) -> None:
         """The fitted attributes about convergence, and a warning where there was none."""

@@ -19,12 +19,13 @@ from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import ManyOutputs, Weighted
 from mercer.gram import DenseGram, Gram, LowRankGram
 from mercer.kernels.base import Kernel
-from mercer.linalg import NotPositive
+from mercer.linalg import NotPositive, eigenvalues
 from mercer.problems import LinearSolution, LinearSystem
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.posterior import Posterior
 from mercer.solvers.spectral import Decomposition, Spectrum, decompose, grid
+from mercer.watch import asked_to_stop
 
 _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
@@ -64,17 +65,31 @@ class Ridge(ManyOutputs, RegressorMixin, Weighted):  # type: ignore[misc]
         device = self.compute.device if self.compute is not None else None
         return backend.to_device(X, device) if device is not None and isinstance(X, np.ndarray) and not self._precomputed else X
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """f(x) for each sample; with ``return_std`` also the standard deviation of f there, the noise not included.
+    def predict(self, X: Any, return_std: bool = False, include_noise: bool = False) -> Any:
+        """f(x) for each sample; with ``return_std`` also how sure it is of that.
 
-        It is that of a Gaussian process with covariance k and noise variance λ (λ/w for a sample of weight w): (n,), or one column for each
-        output where these differ in λ or in the labels they have. The first such call factors the matrix, in float64.
+        The ridge is the posterior mean of a Gaussian process: f ~ b + GP(0, σ²k), y_i = f(x_i) + noise of variance σ²λ/w_i. Its only unknown, σ²,
+        is estimated from the training data (``signal_variance_``), so that standard deviations are in the units of y and follow its scale.
+
+        Parameters
+        ----------
+        X
+            New samples.
+        return_std
+            Whether to return (mean, std); the first such call factors the matrix, in float64.
+        include_noise
+            False: the standard deviation of f(x). True: that of a new y at x, √(σ²(v(x) + λ)).
+
+        Returns
+        -------
+        mean, or (mean, std)
+            Each (n,), or (n, outputs) where y had several.
         """
         values = self._values(X)
         mean = values[:, 0] if self._single else values
-        return (mean, self._std(X)) if return_std else mean
+        return (mean, self._std(X, include_noise)) if return_std else mean
 
-    def _std(self, X: Any) -> Array:
+    def _std(self, X: Any, noise: bool) -> Array:
         check_is_fitted(self)
         if self.kernel_ is None:
             raise ValueError("A precomputed matrix does not hold k(x, x) of new samples, which their uncertainty needs; give the kernel itself.")
@@ -84,7 +99,7 @@ class Ridge(ManyOutputs, RegressorMixin, Weighted):  # type: ignore[misc]
             raise ValueError("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.")
         X = self._accept_new(X)
         cross, diagonal = self._cross(X), np.asarray(self.kernel_.diag(X), np.float64)
-        columns: list[Array] = []
+        columns: list[Array] = []  # variances where σ² is 1
         for t, (ridge, used) in enumerate(self._parts):
             if t and self._parts[t - 1][0] == ridge and self._parts[t - 1][1] is used:
                 columns.append(columns[-1])
@@ -94,9 +109,9 @@ class Ridge(ManyOutputs, RegressorMixin, Weighted):  # type: ignore[misc]
                 variance = posterior.of_features(self.kernel_.features(X))
             else:
                 variance = posterior.variance(cross.sub(slice(None), rows), diagonal)
-            columns.append(np.sqrt(variance))
-        same = all(column is columns[0] for column in columns)
-        return columns[0] if same else np.column_stack(columns)
+            columns.append(variance + ridge if noise else variance)
+        std = np.sqrt(np.column_stack(columns) * self.signal_variance_)
+        return std[:, 0] if self._single else std
 
     def _posterior(self, ridge: float, used: Array | None) -> Posterior:
         known = self.__dict__.setdefault("_posteriors", {})
@@ -118,12 +133,27 @@ class Ridge(ManyOutputs, RegressorMixin, Weighted):  # type: ignore[misc]
         size = np.maximum(np.linalg.norm(Y - centre, axis=0), 1e-14 * np.linalg.norm(Y, axis=0) + 1e-300)
         return centre + b, float(np.max(np.linalg.norm(left - b, axis=0) / size, initial=0.0))
 
+    def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
+        largest = float(np.sum(weights * backend.to_numpy(gram.diag())))
+        warnings.warn(
+            f"{type(self).__name__} reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
+            f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
+            "or raise tol.",
+            ConvergenceWarning, stacklevel=5,
+        )  # fmt: skip
+
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_posteriors"}
 
     def _finish(self, X: Any, y: Array, coef: Array, bias: Array, weights: Array, original: Array) -> None:
         self._keep(X, coef, original, every=True)
         self.intercept_, self._sample_weight, self._single = bias, weights, y.ndim == 1
+        Y = y.reshape(len(y), -1)
+        known = ~np.isnan(Y)
+        # (y − b)^T (K + λW^−1)^−1 (y − b) over what is left of the samples: restricted maximum likelihood
+        square = np.sum(np.where(known, Y - bias, 0.0) * coef, axis=0)
+        left = np.maximum(weights @ known - self.fit_intercept, np.finfo(np.float64).tiny)
+        self.signal_variance_ = np.maximum(square / left, 0.0)
         self.__dict__.pop("_posteriors", None)
 
 
@@ -142,6 +172,11 @@ class KernelRidge(Ridge):
         features than samples, cholesky up to n = 20 000 if it fits in memory, else cg. ``solver_`` says which.
     tol
         The residual to reach, as a share of y; ``gap_`` is the one reached.
+
+    Attributes
+    ----------
+    signal_variance_ : ndarray of shape (outputs,)
+        σ² of the Gaussian process whose posterior mean this is, (y − b)ᵀ(K + λW⁻¹)⁻¹(y − b)/(Σw − 1): the noise then has variance σ²λ.
     """
 
     def __init__(
@@ -184,6 +219,7 @@ class KernelRidge(Ridge):
         return self
 
     _along = "alpha"
+    _needs_psd = False  # λ may make up for negative eigenvalues; it warns where it does not
 
     def _path(self, X: Any, y: Any, machines: Sequence[Any], **given: Any) -> list[Any]:
         """One decomposition for all λ, where there are enough of them to pay for it."""
@@ -232,7 +268,7 @@ class KernelRidge(Ridge):
         for ridge in different:
             mine = ridges == ridge
             if ridge > 0 and inverse is not None:
-                solver = ConjugateGradients(self.tol, self.max_iter or 500, solver=self.solver, progress=self._reporter())
+                solver = ConjugateGradients(self.tol, self.max_iter or 500, solver=self.solver)
                 try:
                     found = solver.solve(LinearSystem(Y[:, mine], w, float(ridge), self.fit_intercept), gram, inverse)
                 except NotPositive:
@@ -255,21 +291,12 @@ class KernelRidge(Ridge):
         return LinearSolution(A, b, residual, 1, "eigen", "gap" if residual <= self.tol else "stalled")
 
     def _say_indefinite(self, gram: Gram) -> None:
-        smallest = float(np.linalg.eigvalsh(backend.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
+        smallest = float(eigenvalues(backend.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
         seen = f"its smallest eigenvalue is {smallest:.3g}" if smallest == smallest else "its Cholesky factorisation fails"
         warnings.warn(
             f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not positive semi-definite on "
             "these data, and the solution is a saddle point, not a minimum: raise alpha above that, or use kernel.repaired('clip').",
             ConvergenceWarning, stacklevel=6,
-        )  # fmt: skip
-
-    def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
-        largest = float(np.sum(weights * backend.to_numpy(gram.diag())))
-        warnings.warn(
-            f"KernelRidge reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
-            f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
-            "use solver='eigen', or raise tol.",
-            ConvergenceWarning, stacklevel=5,
         )  # fmt: skip
 
 
@@ -335,10 +362,9 @@ class KernelRidgeCV(Ridge):
         if self.criterion not in self._CRITERIA:
             raise ValueError(f"criterion={self.criterion!r}: choose one of {', '.join(map(repr, self._CRITERIA))}.")
         Y = y.reshape(len(y), -1)
-        report = self._reporter()
         candidates = self._candidates()
         try:
-            best, scores = self._tried(X, Y, weights, candidates, report)
+            best, scores = self._tried(X, Y, weights, candidates)
         finally:
             self.__dict__.pop("_candidate", None)
         self._choose(X, y, Y, best, weights, original, kinds)
@@ -346,7 +372,7 @@ class KernelRidgeCV(Ridge):
         self._close_task()
         return self
 
-    def _tried(self, X: Any, Y: Array, weights: Array, candidates: list[Any], report: Any) -> tuple[Any, list[Array]]:
+    def _tried(self, X: Any, Y: Array, weights: Array, candidates: list[Any]) -> tuple[Any, list[Array]]:
         """(the best of the kernels with all that belongs to it, the scores of each)."""
         best: Any = None
         scores = []
@@ -362,7 +388,7 @@ class KernelRidgeCV(Ridge):
             total = score.max(axis=0).sum() if self.alpha_per_target else score.sum(axis=1).max()
             if best is None or total > best[0]:
                 best = (total, self.kernel_, gram, spectrum, alphas, score)
-            if report is not None and report({"kernel": str(kernel), "done": k + 1, "of": len(candidates), "score": float(best[0]) / Y.shape[1]}):
+            if asked_to_stop(kernel=str(kernel), done=k + 1, of=len(candidates), score=float(best[0]) / Y.shape[1]):
                 break
         return best, scores
 
@@ -441,3 +467,5 @@ class KernelRidgeCV(Ridge):
             residual = max(residual, left)
         self.gap_, self.converged_ = residual, residual <= self.tol
         self._finish(X, y, coef, bias, weights, original)
+        if not self.converged_:
+            self._explain(weights, gram, float(np.min(alphas[chosen])))

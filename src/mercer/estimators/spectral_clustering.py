@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
 from mercer import backend
 from mercer.backend import Array, Compute, human
-from mercer.data import chunks, size
+from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
+from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
+from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
 from mercer.estimators.whole import whole
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors import Gaussian
 from mercer.solvers.cuts import association, by_means, by_pivots, on_sphere, relaxed
+from mercer.solvers.neighbours import SparseGram, nearest
 
+_AFFINITIES = ("kernel", "nearest_neighbors", "precomputed_nearest_neighbors")
 _CUTS = ("normalized", "ratio")
 _ROUNDINGS = ("auto", "qr", "kmeans")
 _NEIGHBOUR = 7
@@ -29,65 +36,156 @@ _TIGHT, _GOOD = 0.003, 0.02  # what is added to a tightness of 0; a criterion wi
 
 
 class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Partitions that make Σ_c within(c)/mass(c) large, by the k largest eigenvectors of W^½KW^½.
+    """Partitions that make Σ_c within(c)/mass(c) large, by the k largest eigenvectors of W^½AW^½, A a matrix of similarities.
 
+    Parameters
+    ----------
+    kernel
+        Similarities of at least 0 for the normalised cut; "precomputed" for a graph's adjacency matrix, which may be sparse and stays so. None: a
+        Gaussian whose width is chosen from multiples of the median distance to the seventh neighbour: that whose rows on the sphere of
+        eigenvectors are tightest, clusters being of like size, (tightness + 0.003)·n/(k·smallest cluster). The diagonal is then 0.
+    affinity
+        "kernel": its values are the similarities. "nearest_neighbors": A = (C + C^T)/2, C_ij = 1 where j is among the ``n_neighbors`` samples nearest
+        to i in the space of the kernel, ‖φ(x) − φ(z)‖² = k(x, x) − 2k(x, z) + k(z, z), i itself included; None: of the vectors themselves.
+        Sparse: memory n·n_neighbors. "precomputed_nearest_neighbors": the same of distances, X, as ``sklearn.neighbors`` writes them.
+    n_neighbors
+        Neighbours are counted as samples, whatever their weights.
     cut
         "normalized": mass is the degree, W = D^−1 (normalised cut: spirals, rings, graphs). "ratio": mass is the number (or weight) of the samples,
-        which is kernel k-means (``KernelKMeans``), relaxed.
-    kernel
-        Similarities of at least 0 for the normalised cut; "precomputed" for a graph's adjacency matrix. None: a Gaussian whose width is chosen from
-        multiples of the median distance to the seventh neighbour: that whose rows on the sphere of eigenvectors are tightest, clusters
-        being of like size, (tightness + 0.003)·n/(k·smallest cluster). The diagonal is then 0.
+        which is kernel k-means (``KernelKMeans``), relaxed. A may have negative eigenvalues; only the largest are used.
     rounding
         From eigenvectors to labels: "qr" (pivoted QR), "kmeans" of the rows; "auto": both, and the one with the better objective; ``rounding_`` says
         which.
 
-    ``objective_``: k − Σ_c within(c)/mass(c), the normalised cut; or the objective of kernel k-means.
+    Attributes
+    ----------
+    labels_, embedding_, eigenvalues_
+        The clusters; for each sample its row of the eigenvectors; the eigenvalues.
+    objective_
+        k − Σ_c within(c)/mass(c), the normalised cut; or the objective of kernel k-means.
+    affinity_matrix_
+        The graph of neighbours, sparse, where there is one.
     """
 
+    _needs_psd = False  # the largest eigenvalues alone are used
     labels_: Array
     embedding_: Array
+    eigenvalues_: Array
+    objective_: float
 
     def __init__(
-        self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, cut: str = "normalized", rounding: str = "auto", n_init: int = 10,
-        random_state: Any = None, compute: Compute | None = None,
+        self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, affinity: str = "kernel", n_neighbors: int = 10, cut: str = "normalized",
+        rounding: str = "auto", n_init: int = 10, random_state: Any = None, compute: Compute | None = None,
     ) -> None:  # fmt: skip
-        self.n_clusters, self.kernel, self.cut, self.rounding = n_clusters, kernel, cut, rounding
-        self.n_init, self.random_state, self.compute = n_init, random_state, compute
+        self.n_clusters, self.kernel, self.affinity, self.n_neighbors = n_clusters, kernel, affinity, n_neighbors
+        self.cut, self.rounding, self.n_init, self.random_state, self.compute = cut, rounding, n_init, random_state, compute
+
+    @property
+    def _of_distances(self) -> bool:
+        return self.affinity == "precomputed_nearest_neighbors"
 
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        if self._precomputed and sparse.issparse(X):
-            X = X.toarray()
-        X = self._accept(X, reset=True)
-        for name, value, known in (("cut", self.cut, _CUTS), ("rounding", self.rounding, _ROUNDINGS)):
+        choices = (("affinity", self.affinity, _AFFINITIES), ("cut", self.cut, _CUTS), ("rounding", self.rounding, _ROUNDINGS))
+        for name, value, known in choices:
             if value not in known:
-                raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, known))}.")
+                also = " Other similarities are kernels: kernel=mercer.Gaussian(), kernel='precomputed'." if name == "affinity" else ""
+                raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, known))}.{also}")
+        sparse_graph = self._precomputed and sparse.issparse(X) and self.affinity == "kernel"
+        if self._of_distances or sparse_graph:
+            X = self._accept_graph(X)
+        else:
+            X = self._accept(X.toarray() if self._precomputed and sparse.issparse(X) else X, reset=True)
+        self.__dict__.pop("affinity_matrix_", None)  # of a fit before
         check_clusters(self, size(X))
-        weights = self._weights(X, sample_weight)
-        used = np.arange(size(X)) if weights is None else np.flatnonzero(weights > 0)
-        weights = np.ones(size(X)) if weights is None else weights[used]
-        part = X if len(used) == size(X) else self._some(X, used)
+        weights, scale = relative(checked(sample_weight, size(X)), NEGLIGIBLE)
+        used = np.flatnonzero(weights > 0)
+        weights = weights[used]
+        part = X if len(used) == size(X) else self._part(X, used)
         check_clusters(self, len(used))
         rng = check_random_state(self.random_state)
-        if self.kernel is None and self.cut == "normalized":
-            weights = weights / min(1.0, float(weights.min()))  # less than one repetition is none
-            gram = self._automatic(part, weights, rng)
+        if self.affinity != "kernel":
+            gram = self._neighbours(part, weights)
+        elif self.kernel is None and self.cut == "normalized":
+            gram = self._automatic(part, weights, weights / unit(weights, scale), rng)
+        elif sparse_graph:
+            self.kernel_, gram = None, SparseGram(part, self.compute)
         else:
             self._bind(part, weights)
             gram = self._gram(part)
         self._cut(gram, weights, rng)
+        if self.cut == "ratio":  # as large as the weights
+            self.objective_, self.eigenvalues_ = scale * self.objective_, scale * self.eigenvalues_
         if len(used) < size(X):  # samples of weight 0 go with the most similar one
             everyone = np.empty(size(X), np.int32)
             everyone[used] = self.labels_
             unused = np.setdiff1d(np.arange(size(X)), used)
-            cross = X[np.ix_(unused, used)] if self.kernel_ is None else self.kernel_.gram(self._some(X, unused), part, self.compute).dense()
-            like = np.argmax(np.asarray(backend.to_numpy(cross)), axis=1)
+            like = np.argmax(self._similarities(X, unused, used), axis=1)
             everyone[unused] = self.labels_[like]
             rows = np.empty((size(X), self.embedding_.shape[1]))
             rows[used], rows[unused] = self.embedding_, self.embedding_[like]
             self.labels_, self.embedding_ = everyone, rows
         return self
+
+    def _accept_graph(self, X: Any) -> Any:
+        """A square matrix, symmetric where it is one of similarities; a sparse one stays so."""
+        X = checked_table(self, X)
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
+        if self._of_distances:
+            return X
+        X = sparse.csr_array(X)
+        if abs(X - X.T).max() > (1e-10 if X.dtype == np.float64 else 1e-5) * abs(X).max():
+            warnings.warn(
+                "The precomputed matrix is not symmetric. The clusters are those of its symmetric part, (A + A^T)/2.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+            X = sparse.csr_array((X + X.T) / 2)
+        return X
+
+    def _part(self, X: Any, chosen: Array) -> Any:
+        return X[chosen][:, chosen] if self._of_distances or (self._precomputed and sparse.issparse(X)) else self._some(X, chosen)
+
+    def _neighbours(self, X: Any, weights: Array) -> Gram:
+        """The graph of nearest neighbours; sets ``affinity_matrix_``, and ``kernel_`` where one says what is near."""
+        check_whole(self, "n_neighbors")
+        if self._of_distances or self.kernel is None:
+            self.kernel_ = None
+        else:
+            self._bind(X, weights)
+        if self.n_neighbors > size(X):
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} is more than the n_samples={size(X)} (of positive weight), each its own first neighbour."
+            )
+        if self.kernel_ is None and not self._precomputed:  # trees where columns are few
+            metric = "precomputed" if self._of_distances else "euclidean"
+            C = NearestNeighbors(n_neighbors=self.n_neighbors, metric=metric).fit(X).kneighbors_graph(X)
+        else:
+            C = nearest(self._gram(X), self.n_neighbors)
+        self.affinity_matrix_ = sparse.csr_array((C + C.T) / 2)
+        return SparseGram(self.affinity_matrix_, self.compute)
+
+    def _similarities(self, X: Any, some: Array, others: Array) -> Array:
+        """Of some samples to others: values of the kernel, or minus distances."""
+        if self._of_distances:
+            D = X[some][:, others]
+            return np.where(D.astype(bool).toarray(), -D.toarray(), -np.inf) if sparse.issparse(D) else -np.asarray(D)
+        if self.affinity != "kernel" and self.kernel is None:
+            return -np.asarray(squared_distances(X[some], X[others]))
+        if self.kernel_ is None:
+            values = X[some][:, others]
+            own = X.diagonal()[others] if self.affinity != "kernel" else 0.0
+            return 2 * np.asarray(values.toarray() if sparse.issparse(values) else values) - own
+        near = take(X, others)
+        values = np.asarray(backend.to_numpy(self.kernel_.gram(take(X, some), near, self.compute).dense()))
+        return 2 * values - np.asarray(backend.to_numpy(self.kernel_.diag(near))) if self.affinity != "kernel" else values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._precomputed or self._of_distances
+        return tags
 
     def _cut(self, gram: Gram, weights: Array, rng: Any) -> None:
         """Eigenvectors, both roundings, the better one."""
@@ -103,19 +201,19 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             del labels["qr"]
         found = {name: association(gram, some, k, weights, mass) for name, some in labels.items()}
         self.rounding_ = max(found, key=lambda name: (len(np.unique(labels[name])), found[name]))
-        self.labels_ = labels[self.rounding_].astype(np.int32)
+        self.labels_ = _by_appearance(labels[self.rounding_])
         whole = k if normalised else float(weights @ np.asarray(backend.to_numpy(gram.diag()), np.float64))
         self.objective_ = whole - found[self.rounding_]
         self.embedding_, self.eigenvalues_ = R, values
 
-    def _automatic(self, X: Any, weights: Array, rng: Any) -> Gram:
-        """The Gaussian similarity of the best width, its diagonal 0; sets ``kernel_``."""
+    def _automatic(self, X: Any, weights: Array, repeats: Array, rng: Any) -> Gram:
+        """The Gaussian similarity of the best width, its diagonal 0; sets ``kernel_``. ``repeats``: how often each sample is there."""
         k, n = self.n_clusters, size(X)
         base = _typical_neighbour(X, weights)
         best: tuple[float, Kernel] | None = None
         for width in _WIDTHS:
             kernel = Gaussian(0.5 / (width * base) ** 2)
-            gram = _with_loops(self._affinity(kernel, X, weights), weights)
+            gram = _with_loops(self._affinity(kernel, X, repeats), weights)
             mass = weights * _degrees(gram, weights)
             R, _ = _eigenvectors(gram, weights, mass, k, True)
             tried = by_means(R, weights, by_pivots(R), k, 0, rng)
@@ -127,9 +225,9 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
                 break
         assert best is not None
         self.kernel_ = best[1]
-        return self._affinity(best[1], X, weights)
+        return self._affinity(best[1], X, repeats)
 
-    def _affinity(self, kernel: Kernel, X: Any, weights: Array) -> Gram:
+    def _affinity(self, kernel: Kernel, X: Any, repeats: Array) -> Gram:
         """Nobody is similar to himself, but to his repetitions."""
         gram = kernel.gram(self._unpacked(X), compute=self.compute)
         if 8 * size(X) ** 2 > gram.compute.budget // 2:
@@ -138,23 +236,26 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
                 f"{human(gram.compute.budget)}. Give a kernel, cluster a sample of the rows, or raise Compute(memory=…)."
             )
         K = np.asarray(backend.to_numpy(gram.dense()))
-        K[np.arange(len(K)), np.arange(len(K))] = np.maximum(1 - 1 / weights, 0.0)
+        K[np.arange(len(K)), np.arange(len(K))] = np.maximum(1 - 1 / repeats, 0.0)
         return DenseGram(K, self.compute)
 
 
+def _by_appearance(labels: Array) -> Array:
+    """The same clusters, numbered as they come: not by the signs and the order of eigenvectors, which rounding may change."""
+    _, first, which = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first)).astype(np.int32)[which.reshape(-1)]
+
+
 def _typical_neighbour(X: Any, weights: Array) -> float:
-    """The median over samples of the distance to the seventh neighbour, repetitions counted."""
+    """The median over samples of the distance to the seventh neighbour; neither repetitions nor weights make somebody a neighbour of himself."""
+    if not sparse.issparse(X) and not backend.is_tensor(X):
+        X, which = np.unique(X, axis=0, return_inverse=True)
+        weights = np.bincount(which.reshape(-1), weights=weights)
     n = size(X)
     out = np.empty(n)
+    place = min(_NEIGHBOUR, n - 1)
     for some in chunks(n, 512):
-        squares = squared_distances(X[some], X)
-        near = np.argsort(squares, axis=1) if (weights != 1).any() else None
-        if near is None:
-            out[some] = np.partition(squares, min(_NEIGHBOUR, n - 1), axis=1)[:, min(_NEIGHBOUR, n - 1)]
-        else:  # the first sample at which the weight of the nearer ones and itself passes that of seven others and itself
-            reached = np.cumsum(weights[near], axis=1) > _NEIGHBOUR
-            place = np.where(reached.any(axis=1), np.argmax(reached, axis=1), n - 1)
-            out[some] = np.take_along_axis(squares, np.take_along_axis(near, place[:, None], axis=1), axis=1)[:, 0]
+        out[some] = np.partition(squared_distances(X[some], X), place, axis=1)[:, place]
     distances = np.sqrt(np.maximum(out, 0.0))
     order = np.argsort(distances, kind="stable")
     middle = float(distances[order][np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)])
@@ -179,6 +280,8 @@ def _with_loops(gram: Gram, weights: Array) -> Gram:
     alone = _degrees(gram, weights) <= 1e-300
     if not alone.any():
         return gram
+    if isinstance(gram, SparseGram):
+        return gram.with_loops(alone)
     K = np.array(backend.to_numpy(gram.dense()), np.float64)
     K[alone, alone] = 1.0
     return DenseGram(K, gram.compute)

@@ -15,18 +15,20 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array, Compute, run_tasks
+from mercer.backend import Array, Compute
 from mercer.data import size
 from mercer.estimators import hulls
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import SupportVectorMachine, check_nu
 from mercer.estimators.multiclass import class_weights, couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
+from mercer.estimators.weights import countable
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import ActiveSet, kept, shared
+from mercer.threads import run_tasks
 
 
 class Pair(NamedTuple):
@@ -70,6 +72,10 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         """The machine for labels ±1 from the solution of its problem."""
         raise NotImplementedError
 
+    def _bounds(self, weights: Array) -> Array:
+        """What each sample may count."""
+        return weights
+
     def _unit(self, gram: Gram) -> float:
         """In whose units the problem is solved."""
         return 1.0
@@ -101,7 +107,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         prices = class_weights(self.class_weight, counts)
         self._feasible({label: count * price for (label, count), price in zip(counts.items(), prices, strict=True)})
         self._bind(X, weights)
-        bounds = weights * prices[codes]
+        bounds = self._bounds(weights * prices[codes])
         if len(self.classes_) > 2:  # class by class, so that what a pair needs lies together
             order = np.argsort(codes, kind="stable")
             X, codes, bounds, original = self._some(X, order), codes[order], bounds[order], original[order]
@@ -340,7 +346,8 @@ class SVC(Classifier):
             problem, solver = one._problem(parts[0]), one._solver()
             # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
             start = None if before is None or np.isinf(C) else before[1] * (C / before[0] if C <= 10 else 1.0)
-            machine = one._machine(solver.solve(problem, gram, start), problem, parts[0], solver)
+            with one._watching():
+                machine = one._machine(solver.solve(problem, gram, start), problem, parts[0], solver)
             one._assemble(X, codes, original, [machine], parts)
             one._report([machine.solution], X, gram)
             one._check_constant([machine], parts, solver)
@@ -386,6 +393,9 @@ class NuSVC(Classifier):
                         f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!s} and {b!s} of this y; "
                         "take a smaller nu, or class_weight='balanced'."
                     )
+
+    def _bounds(self, weights: Array) -> Array:
+        return countable(weights)  # only their ratios matter
 
     def _unit(self, gram: Gram) -> float:
         return hulls.kernel_size(gram)

@@ -103,6 +103,11 @@ class NuSVR(Regressor):
         check_nu(self)
 
     def _dual(self, y: Array, C: Array) -> DualQP:
+        if float(C.sum()) * np.finfo(np.float64).eps > self.tol:
+            raise ValueError(
+                f"NuSVR: C times the weights adds up to {float(C.sum()):.3g}, and float64 cannot resolve tol={self.tol:g} beside such a sum. Give a "
+                "smaller C, or smaller weights: beyond some 10⁹ the machine no longer changes."
+            )
         n, zero = len(y), np.zeros(len(y))
         half = filled(C, self.nu * C.sum() / 2)
         item, group = np.concatenate([np.arange(n), np.arange(n)]), np.repeat(np.array([0, 1], np.int8), n)

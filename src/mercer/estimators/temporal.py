@@ -36,7 +36,7 @@ class Series(Column):
         X = self._accept(X, reset=True)
         self._bind(X, None)
         found = incomplete_cholesky(self._gram(X), rank)
-        self._keep_pivots(X, found, np.eye(len(found.pivots)), np.zeros(len(found.pivots)))
+        self._keep_pivots(X, np.arange(size(X)), found, np.eye(len(found.pivots)), np.zeros(len(found.pivots)))
         return found.factor
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import stats
 from sklearn.utils import check_array, check_random_state
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import Vectors, size
 from mercer.hypotheses.kernels import items
@@ -58,7 +58,7 @@ def kci_test(
     if n < 10:
         raise ValueError(f"{n} items are too few to see dependence given Z: at least 10 are needed.")
     ridges, nearness, distances = _conditions(Z, kernel_z)
-    with backend.calm_blas(n):
+    with threads.calm_blas(n):
         a, S = _left(X, kernel_x, ridges, "X")
         b, R = _left(Y, kernel_y, ridges, "Y")
         noise = (S @ S.T) * (R @ R.T)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size, take
 from mercer.gram import Gram, LowRankGram, stored
@@ -72,7 +72,7 @@ def _statistics(K: Gram, L: Gram, orders: Array) -> Array:
     centred(A)
     out = np.empty(len(orders))
     loop = backend.compiled(_permuted_loop)
-    backend.run_tasks(lambda some: loop(A, B, orders[some], out[some]), chunks(len(orders), 4), K.compute.workers)
+    threads.run_tasks(lambda some: loop(A, B, orders[some], out[some]), chunks(len(orders), 4), K.compute.workers)
     return out / n**2
 
 

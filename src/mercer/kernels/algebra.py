@@ -199,26 +199,38 @@ def _tensor(parts: list[Any]) -> Any:
     return out
 
 
-def add(left: Any, right: Any) -> Kernel:
-    """left + right, flat; a number counts as the constant kernel."""
-    terms = _terms(left, Sum) + _terms(right, Sum)
-    return Sum(terms)
+def add(*parts: Any) -> Kernel:
+    """The sum, flat; a number counts as the constant kernel."""
+    return Sum(tuple(term for part in parts for term in _terms(part, Sum)))
 
 
-def multiply(left: Kernel, right: Any) -> Kernel:
-    """left · right, flat; a number scales, and scales are gathered in front."""
-    if isinstance(right, Kernel):
-        scale = 1.0
-        factors: tuple[Kernel, ...] = ()
-        for k in (left, right):
-            if isinstance(k, Scaled):
-                scale, k = scale * k.scale, k.kernel
-            factors += k.terms if isinstance(k, Product) else (k,)
-        return Scaled(scale, Product(factors)) if scale != 1.0 else Product(factors)
-    value = _as_number(right)
-    if isinstance(left, Scaled):
-        return Scaled(value * left.scale, left.kernel)
-    return Scaled(value, left)
+def multiply(left: Kernel, *others: Any) -> Kernel:
+    """left · others, flat; a number scales, and scales are gathered in front."""
+    scale, factors, flat = _unscaled(left)
+    for other in others:
+        if isinstance(other, Kernel):
+            more, terms, _ = _unscaled(other)
+            product = 1.0 * (1.0 if scale is None else scale) * (1.0 if more is None else more)
+            scale, flat = product if product != 1.0 else None, True
+            factors += terms
+        else:
+            value = Scaled(_as_number(other), left).scale  # checked
+            scale = value if scale is None else value * scale
+    k = Product(tuple(factors)) if flat else factors[0]
+    return k if scale is None else Scaled(scale, k)
+
+
+def _unscaled(k: Kernel) -> tuple[float | None, list[Kernel], bool]:
+    """The scale in front of a kernel, its factors, and whether it is a product."""
+    scale, k = (k.scale, k.kernel) if isinstance(k, Scaled) else (None, k)
+    return scale, list(k.terms) if isinstance(k, Product) else [k], isinstance(k, Product)
+
+
+def reciprocal(value: Any) -> float:
+    """1/value, by which a kernel may be scaled."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value <= 0:
+        raise ValueError(f"A kernel can be divided by a positive number, not by {value!r}.")
+    return 1.0 / float(value)
 
 
 def _terms(k: Any, kind: type[Terms]) -> tuple[Kernel, ...]:

@@ -71,7 +71,7 @@ class GlobalAlignment(Aligned):
     """
 
     domain: ClassVar[Domain] = Series()
-    sigma: Any = positive("median", symbol="σ", words=("median",))
+    sigma: Any = positive("median", symbol="σ", words=("median",), continuous=False)
 
     @property
     def _data_driven(self) -> bool:
@@ -186,10 +186,10 @@ class LocalAlignment(Aligned):
     match ≥ mismatch. O(|x||z|) a pair, 16 pairs at once, with exponents kept apart. Saigo, Vert, Ueda & Akutsu 2004.
     """
 
-    match: float = real(2.0)
-    mismatch: float = real(-1.0)
-    gap_open: float = nonnegative(3.0)
-    gap_extend: float = nonnegative(1.0)
+    match: float = real(2.0, continuous=False)
+    mismatch: float = real(-1.0, continuous=False)
+    gap_open: float = nonnegative(3.0, continuous=False)
+    gap_extend: float = nonnegative(1.0, continuous=False)
     beta: float = positive(0.5, symbol="β", continuous=False)
     scores: Any = None
 

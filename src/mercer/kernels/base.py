@@ -41,9 +41,11 @@ def _numbers(value: Any) -> Any:
 
 
 def positive(
-    default: Any = dataclasses.MISSING, *, symbol: str | None = None, words: tuple[str, ...] = (), vector: bool = False, continuous: bool = True
-) -> Any:
-    """A number > 0 (one per column if ``vector``), or one of ``words``, which ``bind`` turns into a number."""
+    default: Any = dataclasses.MISSING, *, symbol: str | None = None, words: tuple[str, ...] = (), vector: bool = False, continuous: bool = True,
+    infinite: bool = False,
+) -> Any:  # fmt: skip
+    """A number > 0 (one per column if ``vector``, ∞ if ``infinite``), or one of ``words``, which ``bind`` turns into a number; ``continuous`` says
+    that the formula can be differentiated by it."""
 
     def check(value: Any) -> str | None:
         if isinstance(value, str):
@@ -51,19 +53,21 @@ def positive(
         x = _numbers(value)
         if vector and isinstance(x, np.ndarray):
             return None if x.ndim == 1 and x.size and np.isfinite(x).all() and (x > 0).all() else "must be positive, one number per column"
-        return None if _is_real(x) and x > 0 and (math.isfinite(x) or not continuous) else f"must be a positive number{_or(words)}"
+        return None if _is_real(x) and x > 0 and (math.isfinite(x) or infinite) else f"must be a positive number{_or(words)}"
 
     return _parameter(default, check, symbol=symbol, continuous=continuous)
 
 
-def nonnegative(default: Any = dataclasses.MISSING, *, symbol: str | None = None, why: str = "must be a number of at least 0") -> Any:
-    """A number ≥ 0."""
-    return _parameter(default, lambda x: None if _is_real(x) and math.isfinite(x) and x >= 0 else why, symbol=symbol, continuous=True)
+def nonnegative(
+    default: Any = dataclasses.MISSING, *, symbol: str | None = None, why: str = "must be a number of at least 0", continuous: bool = True
+) -> Any:
+    """A number ≥ 0; ``continuous`` says that the formula can be differentiated by it."""
+    return _parameter(default, lambda x: None if _is_real(x) and math.isfinite(x) and x >= 0 else why, symbol=symbol, continuous=continuous)
 
 
-def real(default: Any = dataclasses.MISSING, *, symbol: str | None = None) -> Any:
-    """Any finite number."""
-    return _parameter(default, lambda x: None if _is_real(x) and math.isfinite(x) else "must be a number", symbol=symbol, continuous=True)
+def real(default: Any = dataclasses.MISSING, *, symbol: str | None = None, continuous: bool = True) -> Any:
+    """Any finite number; ``continuous`` says that the formula can be differentiated by it."""
+    return _parameter(default, lambda x: None if _is_real(x) and math.isfinite(x) else "must be a number", symbol=symbol, continuous=continuous)
 
 
 def natural(default: Any = dataclasses.MISSING, *, minimum: int = 1, maximum: int | None = None) -> Any:
@@ -77,6 +81,11 @@ def natural(default: Any = dataclasses.MISSING, *, minimum: int = 1, maximum: in
     return _parameter(default, check, symbol=None, continuous=False)
 
 
+def sample() -> Any:
+    """Data, or what was computed from every item of them: str() shows its shape alone."""
+    return dataclasses.field(metadata={"data": True})
+
+
 def _is_real(x: Any) -> bool:
     return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
 
@@ -88,7 +97,7 @@ def _or(words: tuple[str, ...]) -> str:
 T = TypeVar("T", bound=type)
 
 
-@dataclass_transform(field_specifiers=(positive, nonnegative, real, natural))
+@dataclass_transform(field_specifiers=(positive, nonnegative, real, natural, sample))
 def kernel(cls: T) -> T:
     """Class decorator: the annotated fields are the parameters, in order, of the constructor."""
     return dataclasses.dataclass(eq=False, repr=False)(cls)  # type: ignore[return-value]
@@ -126,8 +135,11 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _diag(self, A: Any) -> Any:
         """k(x, x) for each prepared item. Overridden where it is cheaper than a block of one."""
-        n = size(A)
-        return np.array([float(np.asarray(self._block(take(A, i), take(A, i))).reshape(())) for i in chunks(n, 1)])
+        pairs = [np.asarray(self._block(take(A, i), take(A, i))) for i in chunks(size(A), 1)]
+        wrong = next((pair.shape for pair in pairs if pair.size != 1), None)
+        if wrong is not None:
+            raise ValueError(f"{type(self).__name__}._block returned an array of shape {wrong} for 1 × 1 items; it must be of shape (1, 1).")
+        return np.array([float(pair.reshape(())) for pair in pairs])
 
     def _features(self, A: Any) -> Any:
         """φ(x) for each prepared item, with k(x, z) = ⟨φ(x), φ(z)⟩; array or CSR."""
@@ -203,7 +215,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             left = self._features(A)
             right = left if B is A else self._features(B)
             check_same_width(left, right)
-            return LowRankGram(left, right, compute, diagonal)
+            gram = LowRankGram(left, right, compute, diagonal)
+            gram.name = str(self)
+            return gram
         return KernelGram.of(self, A, B, compute)
 
     def diag(self, X: Any) -> Array:
@@ -250,6 +264,26 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         grams: dict[str, Gram] = dict(KernelGram.gradients(k, k._symbolic(""), A, B, compute or Compute()))
         return grams
 
+    def without_derivative(self, X: Any) -> tuple[list[str], str]:
+        """The continuous parameters that ``gradient(X)`` does not reach, and why; none for a formula that was recorded."""
+        k = self.bind(self.domain.check(X))
+        names = k._continuous("")
+        try:
+            reached = {name.split("[")[0] for name in k.gradient(take(k.domain.check(X), slice(0, 2)))} if names else set()
+        except (ValueError, NotImplementedError) as error:
+            return names, str(error)
+        missing = [name for name in names if name not in reached]
+        why = (
+            "the formula is computed by NumPy or by the kernel itself, where it could be recorded: write it in the functions of mercer.backend "
+            "(exp, sqrt, …), or declare the parameter with continuous=False"
+        )
+        return missing, why if missing else ""
+
+    def _continuous(self, prefix: str) -> list[str]:
+        """The numbers among the parameters that are said to be differentiable, named as in ``get_params``."""
+        mine = [f.name for f in dataclasses.fields(self) if f.metadata.get("continuous") and not isinstance(getattr(self, f.name), str)]
+        return [prefix + name for name in mine] + [name for part, child in self._children() for name in child._continuous(f"{prefix}{part}__")]
+
     def _pairs(self, A: Any, B: Any) -> Any:
         """``_block`` as a part of another kernel's formula."""
         return backend.recorded(self._block, A, B)
@@ -294,11 +328,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return product
 
     def __truediv__(self, other: Any) -> Kernel:
-        if not _is_real(other) or other <= 0:
-            raise ValueError(f"A kernel can be divided by a positive number, not by {other!r}.")
-        from mercer.kernels.algebra import multiply
+        from mercer.kernels.algebra import multiply, reciprocal
 
-        return multiply(self, 1.0 / float(other))
+        return multiply(self, reciprocal(other))
 
     def __pow__(self, exponent: Any) -> Power:
         from mercer.kernels.algebra import Power
@@ -389,9 +421,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             complaint = check(getattr(self, f.name)) if check is not None else None
             if complaint is not None:
                 raise ValueError(f"{type(self).__name__}({f.name}={getattr(self, f.name)!r}): {f.name} {complaint}.")
-        for _, child in self._children():
-            if not isinstance(child, Kernel):
-                raise TypeError(f"{type(self).__name__} is made of kernels, got {child!r}.")
+        parts = [getattr(self, f.name) for f in dataclasses.fields(self) if f.type in ("Kernel", Kernel)]
+        for part in parts + [child for _, child in self._children()]:
+            if not isinstance(part, Kernel):
+                raise TypeError(f"{type(self).__name__} is made of kernels, got {part!r}.")
         self._validate()
 
     def __eq__(self, other: object) -> bool:
@@ -418,6 +451,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             if isinstance(value, Kernel):
                 yield f.name, value
 
+    def _parts(self) -> list[Kernel]:
+        """This kernel and all that it is made of."""
+        return [self] + [part for _, child in self._children() for part in child._parts()]
+
     def _with_children(self, change: Callable[[Kernel], Kernel]) -> Self:
         """This kernel with each part changed; itself where nothing changes."""
         changed = {name: new for name, child in self._children() if (new := change(child)) is not child}
@@ -437,7 +474,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             if f.metadata.get("continuous") and not isinstance(value, str):
                 changes[f.name] = parameter_symbol(prefix + f.name, value)
         changes |= {name: child._symbolic(f"{prefix}{name}__") for name, child in self._children()}
-        return self._replace(**changes)
+        return self._replace(**changes, _with_numbers=self)
 
     @property
     def _data_driven(self) -> bool:

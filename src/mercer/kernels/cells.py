@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import threads
 from mercer.data import Coded, Ragged, Uncounted
 from mercer.data.representations import batches, offsets_of
 from mercer.kernels.letters import is_small, letters_of, numbered_letters
+from mercer.threads import cached_property
 
 _ENTRIES, _TASKS = 2**22, 16  # most entries of a task; tasks of a large set, for the threads
 _LEAST = 2**15  # letters of a task
@@ -42,7 +42,7 @@ def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, valu
         parts[b] = (keys, values, lengths) if 2 * end > room else (keys.copy(), values.copy(), lengths)  # what is not used must not stay
 
     kind = np.uint64 if legend is None else np.int32
-    backend.run_loops(task, range(len(some_rows)))
+    threads.run_loops(task, range(len(some_rows)))
     return gathered(parts, kind, values_as, legend)
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.data import Anything, DataError, Domain, chunks, size, take
 from mercer.data.representations import offsets_of, spans
 from mercer.data.sequences import items_of
@@ -109,7 +109,7 @@ class Convolution(Composite):
         if not out.size or not A.offsets[-1] or not B.offsets[-1]:
             return out
         for rows in chunks(len(A), max(1, int(_PAIRS / max(1.0, A.offsets[-1] / len(A) * B.offsets[-1])))):
-            if backend.stopping():
+            if threads.stopping():
                 break
             some = A.take(rows)
             if some.offsets[-1]:

@@ -15,9 +15,10 @@ from mercer.data import Coded, DataError, check_weights, size
 from mercer.gram import KernelGram, common_dtype, item_values
 from mercer.kernels.algebra import Composite, Scaled, Sum
 from mercer.kernels.anything import Categorical
-from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.base import Kernel, kernel, sample
 from mercer.kernels.families import Explicit
 from mercer.kernels.notation import method
+from mercer.linalg import eigh
 from mercer.validity import check_symmetric
 
 
@@ -196,8 +197,8 @@ class CenteredAt(Composite):
 
     _bound_to_values = True
     kernel: Kernel
-    reference: Any
-    weights: Any
+    reference: Any = sample()
+    weights: Any = sample()
     mean: float
 
     @property
@@ -238,10 +239,6 @@ class CenteredAt(Composite):
         phi, reference = (p.toarray() if sparse.issparse(p) else p for p in (phi, self.kernel._features(self._reference())))
         mean = np.asarray(self.weights, np.float64) @ backend.to_numpy(reference)
         return phi - backend.like(mean.astype(backend.numpy_dtype(phi)), phi)
-
-    @property
-    def _notation(self) -> str:
-        return method(self.kernel, "centered", mathematics=True)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -284,7 +281,7 @@ class Repaired(Wrapper):
         K = backend.to_numpy(KernelGram.of(k, A, A, Compute(dtype="float64"), mirror=False).dense())
         check_symmetric(K)
         root = np.sqrt(check_weights(len(K), weights))
-        values, vectors = np.linalg.eigh(root[:, None] * (K + K.T) / 2 * root)
+        values, vectors = eigh(root[:, None] * (K + K.T) / 2 * root)
         tolerance = len(K) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
         if self.how == "shift":
             return Sum((k, Scaled(max(0.0, -float(values.min(initial=0.0))), Categorical())))
@@ -298,8 +295,8 @@ class Projected(Composite):
 
     _bound_to_values = True
     kernel: Kernel
-    reference: Any
-    basis: Any
+    reference: Any = sample()
+    basis: Any = sample()
     explicit = True
 
     def bind(self, X: Any, weights: Any = None) -> Kernel:
@@ -321,10 +318,6 @@ class Projected(Composite):
 
     def _features(self, A: Any) -> Any:
         return A
-
-    @property
-    def _notation(self) -> str:
-        return f"Projected({self.kernel})"
 
     def _symbolic(self, prefix: str) -> Any:
         raise NotImplementedError("A repaired similarity depends on its parameters through eigenvectors; it has no gradient here.")

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mercer.data import Anything, DataError, Domain, check_weights, listed, size
-from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.base import Kernel, kernel, sample
 from mercer.kernels.families import Explicit
 
 
@@ -62,7 +62,7 @@ class FisherScores(Explicit):
 
     domain: ClassVar[Domain] = Anything()
     model: Any
-    whitening: Any
+    whitening: Any = sample()
 
     def __sklearn_clone__(self) -> Self:
         return self._replace(model=deepcopy(self.model))

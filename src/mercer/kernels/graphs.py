@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.data import Coded, Domain, Graph, Graphs, PackedGraphs, as_graphs, side_by_side
 from mercer.data.graphs import UNLABELLED
 from mercer.data.representations import batches, offsets_of
@@ -40,7 +40,7 @@ def by_batches(X: PackedGraphs, count: Callable[[PackedGraphs], tuple[Any, Any, 
     def task(b: int) -> None:
         parts[b] = count(X.take(some[b]))
 
-    backend.run_loops(task, range(len(some)))
+    threads.run_loops(task, range(len(some)))
     return gathered(parts)
 
 
@@ -141,7 +141,7 @@ class PathBag(Explicit):
             walk, visited, hashes = np.zeros((length + 1, 2), np.int64), np.zeros(largest, bool), np.zeros((length + 1, 2), np.uint64)
             slots, codes, values = np.full(_FIRST, -1, np.int64), np.empty(_FIRST, np.uint64), np.empty(_FIRST)
             arrays = (some.offsets, some.labels, some.starts, some.ends, some.marks, some.directed)
-            while state[graphs.GRAPH] < len(some) and not backend.stopping():
+            while state[graphs.GRAPH] < len(some) and not threads.stopping():
                 slots, codes, values = graphs.paths(
                     *arrays, length, bool(self.counts), _STEPS, state, walk, visited, hashes, slots, codes, values, lengths
                 )
@@ -255,7 +255,7 @@ def _refined(graphs: Any, X: PackedGraphs, behind: PackedGraphs | None, codes: A
             graphs.refined(part.offsets, codes[vertices], part.starts, part.ends, part.marks, np.uint64(t), total)
         graphs.mixed(total, out[vertices])
 
-    backend.run_loops(task, some)
+    threads.run_loops(task, some)
     return out
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import backend
+from mercer import threads
 from mercer.backend import Array, Compute
 from mercer.data import Domain, Ragged, Sequences, chunks
 from mercer.kernels.base import Kernel
@@ -49,14 +49,14 @@ def _in_parts(A: Ragged, rows: Array, batch: Batch, sweep: Sweep, cost: int) -> 
     step = _CELLS // max(1, cost * longest)
     if step >= 1:
         for some in chunks(len(rows), step):
-            if backend.stopping():
+            if threads.stopping():
                 return
             yield rows[some], sweep(A, rows[some], batch, 0, longest)
         return
     for r in range(len(rows)):
         values = np.zeros((1, batch.packed.shape[1]))
         for part in chunks(int(lengths[r]), max(1, _CELLS // max(1, cost))):
-            if backend.stopping():
+            if threads.stopping():
                 return
             values = sweep(A, rows[r : r + 1], batch, part.start, part.stop)
         yield rows[r : r + 1], values
@@ -90,7 +90,7 @@ def with_itself(A: Ragged, lanes: int, padding: int, sweep: Sweep) -> Array:
         if found and sum(map(len, found)) == len(batch.members):
             out[batch.members] = np.diagonal(np.concatenate(found))
 
-    backend.run_tasks(task, chunks(len(A), lanes), Compute().workers)
+    threads.run_tasks(task, chunks(len(A), lanes), Compute().workers)
     return out
 
 
@@ -103,12 +103,12 @@ def lane_by_lane(A: Ragged, lanes: int, sweep: Sweep) -> Array:
         batch = Batch(A, order[lane], lanes, 0)
         values, step = np.full((1, lanes), -np.inf), max(1, _CELLS // max(1, lanes * batch.longest))
         for part in chunks(batch.longest, step):
-            if backend.stopping():
+            if threads.stopping():
                 return
             values = np.maximum(values, sweep(A, batch.members[:1], batch, part.start, part.stop))
         out[batch.members] = values[0, : len(batch.members)]
 
-    backend.run_tasks(task, chunks(len(A), lanes), Compute().workers)
+    threads.run_tasks(task, chunks(len(A), lanes), Compute().workers)
     return out
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array, Compute
 from mercer.data import Coded, Ragged, chunks
 from mercer.data.sequences import one_code
@@ -29,7 +29,7 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
     if sides is None:  # too many letters for bytes
         out = np.zeros((len(A), len(B)))
         for i, j in np.ndindex(*out.shape):
-            if backend.stopping():
+            if threads.stopping():
                 break
             out[i, j] = windows.window_sums_of_two(A[i], B[j], width, whole, least, worth) if B is not A or i <= j else out[j, i]
         return out
@@ -223,7 +223,7 @@ class Mismatch(Swept):
             part = ranks.take(some)
             mismatches.neighbourhoods(part.values, part.offsets, len(self.alphabet), int(self.k), int(self.m), out[some])
 
-        backend.run_tasks(task, chunks(len(ranks), 128), Compute().workers)
+        threads.run_tasks(task, chunks(len(ranks), 128), Compute().workers)
         return out
 
     def _swept(self, A: Ragged, B: Ragged) -> Array:

@@ -15,7 +15,7 @@ from scipy.fft import dct
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import Domain, chunks
 from mercer.data.networks import Network, Vertices
@@ -66,7 +66,7 @@ class OnVertices(Kernel):
         """K e_j for some vertices j."""
         out = np.empty((len(self.graph), len(ids)))
         for some in chunks(len(ids), _COLUMNS):
-            if backend.stopping():
+            if threads.stopping():
                 break
             unit = np.zeros((len(self.graph), some.stop - some.start))
             unit[ids[some], np.arange(unit.shape[1])] = 1.0
@@ -118,7 +118,7 @@ def chebyshev(M: Any, f: Any, X: Array) -> Array:
     scaled = sparse.csr_array((M - middle * sparse.eye_array(len(X))) / half)
     before, now, total = X.copy(), scaled @ X, c[0] * X
     for k in range(1, used):
-        if backend.stopping():
+        if threads.stopping():
             break
         total += c[k] * now
         after = scaled @ now
@@ -153,7 +153,7 @@ def conjugate_gradients(M: Any, B: Array) -> Array:
     P, rz = Z.copy(), np.einsum("ij,ij->j", R, Z)
     goal = _CLOSE**2 * rz
     for _ in range(4 * len(B) + 1000):
-        if (rz <= goal).all() or backend.stopping():
+        if (rz <= goal).all() or threads.stopping():
             return X
         V = M @ P
         step = np.where(rz > 0, rz / np.maximum(np.einsum("ij,ij->j", P, V), 1e-300), 0.0)
@@ -172,7 +172,7 @@ class Diffusion(OnVertices):
 
     operator: ClassVar[str] = "laplacian"
     graph: Any
-    beta: float = nonnegative(1.0)
+    beta: float = nonnegative(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
         return np.exp(-float(self.beta) * np.maximum(eigenvalues, 0.0))
@@ -185,7 +185,7 @@ class ExponentialDiffusion(OnVertices):
     operator: ClassVar[str] = "weights"
     signed: ClassVar[bool] = True
     graph: Any
-    lam: float = nonnegative(1.0)
+    lam: float = nonnegative(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
         return np.exp(float(self.lam) * eigenvalues)
@@ -218,7 +218,7 @@ class RegularizedLaplacian(OnVertices):
 
     operator: ClassVar[str] = "laplacian"
     graph: Any
-    sigma: float = positive(1.0)
+    sigma: float = positive(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
         return 1.0 / (1.0 + float(self.sigma) ** 2 * np.maximum(eigenvalues, 0.0))
@@ -233,7 +233,7 @@ class PStepWalk(OnVertices):
 
     operator: ClassVar[str] = "normalized"
     graph: Any
-    a: float = positive(2.0)
+    a: float = positive(2.0, continuous=False)
     p: int = natural(2)
 
     def _validate(self) -> None:

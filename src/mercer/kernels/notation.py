@@ -1,15 +1,16 @@
 """Kernels as text, and back.
 
 ``str(k)`` is mathematics, 2·Gaussian(γ=0.5) + Linear(); ``repr(k)`` is Python, 2 * Gaussian(gamma=0.5) + Linear(). ``parse`` reads both,
-and never evaluates code: it walks the syntax tree and knows kernels, numbers, lists, strings, + · ^ and the methods of kernels.
+and never evaluates code: ``kernels.reading`` knows kernels, numbers, lists, strings, + · ^ and the methods of kernels.
+
+What a text cannot hold stands in it by a name: a function by its own, a long array, a network or a fitted model by a description in angle brackets,
+<array 50 × 50>. ``names_of(k)`` says what each stands for, so that ``parse(str(k), names_of(k)) == k``, and so for repr.
 """
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
 
 SUM, PRODUCT, ATOM = 1, 2, 3
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-_LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_METHODS = ("normalized", "centered", "repaired", "on", "map", "imputed", "standardized", "over", "both_strands")
 _MOST_ENTRIES = 1000
-_QUOTED = re.compile(r"'(?:\\.|[^'\\])*'" + r'|"(?:\\.|[^"\\])*"')
+_QUOTED = re.compile(r"'(?:\\.|[^'\\])*+'" + r'|"(?:\\.|[^"\\])*+"' + r"|<[^<>]*+>")
+
+
+class NotationError(ValueError):
+    """A text that is not a kernel; the message shows the place, what was found there, and the cure."""
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -37,7 +40,7 @@ def call(k: Kernel, *, mathematics: bool) -> str:
         if f.default is not dataclasses.MISSING and _is_default(value, f.default):
             continue
         name = (mathematics and f.metadata.get("symbol")) or f.name
-        parts.append(f"{name}={literal(value, mathematics=mathematics)}")
+        parts.append(f"{name}={_described(value) if mathematics and f.metadata.get('data') else literal(value, mathematics=mathematics)}")
     return f"{type(k).__name__}({', '.join(parts)})"
 
 
@@ -52,22 +55,75 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def literal(value: Any, *, mathematics: bool) -> str:
-    """A parameter's value as text that ``parse`` reads; functions by name, long arrays by shape only."""
+    """A parameter's value as text that ``parse`` reads: what is no text by its name or, in angle brackets, a description."""
     from mercer.kernels.base import Kernel
 
     if isinstance(value, Kernel):
         return str(value) if mathematics else repr(value)
-    if isinstance(value, float | np.floating | int | np.integer) and not isinstance(value, bool):
+    if isinstance(value, bool | np.bool | str) or value is None:
+        return repr(bool(value) if isinstance(value, np.bool) else value)
+    if isinstance(value, float | np.floating | int | np.integer):
         return number(value)
-    if isinstance(value, np.ndarray):
-        return f"<array {' × '.join(map(str, value.shape))}>" if value.size > _MOST_ENTRIES else literal(value.tolist(), mathematics=mathematics)
+    if isinstance(value, np.ndarray) and _is_short(value):
+        return literal(value.tolist(), mathematics=mathematics)
     if isinstance(value, list | tuple):
         return f"[{', '.join(literal(v, mathematics=mathematics) for v in value)}]"
-    if callable(value):
-        return getattr(value, "__name__", type(value).__name__)
+    return _described(value)
+
+
+def _is_short(value: Any) -> bool:
+    return bool(value.size <= _MOST_ENTRIES and value.dtype.kind in "fiubUO")
+
+
+def _described(value: Any) -> str:
+    """The name of a function; for what has none, a description of the value in angle brackets."""
+    from mercer.kernels.base import Kernel
+
+    if callable(value) and not isinstance(value, Kernel):
+        name = getattr(value, "__name__", type(value).__name__)
+        return name if name.isidentifier() else f"<{_without_brackets(name)}>"
     if hasattr(value, "shape"):
-        return f"<{type(value).__name__} {' × '.join(map(str, value.shape))}>"
-    return repr(value)
+        kind = "array" if isinstance(value, np.ndarray) else type(value).__name__
+        return f"<{kind} {' × '.join(map(str, value.shape))}>"
+    if isinstance(value, list | tuple):
+        return f"<{type(value).__name__} of {len(value)}>"
+    return f"<{_without_brackets(' '.join(repr(value).split()))}>"
+
+
+def _without_brackets(text: str) -> str:
+    return text.replace("<", "").replace(">", "")
+
+
+def names_of(k: Kernel) -> dict[str, Any]:
+    """What the names and descriptions in ``str(k)`` and ``repr(k)`` stand for: functions, long arrays, networks, models; for ``parse``."""
+    found: dict[str, Any] = {}
+    for name, value in _unwritten(k):
+        if name in found and not _same(found[name], value):
+            raise NotationError(f"Two parts of the kernel are both written {name}, and differ: its text does not say which is meant.")
+        found[name] = value
+    return found
+
+
+def _unwritten(value: Any, *, data: bool = False) -> Iterator[tuple[str, Any]]:
+    """Each value below this one that a text does not hold, by how it is written there."""
+    from mercer.kernels.base import Kernel
+
+    if isinstance(value, Kernel):
+        for f in dataclasses.fields(value):
+            yield from _unwritten(getattr(value, f.name), data=bool(f.metadata.get("data")))
+        return
+    text = literal(value, mathematics=False)
+    if data or text == _described(value):
+        yield _described(value), value
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _unwritten(part)
+
+
+def _same(a: Any, b: Any) -> bool:
+    from mercer.kernels.base import same_values
+
+    return a is b or same_values(a, b)
 
 
 def number(value: Any) -> str:
@@ -86,7 +142,7 @@ def atom(text: str) -> str:
 def _level(text: str) -> int:
     """How tightly the outermost operator of a text binds."""
     depth, level = 0, ATOM
-    text = "".join("_" * len(part) if quoted else part for part, quoted in _pieces(text))
+    text = _QUOTED.sub(lambda found: "_" * len(found[0]), text)
     for position, character in enumerate(text):
         depth += (character in "([") - (character in ")]")
         if depth == 0:
@@ -107,96 +163,25 @@ def superscript(n: int) -> str:
 def parse(text: str, names: Mapping[str, Any] | None = None) -> Kernel:
     """The kernel that ``text`` describes, as written by str() or repr().
 
+    No code is evaluated. A text may have a million characters, and calls, brackets, methods and powers may stand 64 deep in each other; the time
+    it takes is proportional to its length.
+
+    Parameters
+    ----------
+    text
+        A kernel expression, such as ``"2·Gaussian(γ=0.5) + Linear()"``.
     names
-        What names other than kernels stand for: functions given to ``map`` or ``Outer``, arrays.
+        What names other than kernels stand for: functions given to ``map`` or ``Outer``, and what a text shows by a description in angle brackets
+        only (long arrays, networks, models). ``mercer.kernels.notation.names_of(k)`` has those of a kernel.
+
+    Raises
+    ------
+    NotationError
+        A ``ValueError``: for whatever keeps the text from being a kernel, with the place.
     """
-    python = "".join(part if quoted else _as_python(part) for part, quoted in _pieces(text))
-    try:
-        tree = ast.parse(python.strip(), mode="eval").body
-    except SyntaxError as error:
-        raise ValueError(f"{text!r} is not a kernel expression: {error.msg}. Write for example '2·Gaussian(γ=0.5) + Linear()'.") from None
-    from mercer.kernels.base import Kernel
+    from mercer.kernels.reading import Reader
 
-    k = _Reader(names or {}).read(tree)
-    if not isinstance(k, Kernel):
-        raise ValueError(f"{text!r} describes {k!r}, which is not a kernel.")
-    return k
-
-
-def _as_python(text: str) -> str:
-    return re.sub("[⁰¹²³⁴⁵⁶⁷⁸⁹]+", lambda m: f"**{m[0].translate(_LOWERED)}", text).replace("·", "*").replace("^", "**")
-
-
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """The text in pieces: what is between quotation marks, with them, and what is not."""
-    at = 0
-    for found in _QUOTED.finditer(text):
-        yield text[at : found.start()], False
-        yield found[0], True
-        at = found.end()
-    yield text[at:], False
-
-
-class _Reader:
-    def __init__(self, names: Mapping[str, Any]) -> None:
-        from mercer.kernels.algebra import FUNCTIONS
-
-        self.names = {**kernel_classes(), **FUNCTIONS, "inf": float("inf"), **names}
-
-    def read(self, node: ast.AST) -> Any:
-        match node:
-            case ast.Constant(value=value) if isinstance(value, int | float | str | bool) or value is None:
-                return value
-            case ast.List(elts=elements) | ast.Tuple(elts=elements):
-                return [self.read(e) for e in elements]
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self.read(operand)
-            case ast.BinOp(left=left, op=operator, right=right):
-                return self._operate(operator, self.read(left), self.read(right))
-            case ast.Name(id=name):
-                if name not in self.names:
-                    raise ValueError(f"{name!r} is not the name of a kernel; `mercer kernels` lists them. Give other names in parse(text, names).")
-                return self.names[name]
-            case ast.Call(func=ast.Name(id=name), args=arguments, keywords=keywords):
-                return self._call(name, arguments, keywords)
-            case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=arguments, keywords=keywords) if attribute in _METHODS:
-                options = {str(k.arg): self.read(k.value) for k in keywords}
-                return getattr(self.read(value), attribute)(*(self.read(a) for a in arguments), **options)
-        raise ValueError(f"{ast.unparse(node)!r} has no place in a kernel expression.")
-
-    def _call(self, name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> Any:
-        target = self.read(ast.Name(id=name))
-        symbols = {_folded(f.metadata["symbol"]): f.name for f in _fields(target) if f.metadata.get("symbol")}
-        options = {symbols.get(str(k.arg), str(k.arg)): self.read(k.value) for k in keywords}
-        if not callable(target):
-            raise ValueError(f"{name!r} cannot be called.")
-        return target(*(self.read(a) for a in arguments), **options)
-
-    @staticmethod
-    def _operate(operator: ast.operator, left: Any, right: Any) -> Any:
-        from mercer.kernels.base import Kernel
-
-        if not isinstance(left, Kernel) and not isinstance(right, Kernel):
-            raise ValueError("Arithmetic in a kernel expression is between kernels, or a kernel and a number.")
-        match operator:
-            case ast.Add():
-                return left + right
-            case ast.Mult():
-                return left * right
-            case ast.Pow():
-                return left**right
-            case ast.Div():
-                return left / right
-        raise ValueError("Kernels are combined with +, ·, / and powers.")
-
-
-def _fields(target: Any) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(target) if dataclasses.is_dataclass(target) else ()
-
-
-def _folded(symbol: str) -> str:
-    """A symbol as Python's parser reads it: ℓ becomes l."""
-    return unicodedata.normalize("NFKC", symbol)
+    return Reader(text, names or {}).kernel()
 
 
 def kernel_classes() -> dict[str, type[Kernel]]:

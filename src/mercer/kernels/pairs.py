@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import backend
+from mercer import threads
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size
 from mercer.kernels.base import Kernel
@@ -35,7 +35,7 @@ class OnPairs(Kernel):
         if not out.size:
             return out
         for some in chunks(len(out), max(1, int(_CELLS / max(1.0, self._cost(A, B))))):
-            if backend.stopping():
+            if threads.stopping():
                 break
             self._sums(A.take(some), B, B is A, some.start, out[some])
         if B is A:
@@ -51,5 +51,5 @@ class OnPairs(Kernel):
             part = A.take(some)
             out[some] = np.diagonal(self._block(part, part))
 
-        backend.run_tasks(task, chunks(len(out), _TOGETHER), Compute().workers)
+        threads.run_tasks(task, chunks(len(out), _TOGETHER), Compute().workers)
         return out

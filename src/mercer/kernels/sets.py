@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import where
 from mercer.data import Coded, DataError, Domain, Sets, chunks, meet
 from mercer.kernels.algebra import Composite
@@ -151,7 +151,7 @@ def _minima(A: Coded, B: Coded) -> Any:
     out = np.zeros((left.shape[0], right.shape[0]))
     step = max(1, int(_ENTRIES * max(1, len(out)) / max(1, left.nnz * right.shape[0] + right.nnz * len(out))))
     for some in chunks(len(out), step):
-        if backend.stopping():
+        if threads.stopping():
             break
         minima.minima(left.indptr[some.start : some.stop + 1], left.indices, left.data, right.indptr, right.indices, right.data, out[some])
     return out

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import backend
+from mercer import threads
 from mercer.data import Coded, DataError, Domain, Graphs, PackedGraphs
 from mercer.data.representations import offsets_of, spans
 from mercer.kernels.base import kernel, natural
@@ -28,7 +28,7 @@ def _subgraphs(X: PackedGraphs, least: int, most: int, *, induced: bool) -> Code
         places[1] = -1
         slots, codes, values = np.full(_FIRST, -1, np.int64), np.empty(_FIRST, np.uint64), np.empty(_FIRST)
         arrays = (some.offsets, some.labels, some.starts, some.ends, some.marks, starts, joined, some.directed)
-        while state[graphs.GRAPH] < len(some) and not backend.stopping():
+        while state[graphs.GRAPH] < len(some) and not threads.stopping():
             slots, codes, values = graphs.subgraphs(*arrays, least, most, induced, _STEPS, state, places, slots, codes, values, lengths)
         end = state[graphs.END]
         return codes[:end].copy(), values[:end].copy(), lengths

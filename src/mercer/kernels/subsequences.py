@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer import backend
+from mercer import threads
 from mercer.backend import Array
 from mercer.data import Ragged, chunks
 from mercer.kernels.base import kernel, natural, positive
@@ -65,7 +65,7 @@ class Subsequence(Swept):
             out = np.zeros((len(X), letters ** int(self.length)))
             step = _STEPS // max(1, int(X.lengths.max(initial=0)) * letters ** (int(self.length) - 1))
             for some in chunks(len(X), max(1, step)):
-                if not backend.stopping():
+                if not threads.stopping():
                     part = X.take(some)
                     subsequences.features(part.values.astype(np.int64) - 1, part.offsets, letters, int(self.length), float(self.decay), out[some])
             return out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mercer import backend
+from mercer import threads
 from mercer.backend import Array
 from mercer.data import Ragged, chunks
 from mercer.kernels.base import kernel, positive
@@ -43,7 +43,7 @@ class Substring(Swept):
         out = np.empty((len(A), len(B)))
         step = max(1, _LETTERS // max(1, len(B.values)))
         for some in chunks(len(A), step):
-            if backend.stopping():
+            if threads.stopping():
                 break
             rows = np.arange(some.start, some.stop)
             columns = np.arange(some.start if same else 0, len(B))

@@ -94,7 +94,7 @@ class Matern(Radial):
     """
 
     length_scale: Any = positive(1.0, symbol="ℓ", vector=True)
-    nu: float = positive(1.5, symbol="ν", continuous=False)
+    nu: float = positive(1.5, symbol="ν", continuous=False, infinite=True)
 
     def _metric(self) -> Any:
         return self.length_scale
@@ -170,7 +170,14 @@ def _scale(X: Any, weights: Any) -> float:
         mean = float(w @ x.sum(axis=1, dtype=np.float64)) / total
         # deviations from the mean, in chunks: the difference of two large moments would lose a small variance
         variance = sum(float(w[i] @ np.square(x[i].astype(np.float64) - mean).sum(axis=1)) for i in chunks(n, 8192)) / total
-    return 1.0 / (d * variance) if variance > 0 else 1.0
+    return _usable(1.0 / (d * variance), "'scale', 1/(d·Var X)") if variance > 0 or variance != variance else 1.0
+
+
+def _usable(gamma: float, words: str) -> float:
+    """A γ found from data, if it is one."""
+    if not (math.isfinite(gamma) and gamma > 0):
+        raise DataError(f"gamma={words}, is {gamma:g} for these data, whose numbers are too large or too small: scale the columns, or give a number.")
+    return gamma
 
 
 _MEDIAN_ROWS = 1000
@@ -184,14 +191,17 @@ def _median(k: Any, X: Any, weights: Any) -> float:
         chosen = chosen[np.linspace(0, len(chosen) - 1, _MEDIAN_ROWS).astype(int)]
     X, w = X[chosen], w[chosen]
     # the kernel's own formula, asked for its distances: −log k at γ = 1
-    distances = backend.to_numpy(_distances(k, X)).astype(np.float64)
+    try:
+        distances = backend.to_numpy(_distances(k, X)).astype(np.float64)
+    except FloatingPointError:
+        return _usable(0.0, "'median', 1/(the median distance)")
     i, j = np.triu_indices(len(w), 1)
     value = np.concatenate([distances[i, j], np.zeros(len(w))])
     weight = np.concatenate([w[i] * w[j], w * np.maximum(w - 1, 0) / 2])
     if not (value * weight > 0).any():
         return 1.0
     median = weighted_median(value, weight)
-    return 1.0 / (median if median > 0 else weighted_median(value[value > 0], weight[value > 0]))
+    return _usable(1.0 / (median if median > 0 else weighted_median(value[value > 0], weight[value > 0])), "'median', 1/(the median distance)")
 
 
 def _distances(k: Any, X: Any) -> Any:

@@ -113,7 +113,7 @@ class GeometricWalk(OnGraphs):
     refused, when training and when predicting. Cost per pair: tens of steps of O(pairs of vertices · degree).
     """
 
-    decay: float = nonnegative()
+    decay: float = nonnegative(continuous=False)
 
     @property
     def _steps(self) -> int:

@@ -14,6 +14,7 @@ from mercer.estimators.machine import SupportVectorMachine
 from mercer.estimators.multiclass import class_weights
 from mercer.estimators.probability import leave_one_out
 from mercer.gram import Gram
+from mercer.linalg import eigenvalues
 from mercer.selection.criteria import radius_margin
 
 
@@ -99,11 +100,11 @@ def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05, sample_wei
     left = leave_one_out(gram, values, coef, free)
     constant = float(np.mean(np.diagonal(K)))
     norm = float(np.sqrt(max(coef @ K @ coef, 0.0) + bias**2 / constant))
-    eigenvalues = np.maximum(np.linalg.eigvalsh(K), 0.0)
+    spectrum = np.maximum(eigenvalues(K), 0.0)
     ridge = 1 / (2 * machine.C)
     return Generalisation(
         training_error=float(np.mean(signs * values <= 0)), support_share=len(machine.support_) / n, span_error=float(np.mean(signs * left <= 0)),
         radius_margin=float(np.exp(radius_margin(K, signs[:, None], np.ones(n), ridge, machine.fit_intercept)[0])) / n,
         rademacher=rademacher_bound(signs * values, norm, float(np.trace(K)) + n * constant, delta),
-        effective_dimension=float(np.sum(eigenvalues / (eigenvalues + ridge))), delta=delta,
+        effective_dimension=float(np.sum(spectrum / (spectrum + ridge))), delta=delta,
     )  # fmt: skip

@@ -27,6 +27,7 @@ from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import listed, size, take
 from mercer.estimators.base import PRECOMPUTED, KernelEstimator
+from mercer.watch import Stopped, report, watching
 
 Split = tuple[Array, Array]
 Progress = Callable[[dict[str, Any]], Any]
@@ -34,10 +35,6 @@ Progress = Callable[[dict[str, Any]], Any]
 
 class NothingFinished(ValueError):
     """The time was over before any candidate had been through all folds."""
-
-
-class _Enough(Exception):
-    """The time is over, or the callback wants no more; the finished cells stand."""
 
 
 @dataclass(eq=False)
@@ -56,7 +53,6 @@ class Cells:
         self.scores = np.full((len(self.candidates), len(self.splits)), np.nan)
         self.seconds = np.full((2, *self.scores.shape), np.nan)  # of fitting, of scoring
         self.machines = [clone(self.estimator).set_params(**values) for values in self.candidates]
-        self.began = time.perf_counter()
         self.kept, self.current = (None, None), (None, None)
 
     def fit(self, c: int, X: Any, y: Any, weights: Array | None) -> Any:
@@ -70,8 +66,18 @@ class Cells:
         machine.kernel = asked
         return machine._onto(X)
 
-    def fill(self, X: Any, y: Any, weights: Array | None) -> None:
-        """All cells; raises _Enough, or what ended it, with those that are done in place."""
+    def fill(self, X: Any, y: Any, weights: Array | None) -> str:
+        """All cells; what ended it before, in words. Those that are done stand, whatever is raised."""
+        with watching(self.max_time, self.progress, done=0, of=self.scores.size, params={}, scores=self.scores) as watch:
+            try:
+                self._fill(X, y, weights)
+            except Stopped as stop:
+                if stop.watch is not watch:
+                    raise
+                return "stopped by the callback" if stop.reason == "callback" else f"stopped after max_time={self.max_time:g} s"
+        return ""
+
+    def _fill(self, X: Any, y: Any, weights: Array | None) -> None:
         for kernel, members in self._by_kernel().items():
             whole = self._matrix(kernel, X)
             self.current = (kernel, whole)
@@ -152,8 +158,8 @@ class Cells:
         given = {} if weights is None else {"sample_weight": weights}
         try:
             fitted = machines[0]._path(A, y, machines, **given) if len(path) > 1 else [machines[0].fit(A, y, **given)]
-        except (ValueError, ArithmeticError, MemoryError) as error:
-            if self.error_score == "raise":
+        except (ValueError, ArithmeticError, MemoryError, TimeoutError) as error:
+            if self.error_score == "raise" or (isinstance(error, Stopped) and not error.watch.partial):  # the search's own time
                 raise
             warnings.warn(f"{self.candidates[path[0]]} could not be fitted on fold {s}: {error}", FitFailedWarning, stacklevel=4)
             self._after(path)
@@ -174,14 +180,7 @@ class Cells:
         return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
 
     def _after(self, path: list[int]) -> None:
-        elapsed = time.perf_counter() - self.began
-        if self.progress is not None:
-            done = int(np.isfinite(self.scores).sum())
-            state = {"done": done, "of": self.scores.size, "seconds": elapsed, "params": self.candidates[path[-1]], "scores": self.scores}
-            if self.progress(state):
-                raise _Enough("stopped by the callback")
-        if self.max_time is not None and elapsed > self.max_time:
-            raise _Enough(f"stopped after max_time={self.max_time:g} s")
+        report(done=int(np.isfinite(self.scores).sum()), of=self.scores.size, params=self.candidates[path[-1]], scores=self.scores)
 
 
 class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -200,7 +199,8 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     max_time
         Seconds after which the best of what is finished is taken.
     progress
-        Called with done, of, seconds, params, scores after each fit, or each path of fits along C or λ; returns True to stop.
+        Called with done, of, seconds, params, scores after each fit, or each path of fits along C or λ, and, with ``stage`` and ``share``, several
+        times a second while a matrix is computed; returns True to stop.
     error_score
         "raise", or NaN: a candidate that cannot be fitted is then out of the race, with a FitFailedWarning that says why.
     on_interrupt
@@ -222,9 +222,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         cells = self._cells(splits)
         self.stopped_ = ""
         try:
-            cells.fill(X, y, weights)
-        except _Enough as enough:
-            self.stopped_ = str(enough)
+            self.stopped_ = cells.fill(X, y, weights)
         except KeyboardInterrupt:
             if self.on_interrupt == "raise" or not np.isfinite(cells.scores).all(axis=1).any():
                 raise
@@ -357,9 +355,8 @@ def nested_scores(search: KernelSearchCV, X: Any, y: Any, *, cv: Any = None, sam
         inside.append(slice(len(splits), len(splits) + len(inner)))
         splits += [(train[a], train[b]) for a, b in inner]
     cells = search._cells([*splits, *outer])
-    try:
-        cells.fill(X, y, weights)
-    except _Enough as enough:
-        raise NothingFinished(f"{enough}, before all folds were done: half a nested cross-validation says nothing.") from None
+    stopped = cells.fill(X, y, weights)
+    if stopped:
+        raise NothingFinished(f"{stopped}, before all folds were done: half a nested cross-validation says nothing.")
     best = [int(np.nanargmax(cells.scores[:, part].mean(axis=1))) for part in inside]
     return np.array([cells.scores[c, len(splits) + k] for k, c in enumerate(best)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,13 +13,14 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import clone, is_classifier
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive
 from mercer.selection.criteria import CRITERIA, Criterion
+from mercer.watch import Stopped, report, watching
 
 _NOWHERE = 1e10
 _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
@@ -77,29 +79,22 @@ def tune(
     def value_and_slope(theta: Array) -> tuple[float, Array]:
         value, slope = objective(theta)
         history.append(value)
-        if progress is not None and progress({"value": value, "evaluations": len(history), "seconds": time.perf_counter() - began}):
-            raise StopIteration
-        if max_time is not None and time.perf_counter() - began > max_time:
-            raise StopIteration
+        report(value=value, evaluations=len(history))
         return value, slope
 
-    best: Any = None
-    for turn in range(restarts + 1):
-        theta = first if turn == 0 else first + random.normal(size=len(first))
+    bounds = [(t - _RANGE, t + _RANGE) for t in first]
+    options = {"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-6, "maxcor": 20}
+    with watching(max_time, progress, value=np.inf, evaluations=0) as watch:
         try:
-            bounds = [(t - _RANGE, t + _RANGE) for t in first]
-            minimize(
-                value_and_slope,
-                theta,
-                jac=True,
-                method="L-BFGS-B",
-                bounds=bounds,
-                options={"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-6, "maxcor": 20},
-            )
-        except StopIteration:
-            break
-        finally:
-            best = objective.best
+            for turn in range(restarts + 1):
+                theta = first if turn == 0 else first + random.normal(size=len(first))
+                minimize(value_and_slope, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        except Stopped as stop:
+            if stop.watch is not watch:
+                raise
+            if not history:
+                raise type(stop)(watch, "tune") from None
+    best: Any = objective.best
     if best is None:
         raise ValueError(
             f"The criterion has no finite value at the start: {kernel} is not positive semi-definite on these data, or y is constant. "
@@ -146,12 +141,15 @@ class _Objective:
 
     def __init__(self, judge: Criterion, kernel: Kernel, estimator: Any, X: Any, Y: Array, w: Array) -> None:
         self.judge, self.kernel, self.estimator = judge, kernel, estimator
-        if any(part._bound_to_values for part in _parts(kernel)):
+        if any(part._bound_to_values for part in kernel._parts()):
             raise TypeError(f"{kernel}: what centring or repairing takes from data follows the parameters to be tuned. Tune the kernel inside first.")
         self.X, self.Y, self.w = kernel.domain.check(X), Y, w
         self.bias = bool(getattr(estimator, "fit_intercept", True))
         params = kernel.get_params(deep=True)
         self.values = {name: value for name in kernel.gradient(take(self.X, slice(0, 2))) if (value := _get(params, name)) > 0}
+        missing, why = kernel.without_derivative(self.X)
+        if missing:
+            warnings.warn(f"tune leaves {', '.join(missing)} of {kernel} as they are: they have no derivative, {why}.", UserWarning, stacklevel=3)
         self.price = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
         self.best: tuple[float, Array] | None = None
 
@@ -188,7 +186,7 @@ class _Objective:
         return clone(self.estimator).set_params(**chosen)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
-        with backend.calm_blas(size(self.X)), np.errstate(over="ignore", invalid="ignore"):
+        with threads.calm_blas(size(self.X)), np.errstate(over="ignore", invalid="ignore"):
             try:
                 return self._judged(theta)
             except (NotPositive, FloatingPointError):  # parameters out of reach: nowhere to stay
@@ -209,10 +207,6 @@ class _Objective:
         if self.price is not None:
             out = np.append(out, -slope if self.price == "C" else slope)
         return value, out
-
-
-def _parts(kernel: Kernel) -> list[Kernel]:
-    return [kernel] + [part for _, child in kernel._children() for part in _parts(child)]
 
 
 def _get(params: dict[str, Any], name: str) -> float:

@@ -16,9 +16,10 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.backend import Array, stopping
+from mercer.backend import Array
 from mercer.gram import LowRankGram
 from mercer.problems import DualQP
+from mercer.threads import stopping
 
 _EPOCHS = 100
 _ENOUGH = 0.05  # of the scale of the linear term: how far the gradient may be from optimal

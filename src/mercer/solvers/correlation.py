@@ -10,29 +10,34 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 
-from mercer import backend
+from mercer import lapack, threads
 from mercer.backend import Array
-from mercer.linalg import signs, thin_svd
+from mercer.linalg import signs, singular_values, svd, thin_svd
 
 _WHOLE = 300  # components below which all singular values are found
 
 
 @dataclass(frozen=True, eq=False)
 class Spectra:
-    """Eigenvalues, falling and positive, and eigenvectors (n, r) of a centred matrix."""
+    """Eigenvalues, falling and positive, and eigenvectors (n, r) of a centred matrix; of weighted items, of P S K S P with S² = diag(``weights``)."""
 
     values: Array
     vectors: Array
+    weights: Array | None = None
 
     @classmethod
-    def of(cls, scores: Array) -> tuple[Spectra, Array, Array]:
-        """(spectra, V, mean) of the matrix of centred rows: scores − mean = U Λ^½ V^T."""
-        mean = scores.mean(axis=0)
-        U, singular, Vt = thin_svd(scores - mean)
+    def of(cls, scores: Array, weights: Array | None = None) -> tuple[Spectra, Array, Array]:
+        """(spectra, V, mean) of the matrix of centred rows: S(scores − mean) = U Λ^½ V^T."""
+        mean = np.average(scores, axis=0, weights=weights)
+        U, singular, Vt = thin_svd(scores - mean if weights is None else np.sqrt(weights)[:, None] * (scores - mean))
         used = singular > max(scores.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)
-        return cls(singular[used] ** 2, U[:, used]), Vt[used].T, mean
+        return cls(singular[used] ** 2, U[:, used], weights), Vt[used].T, mean
+
+    def scores(self, most: int | None = None) -> Array:
+        """The first ``most`` principal components of the items, centred: S^−1 U Λ^½."""
+        out: Array = self.vectors[:, :most] * np.sqrt(self.values[:most])
+        return out if self.weights is None else out / np.sqrt(self.weights)[:, None]
 
     @property
     def rank(self) -> int:
@@ -70,8 +75,11 @@ def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float], inne
         )
     Dx, Dy = x.shrunk(reg[0]), y.shrunk(reg[1])
     M = Dx[:, None] * (x.vectors.T @ y.vectors if inner is None else inner) * Dy
-    A, values, B = _largest(M, min(count, *M.shape))
-    sign = signs(x.vectors @ (Dx[:, None] * A))
+    size = float(np.max(np.abs(M), initial=0.0)) or 1.0  # where γ is large, tiny
+    A, values, B = _largest(M / size, min(count, *M.shape))
+    values = values * size
+    f = x.vectors @ (Dx[:, None] * A)
+    sign = signs(f if x.weights is None else f / np.sqrt(x.weights)[:, None])
     return Canonical(np.minimum(values, 1.0), sign * A / np.sqrt(x.values + reg[0])[:, None], sign * B / np.sqrt(y.values + reg[1])[:, None])
 
 
@@ -79,11 +87,10 @@ def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
     """Singular vectors and values, the largest first."""
     small = M if M.shape[0] >= M.shape[1] else M.T
     if small.shape[1] <= _WHOLE or 4 * count >= small.shape[1]:
-        with backend.calm_blas(small.shape[1]):
-            A, values, Bt = linalg.svd(M, full_matrices=False, check_finite=False)
+        with threads.calm_blas(small.shape[1]):
+            A, values, Bt = svd(M)
         return A[:, :count], values[:count], Bt[:count].T
-    m = small.shape[1]
-    squares, B = linalg.eigh(small.T @ small, subset_by_index=(m - count, m - 1), check_finite=False)
+    squares, B = lapack.eigh_largest(small.T @ small, count)
     values, B = np.sqrt(np.maximum(squares[::-1], 0.0)), B[:, ::-1]
     A = small @ B / np.maximum(values, 1e-300)
     return (A, values, B) if M.shape[0] >= M.shape[1] else (B, values, A)
@@ -91,25 +98,34 @@ def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
 
 def largest_values(x: Spectra, y: Spectra, regs: list[tuple[float, float]], order: Array) -> Array:
     """The first canonical value for each γ, the items of y taken in another order."""
-    with backend.calm_blas(max(x.rank, y.rank)):
+    with threads.calm_blas(max(x.rank, y.rank)):
         inner = x.vectors.T @ y.vectors[order]
-        return np.array([linalg.svdvals(x.shrunk(a)[:, None] * inner * y.shrunk(b), check_finite=False)[0] for a, b in regs])
+        return np.array([singular_values(x.shrunk(a)[:, None] * inner * y.shrunk(b))[0] for a, b in regs])
 
 
-def correlations(F: Array, G: Array) -> Array:
+def correlations(F: Array, G: Array, weights: Array | None = None) -> Array:
     """The empirical correlation of each column of F with the same column of G; 0 where one is constant."""
-    F, G = F - F.mean(axis=0), G - G.mean(axis=0)
-    norms = np.linalg.norm(F, axis=0) * np.linalg.norm(G, axis=0)
-    return np.divide(np.einsum("ij,ij->j", F, G), norms, out=np.zeros(F.shape[1]), where=norms > 0)
+    F, G = (_unit(Z, weights) for Z in (F, G))
+    return np.einsum("ij,ij->j", F, G)
+
+
+def _unit(Z: Array, weights: Array | None) -> Array:
+    """Columns S(z − mean) of length 1; constant ones 0."""
+    Z = Z - np.average(Z, axis=0, weights=weights)
+    Z = Z if weights is None else np.sqrt(weights)[:, None] * Z
+    largest = np.max(np.abs(Z), axis=0, initial=0.0)
+    Z = np.divide(Z, largest, out=np.zeros_like(Z), where=largest > 0)  # squares of tiny numbers would vanish
+    return Z / np.maximum(np.linalg.norm(Z, axis=0), 1.0)
 
 
 def choose_reg(
-    X: Array, Y: Array, count: int, candidates: list[tuple[float, float]], folds: list[tuple[Array, Array]]
+    X: Array, Y: Array, count: int, candidates: list[tuple[float, float]], folds: list[tuple[Array, Array]], weights: Array | None = None
 ) -> tuple[tuple[float, float], Array]:
     """The candidate of the largest correlation on held-out items, the mean over folds and components, and those of all; X, Y are scores (n, r)."""
     found = np.zeros((len(folds), len(candidates)))
     for k, (train, test) in enumerate(folds):
-        (x, Vx, mean_x), (y, Vy, mean_y) = Spectra.of(X[train]), Spectra.of(Y[train])
+        w, held = (None, None) if weights is None else (weights[train], weights[test])
+        (x, Vx, mean_x), (y, Vy, mean_y) = Spectra.of(X[train], w), Spectra.of(Y[train], w)
         inner = x.vectors.T @ y.vectors  # serves all candidates
         new_x, new_y = (X[test] - mean_x) @ Vx, (Y[test] - mean_y) @ Vy
         for c, reg in enumerate(candidates):
@@ -118,6 +134,6 @@ def choose_reg(
             except Degenerate:
                 found[k, c] = -np.inf
                 continue
-            found[k, c] = float(np.mean(correlations(new_x @ s.x, new_y @ s.y)))
+            found[k, c] = float(np.mean(correlations(new_x @ s.x, new_y @ s.y, held)))
     scores = found.mean(axis=0)
     return candidates[int(np.argmax(scores))], scores

@@ -11,15 +11,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
+from scipy.sparse.linalg import splu
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.gram import DenseGram, Gram
 from mercer.linalg import NotPositive, cholesky, cholesky_solve, signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.eigen import block_krylov, block_size, solve_eigen
 from mercer.solvers.lloyd import Clustering, Points, cluster
+from mercer.solvers.neighbours import SparseGram
+from mercer.watch import abandonable
 
 _SMALL = 700  # rows that are decomposed as they are
 _LARGE = 12_000  # rows up to which the matrix is factored
@@ -33,6 +36,8 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
     where the matrix fits, it is with the inverse of (1 + ε)I − W^½KW^½, whose factor costs n³/3.
     """
     n = gram.shape[0]
+    if normalised and isinstance(gram, SparseGram) and n > _SMALL:
+        return _of_graph(gram, weights, count, random_state)
     fits = 2 * 8 * n * n <= gram.compute.budget
     if not normalised or n <= _SMALL or n > _LARGE or not fits:
         return solve_eigen(
@@ -49,9 +54,26 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
     except NotPositive:  # similarities that are not those of a graph
         return solve_eigen(Eigen(min(count, n), weights, centred=False), gram, "auto", tol=1e-8, random_state=random_state)
     start = np.random.default_rng(random_state).standard_normal((n, block_size(n, count)))
-    with backend.single_threaded_blas():
+    with threads.single_threaded_blas():
         values, vectors, steps, residual = block_krylov(lambda V: cholesky_solve(L, V), start, count, n, tol=1e-8, max_iter=60)
     return EigenSolution(1 + _BEYOND - 1 / values, signed(vectors), np.empty(0), trace, residual, steps, "inverse")
+
+
+def _of_graph(gram: SparseGram, weights: Array, count: int, random_state: Any) -> EigenSolution:
+    """Of a sparse matrix: by products, which are all but free; where these do not part the eigenvalues, the graph is one that falls into parts along
+    few edges, and so does its factor: then by the inverse."""
+    n, root = gram.shape[0], sparse.diags_array(np.sqrt(weights))
+    S = (root @ gram.K @ root).tocsr()
+    start = np.random.default_rng(random_state).standard_normal((n, block_size(n, count)))
+    with threads.single_threaded_blas():
+        values, vectors, steps, residual = block_krylov(S.__matmul__, start, count, n, tol=1e-8, max_iter=60)
+        if residual > 1e-8:
+            shifted = ((1 + _BEYOND) * sparse.eye_array(n) - S).tocsc()
+            symmetric = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+            factor = abandonable(lambda: splu(shifted, **symmetric))
+            values, vectors, more, residual = block_krylov(factor.solve, start, count, n, tol=1e-8, max_iter=60)
+            values, steps = 1 + _BEYOND - 1 / values, steps + more
+    return EigenSolution(values, signed(vectors), np.empty(0), float(S.trace()), residual, steps, "graph")
 
 
 def by_pivots(V: Array) -> Array:

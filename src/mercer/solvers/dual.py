@@ -13,15 +13,14 @@ Memory: the block, at most a quarter of the budget, and a few vectors. K is stor
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array, is_tensor, put_aside, run_tasks, single_threaded_blas, stopping, workspace
+from mercer.backend import Array, is_tensor, put_aside, workspace
 from mercer.gram import CachedGram, DenseGram, DensePart, Gram, KernelGram, LowRankGram, MixedGram
 from mercer.problems import DualQP, Solution
 from mercer.solvers import coordinate
@@ -29,6 +28,8 @@ from mercer.solvers.interior import interior_point, with_sums
 from mercer.solvers.newton import free_step
 from mercer.solvers.small import LARGEST, solve_small
 from mercer.solvers.smo import MARGIN, Block, row_length
+from mercer.threads import Interrupted, cached_property, run_tasks, single_threaded_blas, stopping
+from mercer.watch import Stopped, Watch, current, report, unwatched, watching
 
 _STORED = 2048  # items of a matrix that is stored for many small problems: 34 MB
 _TINY = 512  # items whose matrix is stored in any case: to look at it again costs less than to compute it again
@@ -76,16 +77,30 @@ class ActiveSet:
 
     def solve(self, problem: DualQP, gram: Gram, start: Array | None = None) -> Solution:
         """From ``start``, if given, moved into the bounds and to the sums that are to be kept."""
-        gram = kept(gram)
-        if start is None:
-            items = np.arange(len(problem)) if problem.index is None else problem.index
-            found = self._small([problem], gram, [items])[0]
-            if found is not None:
-                return found
-        return self._solve(problem, gram, start)
+        with self._watched():
+            try:
+                gram = kept(gram)
+                if start is None:
+                    items = np.arange(len(problem)) if problem.index is None else problem.index
+                    found = self._small([problem], gram, [items])[0]
+                    if found is not None:
+                        return found
+                return self._solve(problem, gram, start)
+            except Stopped as stop:
+                return _at_zero(problem, stop)
+
+    def _watched(self) -> AbstractContextManager[Watch | None]:
+        return watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0, active=0)
 
     def solve_all(self, problems: Sequence[DualQP], gram: Gram, parts: Sequence[Array]) -> list[Solution]:
         """Several problems, each on some of the items of one matrix: small ones together."""
+        with self._watched():
+            try:
+                return self._solve_all(problems, gram, parts)
+            except Stopped as stop:
+                return [_at_zero(problem, stop) for problem in problems]
+
+    def _solve_all(self, problems: Sequence[DualQP], gram: Gram, parts: Sequence[Array]) -> list[Solution]:
         gram, room = shared(gram), np.empty(0)
         cheap = isinstance(gram, MixedGram) and isinstance(gram.base, KernelGram)
         if cheap and max(map(len, problems)) <= LARGEST and gram.shape[0] <= _STORED:
@@ -103,7 +118,7 @@ class ActiveSet:
 
     def _small(self, problems: Sequence[DualQP], gram: Gram, items: Sequence[Array]) -> list[Solution | None]:
         """Those that are solved in no time, where nobody wants to watch or to limit it; None for the others."""
-        watched = self.progress is not None or self.max_iter is not None or self.max_time is not None or not self.polish
+        watched = ((watch := current()) is not None and watch.partial) or self.max_iter is not None or not self.polish
         usable = isinstance(gram, DenseGram) and not is_tensor(gram.K) and gram.dtype == np.float64
         if watched or not usable or max(map(len, problems)) > LARGEST:
             return [None] * len(problems)
@@ -143,14 +158,22 @@ def shared(gram: Gram) -> Gram:
     return MixedGram.stored(gram) if gram.shape[0] <= _SHARED else gram
 
 
-class _Stop(Exception):
-    """A limit was reached, or the callback wants no more; the point so far stands."""
+def _at_zero(problem: DualQP, stop: Stopped) -> Solution:
+    """The point 0, where it is feasible: what there is when the limit comes before the first values of the matrix. Its gradient needs none."""
+    if problem.start.any():
+        raise stop
+    note = f"the kernel matrix was not there in time{stop.watch.doing}, so nothing was learned"
+    reason, b, g = stop.accepted(), np.zeros(len(problem)), problem.linear.astype(np.float64)
+    return Solution(b, problem.levels(b, g), 0.0, problem.violation(b, g)[0], 0, reason, g, np.zeros(len(b), bool), note)
+
+
+class _Limit(Exception):
+    """The most steps have been made; the point so far stands."""
 
 
 class _Run:
     def __init__(self, solver: ActiveSet, problem: DualQP, gram: Gram, start: Array) -> None:
         self.solver, self.problem, self.gram = solver, problem, gram
-        self.began = time.perf_counter()
         n = len(problem)
         self.b = np.array(start, np.float64)
         self.g = problem.linear.astype(np.float64)
@@ -168,7 +191,7 @@ class _Run:
         self.active = np.empty(0, np.int64)
         self.room = np.empty(0)
         if self.b.any():
-            self._move(np.flatnonzero(self.b), self.b[self.b != 0], gram)
+            self._go(self.b, gram)
 
     # -- the rounds --------------------------------------------------------------------------------------------------
 
@@ -179,12 +202,13 @@ class _Run:
             reason = "stalled" if note else "gap"
             if not note and self.solver.polish:
                 self._polish()
-        except _Stop as stop:
-            reason = str(stop)
+        except _Limit:
+            reason = "max_iter"
+        except Stopped as stop:
+            reason = stop.accepted()
         except KeyboardInterrupt:
             if not self.solver.keep_on_interrupt:
                 raise
-            self._gradient(self.working)
             reason = "interrupted"
         gap, _, _ = self.problem.violation(self.b, self.g)
         if reason == "gap" and gap > self.solver.tol:
@@ -225,7 +249,7 @@ class _Run:
     def _choose(self, gap: float, key: Array) -> tuple[Array, bool]:
         """The variables of the next round, and whether it should go all the way: no others want to move."""
         n, b, p = len(key), self.b, self.problem
-        if n <= self.whole and not len(self.active):
+        if n <= min(self.whole, self._largest()) and not len(self.active):
             return np.arange(n), True
         if not len(self.active) and not b.any():
             return np.sort(self.random.permutation(n)[: min(_FIRST, n)]), False
@@ -244,7 +268,7 @@ class _Run:
             weight[kept] += 100.0
             chosen = np.sort(chosen[np.argpartition(-weight, most - 1)[:most]])
         inside = np.isin(chosen, self.active, assume_unique=True).all()
-        if inside and len(chosen) > 0.85 * len(self.active):
+        if inside and len(chosen) > 0.85 * len(self.active) <= 0.85 * self._largest():
             chosen = self.active  # the block is there already
         return chosen, bool(inside) or n <= self.whole
 
@@ -258,6 +282,7 @@ class _Run:
         before = self.b[active].copy()
         inner = Block(block, self.problem.part(active), before, self.g[active], self.gram.compute.workers, _INNER * gap)
         slow = self.patience * (len(active) + 100) if most is None else most
+        ended: BaseException | None = None
         try:
             taken, pace = 0, max(64, int(_SLICE / (1e-9 * len(active) + 3e-7)))
             while True:
@@ -269,16 +294,24 @@ class _Run:
                 if left <= target or stuck or taken >= slow or self.n_iter >= self.limit:
                     break
                 self._look(left)
-        finally:
-            after = inner.b
-            self.negative += inner.negative
-            changed = np.flatnonzero(after != before)
-            self.b[active] = after
-            if len(changed):
-                delta = (after - before)[changed]
+        except (Stopped, _Limit) as limit:
+            ended = limit
+        except KeyboardInterrupt as signal:
+            if not self.solver.keep_on_interrupt:
+                raise
+            ended = signal
+        after = inner.b
+        self.negative += inner.negative
+        changed = np.flatnonzero(after != before)
+        if len(changed):
+            delta = (after - before)[changed]
+            with unwatched():  # one product, without which the round would be lost
                 self._move(active[changed], delta, self.working)
-                if self.working.dtype == np.float32 and EPS32 * self.scale * float(np.linalg.norm(delta)) > 0.3 * gap:
-                    self._only_double()  # the steps were larger than float32 can follow to such a gap
+            self.b[active] = after  # to the last bit, at its bounds
+            if ended is None and self.working.dtype == np.float32 and EPS32 * self.scale * float(np.linalg.norm(delta)) > 0.3 * gap:
+                self._only_double()  # the steps were larger than float32 can follow to such a gap
+        if ended is not None:
+            raise ended
         if (taken >= slow or stuck) and most is None:
             self._hard()
 
@@ -306,26 +339,33 @@ class _Run:
     # -- the gradient ------------------------------------------------------------------------------------------------
 
     def _move(self, variables: Array, delta: Array, gram: Gram) -> None:
-        """g += K[:, items of the variables] δ."""
-        items = variables if self.problem.index is None else self.problem.index[variables]
-        n = gram.shape[0]
+        """b += δ for some variables, and the gradient with it: both or neither."""
+        change = self._times(variables, delta, gram)
+        self.b[variables] += delta
+        self.g += change
         if gram.dtype == np.float32:
             self.drift = float(np.hypot(self.drift, np.linalg.norm(delta)))
+
+    def _times(self, variables: Array, delta: Array, gram: Gram) -> Array:
+        """K[:, items of the variables] δ, for each variable."""
+        items = variables if self.problem.index is None else self.problem.index[variables]
+        n = gram.shape[0]
         if gram is self.working and self.problem.index is None and len(self.active) == n and self.room.dtype == gram.dtype:  # all of it is stored
-            self.g += DenseGram(self._view(n)[:n, :n], gram.compute) @ np.bincount(items, weights=delta, minlength=n)
-            return
+            return DenseGram(self._view(n)[:n, :n], gram.compute) @ np.bincount(items, weights=delta, minlength=n)
         # of a symmetric matrix one half is computed, which from half the columns on is less than the columns; a stored one is read faster whole
         if (4 if self.stored else 2) * len(items) >= n or isinstance(gram, LowRankGram):
             moved = gram @ np.bincount(items, weights=delta, minlength=n)
         else:  # rows lie together in a matrix that is stored
             moved = gram.sub(items, slice(None)).T @ delta if self.stored else gram.sub(slice(None), items) @ delta
-        self.g += self.problem.of_items(moved)
+        return self.problem.of_items(moved)
 
-    def _gradient(self, gram: Gram) -> None:
-        self.g, self.drift = self.problem.linear.astype(np.float64), 0.0
-        moved = np.flatnonzero(self.b)
+    def _go(self, b: Array, gram: Gram) -> None:
+        """To the point b, its gradient computed anew."""
+        moved = np.flatnonzero(b)
+        g = self.problem.linear.astype(np.float64)
         if len(moved):
-            self._move(moved, self.b[moved], gram)
+            g += self._times(moved, b[moved], gram)
+        self.b, self.g, self.drift = b, g, float(np.linalg.norm(b)) if gram.dtype == np.float32 else 0.0
 
     @cached_property
     def double(self) -> Gram:
@@ -334,13 +374,13 @@ class _Run:
     def _only_double(self) -> None:
         self.working = self.double
         if self.drift:
-            self._gradient(self.double)
+            self._go(self.b, self.double)
 
     def _refine(self, gap: float, key: Array) -> None:
         """The gradient in float64 wherever float32 could hide a part of the gap: not for variables that are safely at a bound."""
         near, moved = np.flatnonzero(key > -gap - 2 * self._hidden(self.drift)), np.flatnonzero(self.b)
         if 2 * len(near) >= len(key):
-            self._gradient(self.double)
+            self._go(self.b, self.double)
             return
         index = np.arange(len(key)) if self.problem.index is None else self.problem.index
         items, place = np.unique(index[near], return_inverse=True)
@@ -367,12 +407,10 @@ class _Run:
             found = interior_point(self.problem, K)
             if found is not None and np.isfinite(found).all():
                 self._only_double()
-                before, objective = self.b, self.problem.objective(self.b, self.g)
-                self.b = found
-                self._gradient(self.double)
+                before, objective = (self.b, self.g), self.problem.objective(self.b, self.g)
+                self._go(found, self.double)
                 if self.problem.objective(self.b, self.g) > objective + 1e-9 * abs(objective):
-                    self.b = before
-                    self._gradient(self.double)
+                    self.b, self.g = before
                 return
         self.patience = 5 if self._newton() else 60
 
@@ -381,10 +419,9 @@ class _Run:
         if moved is None:
             return False
         changed = np.flatnonzero(moved != self.b)
-        delta = moved[changed] - self.b[changed]
-        self.b = moved
         if len(changed):
-            self._move(changed, delta, self.double)
+            self._move(changed, moved[changed] - self.b[changed], self.double)
+        self.b = moved  # to the last bit, at its bounds
         return True
 
     def _polish(self) -> None:
@@ -395,7 +432,7 @@ class _Run:
         # a flop of a factorisation costs about a tenth of an element of an SMO step
         if not 0 < free <= max(200, int((0.3 * self.n_iter * min(len(self.b), _ALL)) ** (1 / 3))):
             return
-        self._gradient(self.double)
+        self._go(self.b, self.double)
         gap, _, _ = self.problem.violation(self.b, self.g)
         kept = gap, self.b.copy(), self.g.copy()
         for _ in range(_POLISHING):
@@ -418,16 +455,10 @@ class _Run:
     def _look(self, gap: float) -> None:
         """The clock, the count and the callback."""
         if stopping():
-            raise KeyboardInterrupt
-        seconds = time.perf_counter() - self.began
+            raise Interrupted
         if self.n_iter >= self.limit and gap > self.solver.tol:
-            raise _Stop("max_iter")
-        if self.solver.max_time is not None and seconds > self.solver.max_time:
-            raise _Stop("max_time")
-        if self.solver.progress is not None:
-            state = {"gap": gap, "tol": self.solver.tol, "n_iter": self.n_iter, "seconds": seconds, "active": len(self.active)}
-            if self.solver.progress(state):
-                raise _Stop("callback")
+            raise _Limit
+        report(gap=gap, tol=self.solver.tol, n_iter=self.n_iter, active=len(self.active))
 
     def _cause(self, reason: str) -> str:
         """What was measured about the end."""

@@ -6,30 +6,30 @@ Kernel PCA, spectral clustering and kernel CCA ask no more of their matrix, and 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.gram import DenseGram, Gram, KernelGram, LowRankGram, stored
 from mercer.linalg import signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.spectral import Spectrum
+from mercer.watch import asked_to_stop
 
 _SMALL = 400  # rows that are decomposed as they are
 _STORED = 2**29  # bytes of a float32 matrix that is held
 _COARSE = 3e-6  # the residual to which float32 products serve
 _NARROW = 2000  # features whose singular values are all found
+_COUNTED = 4000  # rows of an indefinite matrix whose negative eigenvalues are all counted
 SOLVERS = ("auto", "exact", "lanczos", "krylov")
 
 
-def solve_eigen(
-    problem: Eigen, gram: Gram, solver: str = "auto", *, tol: float = 1e-9, max_iter: int = 300, random_state: Any = 0,
-    progress: Callable[[dict[str, Any]], Any] | None = None,
-) -> EigenSolution:  # fmt: skip
+def solve_eigen(problem: Eigen, gram: Gram, solver: str = "auto", *, tol: float = 1e-9, max_iter: int = 300, random_state: Any = 0) -> EigenSolution:
     """The decision table: everything where the matrix is small, much of it is asked for, or features are few; else block Krylov.
 
     ``tol`` is for the residual over the largest eigenvalue. Memory: exact, two matrices; the others, some vectors and what products need.
@@ -44,12 +44,12 @@ def solve_eigen(
     tol = max(tol, 1e-6 if gram.dtype == np.float32 else 1e-14)
     rng = np.random.default_rng(random_state)
     count = min(problem.count, n - int(problem.centred))
-    with backend.single_threaded_blas():  # matrices of few columns
+    with threads.single_threaded_blas():  # matrices of few columns
         if solver == "lanczos" and count < n - 1:
             values, vectors, steps, residual = _lanczos(matrix, count, tol, max_iter, rng)
         else:
             start = matrix.project(rng.standard_normal((n, block_size(n, count))))
-            options: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "progress": progress}
+            options: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
             found = _mixed(matrix, start, count, options) if isinstance(gram, KernelGram) and not gram.dear and gram.dtype == np.float64 else None
             values, vectors, steps, residual = found or block_krylov(matrix.__matmul__, start, count, matrix.space, **options)
     return EigenSolution(values, signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
@@ -94,7 +94,37 @@ def _exact(problem: Eigen, gram: Gram) -> EigenSolution:
     order = np.argsort(found.values)[::-1][: problem.count]
     matrix = _Operator(gram, problem)
     matrix.means = matrix._product(matrix.weights / matrix.weights.sum())
-    return EigenSolution(found.values[order], signed(found.vectors[:, order]), matrix.means, matrix.trace, 0.0, 1, "exact")
+    return EigenSolution(found.values[order], signed(found.vectors[:, order]), matrix.means, matrix.trace, 0.0, 1, "exact", found.values)
+
+
+@dataclass(frozen=True)
+class Negatives:
+    """``count`` eigenvalues are negative and sum to −``mass``; where not ``every`` one was looked for, at least so many and so much."""
+
+    count: int = 0
+    mass: float = 0.0
+    every: bool = True
+
+    @classmethod
+    def among(cls, values: Array, floor: float, every: bool = True) -> Negatives:
+        """Those below −``floor``."""
+        found = values[values < -floor]
+        return cls(len(found), -float(found.sum()), every)
+
+
+def negatives(problem: Eigen, gram: Gram, floor: float, random_state: Any = 0) -> Negatives:
+    """The eigenvalues below −``floor``. The smallest ones by products; if there are any, all of them, where the matrix is of a size to decompose."""
+    n = gram.shape[0]
+    matrix = _Operator(stored(gram) if gram.dear else gram, problem)
+    start = matrix.project(np.random.default_rng(random_state).standard_normal((n, min(n, 8))))
+    with threads.single_threaded_blas():
+        least, _, _, _ = block_krylov(lambda V: -(matrix @ V), start, min(4, n), matrix.space, tol=1e-3, max_iter=40)
+    below = Negatives.among(-least, floor, every=False)
+    if not below.count:
+        return Negatives()
+    if n > _COUNTED or 3 * 8 * n * n > gram.compute.budget:
+        return below
+    return Negatives.among(Spectrum.of(gram, problem.weights, problem.centred).values, floor)
 
 
 def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any) -> tuple[Array, Array, int, float]:
@@ -169,9 +199,8 @@ def block_size(n: int, count: int) -> int:
 
 
 def block_krylov(
-    product: Callable[[Array], Array], start: Array, count: int, space: int, *, tol: float, max_iter: int,
-    progress: Callable[[dict[str, Any]], Any] | None = None, more: bool = False,
-) -> tuple[Array, Array, int, float]:  # fmt: skip
+    product: Callable[[Array], Array], start: Array, count: int, space: int, *, tol: float, max_iter: int, more: bool = False
+) -> tuple[Array, Array, int, float]:
     """(values, vectors, steps, residual): Rayleigh–Ritz in the Krylov space of a block, kept orthonormal by two projections, restarted with its best.
 
     A block converges as fast as its number of vectors allows (gap to λ_{b+1}, not to the next eigenvalue), and a pass over the matrix costs nearly
@@ -207,7 +236,7 @@ def block_krylov(
         left = np.linalg.norm(R @ vectors[now][:, :wanted], axis=0) if fresh.size else np.zeros(wanted)
         residual = float(left.max(initial=0.0)) / max(float(theta[0]), 1e-300)
         values = theta[:wanted]
-        stop = progress is not None and bool(progress({"step": steps, "residual": residual}))
+        stop = asked_to_stop(step=steps, residual=residual)
         if stop or not fresh.size or (wanted == count and residual <= tol) or steps >= max_iter:
             return values, basis[:, :size] @ (vectors[:, :block] if more else vectors[:, :wanted]), steps, residual
         if size + fresh.shape[1] > room:  # restart

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import linalg
 from scipy.special import logsumexp
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import chunks
 
@@ -67,6 +67,10 @@ class Family(ABC):
     @abstractmethod
     def of_precisions(self, precisions: Array) -> Array:
         """Covariances with the given inverses."""
+
+    @abstractmethod
+    def precisions(self, factors: Array) -> Array:
+        """The inverses of covariances, from ``factors``."""
 
     @abstractmethod
     def dense(self, covariances: Array, k: int, d: int) -> Array:
@@ -125,6 +129,9 @@ class Full(Family):
 
     def of_precisions(self, precisions: Array) -> Array:
         return np.linalg.inv(precisions)
+
+    def precisions(self, factors: Array) -> Array:
+        return np.asarray(factors @ np.swapaxes(factors, -1, -2))
 
     def dense(self, covariances: Array, k: int, d: int) -> Array:
         return covariances
@@ -215,6 +222,9 @@ class Diagonal(Family):
     def of_precisions(self, precisions: Array) -> Array:
         return 1 / precisions
 
+    def precisions(self, factors: Array) -> Array:
+        return np.asarray(factors**2)
+
     def dense(self, covariances: Array, k: int, d: int) -> Array:
         return covariances[:, :, None] * np.eye(d)
 
@@ -256,7 +266,7 @@ def joint(X: Array, mixture: Mixture, family: Family) -> Array:
     def task(rows: slice) -> None:
         out[rows] = values(X[rows])[0]
 
-    backend.run_tasks(task, chunks(len(X), _STRIP * 8), backend.Compute().workers)
+    threads.run_tasks(task, chunks(len(X), _STRIP * 8), backend.Compute().workers)
     return out
 
 
@@ -296,7 +306,7 @@ def _collected(X: Array, w: Array, means: Array, family: Family, shares: Callabl
             total = new if total is None else _added(total, new)
         parts[group] = total
 
-    backend.run_tasks(task, range(groups), backend.Compute().workers if groups > 1 else 1)
+    threads.run_tasks(task, range(groups), backend.Compute().workers if groups > 1 else 1)
     found = [part for part in parts if part is not None]
     out = found[0]
     for part in found[1:]:
@@ -318,6 +328,13 @@ def _maximised(sums: _Sums, about: Array, family: Family, floor: float) -> Mixtu
     return Mixture(mass / mass.sum(), means, family.covariances(sums.second, mass, means - about, floor))
 
 
+def from_shares(X: Array, w: Array, shares: Array, family: Family, floor: float) -> Mixture:
+    """The mixture whose components have the given shares (n, k) of the samples."""
+    mass = np.maximum(w @ shares, 1e-300)
+    about = ((shares * w[:, None]).T @ X) / mass[:, None]
+    return _maximised(_collected(X, w, about, family, lambda rows: (shares[rows], 0.0, None)), about, family, floor)
+
+
 def from_labels(X: Array, w: Array, labels: Array, count: int, family: Family, floor: float) -> Mixture:
     """The mixture whose components are the given clusters."""
     hard = np.eye(count)
@@ -326,9 +343,26 @@ def from_labels(X: Array, w: Array, labels: Array, count: int, family: Family, f
     return _maximised(_collected(X, w, about, family, lambda rows: (hard[labels[rows]], 0.0, None)), about, family, floor)
 
 
-def climb(X: Array, w: Array, start: Mixture, family: Family, *, floor: float, tol: float, max_iter: int) -> tuple[Mixture, float, int, bool]:
-    """(mixture, mean log-likelihood at the last step's start, steps, converged): steps until one gains less than ``tol``."""
-    mixture, before, total = start, -np.inf, float(w.sum())
+@dataclass(frozen=True, eq=False)
+class Climb:
+    """A mixture, the mean log-likelihoods at the start of each step that led to it, and whether the last one gained little enough."""
+
+    mixture: Mixture
+    bounds: list[float]
+    converged: bool
+
+    @property
+    def bound(self) -> float:
+        return self.bounds[-1] if self.bounds else -np.inf
+
+
+def climb(
+    X: Array, w: Array, start: Mixture, family: Family, *, floor: float, tol: float, max_iter: int, before: float = -np.inf,
+    progress: Callable[[int, float], Any] | None = None,
+) -> Climb:  # fmt: skip
+    """Steps until one gains less than ``tol``; ``before`` is the mean log-likelihood that an earlier climb ended with."""
+    mixture, total = start, float(w.sum())
+    bounds: list[float] = []
     for step in range(1, max_iter + 1):
         values = _density(X.shape[1], mixture, family)
 
@@ -342,11 +376,13 @@ def climb(X: Array, w: Array, start: Mixture, family: Family, *, floor: float, t
 
         sums = _collected(X, w, mixture.means, family, shares)
         mixture = _maximised(sums, mixture.means, family, floor)
-        now = sums.likelihood / total
-        if abs(now - before) < tol:
-            return mixture, now, step, True
-        before = now
-    return mixture, before, max_iter, False
+        bounds.append(sums.likelihood / total)
+        gain, before = bounds[-1] - before, bounds[-1]
+        if progress is not None:
+            progress(step, gain)
+        if abs(gain) < tol:
+            return Climb(mixture, bounds, True)
+    return Climb(mixture, bounds, False)
 
 
 def log_likelihoods(X: Array, mixture: Mixture, family: Family) -> Array:

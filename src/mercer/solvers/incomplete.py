@@ -7,17 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.gram import Gram
 
 
 @dataclass(frozen=True, eq=False)
 class Incomplete:
-    """G (n, m) with G G^T the projection of K onto the features of the ``pivots``."""
+    """G (n, m) with G G^T the projection of K onto the features of the ``pivots``.
+
+    ``indefinite``: by how much of the largest k_ii a 2 × 2 minor of what was left of K failed to be positive semi-definite, k_ij² > k_ii k_jj; 0 but
+    for rounding where K is the matrix of a kernel.
+    """
 
     factor: Array
     pivots: Array
+    indefinite: float = 0.0
 
     def coefficients(self, V: Array) -> Array:
         """A with k(x, pivots) A = g(x) V: what is linear in the rows of G, as functions of the kernel."""
@@ -42,15 +47,20 @@ def incomplete_cholesky(gram: Gram, rank: int, tol: float = 1e-12, *, before: Ar
     factor = np.zeros((n, rank), order="F")
     factor[:, :start] = before
     pivots: list[int] = []
-    with backend.single_threaded_blas():
+    indefinite = -float(norms.min(initial=0.0))
+    with threads.single_threaded_blas():
         for m in range(start, rank):
             i = int(np.argmax(missing))
             if missing[i] <= enough or float(missing.sum()) <= tol * float(norms.sum()):
                 break
             column = np.asarray(backend.to_numpy(gram.rows([i])), np.float64)[0]
             factor[:, m] = (column - factor[:, :m] @ factor[i, :m]) / np.sqrt(missing[i])
-            missing = np.maximum(missing - factor[:, m] ** 2, 0.0)
+            left = missing - factor[:, m] ** 2
+            left[pivots] = 0.0
+            indefinite = max(indefinite, -float(left.min()))
+            missing = np.maximum(left, 0.0)
             missing[[*pivots, i]] = 0.0
             factor[pivots, m] = 0.0
             pivots.append(i)
-    return Incomplete(factor[:, : start + len(pivots)], np.array(pivots, np.int64))
+    largest = float(np.abs(norms).max(initial=0.0))
+    return Incomplete(factor[:, : start + len(pivots)], np.array(pivots, np.int64), indefinite / largest if largest else 0.0)

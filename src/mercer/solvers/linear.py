@@ -9,18 +9,18 @@ the residual is that of the matrix itself in float64, so a factor in float32 cos
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.gram import Gram
 from mercer.problems import LinearSolution, LinearSystem
 from mercer.solvers.inverses import Apply, Factored, Inverse, choose, fits
+from mercer.watch import asked_to_stop, watching
 
 _PATIENCE = 12  # steps without a smaller residual
 _RESTART = 2  # times the true residual is computed and the steps begin anew
@@ -46,10 +46,11 @@ class ConjugateGradients:
 
     def solve(self, system: LinearSystem, gram: Gram, inverse: Inverse | None = None) -> LinearSolution:
         inverse = choose(gram, self.solver) if inverse is None else inverse
-        with backend.calm_blas(gram.shape[0]):
-            found = self._solve(system, gram, inverse)
-        if found.stop_reason == "stalled" and not inverse.exact and fits(gram) and self.solver == "auto":
-            found = self._solve(system, gram, Factored(gram))
+        with watching(self.max_time, self.progress, partial=True, residual=1.0, tol=self.tol, n_iter=0):
+            with threads.calm_blas(gram.shape[0]):
+                found = self._solve(system, gram, inverse)
+            if found.stop_reason == "stalled" and not inverse.exact and fits(gram) and self.solver == "auto":
+                found = self._solve(system, gram, Factored(gram))
         return found
 
     def _solve(self, system: LinearSystem, gram: Gram, inverse: Inverse) -> LinearSolution:
@@ -78,7 +79,7 @@ class ConjugateGradients:
         solve = within_plane(apply, u)
         norms = np.maximum(np.linalg.norm(_outside(B, u), axis=0), floor + 1e-300)
         R = B - multiply(X) if X.any() else 1 * B
-        n_iter, best, began, reason = 0, np.inf, time.perf_counter(), "stalled"
+        n_iter, best, reason = 0, np.inf, "stalled"
         for attempt in range(_RESTART + 1):
             Z = solve(R)
             P, rz, since = Z, _columns(R, Z), 0
@@ -95,14 +96,7 @@ class ConjugateGradients:
                 before = R
                 R = R - step * AP
                 n_iter += 1
-                seconds = time.perf_counter() - began
-                state = {"residual": residual, "tol": self.tol, "n_iter": n_iter, "seconds": seconds}
-                if self.progress is not None and self.progress(state):
-                    reason = "callback"
-                elif self.max_time is not None and seconds > self.max_time:
-                    reason = "max_time"
-                elif n_iter >= self.max_iter:
-                    reason = "max_iter"
+                reason = asked_to_stop(residual=residual, tol=self.tol, n_iter=n_iter) or ("max_iter" if n_iter >= self.max_iter else reason)
                 if reason != "stalled":
                     break
                 Z = solve(R)

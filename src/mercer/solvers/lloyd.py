@@ -9,16 +9,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import chunks
 from mercer.gram import DenseGram, Gram, stored
+from mercer.threads import cached_property
+from mercer.watch import asked_to_stop
 
 _STRIP = 2048  # rows that are assigned in one task
 _LITTLE = 2**20  # multiplications that are one task
@@ -69,23 +70,23 @@ class Run:
 
 def cluster(
     space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0, starts: Sequence[Array] = (),
-    progress: Callable[[dict[str, Any]], Any] | None = None,
+    draw: str = "k-means++", begun: int = 0,
 ) -> Clustering:  # fmt: skip
-    """The best of ``n_init`` descents from k-means++ starts, stepping together so that they share each pass over the data.
+    """The best of ``n_init`` descents from starts drawn by ``draw``, stepping together so that they share each pass over the data.
 
     ``tol``: a run also ends when a step gains less than this share of its objective. ``starts``: labels to descend from as well.
+    ``begun``: how many steps starts are taken for.
     """
-    with backend.single_threaded_blas():  # threads of our own, or vectors too short for two
+    with threads.single_threaded_blas():  # threads of our own, or vectors too short for two
         given = [_filled(labels, np.ones(len(space)), space.weights, count) for labels in starts]
-        drawn = [_start(space, count, random_state) for _ in range(n_init)]
-        return _descended(space, [Run(labels, count) for labels in given + drawn], max_iter, tol, progress)
+        drawn = [DRAWS[draw](space, count, random_state) for _ in range(n_init)]
+        return _descended(space, [Run(labels, count) for labels in given + drawn], begun, max_iter, tol)
 
 
-def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progress: Any) -> Clustering:
+def _descended(space: Space, runs: list[Run], step: int, max_iter: int, tol: float) -> Clustering:
     histories: list[list[float]] = [[] for _ in runs]
     ended: list[Clustering] = []
     active = list(range(len(runs)))
-    step = 0
     while active:
         step += 1
         found = space.nearest([runs[r] for r in active])
@@ -97,6 +98,9 @@ def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progres
                 ended.append(Clustering(before, histories[r][-1], histories[r], step, False))
                 continue
             histories[r].append(objective)
+            if step > max_iter:  # the start is all there was to be
+                ended.append(Clustering(before, objective, histories[r], max_iter, False))
+                continue
             same = bool(np.array_equal(labels, before))
             slow = len(histories[r]) > 1 and histories[r][-2] - objective <= tol * objective
             if same or slow or step >= max_iter:
@@ -105,15 +109,16 @@ def _descended(space: Space, runs: list[Run], max_iter: int, tol: float, progres
                 continue
             runs[r].labels = labels
             going.append(r)
-        if progress is not None and progress({"step": step, "objective": min(h[-1] for h in histories)}):
+        if asked_to_stop(step=step, objective=min(h[-1] for h in histories)):
             ended += [Clustering(runs[r].labels, histories[r][-1], histories[r], step, False) for r in going]
             break
         active = going
     return min(ended, key=lambda c: c.objective)
 
 
-def _start(space: Space, count: int, rng: Any) -> Array:
-    """Labels by the nearest of ``count`` items, chosen one after the other: the best of a few drawn by weight and squared distance to the others.
+def spread_out(space: Space, count: int, rng: Any) -> Array:
+    """k-means++: labels by the nearest of ``count`` items, chosen one after the other: the best of a few drawn by weight and squared distance to
+    the others.
 
     Items are drawn by their share of the sum, in an order of their own, so that a weight is a repetition also here.
     """
@@ -130,6 +135,22 @@ def _start(space: Space, count: int, rng: Any) -> Array:
         labels[squares[best] < closest] = k
         closest = better[best]
     return _filled(labels, closest, w, count)
+
+
+def at_random(space: Space, count: int, rng: Any) -> Array:
+    """Labels by the nearest of ``count`` different items, drawn by their weight alone."""
+    order, w = space.order, space.weights
+    some = order[rng.choice(len(order), size=count, replace=False, p=w[order] / w.sum())]
+    labels, closest = np.zeros(len(space), np.int64), np.full(len(space), np.inf)
+    for k, item in enumerate(some):
+        squares = space.squares_from(some[k : k + 1])[0]
+        squares[item] = 0.0
+        nearer = squares < closest
+        labels[nearer], closest[nearer] = k, squares[nearer]
+    return _filled(labels, closest, w, count)
+
+
+DRAWS: dict[str, Callable[[Space, int, Any], Array]] = {"k-means++": spread_out, "random": at_random}
 
 
 def _drawn(rng: Any, shares: Array, order: Array, count: int) -> Array:
@@ -175,7 +196,7 @@ class Points(Space):
         def task(rows: slice) -> None:
             out[:, rows] = picked @ self.X[rows].T
 
-        backend.run_tasks(task, self._strips(len(picked)), self.workers)
+        threads.run_tasks(task, self._strips(len(picked)), self.workers)
         return out
 
     @cached_property
@@ -206,8 +227,12 @@ class Points(Space):
         def task(rows: slice) -> None:
             choose(np.asarray(self.X[rows] @ right), half, self.norms[rows], labels[rows], squares[rows])
 
-        backend.run_tasks(task, self._strips(len(means)), self.workers)
+        threads.run_tasks(task, self._strips(len(means)), self.workers)
         return labels, squares
+
+    def around(self, centres: Array) -> Array:
+        """Labels by the nearest of given centres; one that is nobody's nearest gets the sample that is farthest from its own."""
+        return _filled(*self.assigned(centres), self.weights, len(centres))
 
     def _strips(self, count: int) -> list[slice]:
         """Rows for one task: all, where it is over before a second thread is awake."""

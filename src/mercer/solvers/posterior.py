@@ -15,7 +15,7 @@ from mercer import backend
 from mercer.backend import Array
 from mercer.data import chunks
 from mercer.gram import Gram, LowRankGram
-from mercer.linalg import cholesky, triangular_solve
+from mercer.linalg import cholesky, least_squares, triangular_solve
 from mercer.solvers.inverses import Factored
 
 _BLOCK = 1024  # new items at a time
@@ -63,7 +63,7 @@ class Posterior:
         if isinstance(cross, LowRankGram) and cross.fixed:
             return cross.left
         values = np.asarray(backend.to_numpy(cross.astype(np.float64).dense()), np.float64)
-        return np.linalg.lstsq(self.features, (values * self.scale).T, rcond=None)[0].T
+        return least_squares(self.features, (values * self.scale).T).T
 
     def of_features(self, new: Any) -> Array:
         """The same from features, where the factor is of them: λ φ^T M^−1 φ, M = λI + Φ^T W Φ; the bias is one more without penalty."""

@@ -8,20 +8,20 @@ one sample at a time; u adds up what is between them. ρu is the gradient in the
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.gram import Gram
 from mercer.problems import SmoothERM, SmoothSolution
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import within_plane
 from mercer.solvers.smooth import held
+from mercer.watch import Stopped, asked_to_stop, watching
 
 _RELAXED = 1.6
 _BALANCE = 25  # steps between two looks at whether ρ is right
@@ -43,14 +43,14 @@ class Splitting:
     keep_on_interrupt: bool = False
 
     def solve(self, problem: SmoothERM, gram: Gram) -> SmoothSolution:
-        with backend.calm_blas(gram.shape[0]):
+        with watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0), threads.calm_blas(gram.shape[0]):
             return self._solve(problem, held(gram).astype(np.float64))
 
     def _solve(self, problem: SmoothERM, gram: Gram) -> SmoothSolution:
         loss, y, w, n = problem.loss, problem.targets, problem.weights, gram.shape[0]
         inverse, ones = choose(gram, self.solver), np.ones(n)
         plane = ones / np.sqrt(n) if problem.bias else None
-        rho, began = 1.0 / max(float(np.std(y)), 1e-12), time.perf_counter()
+        rho = 1.0 / max(float(np.std(y)), 1e-12)
         v, u = np.full(n, float(loss.start(y, w)) if problem.bias else 0.0), np.zeros(n)
         ridge: Callable[[Array], Array] | None = None
         reason, gap, n_iter = "max_iter", np.inf, 0
@@ -74,16 +74,14 @@ class Splitting:
                 if gap <= self.tol:
                     reason = "gap"
                     break
-                seconds = time.perf_counter() - began
-                if self.progress is not None and self.progress({"gap": gap, "tol": self.tol, "n_iter": n_iter, "seconds": seconds}):
-                    reason = "callback"
-                    break
-                if self.max_time is not None and seconds > self.max_time:
-                    reason = "max_time"
+                if asked := asked_to_stop(gap=gap, tol=self.tol, n_iter=n_iter):
+                    reason = asked
                     break
                 if n_iter % _BALANCE == 0 and n_iter <= 20 * _BALANCE and max(apart, moved) > 10 * min(apart, moved):
                     change = 3.0 if apart > moved else 1 / 3.0
                     rho, u, ridge = rho * change, u / change, None
+        except Stopped as stop:
+            reason = stop.accepted()
         except KeyboardInterrupt:
             if not self.keep_on_interrupt:
                 raise

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.atomics import count
 from mercer.backend import Array
 from mercer.problems import DualQP, Solution
@@ -44,7 +44,7 @@ def _together(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol:
     def task(_: int) -> None:
         _solving(turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths, *blackboard(np.float64), b, g, steps, gaps)
 
-    backend.run_tasks(task, range(min(workers, -(-len(problems) // 4))), workers, blas=False)  # a few are solved before a thread is awake
+    threads.run_tasks(task, range(min(workers, -(-len(problems) // 4))), workers, blas=False)  # a few are solved before a thread is awake
     out: list[Solution | None] = []
     free = (b > lower) & (b < upper)
     for t, p in enumerate(problems):

@@ -19,7 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.atomics import claim, read, write
 from mercer.problems import DualQP
 from mercer.vector import Vector, register_bytes
@@ -449,7 +449,7 @@ class Block:
         def stop() -> None:
             flags[_POSTED] = _STOP
 
-        with backend.assistant(help, stop, self.workers if middle < size else 1):
+        with threads.assistant(help, stop, self.workers if middle < size else 1):
             taken, gap, negative, stuck = iterate(
                 K, self.ld, self.q, self.g, self._b, self.lower, self.upper, self.diagonal, grow, shrink,
                 len(grow) // size, self.problem.coupled, tol, steps, middle, flags, *job,

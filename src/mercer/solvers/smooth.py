@@ -8,7 +8,6 @@ A loss without curvature is solved by L-BFGS in the same inner product. Along a 
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.gram import DenseGram, Gram, LowRankGram
 from mercer.problems import SmoothERM, SmoothSolution
 from mercer.solvers.inverses import Inverse, choose
+from mercer.watch import Stopped, asked_to_stop, watching
 
 _FLOOR = 1e-8  # of the largest curvature: a straight piece gets as much, so that the step is defined
 _INNER = 60  # steps of conjugate gradients for one of Newton's
@@ -48,8 +48,13 @@ class Descent:
     keep_on_interrupt: bool = False
 
     def solve(self, problem: SmoothERM, gram: Gram, start: SmoothSolution | None = None) -> SmoothSolution:
-        with backend.calm_blas(gram.shape[0]):
-            run = _Run(self, problem, held(gram))
+        limits = watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0)
+        with limits, threads.calm_blas(gram.shape[0]):
+            try:
+                run = _Run(self, problem, held(gram))
+            except Stopped as stop:  # before there was a matrix to learn from
+                run = _Run(self, problem, gram)
+                return run.solution(stop.accepted(), run.data_term(run.f), np.inf, 0)
             if start is not None:
                 run.begin(start)
             known = problem.loss.curvature(problem.targets, run.shaped(run.f)) is not None
@@ -114,7 +119,7 @@ class _Run:
 
     def until_done(self, step: Callable[[], tuple[Array, Array, Array]]) -> SmoothSolution:
         """``step`` returns a direction (Δ, KΔ, β); the loop goes along it as far as it is good."""
-        began, reason, gap, n_iter = time.perf_counter(), "max_iter", np.inf, 0
+        reason, gap, n_iter = "max_iter", np.inf, 0
         value = self.objective()
         try:
             while n_iter < self.max_iter:
@@ -132,24 +137,25 @@ class _Run:
                     break
                 self._move(t, delta, Kd, beta)
                 value, n_iter = self.objective(), n_iter + 1
-                seconds = time.perf_counter() - began
-                state = {"gap": gap, "tol": self.settings.tol, "n_iter": n_iter, "seconds": seconds, "objective": value}
-                if self.settings.progress is not None and self.settings.progress(state):
-                    reason = "callback"
-                    break
-                if self.settings.max_time is not None and seconds > self.settings.max_time:
-                    reason = "max_time"
+                if asked := asked_to_stop(gap=gap, tol=self.settings.tol, n_iter=n_iter, objective=value):
+                    reason = asked
                     break
             if reason == "gap":  # the last step is there already, and squares what is left
                 self._move(t, delta, Kd, beta)
                 value = self.objective()
+        except Stopped as stop:
+            reason = stop.accepted()
         except KeyboardInterrupt:
             if not self.settings.keep_on_interrupt:
                 raise
             reason = "interrupted"
+        return self.solution(reason, value, float(gap), n_iter)
+
+    def solution(self, reason: str, value: float, gap: float, n_iter: int) -> SmoothSolution:
+        """The point as it is."""
         coef, bias = (self.alpha, self.b) if self.outputs else (self.alpha[:, 0], float(self.b[0]))
         solver = "lbfgs" if self.inverse is None and n_iter else f"newton-{self.inverse.name}" if self.inverse is not None else "newton"
-        return SmoothSolution(coef, bias, self.shaped(self.f), value, float(gap), n_iter, reason, solver)
+        return SmoothSolution(coef, bias, self.shaped(self.f), value, gap, n_iter, reason, solver)
 
     def _move(self, t: float, delta: Array, Kd: Array, beta: Array) -> None:
         self.alpha, self.Ka, self.b = self.alpha + t * delta, self.Ka + t * Kd, self.b + t * beta

@@ -12,17 +12,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import chunks
 from mercer.gram import DenseGram, Gram, LowRankGram
 from mercer.linalg import NotPositive, eigh, symmetric_svd, tridiagonal
+from mercer.threads import cached_property
 
 
 class Decomposition(ABC):
@@ -226,7 +227,7 @@ class Tridiagonal(Decomposition):
         low, d = self._factors(ridges)
         out = np.zeros((len(ridges), len(self.scale)))
         sums = _sums()
-        backend.run_tasks(lambda i: sums(self.rows, low, 1 / d, out, i.start, i.stop), chunks(len(self.scale), 128), self.workers)
+        threads.run_tasks(lambda i: sums(self.rows, low, 1 / d, out, i.start, i.stop), chunks(len(self.scale), 128), self.workers)
         return out
 
     def degrees(self, ridges: Any) -> Array:

@@ -129,7 +129,7 @@ def test_weights_are_repetitions() -> None:
     X, y = _data(120)
     w = np.random.default_rng(0).integers(0, 4, 120)
     for machine in (mc.SVC(5.0), mc.NuSVC(0.3), mc.SVR(2.0), mc.NuSVR(0.4)):
-        one, other = machine.__class__(**machine.get_params()).fit(X, y, sample_weight=w), machine.fit(np.repeat(X, w, 0), np.repeat(y, w))
+        one, other = machine.__class__(**machine.get_params(deep=False)).fit(X, y, sample_weight=w), machine.fit(np.repeat(X, w, 0), np.repeat(y, w))
         f = "decision_function" if hasattr(one, "decision_function") else "predict"
         np.testing.assert_allclose(getattr(one, f)(X), getattr(other, f)(X), atol=1e-7)
 

@@ -149,11 +149,6 @@ class Function(Kernel):
 
     f is given parts of the data as they are (rows of an array, a list of objects), from several threads, and must treat each pair alike whatever
     else it is given with. Whether it is positive semi-definite is for ``check_kernel`` to say.
-
-    >>> import numpy as np
-    >>> mercer.Function(np.minimum.outer)([1.0, 2.0])
-    array([[1., 1.],
-           [1., 2.]])
     """
 
     function: Callable[[Any, Any], Any]

@@ -215,7 +215,9 @@ def thin_svd(A: Array, left: bool = True) -> tuple[Array, Array, Array]:
             squares, V = eigh(A.T @ A)
             if squares[0] > 1e-5 * squares[-1]:
                 singular, V = np.sqrt(squares[::-1]), V[:, ::-1]
-                return A @ V / singular if left else np.empty((0, 0)), singular, V.T
+                U = A @ V if left else np.empty((0, d))
+                U /= singular
+                return U, singular, V.T
         U, singular, Vt = svd(A)
     return U, singular, Vt
 

@@ -284,7 +284,7 @@ ESTIMATORS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: str(estimator).split(" at 0x")[0])
 def test_a_missing_value_is_named_with_its_cure(estimator: Any) -> None:
     data = rbf_kernel(X) if getattr(estimator, "kernel", "") == "precomputed" else X
     for value, word in ((np.nan, r"missing value \(NaN\)"), (np.inf, "infinite")):

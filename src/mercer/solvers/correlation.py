@@ -31,8 +31,8 @@ class Spectra:
         """(spectra, V, mean) of the matrix of centred rows: S(scores − mean) = U Λ^½ V^T."""
         mean = np.average(scores, axis=0, weights=weights)
         U, singular, Vt = thin_svd(scores - mean if weights is None else np.sqrt(weights)[:, None] * (scores - mean))
-        used = singular > max(scores.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)
-        return cls(singular[used] ** 2, U[:, used], weights), Vt[used].T, mean
+        used = int(np.sum(singular > max(scores.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)))  # they fall
+        return cls(singular[:used] ** 2, U[:, :used], weights), Vt[:used].T, mean
 
     def scores(self, most: int | None = None) -> Array:
         """The first ``most`` principal components of the items, centred: S^−1 U Λ^½."""

@@ -5,6 +5,7 @@ import io
 import json
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 import mercer as mc
 from mercer.data import Ragged
+from mercer.job import learn
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Radial
 from mercer.kinds import infer_kinds
@@ -357,7 +359,7 @@ def test_another_format_number_is_refused_with_both(model_file: Path) -> None:
     with pytest.raises(ModelFileError, match=rf"of format 99, written by Mercer 7\.5; Mercer {mc.__version__} reads format {FORMAT}"):
         load(model_file)
     _rewrite(model_file, lambda parts: parts.update({"mercer.json": b"[]"}))
-    with pytest.raises(ModelFileError, match="its cannot be read"):
+    with pytest.raises(ModelFileError, match="it cannot be read"):
         load(model_file)
 
 
@@ -484,6 +486,204 @@ def test_parameters_out_of_range_and_parts_that_are_absent(tmp_path: Path) -> No
     _rewrite(path, lambda parts: parts.update({"schema.json": b"[" * 100_000}))
     with pytest.raises(ModelFileError, match=r"is not a model that Mercer saved: it cannot be read \(RecursionError\)"):
         load(path)
+
+
+def _declared(content: bytes, shape: str, descr: str = "'<f8'") -> bytes:
+    """An array whose header declares another shape or type."""
+    header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}}}".encode().ljust(117) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + content[128:]
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (("(100000000000,)",), r"declares \(100000000000,\) values of '<f8', 800000000000 bytes"),  # 745 GiB
+        (("(10**11,)",), "is not an array, or is damaged"),
+        (("(" * 5000,), "is not an array, or is damaged"),
+        (("(3,", "'<f8"), "is not an array, or is damaged"),  # a string that does not end: tokenize.TokenError
+        (("(-1,)",), "which no array has"),
+        (("(1,)", "'<U100000000'"), "400000000 bytes"),
+        (("(1,)", "'|O'"), "array of Python objects"),
+    ],
+    ids=["large", "formula", "deep", "no end", "negative", "long texts", "objects"],
+)
+def test_arrays_are_as_large_as_they_say(model_file: Path, header: tuple[str, ...], message: str) -> None:
+    def change(parts: dict[str, bytes]) -> None:
+        name = max((n for n in parts if n.endswith(".npy")), key=lambda n: len(parts[n]))
+        parts[name] = _declared(parts[name], *header)
+
+    _rewrite(model_file, change)
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match=message):
+        load(model_file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
+
+
+def test_arrays_under_another_name_are_looked_at_too(tmp_path: Path) -> None:
+    path = tmp_path / "a.mercer"
+    save({"a": X}, path)
+
+    def change(parts: dict[str, bytes]) -> None:
+        name = next(n for n in parts if n.endswith(".npy"))
+        parts["other.bin"] = _declared(parts.pop(name), "(100000000000,)")
+        _in_schema(name, "other.bin")(parts)
+
+    _rewrite(path, change)
+    with pytest.raises(ModelFileError, match=r"declares \(100000000000,\) values"):
+        load(path)
+    save({"a": X}, path)
+    out = io.BytesIO()
+    np.savez_compressed(out, a=np.zeros(1_000_000))
+    _rewrite(path, lambda parts: parts.update({next(n for n in parts if n.endswith(".npy")).replace(".npy", ".bin"): out.getvalue()}))
+    with pytest.raises(ModelFileError, match="is an archive itself"):
+        load(path)
+
+
+@pytest.mark.parametrize("text", ["Infinity", "1e999", "[1]", '"x"', "null", "9" * 5000])
+def test_a_header_of_any_kind_is_one_error(model_file: Path, text: str) -> None:
+    _rewrite(model_file, lambda parts: parts.update({"mercer.json": f'{{"format": {text}, "version": "1", "kind": "x"}}'.encode()}))
+    for read in (load, header):
+        with pytest.raises(ModelFileError):
+            read(model_file)
+
+
+def _content(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the attributes of the outermost object in a file."""
+
+    def rewrite(parts: dict[str, bytes]) -> None:
+        schema = json.loads(parts["schema.json"])
+        change(schema["content"]["content"])
+        parts["schema.json"] = json.dumps(schema).encode()
+
+    _rewrite(path, rewrite)
+
+
+def _renamed(old: str, new: str) -> Callable[[dict[str, Any]], None]:
+    def change(members: dict[str, Any]) -> None:
+        items = [(new if name == old else name, value) for name, value in members.items()]
+        members.clear()
+        members.update(items)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("model", "old", "new", "message"),
+    [
+        (mc.SVC(), "C", "D", "A SVC in the file lacks 'C'"),
+        (mc.SVC(), "n_features_in_", "predict", "A SVC in the file has a member 'predict', which a SVC has not"),
+        (mc.SVC(), "n_features_in_", "a b", "A SVC in the file has a member 'a b'"),
+        (mc.SVC(), "n_features_in_", "__class__", "A SVC in the file has a member '__class__'"),
+        (mc.Gaussian(0.5), "gamma", "delta", "A Gaussian in the file has a member 'delta'"),
+        (mc.Polynomial(2) + mc.Linear(), "terms", "parts", "A Sum in the file lacks 'terms'"),
+        (mc.Compute(), "memory", "run", "A Compute in the file has a member 'run'"),
+    ],
+)
+def test_foreign_members_are_refused_in_words(tmp_path: Path, model: Any, old: str, new: str, message: str) -> None:
+    path = tmp_path / "m.mercer"
+    save(model.fit(X, TWO) if hasattr(model, "fit") else model, path)
+    _content(path, _renamed(old, new))
+    with pytest.raises(ModelFileError, match=message):
+        load(path)
+
+
+def test_parts_that_refer_to_each_other_do_not_multiply(tmp_path: Path) -> None:
+    """Forty lists, each holding the one before twice: a million million values from a few kilobytes."""
+    path = tmp_path / "m.mercer"
+    save([[1.0], [2.0]], path)
+
+    def change(parts: dict[str, bytes]) -> None:
+        schema = json.loads(parts["schema.json"])
+        inner = schema["content"][0]
+        for k in range(40):
+            again = {"__class__": "list", "__module__": "builtins", "__loader__": "CachedNode", "__id__": inner["__id__"]}
+            inner = {**schema, "content": [inner, again], "__id__": 10**15 + k}
+        parts["schema.json"] = json.dumps({**schema, "content": [inner]}).encode()
+
+    _rewrite(path, change)
+    with pytest.raises(ModelFileError, match="refer to each other so often"):
+        load(path)
+
+
+def test_what_is_shared_is_restored_once(tmp_path: Path) -> None:
+    shared = mc.Gaussian(0.5)
+    save({"a": shared, "b": shared, "c": [shared] * 50}, tmp_path / "s.mercer")
+    found = load(tmp_path / "s.mercer")
+    assert found["a"] is found["b"] is found["c"][49]
+    assert found["a"] == shared
+
+
+def test_graphs_in_a_file_are_checked(tmp_path: Path) -> None:
+    """Compiled loops follow the edges of a graph without looking."""
+    path = tmp_path / "g.mercer"
+    save({"g": mc.Graph([(0, 1), (1, 2)], labels=["A", "B", "A"]), "n": mc.Diffusion(np.ones((2, 2)))}, path)
+    assert load(path)["g"].edges.tolist() == [[0, 1], [1, 2]]
+
+    def change(parts: dict[str, bytes]) -> None:
+        for name in [n for n in parts if n.endswith(".npy")]:
+            values = np.load(io.BytesIO(parts[name]))
+            if values.tolist() == [[0, 1], [1, 2]]:
+                out = io.BytesIO()
+                np.save(out, values + 1_000_000)
+                parts[name] = out.getvalue()
+
+    _rewrite(path, change)
+    with pytest.raises(ModelFileError, match="names a vertex that is not there"):
+        load(path)
+
+
+def test_parts_over_each_other_are_refused(model_file: Path) -> None:
+    """A central directory of many entries for the same bytes."""
+    content = model_file.read_bytes()
+    with zipfile.ZipFile(model_file) as archive:
+        at = archive.start_dir
+        big = max(archive.infolist(), key=lambda part: part.file_size)
+    entries, end = content[at : content.rindex(b"PK\x05\x06")], content[content.rindex(b"PK\x05\x06") :]
+    entry = entries[entries.index(big.filename.encode()) - 46 :][: 46 + len(big.filename)]
+    copies = b"".join(entry.replace(big.filename.encode(), f"{k:0{len(big.filename) - 4}d}.bin".encode()) for k in range(50))
+    count = int.from_bytes(end[8:10], "little") + 50
+    end = end[:8] + 2 * count.to_bytes(2, "little") + (len(entries) + len(copies)).to_bytes(4, "little") + end[16:]
+    model_file.write_bytes(content[:at] + entries + copies + end)
+    with pytest.raises(ModelFileError, match=r"larger than the file|damaged|cannot be read"):
+        load(model_file)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+@pytest.mark.parametrize("width", [3, 40])  # a long list of names is packed otherwise
+def test_a_loaded_model_predicts_from_frames_as_the_original(tmp_path: Path, library: Any, width: int) -> None:
+    values = np.random.default_rng(0).standard_normal((60, width))
+    frame = library({f"column {j}": values[:, j] for j in range(width)})
+    y = np.where(values[:, 0] > 0, 1, -1)
+    for model in (mc.SVC(), mc.KernelRidge(), make_pipeline(StandardScaler(), mc.SVC()), mc.SVC(kernel=mc.Linear().on(["column 0", "column 2"]))):
+        save(model.fit(frame, y), tmp_path / "m.mercer")
+        found = load(tmp_path / "m.mercer")
+        np.testing.assert_array_equal(found.predict(frame), model.predict(frame))
+        assert found.feature_names_in_.tolist() == list(frame.columns)
+        if not isinstance(model.kernel if hasattr(model, "kernel") else None, mc.Kernel):
+            with pytest.raises(ValueError, match="feature names"):
+                found.predict(frame[[frame.columns[j] for j in (1, 0, *range(2, width))]])
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_the_model_of_a_table_predicts_from_frames_of_any_library(tmp_path: Path, library: Any) -> None:
+    data = np.random.default_rng(0)
+    columns = {
+        "size": data.standard_normal(80), "count": data.integers(0, 50, 80), "town": [["Köln", "Aachen", None][i % 3] for i in range(80)],
+        "flag": [True, False] * 40, "hole": np.where(data.random(80) < 0.2, np.nan, data.standard_normal(80)),
+        "day": [dt.datetime(2024, 1, 1 + i % 28, i % 24) for i in range(80)],
+    }  # fmt: skip
+    kind = np.where(columns["size"] > 0, "large", "small")
+    model = learn(pl.DataFrame({**columns, "kind": kind}), "kind", seconds=2)
+    save(model, tmp_path / "m.mercer")
+    found = load(tmp_path / "m.mercer")
+    expected = model.predict(pl.DataFrame(columns))
+    np.testing.assert_array_equal(found.predict(library(columns)), expected)
+    np.testing.assert_array_equal(found.predict(library({**columns, "kind": kind})), expected)
+    assert found.score(library({**columns, "kind": kind})) == pytest.approx(np.mean(expected == kind))
+    with pytest.raises(mc.DataError, match="not a ndarray"):
+        found.predict(np.ones((3, 3)))
 
 
 def test_sparse_indices_out_of_range(tmp_path: Path) -> None:

@@ -313,6 +313,23 @@ def test_quotes_that_do_not_enclose_a_field_are_characters(tmp_path: Path) -> No
     assert frame["text"].to_list() == ['"Good" film', '"never closed', 'said "so"', 'a "b" c', '""x""']
 
 
+def test_names_that_are_patterns_to_polars(tmp_path: Path) -> None:
+    path = _written(tmp_path, "*,^a.*$,a,ab\n1,x,2024-02-29,0.5\n2,y,2024-03-01,1.5\n")
+    assert read_table(path).columns == ["*", "^a.*$", "a", "ab"]
+    assert read_table(path, columns=["^a.*$", "*"]).rows() == [("x", 1), ("y", 2)]
+
+
+def test_messages_are_short_whatever_the_names_are(tmp_path: Path) -> None:
+    name, value = "n" * 100_000, "1," * 50_000 + "1"
+    for text in (f"{name};{name}\n1;2\n", f"a;{name}\n1;{value}\n2;1,5\n"):
+        with pytest.raises(DataError) as caught:
+            read_table(_written(tmp_path, text))
+        assert len(str(caught.value)) < 600
+    with pytest.raises(DataError) as caught:
+        read_table(_written(tmp_path, f"a;{name}\n1;2\n"), columns=["b"])
+    assert len(str(caught.value)) < 600
+
+
 # -- size -------------------------------------------------------------------------------------------------------------
 
 

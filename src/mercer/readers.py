@@ -26,6 +26,7 @@ import polars as pl
 
 from mercer.data import DataError
 from mercer.data.archives import Archive, check_fields, most_bytes, read_array, too_large, unpacked
+from mercer.data.tables import excerpt
 from mercer.svmlight import SparseTable, read_svmlight
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
@@ -36,6 +37,7 @@ _PARQUET = (".parquet", ".pq")
 _SVMLIGHT = (".libsvm", ".svmlight", ".svm")
 _FASTA = (".fasta", ".fa", ".fna", ".faa", ".ffn")
 _UNSPECIFIC = ("", ".txt", ".data", ".dat", ".test", ".t", ".tr", ".scale")
+_EXTENSIONS = {*_COMPRESSED, *_DELIMITED, *_PARQUET, ".npz", *_SVMLIGHT, *_FASTA, *_UNSPECIFIC}
 _SAMPLE = 100  # records that a delimiter is judged by
 _BATCH = 10_000  # records of a FASTA file that are Python texts at a time
 _NAMES = ("columns", "feature_names")  # of an array with the names of the columns of X
@@ -241,13 +243,13 @@ def _selected(frame: pl.DataFrame, columns: Sequence[str] | None, path: Path) ->
     absent = [c for c in columns if c not in frame.columns]
     if absent:
         near = difflib.get_close_matches(absent[0], frame.columns, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        hint = f" Did you mean {excerpt(near[0])}?" if near else ""
         raise DataError(f"{path} has no column {_listed(absent)}; its columns are {_listed(frame.columns)}.{hint}")
-    return frame.select(list(columns))
+    return pl.DataFrame([frame.get_column(name) for name in columns])
 
 
 def _listed(names: Sequence[str], most: int = 16) -> str:
-    shown = ", ".join(n if n.startswith(".") else repr(n) for n in names[:most])
+    shown = ", ".join(n if n in _EXTENSIONS else excerpt(n) for n in names[:most])
     return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
 
 
@@ -267,10 +269,11 @@ def _read_delimited(text: str, delimiter: str, path: Path) -> pl.DataFrame:
         raise DataError(f"{path} has a header but no rows.")
     names = _names(first, path) if header else texts.columns
     body = texts.slice(int(header))
-    body.columns = names
-    if header and not first[-1] and body[names[-1]].null_count() == body.height:
-        body = body.drop(names[-1])  # what a delimiter at the end of every line leaves
-    return _typed(body, path)
+    if header and not first[-1] and body[:, -1].null_count() == body.height:
+        body, names = body[:, :-1], names[:-1]  # what a delimiter at the end of every line leaves
+    table = _typed(body, names, path)
+    table.columns = names  # only now: to polars, "*" and "^a.*$" are patterns, also as the name of a series
+    return table
 
 
 def _read_lines(text: str, name: str, path: Path) -> pl.DataFrame:
@@ -399,7 +402,7 @@ def _names(header: Sequence[str], path: Path) -> list[str]:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         places = [j + 1 for j, name in enumerate(names) if name == twice[0]]
-        raise DataError(f"{path}: columns {_numbers(places)} are all named {twice[0]!r}; a table needs different names.")
+        raise DataError(f"{path}: columns {_numbers(places)} are all named {excerpt(twice[0])}; a table needs different names.")
     return names
 
 
@@ -407,16 +410,15 @@ def _numbers(places: Sequence[int]) -> str:
     return ", ".join(map(str, places[:-1])) + f" and {places[-1]}"
 
 
-def _typed(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Columns of texts as what all of them are: whole numbers, numbers, booleans, ISO dates; else as texts."""
+def _typed(texts: pl.DataFrame, names: Sequence[str], path: Path) -> pl.DataFrame:
+    """Columns of texts, to be called ``names``, as what all of them are: whole numbers, numbers, booleans, ISO dates; else as texts."""
     kinds: dict[str, Any] = {}
     for name, missing, number, whole in zip(
         texts.columns, texts.null_count().row(0), _are_numbers(texts, pl.Float64), _are_numbers(texts, pl.Int64), strict=True
     ):
         if number or missing == texts.height:
             kinds[name] = pl.Int64 if whole else pl.Float64
-    typed = texts.with_columns(pl.col(name).cast(kind) for name, kind in kinds.items())
-    return typed.with_columns(_not_numbers(texts[name], name, path) for name in texts.columns if name not in kinds)
+    return pl.DataFrame([c.cast(kinds[c.name]) if c.name in kinds else _not_numbers(c, name, path) for c, name in zip(texts, names, strict=True)])
 
 
 def _not_numbers(column: pl.Series, name: str, path: Path) -> pl.Series:
@@ -435,8 +437,8 @@ def _not_numbers(column: pl.Series, name: str, path: Path) -> pl.Series:
     if commas.any() and (commas | present.str.contains(r"^[+-]?\d+$")).all():
         row = int(column.str.contains(_WITH_COMMA).fill_null(False).arg_true()[0])
         raise DataError(
-            f"{path}: row {row}, column {name!r} is {column[row]!r}, a number with a comma in it. Decimal commas and separators of thousands "
-            "are not read: save the file with decimal points and no separators."
+            f"{path}: row {row}, column {excerpt(name)} is {excerpt(column[row])}, a number with a comma in it. Decimal commas and separators of "
+            "thousands are not read: save the file with decimal points and no separators."
         )
     return column
 
@@ -509,7 +511,7 @@ def _read_npz(path: Path, limit: int) -> pl.DataFrame:
     with archive:
         for part in archive.parts:
             name = part.removesuffix(".npy")
-            arrays[name] = read_array(archive.read(part), f"{path}: array {name!r}")
+            arrays[name] = read_array(archive.read(part), f"{path}: array {excerpt(name)}")
     if not arrays:
         raise DataError(f"{path} holds no arrays.")
     X = arrays.get("X")
@@ -531,8 +533,8 @@ def _read_npz(path: Path, limit: int) -> pl.DataFrame:
         labels = [stem] if wide.shape[1] == 1 and name != "X" else names if name == "X" and names else several
         for j, label in enumerate(labels):
             if label in columns:
-                raise DataError(f"{path}: two arrays give a column {label!r}; rename {name!r}.")
-            columns[label] = _column_of(wide[:, j], f"{path}: array {name!r}")
+                raise DataError(f"{path}: two arrays give a column {excerpt(label)}; rename {excerpt(name)}.")
+            columns[label] = _column_of(wide[:, j], f"{path}: array {excerpt(name)}")
     return pl.DataFrame(columns)
 
 

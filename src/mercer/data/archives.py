@@ -19,7 +19,7 @@ from typing import IO, Any
 import numpy as np
 
 from mercer.backend import Compute, physical_memory
-from mercer.data.tables import DataError
+from mercer.data.tables import DataError, excerpt
 
 _SHARE = 8  # of the machine's memory, one part of so many
 _FIELD = 16  # bytes of a file that a field counts for, however short: as part of a table it takes four times as much
@@ -100,7 +100,7 @@ class Archive:
         try:
             return self.file.read(name)
         except (*_DAMAGE, KeyError):
-            raise DataError(f"{self.path}: its part {name!r} is damaged; fetch or pack it again.") from None
+            raise DataError(f"{self.path}: its part {excerpt(name)} is damaged; fetch or pack it again.") from None
 
 
 def read_array(content: bytes, place: str) -> Any:
@@ -115,7 +115,7 @@ def read_array(content: bytes, place: str) -> Any:
     try:
         return np.lib.format.read_array(stream, allow_pickle=False)
     except Exception as error:  # of a type that NumPy can describe and not make
-        raise DataError(f"{place} of {dtype} and shape {shape} cannot be read: {error}. Save it again.") from None
+        raise DataError(f"{place} of {excerpt(dtype.str)} and shape {shape} cannot be read: {str(error)[:200]}. Save it again.") from None
 
 
 def array_header(stream: IO[bytes], size: int, place: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -128,9 +128,9 @@ def array_header(stream: IO[bytes], size: int, place: str) -> tuple[tuple[int, .
         raise DataError(f"{place} is not an array, or is damaged; write it with numpy.save or numpy.savez.") from None
     shape = tuple(int(n) for n in shape)
     if min(shape, default=0) < 0:
-        raise DataError(f"{place} declares the shape {shape}, which no array has.")
+        raise DataError(f"{place} declares the shape {excerpt(shape)}, which no array has.")
     count: int = math.prod(shape)
     declared, there = count * dtype.itemsize, size - stream.tell()
     if not dtype.hasobject and (declared != there or (not declared and max(shape, default=0) > size)):
-        raise DataError(f"{place} declares {' × '.join(map(str, shape))} values of {dtype}, {declared} bytes; {there} are there. It is damaged.")
+        raise DataError(f"{place} declares {excerpt(shape)} values of {excerpt(dtype.str)}, {declared} bytes; {there} are there. It is damaged.")
     return shape, dtype

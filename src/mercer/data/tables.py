@@ -16,6 +16,12 @@ class DataError(ValueError):
     """Input that a domain cannot accept; the message names the place and the cure."""
 
 
+def excerpt(text: Any, most: int = 60) -> str:
+    """A value as it may stand in a message, whatever its length: the beginning of its repr."""
+    shown = repr(text[: most + 1] if isinstance(text, str) else text)
+    return shown if len(shown) <= most + 2 else f"{shown[:most]}…{shown[-1]}"
+
+
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """X as a narwhals data frame if it is a data frame of any library, else None."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)

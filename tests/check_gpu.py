@@ -19,6 +19,7 @@ import mercer as mc
 from mercer.backend import Compute, to_numpy
 from mercer.engine.gpu import available
 from tests.cases import CASES, Case
+from tests.engine.test_gpu import Elementary
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
 
@@ -65,6 +66,7 @@ def fused(d: int) -> list[mc.Kernel]:
         mc.Laplacian(1.4 / d),
         mc.Anova(2),
         (mc.Gaussian(0.7 / d) + mc.Linear()).normalized() * mc.Constant(2.0),
+        Elementary(0.7 / d),
     ]
 
 

@@ -258,6 +258,16 @@ def parameter_symbol(name: str, value: Any) -> Any:
     return VectorParameter(name, tuple(float(v) for v in value)) if hasattr(value, "__len__") else parameter(name, float(value))
 
 
+def departures(symbol: Any) -> list[Node]:
+    """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components: 0, with the derivative 1 by log θ. Of plain numbers, none.
+
+    For a parameter that has already gone into the prepared items: adding departure·slope to a formula says how it changes with the parameter.
+    """
+    if isinstance(symbol, VectorParameter):
+        return [node for j, value in enumerate(symbol.values) for node in departures(parameter(f"{symbol.name}[{j}]", value))]
+    return [symbol / symbol.data[1] - 1.0] if isinstance(symbol, Node) else []
+
+
 def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:
     """The precision to compute in: what was asked for, else float32 if all numbers are, else float64."""
     if compute.dtype is not None:

@@ -10,11 +10,29 @@ import numpy as np
 import pytest
 
 import mercer as mc
+from mercer import backend as b
 from mercer.engine import gpu
 from mercer.engine.cpu import specify
 from mercer.engine.reductions import FoldBlock
+from mercer.kernels.base import kernel, positive
+from mercer.kernels.families import Radial
+
+
+@kernel
+class Elementary(Radial):
+    """Every elementary function of formulas, of arguments within all their domains."""
+
+    gamma: float = positive(0.1)
+
+    def _profile(self, d2: Any) -> Any:
+        t = b.exp(-self.gamma * d2)  # in (0, 1]
+        angles = b.sin(3.0 * t) + b.cos(2.0 * t) + b.tan(t) + b.arcsin(0.9 * t) + b.arccos(0.8 * t) + b.arctan(5.0 * t)
+        return angles + b.sinh(t) / b.cosh(2.0 * t) + b.tanh(t) + b.expm1(t) * b.log1p(t) + b.square(t) + b.power(t + 0.5, 1.3)
+
 
 KERNELS = [
+    Elementary(),
+    mc.Periodic(1.7, 0.8),
     mc.Gaussian(0.1),
     mc.Matern(2.0, 2.5),
     mc.RationalQuadratic(2.0, 1.5),
@@ -26,8 +44,8 @@ KERNELS = [
 ]
 
 
-def template(kernel: mc.Kernel) -> tuple[Any, Any, int, int]:
-    tiles: Any = kernel.gram(np.random.default_rng(0).standard_normal((5, 7)))._tiles  # type: ignore[attr-defined]
+def template(k: mc.Kernel) -> tuple[Any, Any, int, int]:
+    tiles: Any = k.gram(np.random.default_rng(0).standard_normal((5, 7)))._tiles  # type: ignore[attr-defined]
     spec, inputs = specify(tiles._operands, tiles._steps, tiles.formula)
     block = next(iter(tiles._operands.values()))
     return spec, block.fold if isinstance(block, FoldBlock) else None, len(inputs["row"]), len(inputs["col"])

@@ -117,7 +117,7 @@ def check_fused() -> int:
     jobs = [
         (dtype, precision, tolerance, d, far, which)
         for dtype, precision, tolerance in (("float64", None, 1e-12), ("float32", None, 1e-5), ("float32", "tf32", 3e-2))
-        for d, far, some in ((7, 0.0, range(9)), (40, 0.0, range(9)), (40, 50.0, range(5)), (100, 0.0, (0, 4, 5)))
+        for d, far, some in ((7, 0.0, range(10)), (40, 0.0, range(10)), (40, 50.0, range(5)), (100, 0.0, (0, 4, 5)))
         for which in some
     ]
     failures = 0

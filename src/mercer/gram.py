@@ -134,8 +134,8 @@ class KernelGram(Gram):
     Memory: a few tiles per thread, and a centred copy of the items where that fits a quarter of the budget.
     """
 
-    def __init__(self, tiles: Tiles, name: str, *, as_numpy: bool) -> None:
-        self._tiles, self._name, self._as_numpy = tiles, name, as_numpy
+    def __init__(self, tiles: Tiles, name: str, cure: str, *, as_numpy: bool) -> None:
+        self._tiles, self._name, self._cure, self._as_numpy = tiles, name, cure, as_numpy
         self.shape, self.dtype, self.compute = tiles.shape, tiles.dtype, tiles.compute
 
     @classmethod
@@ -166,13 +166,14 @@ class KernelGram(Gram):
         cls, kernel: Any, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None
     ) -> KernelGram:
         tiles = Tiles(formula, left, right, (size(A), size(B)), common_dtype((A, B), compute), compute, diagonal)
-        return cls(tiles, str(kernel), as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
+        cure = getattr(kernel, "_cure", "Scale the data or the kernel's parameters")
+        return cls(tiles, str(kernel), cure, as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
 
     def _out(self, x: Array) -> Array:
         return backend.to_numpy(x) if self._as_numpy else x
 
     def _view(self, tiles: Tiles) -> KernelGram:
-        return KernelGram(tiles, self._name, as_numpy=self._as_numpy)
+        return KernelGram(tiles, self._name, self._cure, as_numpy=self._as_numpy)
 
     def rows(self, idx: Any) -> Array:
         idx = as_index(idx, self.shape[0])
@@ -235,8 +236,7 @@ class KernelGram(Gram):
             i = found.row if idx is None else int(np.arange(self.shape[0])[idx][found.row])
             raise FloatingPointError(
                 f"The kernel {self._name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with row {found.column} of "
-                f"{'X' if self._tiles.symmetric else 'Y'}. Scale the data or the kernel's parameters"
-                + (", or compute in float64." if self.dtype == np.float32 else ".")
+                f"{'X' if self._tiles.symmetric else 'Y'}. {self._cure}" + (", or compute in float64." if self.dtype == np.float32 else ".")
             ) from None
 
 
@@ -469,7 +469,11 @@ class LowRankGram(Gram):
     def _product(self, V: Array) -> Array:
         left, right = self._numbered
         V = backend.astype(backend.like(V, left), backend.numpy_dtype(left))
-        return backend.astype(left @ (right.T @ V), np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = backend.astype(left @ (right.T @ V), np.float64)
+        if not backend.all_finite(product) and backend.all_finite(V):
+            raise FloatingPointError(f"The product with a matrix of features overflows {self.dtype}. Scale the data, or compute in float64.")
+        return product
 
     @cached_property
     def _numbered(self) -> tuple[Any, Any]:

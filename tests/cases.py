@@ -159,6 +159,8 @@ KERNELS = [
     Case(mc.Matern(SCALES, 2.5), _with(oracles.matern, length_scale=SCALES, nu=2.5)),
     Case(mc.RationalQuadratic(0.8, 1.7), _with(oracles.rational_quadratic, length_scale=0.8, alpha=1.7)),
     Case(mc.RationalQuadratic(SCALES, 0.6), _with(oracles.rational_quadratic, length_scale=SCALES, alpha=0.6)),
+    Case(mc.Periodic(1.7, 0.8), _with(oracles.periodic, period=1.7, length_scale=0.8)),
+    Case(mc.Periodic(SCALES, 1.3), _with(oracles.periodic, period=SCALES, length_scale=1.3)),
     *(Case(mc.ArcCosine(order), _with(oracles.arc_cosine, order=order)) for order in (0, 1, 2)),
     Case(mc.Sigmoid(0.3, -0.1), _with(oracles.sigmoid, scale=0.3, offset=-0.1)),
     Case(mc.Bilinear(A), _with(oracles.bilinear, A=A)),

@@ -19,6 +19,7 @@ import mercer as mc
 from mercer.backend import Compute, to_numpy
 from mercer.engine.gpu import available
 from tests.cases import CASES, Case
+from tests.engine.test_gpu import Elementary
 
 TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
 
@@ -65,6 +66,7 @@ def fused(d: int) -> list[mc.Kernel]:
         mc.Laplacian(1.4 / d),
         mc.Anova(2),
         (mc.Gaussian(0.7 / d) + mc.Linear()).normalized() * mc.Constant(2.0),
+        Elementary(0.7 / d),
     ]
 
 
@@ -115,7 +117,7 @@ def check_fused() -> int:
     jobs = [
         (dtype, precision, tolerance, d, far, which)
         for dtype, precision, tolerance in (("float64", None, 1e-12), ("float32", None, 1e-5), ("float32", "tf32", 3e-2))
-        for d, far, some in ((7, 0.0, range(9)), (40, 0.0, range(9)), (40, 50.0, range(5)), (100, 0.0, (0, 4, 5)))
+        for d, far, some in ((7, 0.0, range(10)), (40, 0.0, range(10)), (40, 50.0, range(5)), (100, 0.0, (0, 4, 5)))
         for which in some
     ]
     failures = 0

@@ -110,6 +110,13 @@ def rational_quadratic(x: Vector, z: Vector, length_scale: float | Vector, alpha
     return float((1 + _scaled_squared_distance(x, z, length_scale) / (2 * alpha)) ** -alpha)
 
 
+def periodic(x: Vector, z: Vector, period: float | Vector, length_scale: float) -> float:
+    """Π_i exp(−2 sin²(π(x_i − z_i)/p_i)/ℓ²)."""
+    pairs = _pairs(x, z)
+    periods = [period] * len(pairs) if isinstance(period, float) else list(period)
+    return math.prod(math.exp(-2 * math.sin(math.pi * (a - b) / p) ** 2 / length_scale**2) for (a, b), p in zip(pairs, periods, strict=True))
+
+
 def _angle(x: Vector, z: Vector) -> float:
     """θ = 2 atan2(‖x/‖x‖ − z/‖z‖‖, ‖x/‖x‖ + z/‖z‖‖), the angle between x and z (accurate near 0 and π); π/2 for a zero vector."""
     pairs = _pairs(x, z)

@@ -101,6 +101,7 @@ from .kernels.vectors import Laplacian as Laplacian
 from .kernels.vectors import Linear as Linear
 from .kernels.vectors import Matern as Matern
 from .kernels.vectors import Min as Min
+from .kernels.vectors import Periodic as Periodic
 from .kernels.vectors import Polynomial as Polynomial
 from .kernels.vectors import RationalQuadratic as RationalQuadratic
 from .kernels.vectors import Sigmoid as Sigmoid

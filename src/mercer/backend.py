@@ -314,7 +314,7 @@ def _torch_dtype(dtype: Any) -> Any:
 # The functions that formulas are written in
 # ---------------------------------------------------------------------------------------------------------------------
 
-_NAMES_IN_TORCH = {"absolute": "abs", "arcsin": "asin"}
+_NAMES_IN_TORCH = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan"}
 
 
 def _call(name: str, *args: Any) -> Any:
@@ -342,12 +342,59 @@ def sqrt(x: Any) -> Any:
     return _call("sqrt", x)
 
 
-def tanh(x: Any) -> Any:
-    return _call("tanh", x)
+def expm1(x: Any) -> Any:
+    """exp(x) − 1, with all digits near 0."""
+    return _call("expm1", x)
+
+
+def log1p(x: Any) -> Any:
+    """log(1 + x), with all digits near 0."""
+    return _call("log1p", x)
+
+
+def sin(x: Any) -> Any:
+    return _call("sin", x)
+
+
+def cos(x: Any) -> Any:
+    return _call("cos", x)
+
+
+def tan(x: Any) -> Any:
+    return _call("tan", x)
 
 
 def arcsin(x: Any) -> Any:
     return _call("arcsin", x)
+
+
+def arccos(x: Any) -> Any:
+    return _call("arccos", x)
+
+
+def arctan(x: Any) -> Any:
+    return _call("arctan", x)
+
+
+def sinh(x: Any) -> Any:
+    return _call("sinh", x)
+
+
+def cosh(x: Any) -> Any:
+    return _call("cosh", x)
+
+
+def tanh(x: Any) -> Any:
+    return _call("tanh", x)
+
+
+def square(x: Any) -> Any:
+    return x * x
+
+
+def power(x: Any, exponent: Any) -> Any:
+    """x^exponent; whole exponents are a few multiplications."""
+    return x**exponent
 
 
 def absolute(x: Any) -> Any:

@@ -136,8 +136,8 @@ class KernelGram(Gram):
     Memory: a few tiles per thread, and a centred copy of the items where that fits a quarter of the budget.
     """
 
-    def __init__(self, tiles: Tiles, name: str, *, as_numpy: bool) -> None:
-        self._tiles, self.name, self._as_numpy = tiles, name, as_numpy
+    def __init__(self, tiles: Tiles, name: str, cure: str, *, as_numpy: bool) -> None:
+        self._tiles, self.name, self._cure, self._as_numpy = tiles, name, cure, as_numpy
         self.shape, self.dtype, self.compute = tiles.shape, tiles.dtype, tiles.compute
 
     @classmethod
@@ -149,7 +149,7 @@ class KernelGram(Gram):
         """
         left, left_leaves, right, right_leaves = _symbols(A, B)
         diagonal = trace_items(kernel._diag, left) if B is A and mirror else None
-        return cls._make(name or str(kernel), trace(kernel._block, left, right), left_leaves, right_leaves, A, B, compute, diagonal)
+        return cls._make(kernel, name or str(kernel), trace(kernel._block, left, right), left_leaves, right_leaves, A, B, compute, diagonal)
 
     @classmethod
     def gradients(cls, kernel: Any, symbols: Any, A: Any, B: Any, compute: Compute) -> dict[str, KernelGram]:
@@ -160,22 +160,23 @@ class KernelGram(Gram):
 
         def gradient(name: str) -> KernelGram:
             d = None if diagonal is None else log_derivative(diagonal, name)
-            return cls._make(str(kernel), log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d)
+            return cls._make(kernel, str(kernel), log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d)
 
         return {name: gradient(name) for name in parameter_names(formula)}
 
     @classmethod
     def _make(
-        cls, name: str, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None
+        cls, kernel: Any, name: str, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None
     ) -> KernelGram:
         tiles = Tiles(formula, left, right, (size(A), size(B)), common_dtype((A, B), compute), compute, diagonal)
-        return cls(tiles, name, as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
+        cure = getattr(kernel, "_cure", "Scale the data or the kernel's parameters")
+        return cls(tiles, name, cure, as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
 
     def _out(self, x: Array) -> Array:
         return backend.to_numpy(x) if self._as_numpy else x
 
     def _view(self, tiles: Tiles) -> KernelGram:
-        return KernelGram(tiles, self.name, as_numpy=self._as_numpy)
+        return KernelGram(tiles, self.name, self._cure, as_numpy=self._as_numpy)
 
     def rows(self, idx: Any) -> Array:
         idx = as_index(idx, self.shape[0])
@@ -238,8 +239,7 @@ class KernelGram(Gram):
             i = found.row if idx is None else int(np.arange(self.shape[0])[idx][found.row])
             raise FloatingPointError(
                 f"The kernel {self.name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with row {found.column} of "
-                f"{'X' if self._tiles.symmetric else 'Y'}. Scale the data or the kernel's parameters"
-                + (", or compute in float64." if self.dtype == np.float32 else ".")
+                f"{'X' if self._tiles.symmetric else 'Y'}. {self._cure}" + (", or compute in float64." if self.dtype == np.float32 else ".")
             ) from None
 
 
@@ -259,6 +259,16 @@ def _symbols(A: Any, B: Any) -> tuple[Any, list[Any], Any, list[Any]]:
 def parameter_symbol(name: str, value: Any) -> Any:
     """What stands for a continuous parameter, a number or one per column, in a formula to be differentiated."""
     return VectorParameter(name, tuple(float(v) for v in value)) if hasattr(value, "__len__") else parameter(name, float(value))
+
+
+def departures(symbol: Any) -> list[Node]:
+    """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components: 0, with the derivative 1 by log θ. Of plain numbers, none.
+
+    For a parameter that has already gone into the prepared items: adding departure·slope to a formula says how it changes with the parameter.
+    """
+    if isinstance(symbol, VectorParameter):
+        return [node for j, value in enumerate(symbol.values) for node in departures(parameter(f"{symbol.name}[{j}]", value))]
+    return [symbol / symbol.data[1] - 1.0] if isinstance(symbol, Node) else []
 
 
 def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:
@@ -462,7 +472,11 @@ class LowRankGram(Gram):
     def _product(self, V: Array) -> Array:
         left, right = self._numbered
         V = backend.astype(backend.like(V, left), backend.numpy_dtype(left))
-        return backend.astype(left @ (right.T @ V), np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = backend.astype(left @ (right.T @ V), np.float64)
+        if not backend.all_finite(product) and backend.all_finite(V):
+            raise FloatingPointError(f"The product with a matrix of features overflows {self.dtype}. Scale the data, or compute in float64.")
+        return product
 
     @cached_property
     def _numbered(self) -> tuple[Any, Any]:

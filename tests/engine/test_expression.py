@@ -6,7 +6,28 @@ import numpy as np
 import pytest
 
 from mercer import backend
-from mercer.backend import absolute, exp, log, maximum, minimum, sqrt, tanh, where
+from mercer.backend import (
+    absolute,
+    arccos,
+    arcsin,
+    arctan,
+    cos,
+    cosh,
+    exp,
+    expm1,
+    log,
+    log1p,
+    maximum,
+    minimum,
+    power,
+    sin,
+    sinh,
+    sqrt,
+    square,
+    tan,
+    tanh,
+    where,
+)  # fmt: skip
 from mercer.engine.expression import Untraceable, leaf, log_derivative, number, parameter, parameter_names, symbolic, trace, transposed, walk
 
 ROW, COL = leaf("row", 0), leaf("col", 0)
@@ -38,6 +59,11 @@ FORMULAS = [
     lambda t: minimum(t, 2.0 * t) + maximum(t * t, 0.1),
     lambda t: where(t > 0.1, exp(t), t),
     lambda t: 1.0 / (3.0 - t) - t / 7.0,
+    lambda t: sin(3.0 * t) * cos(t * t) + tan(t),
+    lambda t: arcsin(t / 2.0) * arccos(t * t) + arctan(5.0 * t),
+    lambda t: sinh(t) / cosh(2.0 * t),
+    lambda t: expm1(-t) * log1p(t * t),
+    lambda t: square(sin(t)) + power(t, 2.3) + power(t, 3),
 ]
 
 
@@ -111,3 +137,8 @@ def test_parameters_belong_to_the_profile() -> None:
 def test_parameter_names_in_order() -> None:
     formula = parameter("b", 1.0) * exp(parameter("a", 1.0) * backend.dot(ROW, COL)) + parameter("b", 1.0)
     assert parameter_names(formula) == ["b", "a"]
+
+
+def test_the_slope_of_an_arc_at_its_end_is_finite() -> None:
+    for arc in (arcsin, arccos):
+        assert evaluate(log_derivative(arc(parameter("t", 1.0)), "t"), 1.0) == 0

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mercer import backend
 from mercer.engine import reductions
 from mercer.engine.expression import Fold, fold_variable
 from mercer.engine.folds import compilable, source
-from mercer.kernels.families import Columnwise
+from mercer.kernels.base import kernel
+from mercer.kernels.families import Additive, Columnwise
 from tests.cases import CASES, Case
 
 FOLDS = [c for c in CASES if isinstance(c.kernel, Columnwise)]
@@ -43,6 +45,7 @@ def test_what_cannot_be_compiled_is_not() -> None:
 
 SCRIPT = """
 import numpy as np, mercer as mc
+from mercer import backend
 from mercer.engine import reductions
 reductions._WORTH_COMPILING = 0
 X = np.arange(6.0).reshape(3, 2)
@@ -72,3 +75,19 @@ def test_works_where_nothing_can_be_written(tmp_path: Path) -> None:
     blocked.write_text("not a folder")  # works for root too, whom permissions do not stop
     result = _run(SCRIPT, XDG_CACHE_HOME=str(blocked), HOME=str(blocked), NUMBA_CACHE_DIR=str(blocked / "x"))
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "log1p"])
+def test_elementary_functions_in_a_fold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Written in a term of a kernel: by NumPy on tiles, and compiled, what the function itself gives."""
+
+    @kernel
+    class Elementary(Additive):
+        def _term(self, x: Any, z: Any) -> Any:
+            return getattr(backend, name)(x * z)
+
+    X = np.random.default_rng(0).uniform(0.1, 0.9, (30, 3))
+    truth = getattr(np, name)(X[:, None] * X[None]).sum(2)
+    np.testing.assert_allclose(Elementary()(X), truth, rtol=1e-13)
+    monkeypatch.setattr(reductions, "_WORTH_COMPILING", 0)
+    np.testing.assert_allclose(Elementary()(X), truth, rtol=1e-13)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from scipy import integrate, sparse
@@ -192,3 +193,57 @@ def test_scikit_learn_uses_them() -> None:
     np.testing.assert_allclose(pairwise_kernels(X, metric=mc.Gaussian(0.5)), rbf_kernel(X, gamma=0.5), atol=1e-12)
     search = GridSearchCV(SVC(kernel=mc.Gaussian(1.0) + mc.Linear()), {"kernel__gaussian__gamma": [0.1, 1.0], "C": [1, 10]}, cv=2).fit(X, y)
     assert "kernel__gaussian__gamma" in search.best_params_
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Periodic
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_periodic_is_scikit_learns_in_one_column_and_a_kernel_in_more() -> None:
+    from sklearn.gaussian_process.kernels import ExpSineSquared
+
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-9, 9, (60, 1))
+    np.testing.assert_allclose(mc.Periodic(2.3, 0.7)(x), ExpSineSquared(0.7, 2.3)(x), rtol=1e-12)
+    X = rng.uniform(0, 1.5, (60, 2))
+    smallest = np.linalg.eigvalsh(mc.Periodic(1.0, 1.0)(X))[0]
+    assert smallest > -1e-12 > np.linalg.eigvalsh(ExpSineSquared(1.0, 1.0)(X))[0]  # of the norm it is none
+    factors = mc.Periodic(1.7, 0.8).on(0) * mc.Periodic(0.9, 0.8).on(1)
+    np.testing.assert_allclose(mc.Periodic([1.7, 0.9], 0.8)(X), factors(X), rtol=1e-12)
+
+
+def test_periodic_far_from_the_origin() -> None:
+    """2⁴⁰ periods later it is the same time of day: the remainder is exact."""
+    x = np.array([[0.25], [0.5], [2.0**40 * 3.0 + 0.25]])
+    K = mc.Periodic(3.0, 0.1)(x)
+    assert K[0, 2] == 1.0
+    np.testing.assert_allclose(K[1, 2], K[0, 1], rtol=1e-13)
+
+
+@pytest.mark.parametrize("period", [1.3, [1.3, 0.6, 2.0]])
+def test_the_period_is_learnt(period: Any) -> None:
+    """Its gradient by the period, by central differences in 40 digits; one period for all columns, or one for each."""
+    X = np.random.default_rng(1).uniform(-5, 5, (12, 3))
+    gradients = mc.Periodic(period, 0.9).gradient(X)
+    names = ["period"] if isinstance(period, float) else [f"period[{j}]" for j in range(3)]
+    assert sorted(gradients) == sorted([*names, "length_scale"])
+    for j, name in enumerate(names):
+        with mpmath.workdps(40):
+
+            def moved(sign: int, x: Any, z: Any, j: int = j) -> Any:
+                periods = [mpmath.mpf(p) for p in np.broadcast_to(period, 3).tolist()]
+                periods = [p * mpmath.exp(sign * 1e-15) if len(names) == 1 or i == j else p for i, p in enumerate(periods)]
+                return mpmath.exp(
+                    -sum(mpmath.sin(mpmath.pi * (mpmath.mpf(a) - b) / p) ** 2 for a, b, p in zip(x, z, periods, strict=True))
+                    * 2
+                    / mpmath.mpf(0.9) ** 2
+                )
+
+            truth = [[float((moved(1, x, z) - moved(-1, x, z)) / 2e-15) for z in X.tolist()] for x in X.tolist()]
+        np.testing.assert_allclose(gradients[name].dense(), truth, rtol=1e-9, atol=1e-12)
+
+
+def test_periods_must_fit_the_columns() -> None:
+    with pytest.raises(DataError, match="2 periods, the data has 3 columns"):
+        mc.Periodic([1.0, 2.0])(np.zeros((4, 3)))

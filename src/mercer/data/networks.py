@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import threads
+from mercer.data.network_forms import weights_and_names
 from mercer.data.objects import Domain, Nodes
 from mercer.data.representations import Rep
 from mercer.data.sequences import items_of
@@ -22,10 +23,29 @@ _CLOSE = 1e-10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Network:
-    """A weighted undirected graph: the symmetric matrix W of its weights, at least 0 unless ``signed``, and the names of its vertices
-    (None: 0 … n − 1).
+    """A weighted undirected graph: the symmetric matrix W of its weights, at least 0 unless ``signed``, and the names of its vertices.
 
     A value; what is computed from it (spectra, some columns) is kept as long as it lives.
+
+    Parameters
+    ----------
+    W
+        The graph: its matrix of weights; a networkx or igraph graph (weights are the edge attribute ``weight``, 1 without; directed ones must be the
+        same both ways); a ``mercer.Graph``; a list, or a table, of edges (u, v) or (u, v, weight) between vertices of any names; a dictionary of
+        neighbours.
+    names
+        The names of the vertices, in order; None: those that the graph has, or 0 … n − 1.
+    signed
+        Whether weights may be negative.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> network = mc.Network([("Ann", "Bob"), ("Bob", "Cid", 2.0)])
+    >>> network.names, network.W.toarray().tolist()
+    (['Ann', 'Bob', 'Cid'], [[0.0, 1.0, 0.0], [1.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
+    >>> mc.Diffusion(network, 0.5)(["Ann"], ["Bob", "Cid"]).round(3)
+    array([[0.229, 0.103]])
     """
 
     W: Any
@@ -33,7 +53,8 @@ class Network:
     signed: bool = False
 
     def __post_init__(self) -> None:
-        W = sparse.csr_array(self.W).astype(np.float64)
+        given, names = weights_and_names(self.W, self.names)
+        W = sparse.csr_array(given).astype(np.float64)
         if W.shape[0] != W.shape[1]:
             raise DataError(f"The weights of a graph are a square matrix, got shape {W.shape}.")
         if not np.isfinite(W.data).all():
@@ -42,7 +63,6 @@ class Network:
             raise DataError("The weights of a graph must be symmetric: these kernels are for undirected graphs. Use (W + W.T) / 2 if that is meant.")
         if not self.signed and W.nnz and W.data.min() < 0:
             raise DataError(f"The weights of a graph must be at least 0, got {W.data.min():g}.")
-        names = None if self.names is None else list(self.names)
         if names is not None and (len(names) != W.shape[0] or len(set(names)) != len(names)):
             raise DataError(f"There are {W.shape[0]} vertices; give as many names, each once.")
         object.__setattr__(self, "W", sparse.csr_array((W + W.T) / 2))
@@ -50,25 +70,10 @@ class Network:
 
     @classmethod
     def of(cls, graph: Any, *, signed: bool = False) -> Network:
-        """From what users have: a matrix, a networkx graph (its edge attribute ``weight``), a ``mercer.Graph``."""
+        """A network as it is; anything else that ``Network`` takes as one."""
         if isinstance(graph, Network):
             return graph if signed or not graph.signed else cls(graph.W, graph.names)
-        if hasattr(graph, "adj") and hasattr(graph, "is_directed"):
-            if graph.is_directed():
-                raise DataError("The graph is directed; these kernels are for undirected graphs: graph.to_undirected().")
-            names = list(graph)
-            number = {name: k for k, name in enumerate(names)}
-            found = [(number[u], number[v], float(data.get("weight", 1.0))) for u, v, data in graph.edges(data=True)]
-            rows, cols, weights = (np.array(part) for part in zip(*found, strict=True)) if found else (np.empty(0, int),) * 3
-            return cls(_both_ways(rows, cols, weights, len(names)), None if names == list(range(len(names))) else names, signed=signed)
-        if hasattr(graph, "edges") and hasattr(graph, "n_vertices"):
-            pairs = np.asarray(graph.edges)
-            if graph.directed:
-                raise DataError("The graph is directed; these kernels are for undirected graphs.")
-            return cls(_both_ways(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), graph.n_vertices), signed=signed)
-        if sparse.issparse(graph) or (hasattr(graph, "shape") and len(graph.shape) == 2) or isinstance(graph, list):
-            return cls(graph if sparse.issparse(graph) else np.asarray(graph, np.float64), signed=signed)
-        raise DataError(f"A {type(graph).__name__} is not a graph here; give a symmetric matrix of weights, a networkx graph, or a mercer.Graph.")
+        return cls(graph, signed=signed)
 
     def __len__(self) -> int:
         return int(self.W.shape[0])
@@ -140,12 +145,6 @@ class Columns:
 
 _LOCK = threads.ForkSafeLock()
 _MADE: dict[int, dict[str, Any]] = {}  # by the identity of the network, as long as it lives
-
-
-def _both_ways(rows: Any, cols: Any, weights: Any, n: int) -> Any:
-    upper = sparse.coo_array((weights, (rows, cols)), shape=(n, n)).tocsr()
-    loops = sparse.diags_array(upper.diagonal())
-    return upper + upper.T - loops
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,9 @@ from mercer.backend import recorded
 from mercer.threads import cached_property
 
 Kind = str
-_UNARY = {"negative", "exp", "log", "sqrt", "tanh", "absolute", "arcsin"}
+_UNARY = {
+    "negative", "absolute", "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
+}  # fmt: skip
 _BINARY = {"add", "subtract", "multiply", "divide", "power", "minimum", "maximum", "equal", "greater"}
 ELEMENTWISE = _UNARY | _BINARY | {"where", "apply"}
 REDUCTIONS = {"dot", "sqdist", "fold", "opaque"}
@@ -418,6 +420,25 @@ def _rule(n: Node, d: tuple[Node, ...], name: str) -> Node:
         case "sqrt":
             # The derivative of √x is infinite at 0, where a pair coincides; there the chain's other factor vanishes.
             return _apply("where", args[0] > 0, d[0] / (2.0 * _apply("where", args[0] > 0, n, number(1))), _ZERO)
+        case "expm1":
+            return (1.0 + n) * d[0]
+        case "log1p":
+            return d[0] / (1.0 + args[0])
+        case "sin":
+            return _apply("cos", args[0]) * d[0]
+        case "cos":
+            return -(_apply("sin", args[0]) * d[0])
+        case "tan":
+            return (1.0 + n * n) * d[0]
+        case "arcsin" | "arccos":
+            slope = _arc_slope(args[0]) * d[0]
+            return slope if n.op == "arcsin" else -slope
+        case "arctan":
+            return d[0] / (1.0 + args[0] * args[0])
+        case "sinh":
+            return _apply("cosh", args[0]) * d[0]
+        case "cosh":
+            return _apply("sinh", args[0]) * d[0]
         case "tanh":
             return (1.0 - n * n) * d[0]
         case "absolute":
@@ -431,6 +452,12 @@ def _rule(n: Node, d: tuple[Node, ...], name: str) -> Node:
         case "apply" if n.data[1] is not None:
             return Node("apply", args, (n.data[1], None), n.kind) * d[0]
     raise NotImplementedError(f"The formula cannot be differentiated through {n.op!r}.")
+
+
+def _arc_slope(x: Node) -> Node:
+    """1/√(1 − x²); 0 at ±1, where it is infinite and, as at 0 of √, the chain's other factor vanishes."""
+    inside = (1.0 - x) * (1.0 + x)
+    return _apply("where", inside > 0, 1.0 / _apply("sqrt", _apply("where", inside > 0, inside, number(1))), _ZERO)
 
 
 def _sqdist_rule(n: Node, name: str) -> Node:

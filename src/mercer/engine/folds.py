@@ -28,9 +28,10 @@ _TEMPLATE = {
     "equal": "{0} == {1}",
     "where": "{1} if {0} else {2}",
     "sqrt": "np.sqrt({0})",
-    "exp": "np.exp({0})",
-    "log": "np.log({0})",
-    "tanh": "np.tanh({0})",
+    **{
+        name: f"np.{name}({{0}})"
+        for name in ("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh")
+    },
 }
 
 

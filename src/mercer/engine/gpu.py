@@ -39,7 +39,10 @@ _LOG2E, _LN2 = "1.4426950408889634", "0.6931471805599453"
 _STEPS = {
     "add": "{0} + {1}", "subtract": "{0} - {1}", "multiply": "{0} * {1}", "divide": "{0} / {1}", "negative": "-({0})",
     "minimum": "tl.minimum({0}, {1})", "maximum": "tl.maximum({0}, {1})", "absolute": "tl.abs({0})", "sqrt": "tl.sqrt({0})",
-    "exp": "tl.exp({0})", "log": "tl.log({0})", "tanh": "libdevice.tanh({0})", "arcsin": "libdevice.asin({0})", "power": "libdevice.pow({0}, {1})",
+    "exp": "tl.exp({0})", "expm1": "libdevice.expm1({0})", "log": "tl.log({0})", "log1p": "libdevice.log1p({0})", "power": "libdevice.pow({0}, {1})",
+    "sin": "libdevice.sin({0})", "cos": "libdevice.cos({0})", "tan": "libdevice.tan({0})",
+    "arcsin": "libdevice.asin({0})", "arccos": "libdevice.acos({0})", "arctan": "libdevice.atan({0})",
+    "sinh": "libdevice.sinh({0})", "cosh": "libdevice.cosh({0})", "tanh": "libdevice.tanh({0})",
     "greater": "{0} > {1}", "equal": "{0} == {1}", "where": "tl.where({0}, {1}, {2})",
 }  # fmt: skip
 # float32: the GPU's own functions, which take numbers below 2^-126 for zeros; the library's spend instructions on those alone

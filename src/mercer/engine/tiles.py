@@ -162,6 +162,7 @@ class Tiles:
         out[...] = self._values[n]
         return out
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is found where it is used
     def _item_value(self, n: Node) -> Any:
         """The value of a scalar or per-item node: a number, or a vector over all items of its side."""
         if self.symmetric and n.kind == "col" and (twin := transposed(n)) in self._values:
@@ -224,9 +225,13 @@ class Tiles:
 
     def block(self, rows: slice, cols: slice) -> Array:
         """The tile rows × cols. It lives in this thread's workspace until the next call."""
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities and NaN are reported with their pair, not as a warning
+            return self._with_diagonal(self._block(rows, cols), rows, cols)
+
+    def _block(self, rows: slice, cols: slice) -> Array:
         r, c = rows.stop - rows.start, cols.stop - cols.start
         if self._fused is not None:
-            return self._with_diagonal(self._fused.fill(rows, cols, self._scratch(0, self._fused.room(r, c))), rows, cols)
+            return self._fused.fill(rows, cols, self._scratch(0, self._fused.room(r, c)))
         tile: dict[Node, Any] = {}
         for n, operand in self._operands.items():
             tile[n] = operand.fill(rows, cols, self._buffer(self._registers[n], r, c))
@@ -240,7 +245,7 @@ class Tiles:
         if out is None:  # the formula is not a tile: a constant, or one value per row or column
             out = self._buffer(0, r, c)
             out[...] = self._argument(self.formula, tile, rows, cols)
-        return self._with_diagonal(out, rows, cols)
+        return out
 
     def _with_diagonal(self, tile: Array, rows: slice, cols: slice) -> Array:
         if self.symmetric and self._diagonal_is_cheap:

@@ -154,6 +154,9 @@ class Product(Terms):
     def _diag(self, A: Any) -> Any:
         return math.prod(self._each("_selfs", A), start=1)
 
+    def _balanced(self) -> Kernel:
+        return self._with_children(lambda term: term._balanced())
+
     def _width(self, A: Any) -> int:
         return math.prod(self._each("_width", A))
 
@@ -287,6 +290,9 @@ class Scaled(Pointwise):
     def _apply(self, value: Any) -> Any:
         return self.scale * value
 
+    def _balanced(self) -> Kernel:
+        return self._with_children(lambda k: k._balanced())
+
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
         return self.kernel.psd
@@ -323,6 +329,11 @@ class Power(Pointwise):
 
     def _apply(self, value: Any) -> Any:
         return value ** int(self.exponent)
+
+    def _balanced(self) -> Kernel:
+        from mercer.kernels.feature_space import Directions
+
+        return self._replace(kernel=Directions(self.kernel))  # at most 1, and so are all powers
 
     @property
     def explicit(self) -> bool:  # type: ignore[override]
@@ -371,6 +382,29 @@ class Exponential(FunctionOf):
 
     def _apply(self, value: Any) -> Any:
         return backend.exp(value)
+
+    def _balanced(self) -> Kernel:
+        return ExponentialOfDistance(self.kernel)
+
+
+@kernel
+class ExponentialOfDistance(Composite):
+    """exp(k(x, z) − k(x, x)/2 − k(z, z)/2): exp(k) normalised, exp(−½ of a squared distance in feature space)."""
+
+    kernel: Kernel
+
+    def _prepare(self, X: Any) -> Any:
+        return self._enter_part(self.kernel, X)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return backend.exp(self.kernel._pairs(A, B) - 0.5 * self.kernel._selfs(A) - 0.5 * self.kernel._selfs(B))
+
+    def _diag(self, A: Any) -> Any:
+        return backend.exp(0.0 * self.kernel._selfs(A))
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True if self.kernel.psd else None
 
 
 @kernel

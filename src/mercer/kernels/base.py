@@ -121,6 +121,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     explicit: bool = False
     _blind: bool = False  # whether it does not look at the samples
     _whole: bool = False  # whether all features are whole numbers
+    _cure: ClassVar[str] = "Scale the data or the kernel's parameters"  # where a value is not finite
     _bound_to_values: bool = False  # whether it holds something computed from the values of the kernel inside, at its parameters then
 
     # -- hooks for authors -------------------------------------------------------------------------------------------
@@ -152,6 +153,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _width(self, A: Any) -> int:
         """How many numbers a row of ``_features`` would hold."""
         raise NotImplementedError
+
+    def _balanced(self) -> Kernel:
+        """A kernel g(x) k(x, z) g(z), g > 0, with the same normalised values, whose own are less likely to be beyond what a float holds."""
+        return self
 
     def _kept(self, X: Any) -> Any:
         """Samples in a form that a fitted model can keep, and a file hold."""
@@ -224,6 +229,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """k(x_i, x_i), without the matrix."""
         k, A, _ = self._enter(X, None)
         values = item_values(k._diag, A, common_dtype(A, Compute()))
+        if not backend.all_finite(values):
+            i = int(np.argmin(np.isfinite(backend.to_numpy(values))))
+            raise FloatingPointError(f"The kernel {self} gives {float(values[i])} for the pair ({i}, {i}). {self._cure}.")
         return values if any(backend.is_tensor(x) for x in leaves(A)) else backend.to_numpy(values)
 
     def features(self, X: Any) -> Array:

@@ -119,7 +119,10 @@ class Convolution(Composite):
     def _product(self, A: Parts, B: Parts) -> Any:
         product: Any = 1.0
         for k, a, b in zip(self.parts, A.reps, B.reps, strict=True):
-            product = product * backend.to_numpy(KernelGram.of(k, a, b, backend.Compute(threads=1)).dense())
+            try:
+                product = product * backend.to_numpy(KernelGram.of(k, a, b, backend.Compute(threads=1)).dense())
+            except FloatingPointError as error:
+                raise FloatingPointError(f"{self}, between the parts of some objects: {error}") from None
         return product
 
     def _diag(self, A: Any) -> Any:

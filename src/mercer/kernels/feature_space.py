@@ -57,9 +57,9 @@ class ZeroNormWarning(UserWarning):
     """Some objects have k(x, x) = 0 and so no direction; their normalised values are 0."""
 
 
-def warn_of_zero_norms(k: Kernel, A: Any, values: str) -> None:
-    """Say which of the prepared items have k(x, x) = 0, and refuse those with less."""
-    norms = backend.to_numpy(item_values(k._selfs, A, common_dtype(A, Compute())))
+def warn_of_zero_norms(k: Kernel, A: Any, values: str, base: Kernel | None = None) -> None:
+    """Say which of the prepared items have k(x, x) = 0, and refuse those with less, or with what is no number; ``base`` is asked in place of k."""
+    norms = backend.to_numpy(item_values((base or k)._selfs, A, common_dtype(A, Compute())))
     if (norms < 0).any():
         i = int(np.argmax(norms < 0))
         raise DataError(f"{k} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide by.")
@@ -67,7 +67,13 @@ def warn_of_zero_norms(k: Kernel, A: Any, values: str) -> None:
 
 
 def warn_of_zeros(k: Kernel, norms: Any, values: str) -> None:
-    """One warning for all items whose features are all 0."""
+    """One warning for all items whose features are all 0; an error where they are too large to be divided by."""
+    if not np.isfinite(norms).all():
+        i = int(np.argmax(~np.isfinite(norms)))
+        raise FloatingPointError(
+            f"{k} gives {norms[i]} for the pair ({i}, {i}), row {i} with itself: its {values} values cannot be computed. "
+            "Scale the data or the kernel's parameters" + (", or compute in float64." if norms.dtype == np.float32 else ".")
+        )
     if (norms == 0).any():
         count, i = int(np.sum(norms == 0)), int(np.argmax(norms == 0))
         warnings.warn(
@@ -79,7 +85,11 @@ def warn_of_zeros(k: Kernel, norms: Any, values: str) -> None:
 
 @kernel
 class Normalized(Wrapper):
-    """k(x, z)/√(k(x, x) k(z, z)).  1 on the diagonal, exactly; 0 where k(x, x) = 0 (an empty string, a zero row), with a warning."""
+    """k(x, z)/√(k(x, x) k(z, z)).  1 on the diagonal, exactly; 0 where k(x, x) = 0 (an empty string, a zero row), with a warning.
+
+    Where k knows a kernel with the same normalised values and of moderate size (exp(k), powers, substrings, walks), that is computed: these are
+    right though k itself may be beyond what a float holds.
+    """
 
     usage: ClassVar[str] = "k.normalized()"
     method_name: ClassVar[str] = "normalized"
@@ -91,36 +101,41 @@ class Normalized(Wrapper):
 
     @property
     def explicit(self) -> bool:  # type: ignore[override]
-        return self.kernel.explicit
+        return self._base.explicit
+
+    @property
+    def _base(self) -> Kernel:
+        """What is divided by its norms."""
+        return self.kernel._balanced()
 
     def _prepare(self, X: Any) -> Any:
-        A = super()._prepare(X)
-        warn_of_zero_norms(self.kernel, A, "normalised")
+        A = self._enter_part(self._base, X)
+        warn_of_zero_norms(self.kernel, A, "normalised", self._base)
         return A
 
     def _inverse_norm(self, A: Any) -> Any:
-        d = self.kernel._selfs(A)
+        d = self._base._selfs(A)
         return where(d > 0, 1.0 / sqrt(where(d > 0, d, 1.0)), 0.0) if hasattr(d, "__formula__") else d**-0.5 if d > 0 else 0.0
 
     def _block(self, A: Any, B: Any) -> Any:
-        return self.kernel._pairs(A, B) * self._inverse_norm(A) * self._inverse_norm(B)
+        return self._base._pairs(A, B) * self._inverse_norm(A) * self._inverse_norm(B)
 
     def _diag(self, A: Any) -> Any:
-        d = self.kernel._selfs(A)
+        d = self._base._selfs(A)
         return where(d > 0, 1.0, 0.0) if hasattr(d, "__formula__") else float(d > 0)
 
     def _width(self, A: Any) -> int:
-        return self.kernel._width(A)
+        return self._base._width(A)
 
     def _counts(self, A: Any) -> tuple[Coded, Any] | None:
-        found = self.kernel._counts(A)
+        found = self._base._counts(A)
         if found is None:
             return None
         norms = np.sqrt(found[0].sqnorm())
         return found[0], 1.0 / np.where(norms > 0, norms, 1.0)
 
     def _features(self, A: Any) -> Any:
-        phi = self.kernel._features(A)
+        phi = self._base._features(A)
         if isinstance(phi, Coded):
             norms = np.sqrt(phi.sqnorm())
             return (1.0 / np.where(norms > 0, norms, 1.0)) * phi
@@ -130,6 +145,20 @@ class Normalized(Wrapper):
         xp = backend.namespace(phi)
         norms = xp.sqrt(xp.einsum("ij,ij->i", phi, phi))
         return phi / xp.where(norms > 0, norms, xp.ones_like(norms))[:, None]
+
+    def _balanced(self) -> Kernel:
+        return self  # at most 1 already
+
+
+@kernel
+class Directions(Normalized):
+    """The same as a part of a kernel that is itself normalised, and warns."""
+
+    usage: ClassVar[str] = ""
+    kernel: Kernel
+
+    def _prepare(self, X: Any) -> Any:
+        return self._enter_part(self._base, X)
 
 
 @kernel

@@ -28,6 +28,9 @@ class Redirected(Wrapper):
     def _prepare(self, X: Any) -> Any:
         return self._enter_part(self.kernel, self._redirect(X))
 
+    def _balanced(self) -> Kernel:
+        return self._with_children(lambda k: k._balanced())
+
     def _block(self, A: Any, B: Any) -> Any:
         return self.kernel._pairs(A, B)
 

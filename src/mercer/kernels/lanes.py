@@ -16,6 +16,7 @@ from mercer.backend import Array, Compute
 from mercer.data import Domain, Ragged, Sequences, chunks
 from mercer.kernels.base import Kernel
 from mercer.kernels.letters import letters_of, numbered_letters
+from mercer.kernels.scaled import Scalable, plain
 
 _CELLS = 2**24  # of a call: a twentieth of a second, so that an interrupt is not late
 _TOGETHER = 16  # sequences whose values with themselves are found in one block
@@ -157,7 +158,13 @@ class Swept(Kernel):
         return out
 
 
-def items(A: Any) -> Any:
-    if hasattr(A, "__formula__"):
-        raise TypeError("sequences are compared as they are, not as symbols")
-    return A
+class SweptScaled(Scalable):
+    """The same for values that may be no floats: leaves ``_scaled(A, B)`` to write."""
+
+    domain: ClassVar[Domain] = Sequences()
+
+    def _alike(self, A: Ragged) -> Array:
+        return np.argsort(A.lengths, kind="stable")
+
+
+items = plain

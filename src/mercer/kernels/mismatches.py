@@ -146,6 +146,7 @@ class Gappy(Swept):
 
 _SMALL = 4096  # words over the alphabet, for which all features are held
 _TABLE = 2**16  # the same for a table of one batch
+_LARGEST = 2**900  # words near another: times pairs of words, a float
 
 
 @kernel
@@ -227,6 +228,9 @@ class Mismatch(Swept):
         return out
 
     def _swept(self, A: Ragged, B: Ragged) -> Array:
+        around = sum(math.comb(int(self.k), t) * (len(self.alphabet) - 1) ** t for t in range(int(self.m) + 1))
+        if around > _LARGEST:
+            raise FloatingPointError(f"{self}: the words near another are 10^{len(str(around)) - 1}, more than a float holds. Take a smaller k or m.")
         near = self._near_both()
         if self._words > _TABLE:
             return window_sums(A, B, int(self.k), int(self.k) + 1 - len(near), near[::-1], whole=True)

@@ -52,14 +52,24 @@ class OnVertices(Kernel):
     def _values(self, eigenvalues: Array) -> Array:
         raise NotImplementedError
 
+    def _finite(self, eigenvalues: Array) -> Array:
+        """``_values``, or an error where one is more than a float holds."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            f = self._values(eigenvalues)
+        if not np.isfinite(f).all():
+            raise FloatingPointError(
+                f"{self} has no finite value for the eigenvalue {eigenvalues[np.argmax(~np.isfinite(f))]:.3g}: scale the weights or parameters."
+            )
+        return f
+
     def _applied(self, X: Array) -> Array:
-        return chebyshev(self.graph.operator(self.operator), self._values, X)
+        return chebyshev(self.graph.operator(self.operator), self._finite, X)
 
     def _prepare(self, X: Any) -> Any:
         if not self.explicit:
             return X
         values, vectors = self.graph.spectrum(self.operator)
-        f = self._values(values)
+        f = self._finite(values)
         return vectors[X.ids] * np.sqrt(np.maximum(f, 0.0))
 
     def _columns(self, ids: Array) -> Array:
@@ -221,10 +231,10 @@ class RegularizedLaplacian(OnVertices):
     sigma: float = positive(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
-        return 1.0 / (1.0 + float(self.sigma) ** 2 * np.maximum(eigenvalues, 0.0))
+        return 1.0 / (1.0 + np.square(float(self.sigma)) * np.maximum(eigenvalues, 0.0))
 
     def _applied(self, X: Array) -> Array:
-        return conjugate_gradients(sparse.eye_array(len(X)) + float(self.sigma) ** 2 * self.graph.operator(self.operator), X)
+        return conjugate_gradients(sparse.eye_array(len(X)) + np.square(float(self.sigma)) * self.graph.operator(self.operator), X)
 
 
 @kernel

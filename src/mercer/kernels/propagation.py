@@ -13,6 +13,7 @@ from mercer.kernels.base import kernel, natural, positive
 from mercer.kernels.families import Explicit
 from mercer.kernels.graphs import by_batches, counted
 
+_MOST_BINS = 2.0**62
 _UNIT = 2.0**32  # numbers are held as multiples of its inverse, whose sums do not depend on their order
 
 
@@ -54,6 +55,10 @@ class Propagation(Explicit):
         largest = max(float(np.abs(f).max(initial=0.0)) for f in fields)
         if largest * degree >= _UNIT / 4:
             raise DataError(f"Propagation: attributes of size {largest:.3g} are too large for degree {degree}; divide them, and width, alike.")
+        if largest / float(self.width) >= _MOST_BINS:
+            raise DataError(
+                f"Propagation(width={self.width}): numbers of size {largest:.3g} fall into more bins than can be counted; take a larger width."
+            )
         for field, b in zip(fields, shift, strict=False):
             z = np.round(field * _UNIT).astype(np.int64)
             for _ in range(t):

@@ -113,7 +113,9 @@ class MinMax(Composite):
         values = phi.values if isinstance(phi, Coded) else backend.to_numpy(phi)
         if (values < 0).any():
             raise DataError(f"MinMax needs features of at least 0, and those of {self.base} go down to {values.min():g}.")
-        totals = np.array([phi.values[a:b].sum(dtype=np.float64) for a, b in pairwise(phi.offsets)]) if isinstance(phi, Coded) else values.sum(axis=1)
+        with np.errstate(over="ignore"):  # what is infinite is an error below
+            rows = [phi.values[a:b].sum(dtype=np.float64) for a, b in pairwise(phi.offsets)] if isinstance(phi, Coded) else values.sum(axis=1)
+        totals = np.asarray(rows)
         warn_of_zeros(self.base, totals, "MinMax")
         if not isinstance(phi, Coded):
             return phi

@@ -35,8 +35,8 @@ class TreeKernel(OnPairs):
     def _cost(self, A: PackedTrees, B: PackedTrees) -> float:
         return float(np.mean(np.diff(A.offsets))) * len(B.productions)
 
-    def _sums(self, A: Any, B: Any, same: bool, first: int, out: Array) -> None:
+    def _sums(self, A: Any, B: Any, same: bool, first: int, out: Array, powers: Array) -> None:
         from mercer.loops import trees
 
         sides = [(x.offsets, x.productions, x.starts, x.children) for x in (A, B)]
-        trees.fragments(*sides[0], *sides[1], float(self.decay), self.fragments == "subtree", same, first, out)
+        trees.fragments(*sides[0], *sides[1], float(self.decay), self.fragments == "subtree", same, first, out, powers)

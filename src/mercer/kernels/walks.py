@@ -99,10 +99,10 @@ class Walk(OnGraphs):
     def _steps(self) -> int:
         return 4 * int(self.length) + 1
 
-    def _sums(self, A: Classes, B: Classes, same: bool, first: int, out: Array) -> None:
+    def _sums(self, A: Classes, B: Classes, same: bool, first: int, out: Array, powers: Array) -> None:
         from mercer.loops import walks
 
-        walks.walks(*A.arrays, *B.arrays, int(self.length), _alike(A, B), same, first, out)
+        walks.walks(*A.arrays, A.directed, *B.arrays, B.directed, int(self.length), _alike(A, B), same, first, out, powers)
 
 
 @kernel
@@ -119,7 +119,7 @@ class GeometricWalk(OnGraphs):
     def _steps(self) -> int:
         return 4 * _GUESS
 
-    def _sums(self, A: Classes, B: Classes, same: bool, first: int, out: Array) -> None:
+    def _sums(self, A: Classes, B: Classes, same: bool, first: int, out: Array, powers: Array) -> None:
         from mercer.loops import walks
 
         sides = *A.arrays, A.directed, *B.arrays, B.directed

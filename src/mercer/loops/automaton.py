@@ -8,6 +8,9 @@ weighted numbers of occurrences are a sum along the links, kept in each state.
 import numpy as np
 
 from mercer import backend
+from mercer.loops.scaled import UNIT, in_range, plus
+
+_DOWN = 2.0**-UNIT
 
 
 @backend.jit
@@ -127,8 +130,32 @@ def by_length(length, states):  # type: ignore[no-untyped-def]
 
 
 @backend.jit
-def substrings(values, offsets, rows, others, other_offsets, columns, letters, cumulative, out):  # type: ignore[no-untyped-def]
-    """out[r, c] = Σ over substrings u of w(|u|)·occurrences in x·occurrences in z, for rows × columns; ``cumulative[n]`` = Σ_{l ≤ n} w(l)."""
+def cumulated(decay, count, longest):  # type: ignore[no-untyped-def]
+    """Σ_{l ≤ n} decay^l for n = 0 … count, up to ``longest`` letters, as m·2^(512 e)."""
+    sums, units = np.zeros(count + 1), np.zeros(count + 1, np.int64)
+    m, e, total, unit = 1.0, 0, 0.0, 0
+    for n in range(1, count + 1):
+        if n <= longest:
+            m, e = in_range(m * decay, e)
+            total, unit = plus(total, unit, m, e)
+        sums[n], units[n] = total, unit
+    return sums, units
+
+
+@backend.jit
+def between(sums, units, n, m):  # type: ignore[no-untyped-def]
+    """Σ_{m < l ≤ n} of the weights."""
+    if units[n] == units[m]:
+        return sums[n] - sums[m], units[n]
+    return sums[n] - (sums[m] * _DOWN if units[n] == units[m] + 1 else 0.0), units[n]
+
+
+@backend.jit
+def substrings(values, offsets, rows, others, other_offsets, columns, letters, sums, units, out, powers):  # type: ignore[no-untyped-def]
+    """out[r, c]·2^powers[r, c] = Σ over substrings u of w(|u|)·occurrences in x·occurrences in z, for rows × columns.
+
+    ``sums[n]``·2^(512 ``units[n]``) = Σ_{l ≤ n} w(l).
+    """
     longest = 0
     for r in range(len(rows)):
         longest = max(longest, offsets[rows[r] + 1] - offsets[rows[r]])
@@ -136,17 +163,19 @@ def substrings(values, offsets, rows, others, other_offsets, columns, letters, c
     root = np.empty(letters + 1, np.int64)
     first, length, link = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     following, symbol, target = np.empty(4 * size, np.int64), np.empty(4 * size, np.int64), np.empty(4 * size, np.int64)
-    count, below = np.empty(size), np.empty(size)
+    count, below, level = np.empty(size), np.empty(size), np.empty(size, np.int64)
     for r in range(len(rows)):
         x = values[offsets[rows[r]] : offsets[rows[r] + 1]]
         states = automaton(x, letters, root, first, following, symbol, target, length, link, count)
         order = by_length(length, states)
-        below[0] = 0.0
+        below[0], level[0] = 0.0, 0
         for k in range(1, states):  # the weights of all suffixes of the longest substring of a state
             s = order[k]
-            below[s] = below[link[s]] + count[s] * (cumulative[length[s]] - cumulative[length[link[s]]])
+            own, unit = between(sums, units, length[s], length[link[s]])
+            own, unit = in_range(count[s] * own, unit)
+            below[s], level[s] = plus(below[link[s]], level[link[s]], own, unit)
         for c in range(len(columns)):
-            total, state, reached = 0.0, 0, 0
+            total, high, state, reached = 0.0, 0, 0, 0
             for j in range(other_offsets[columns[c]], other_offsets[columns[c] + 1]):
                 letter = others[j]
                 if letter == 0:
@@ -161,5 +190,8 @@ def substrings(values, offsets, rows, others, other_offsets, columns, letters, c
                     continue
                 state, reached = found, reached + 1
                 up = link[state]
-                total += below[up] + count[state] * (cumulative[reached] - cumulative[length[up]])
-            out[r, c] = total
+                own, unit = between(sums, units, reached, length[up])
+                own, unit = in_range(count[state] * own, unit)
+                own, unit = plus(below[up], level[up], own, unit)
+                total, high = plus(total, high, own, unit)
+            out[r, c], powers[r, c] = total, UNIT * high

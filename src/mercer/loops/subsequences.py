@@ -4,6 +4,7 @@ import numpy as np
 
 from mercer import backend
 from mercer.loops.lanes import FLOATS, STEPS, subsequence_end, subsequence_step
+from mercer.loops.scaled import in_range, plus
 
 
 @backend.jit
@@ -68,3 +69,29 @@ def features(values, offsets, letters, length, decay, out):  # type: ignore[no-u
                 below, above = begin[n - 1], begin[n] + c * sizes[n - 1]
                 for v in range(sizes[n - 1]):
                     state[above + v] += state[below + v] if n > 1 else decay
+
+
+@backend.jit
+def with_exponents(x, z, length, decay):  # type: ignore[no-untyped-def]
+    """The same sum for two sequences, as m·2^(512 e), by the recurrences of ``subsequences``: for numbers that no float could hold."""
+    n = len(z)
+    K, E = np.zeros((length, n + 1)), np.zeros((length, n + 1), np.int64)  # K′_l(i, ·), row 0 standing before the first letter
+    K[0] = 1.0
+    total, high = 0.0, 0
+    for i in range(len(x)):
+        letter = x[i]
+        for j in range(length - 1, n):
+            if z[j] == letter and letter != 0:
+                total, high = plus(total, high, K[length - 1, j], E[length - 1, j])
+        for level in range(min(length - 1, i + 1), 0, -1):  # shorter beginnings have no such subsequences
+            m, e = 0.0, 0
+            for j in range(level - 1, n):
+                m, e = in_range(decay * m, e)
+                if z[j] == letter and letter != 0:
+                    met, unit = in_range(K[level - 1, j] * decay, E[level - 1, j])
+                    met, unit = in_range(met * decay, unit)
+                    m, e = plus(m, e, met, unit)
+                old, unit = in_range(decay * K[level, j + 1], E[level, j + 1])
+                K[level, j + 1], E[level, j + 1] = plus(old, unit, m, e)
+    total, high = in_range(decay * total, high)
+    return in_range(decay * total, high)

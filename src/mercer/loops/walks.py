@@ -8,8 +8,11 @@ import numpy as np
 
 from mercer import backend
 from mercer.loops.graphs import mixed, refined
+from mercer.loops.scaled import UNIT
 
 DIVERGES = -1.0
+_BIG, _DOWN = 2.0**256, 2.0**-UNIT
+_LEAST = 2.0 ** (UNIT - 1022)  # what is smaller has digits missing when it is brought down
 
 
 @backend.jit
@@ -119,8 +122,30 @@ def _step(W, M, S, T, out, labels, starts, ends, marks, counts, u0, m, others, o
 
 
 @backend.jit
-def walks(offsets, labels, sizes, starts, ends, marks, counts, other_offsets, others, other_sizes, other_starts, other_ends, other_marks, other_counts, length, alike, same, first, out):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
-    """out[i, j] = the number of common walks with ``length`` edges; with ``same``, of the upper half from row ``first`` on."""
+def _brought_down(W, m, n):  # type: ignore[no-untyped-def]
+    """W divided by 2^512 where its largest number is beyond 2^256; whether it was, and whether a number has become too small for that."""
+    largest, lost = 0.0, False
+    for u in range(m):
+        for v in range(n):
+            largest = max(largest, W[u, v])
+    if largest <= _BIG:
+        return False, False
+    for u in range(m):
+        for v in range(n):
+            lost = lost or 0.0 < W[u, v] < _LEAST
+            W[u, v] *= _DOWN
+    return True, lost
+
+
+@backend.jit
+def walks(offsets, labels, sizes, starts, ends, marks, counts, directed, other_offsets, others, other_sizes, other_starts, other_ends, other_marks, other_counts, other_directed, length, alike, same, first, out, powers):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
+    """out[i, j]·2^powers[i, j] = the number of common walks with ``length`` edges; with ``same``, of the upper half from row ``first`` on.
+
+    A number that no float holds is computed again with the power of 2 apart. Numbers that become too small beside the largest then do not matter in
+    undirected graphs: with A_× symmetric and ρ its largest eigenvalue, a vertex starts at most √n ρ^l walks of length l, and all together start ρ^l
+    or more (every second l); what goes through a vertex that starts 2^−700 of that is lost in the last digit. In a directed graph walks may end, and
+    others remain: NaN, if so.
+    """
     most, other_most = np.max(np.diff(offsets)), np.max(np.diff(other_offsets))
     M, W, V = np.empty((most, other_most)), np.empty((most, other_most)), np.empty((most, other_most))
     S, T = np.empty((other_most, most)), np.empty((other_most, most))
@@ -131,17 +156,24 @@ def walks(offsets, labels, sizes, starts, ends, marks, counts, other_offsets, ot
             out[i, j] = 0.0
             if not _match(labels, u0, m, others, v0, n, M):
                 continue
-            W[:m, :n] = M[:m, :n]
-            for _ in range(length):
-                _step(W, M, S, T, V, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike)  # noqa: E501  # fmt: skip
-                W, V = V, W
-            total = 0.0
-            for u in range(m):
-                line = 0.0
-                for v in range(n):
-                    line += other_sizes[v0 + v] * W[u, v]
-                total += sizes[u0 + u] * line
-            out[i, j] = total
+            total, units, lost = np.inf, 0, False
+            for apart in range(2):
+                W[:m, :n] = M[:m, :n]
+                for _ in range(length):
+                    _step(W, M, S, T, V, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike)  # noqa: E501  # fmt: skip
+                    W, V = V, W
+                    if apart == 1:
+                        down, small = _brought_down(W, m, n)
+                        units, lost = units + down, lost or small
+                total = 0.0
+                for u in range(m):
+                    line = 0.0
+                    for v in range(n):
+                        line += other_sizes[v0 + v] * W[u, v]
+                    total += sizes[u0 + u] * line
+                if total < np.inf:
+                    break
+            out[i, j], powers[i, j] = total if not lost or not (directed[i] or other_directed[j]) else np.nan, UNIT * units
 
 
 @backend.jit

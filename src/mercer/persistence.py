@@ -290,7 +290,9 @@ def _check_members(value: Any) -> None:
         raise ModelFileError(f"A {cls.__name__} in the file lacks {lacking[0]!r}: it is damaged, or of another version of Mercer.")
     exact = is_dataclass(value) and (isinstance(value, Kernel) or not isinstance(value, BaseEstimator))
     for name in vars(value):
-        if (exact and name not in needed) or not str(name).isidentifier() or callable(getattr(cls, name, None)) or str(name).startswith("__"):
+        if name in needed:
+            continue
+        if exact or not str(name).isidentifier() or callable(getattr(cls, name, None)) or str(name).startswith("__"):
             raise ModelFileError(f"A {cls.__name__} in the file has a member {str(name)[:60]!r}, which a {cls.__name__} has not.")
 
 

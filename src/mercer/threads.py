@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
+import ctypes
 import os
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 from weakref import WeakSet
@@ -45,6 +49,15 @@ class _SingleThreadedBlas:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
+        self.enter()
+        self._mine.count = getattr(self._mine, "count", 0) + 1
+        try:
+            yield
+        finally:
+            self._mine.count -= 1
+            self.leave()
+
+    def enter(self) -> None:
         with self._lock:
             if self._inside == 0:
                 from threadpoolctl import ThreadpoolController
@@ -53,15 +66,12 @@ class _SingleThreadedBlas:
                 _release_control()
                 self._limiter = self._controller.limit(limits=1, user_api="blas")
             self._inside += 1
-            self._mine.count = getattr(self._mine, "count", 0) + 1
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._inside -= 1
-                self._mine.count -= 1
-                if self._inside == 0:
-                    self._restore()
+
+    def leave(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._restore()
 
     def _restore(self) -> None:
         _release_control()
@@ -126,6 +136,7 @@ def _after_fork_in_child() -> None:
         each._lock = threading.RLock()
     _pool.cache_clear()
     _in_worker.__dict__.clear()
+    _left.clear()
     single_threaded_blas.only_this_thread()
 
 
@@ -221,13 +232,63 @@ def stopping() -> bool:
 
 
 def abandonable(call: Callable[[], Result], stage: str = "factorisation") -> Result:
-    """``watch.abandonable``, also left where the pool this thread works for has been told to stop."""
+    """``watch.abandonable``, also left where the pool this thread works for has been told to stop.
+
+    A call that is left goes on with BLAS on one thread: it takes one core from what comes after, and a process that ends need not wait for it.
+    """
+    turn, state = threading.Lock(), {"done": False, "thread": 0, "left": False}
+
+    def work() -> Result:
+        with turn:
+            state["thread"] = threading.get_ident()
+            if state["left"]:
+                _left.add(state["thread"])
+        try:
+            return call()
+        finally:
+            with turn:
+                state["done"] = True
+                if state["left"]:
+                    _left.discard(state["thread"])
+                    single_threaded_blas.leave()
 
     def look() -> None:
         if stopping():
             raise Interrupted
 
-    return watch.abandonable(call, stage, look)
+    try:
+        return watch.abandonable(work, stage, look)
+    except BaseException:
+        with turn:
+            if not state["done"]:
+                state["left"] = True
+                if state["thread"]:
+                    _left.add(state["thread"])
+                single_threaded_blas.enter()
+        raise
+
+
+_left: set[int] = set()  # threads with a call that nobody waits for
+
+
+def _halt_what_was_left() -> None:
+    """Before the process ends: threads in a call that nobody waits for stand still, since libraries unload while it would still read their memory.
+
+    A handler in C, libc's own ``pause``, is all that such a thread can be made to run.
+    """
+    if not _left or not hasattr(signal, "pthread_kill") or not hasattr(signal, "SIGRTMAX"):
+        return
+    libc = ctypes.CDLL(None)
+    libc.signal.argtypes, libc.signal.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+    number = int(signal.SIGRTMAX) - 2
+    libc.signal(number, ctypes.cast(libc.pause, ctypes.c_void_p))
+    for thread in list(_left):
+        with suppress(ProcessLookupError):
+            signal.pthread_kill(thread, number)
+    time.sleep(0.05)  # until they do
+
+
+atexit.register(_halt_what_was_left)
 
 
 class cached_property(Generic[Value]):

@@ -38,10 +38,10 @@ class Stopped(RuntimeError):
         self.watch = watch
 
     def accepted(self) -> str:
-        """The reason, where whoever set the watch takes what there is so far, and is then left in peace; else this is raised again."""
+        """The reason, where whoever set the watch takes what there is so far, and is then let come to an end; else this is raised again."""
         if not self.watch.partial:
             raise self
-        self.watch.close()
+        self.watch.over = True
         return self.reason
 
 
@@ -63,6 +63,7 @@ class Watch:
         self.seconds, self.listener, self.partial, self.outer = seconds, listener, partial, outer
         self.began = time.perf_counter()
         self.state: dict[str, Any] = {}
+        self.over = False  # what is left is to be finished, and nothing new begun
         self._next = self.began + _PAUSE
         self._told = self.began
         self._telling = threading.RLock()
@@ -72,10 +73,6 @@ class Watch:
         """What was going on, in words."""
         stage, share = self.state.get("stage"), self.state.get("share")
         return "" if not stage else f" ({stage}{'' if share is None else f', {share:.0%} done'})"
-
-    def close(self) -> None:
-        """Nobody waits any more: what is left to do is done."""
-        self.seconds = self.listener = None
 
     def chain(self) -> Iterator[Watch]:
         """This watch and those around it."""
@@ -92,17 +89,18 @@ class Watch:
         self._next = now + _PAUSE
         for watch in self.chain():
             watch.state["stage"], watch.state["share"] = stage, share
-        self.check(now)
+        self.check(now, finishing=True)
         for watch in self.chain():
-            if watch.listener is not None and now - watch._told >= _TELL and watch._telling.acquire(blocking=False):
+            if watch.listener is not None and not watch.over and now - watch._told >= _TELL and watch._telling.acquire(blocking=False):
                 try:
                     watch.tell(now)
                 finally:
                     watch._telling.release()
 
-    def check(self, now: float) -> None:
-        """Raise if the time of this watch is over, or that of one around it: then of the outermost."""
-        late = [watch for watch in self.chain() if watch.seconds is not None and now - watch.began > watch.seconds]
+    def check(self, now: float, *, finishing: bool = False) -> None:
+        """Raise if the time of this watch has passed, or that of one around it: then of the outermost. ``finishing``: not of one that is over."""
+        open_ones = [watch for watch in self.chain() if watch.seconds is not None and not (finishing and watch.over)]
+        late = [watch for watch in open_ones if watch.seconds is not None and now - watch.began > watch.seconds]
         if late:
             raise OutOfTime(late[-1])
 
@@ -160,6 +158,15 @@ def look(stage: str = "kernel values", share: float | None = None) -> None:
     watch = _current.get()
     if watch is not None:
         watch.look(stage, share)
+
+
+def begin() -> None:
+    """Before a solver begins: raise ``Stopped`` if one before it was stopped, so that nothing new is begun."""
+    watch = _current.get()
+    ended = [each for each in watch.chain() if each.over] if watch is not None else []
+    if ended:
+        ended[-1].check(time.perf_counter())
+        raise Stopped(ended[-1])
 
 
 def report(**state: Any) -> None:

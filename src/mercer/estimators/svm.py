@@ -29,6 +29,7 @@ from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import ActiveSet, kept, shared
 from mercer.threads import run_tasks
+from mercer.watch import Stopped
 
 
 class Pair(NamedTuple):
@@ -116,7 +117,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         return self
 
     def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
-        parts = self._parts(codes, bounds, kept(gram) if len(self.classes_) == 2 else shared(gram))
+        parts = self._parts(codes, bounds, _ready(gram, len(self.classes_)))
         problems = [self._problem(part) for part in parts]
         if len(parts) == 1:
             solutions = [solver.solve(problems[0], parts[0].whole)]
@@ -423,6 +424,15 @@ class NuSVC(Classifier):
             f"constant. On these data {cure}.",
             UserWarning, stacklevel=5,
         )  # fmt: skip
+
+
+def _ready(gram: Gram, classes: int) -> Gram:
+    """The matrix as all that is done with it wants it; as it is where the time is over before, which the solver then finds and tells."""
+    try:
+        return kept(gram) if classes == 2 else shared(gram)
+    except Stopped as stop:
+        stop.accepted()
+        return gram
 
 
 def between_hulls(s: Solution, problem: DualQP, part: Part, solver: ActiveSet, **least: float) -> Pair:

@@ -29,7 +29,7 @@ from mercer.solvers.newton import free_step
 from mercer.solvers.small import LARGEST, solve_small
 from mercer.solvers.smo import MARGIN, Block, row_length
 from mercer.threads import Interrupted, cached_property, run_tasks, single_threaded_blas, stopping
-from mercer.watch import Stopped, Watch, current, report, unwatched, watching
+from mercer.watch import Stopped, Watch, begin, current, report, unwatched, watching
 
 _STORED = 2048  # items of a matrix that is stored for many small problems: 34 MB
 _TINY = 512  # items whose matrix is stored in any case: to look at it again costs less than to compute it again
@@ -79,6 +79,7 @@ class ActiveSet:
         """From ``start``, if given, moved into the bounds and to the sums that are to be kept."""
         with self._watched():
             try:
+                begin()
                 gram = kept(gram)
                 if start is None:
                     items = np.arange(len(problem)) if problem.index is None else problem.index
@@ -96,6 +97,7 @@ class ActiveSet:
         """Several problems, each on some of the items of one matrix: small ones together."""
         with self._watched():
             try:
+                begin()
                 return self._solve_all(problems, gram, parts)
             except Stopped as stop:
                 return [_at_zero(problem, stop) for problem in problems]

@@ -21,7 +21,7 @@ from mercer.problems import SmoothERM, SmoothSolution
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import within_plane
 from mercer.solvers.smooth import held
-from mercer.watch import Stopped, asked_to_stop, watching
+from mercer.watch import Stopped, asked_to_stop, begin, watching
 
 _RELAXED = 1.6
 _BALANCE = 25  # steps between two looks at whether ρ is right
@@ -56,6 +56,7 @@ class Splitting:
         reason, gap, n_iter = "max_iter", np.inf, 0
         alpha, b, f = np.zeros(n), 0.0, np.zeros(n)
         try:
+            begin()
             while n_iter < self.max_iter:
                 if ridge is None:
                     ridge = within_plane(inverse.shifted(ones, 2 * problem.ridge / rho), plane)

@@ -20,7 +20,7 @@ from mercer.backend import Array
 from mercer.gram import DenseGram, Gram, LowRankGram
 from mercer.problems import SmoothERM, SmoothSolution
 from mercer.solvers.inverses import Inverse, choose
-from mercer.watch import Stopped, asked_to_stop, watching
+from mercer.watch import Stopped, asked_to_stop, begin, watching
 
 _FLOOR = 1e-8  # of the largest curvature: a straight piece gets as much, so that the step is defined
 _INNER = 60  # steps of conjugate gradients for one of Newton's
@@ -51,6 +51,7 @@ class Descent:
         limits = watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0)
         with limits, threads.calm_blas(gram.shape[0]):
             try:
+                begin()
                 run = _Run(self, problem, held(gram))
             except Stopped as stop:  # before there was a matrix to learn from
                 run = _Run(self, problem, gram)

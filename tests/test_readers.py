@@ -120,6 +120,7 @@ def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:
     [
         ("", r"is empty"),
         (" \n\n", r"only blank lines"),
+        ('""\n" "\n', r"only blank lines"),
         ("a,b\n", r"has a header but no rows"),
         ("5.1 3.5 1\n4.9 3.0 0\n", r"separated by blanks"),
         ("a,b\n1,2\n\n3\n", r"line 4 has 1 fields, the first line has 2"),

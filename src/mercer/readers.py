@@ -293,7 +293,7 @@ def _delimiter(text: str, path: Path) -> str:
     for delimiter in _DELIMITERS:
         records = (line for line in _lines(_unquoted(head, delimiter)) if line.strip())
         counts = Counter(record.count(delimiter) + 1 for record in islice(records, _SAMPLE))
-        width, often = max(counts.items(), key=lambda item: item[1])
+        width, often = max(counts.items(), key=lambda item: item[1], default=(1, 0))  # none where all there is, is quoted blanks
         if width > 1 and often / counts.total() > share:
             best, share = delimiter, often / counts.total()
     words = head.lstrip().partition("\n")[0].split()

@@ -128,6 +128,7 @@ def test_tests_mirror_the_source() -> None:
         "reading": "test_notation.py",
         "svmlight": "test_readers.py",
         "archives": "test_readers.py",
+        "parquet": "test_readers.py",
         "demo": "test_cli.py",
         "inventory": "test_cli.py",
         "versions": "test_cli.py",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from scipy import sparse
 
-from mercer.candidates import Columns, candidates, relevance
+from mercer.candidates import Columns, Entries, candidates, relevance
 from mercer.kernels.vectors import Gaussian
 from mercer.kinds import Kind, infer_kinds
 
@@ -30,6 +31,17 @@ def test_the_smooth_kernel_is_a_gaussian_over_numbers_and_disagreements() -> Non
         (np.array(FRAME.get_column(name).to_list(), object)[:, None] != np.array(FRAME.get_column(name).to_list(), object)) for name in "cd"
     )
     np.testing.assert_allclose(K, np.exp(-gamma * (a[:, None] - a) ** 2 - 2 * gamma * disagree), rtol=1e-12)
+
+
+def test_the_spread_of_a_sparse_table_is_its_total_variance() -> None:
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(np.where(rng.random((50, 300)) < 0.05, rng.random((50, 300)), 0.0))
+    entries = Entries.of(X)
+    assert entries.spread == pytest.approx(X.toarray().var(axis=0).sum())
+    for candidate in candidates(entries, "classification", 1.0, None):
+        for kernel in candidate.grid["kernel"]:
+            assert np.isfinite(kernel(X)).all()
+    assert relevance(entries, "regression") == []
 
 
 @pytest.mark.parametrize("columns", [Columns(("a", "b"), ("c", "d"), True), Columns(("a",), (), False), Columns((), ("c", "d"), False)], ids=str)

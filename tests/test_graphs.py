@@ -1461,6 +1461,45 @@ def test_a_graph_without_vertices_in_files(tmp_path: Path) -> None:
     np.testing.assert_array_equal(mc.WeisfeilerLehman(1)(found), mc.WeisfeilerLehman(1)(graphs([coded(p) for p in some])))
 
 
+@pytest.mark.parametrize(
+    ("what", "text", "message"),
+    [
+        ("graph_indicator", "1\n999999999999\n", r"names graph 999999999999, and has 2 vertices"),
+        ("graph_indicator", "1\n1.5\n", r"line 2 of .* has 1.5 where a whole number is needed"),
+        ("graph_indicator", "1\nnan\n", r"line 2 of .* has nan where"),
+        ("A", "1, 1e300\n", r"line 1 of .* has 1e\+300 where"),
+        ("A", "1\n2\n1\n", r"_A.txt has 3 numbers"),
+        ("A", "1, x\n", r"not a table of numbers"),
+        ("node_labels", "\ud800", r"is not a text"),
+    ],
+)
+def test_spoiled_sets_of_graphs_are_refused_in_words(tmp_path: Path, what: str, text: str, message: str) -> None:
+    files = {"A": "1, 2\n2, 1\n", "graph_indicator": "1\n1\n", "node_labels": "0\n1\n", what: text}
+    for name, content in files.items():
+        (tmp_path / f"SET_{name}.txt").write_bytes(content.encode("utf-8", "surrogatepass"))
+    with pytest.raises(mc.DataError, match=message):
+        mc.read_tu(tmp_path)
+
+
+def test_sets_of_graphs_are_limited_by_what_they_unpack_to(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "SET.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("SET_A.txt", "1, 1\n" * 1_000_000)
+        archive.writestr("SET_graph_indicator.txt", "1\n")
+    with pytest.raises(mc.DataError, match=r"more than the 1 MB that may be read.*max_bytes"):
+        mc.read_tu(tmp_path / "SET.zip", max_bytes="1MB")
+    (tmp_path / "cut.zip").write_bytes((tmp_path / "SET.zip").read_bytes()[:-30])
+    with pytest.raises(mc.DataError, match="not a zip archive, or is damaged"):
+        mc.read_tu(tmp_path / "cut.zip")
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 100, b"nothing\n", b"\n\n\n999999  0  0\nM  END\n$$$$\n", bytes(range(256)) * 4])
+def test_spoiled_molecules_are_refused_in_words(tmp_path: Path, content: bytes) -> None:
+    pytest.importorskip("rdkit")
+    (tmp_path / "m.sdf").write_bytes(content)
+    with pytest.raises(mc.DataError, match=r"m\.sdf"):
+        mc.read_sdf(tmp_path / "m.sdf")
+
+
 def test_broken_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="neither a folder nor a zip"):
         mc.read_tu(tmp_path / "nowhere")

@@ -124,6 +124,7 @@ from .selection.conformal import ConformalRegressor as ConformalRegressor
 from .selection.search import KernelSearchCV as KernelSearchCV
 from .selection.search import nested_scores as nested_scores
 from .selection.tuning import tune as tune
+from .svmlight import SparseTable as SparseTable
 from .testing import check_gram as check_gram
 from .testing import check_kernel as check_kernel
 from .testing import check_mercer as check_mercer

@@ -32,7 +32,7 @@ def _said_plainly() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-_MAX_BYTES = typer.Option("--max-bytes", help="How much may be read of a file after unpacking, as 8GB; an eighth of the machine's if not given.")
+_MAX_BYTES = typer.Option("--max-bytes", help="How much may be read of a file after unpacking, as 8GB; an eighth of the memory if not given.")
 
 
 @app.command()

@@ -36,6 +36,7 @@ from mercer import backend
 from mercer.data import DataError, Graph, as_frame
 from mercer.data.archives import array_header
 from mercer.data.networks import Network
+from mercer.data.tables import excerpt
 from mercer.kernels.base import Kernel
 
 FORMAT = 1
@@ -290,10 +291,9 @@ def _check_members(value: Any) -> None:
         raise ModelFileError(f"A {cls.__name__} in the file lacks {lacking[0]!r}: it is damaged, or of another version of Mercer.")
     exact = is_dataclass(value) and (isinstance(value, Kernel) or not isinstance(value, BaseEstimator))
     for name in vars(value):
-        if name in needed:
-            continue
-        if exact or not str(name).isidentifier() or callable(getattr(cls, name, None)) or str(name).startswith("__"):
-            raise ModelFileError(f"A {cls.__name__} in the file has a member {str(name)[:60]!r}, which a {cls.__name__} has not.")
+        shadows = callable(getattr(cls, name, None)) or name.startswith("__")
+        if name not in needed and (exact or shadows or not name.isidentifier()):
+            raise ModelFileError(f"A {cls.__name__} in the file has a member {excerpt(name)}, which a {cls.__name__} has not.")
 
 
 def _with_parts(value: Any, change: Callable[[Any, str], Any]) -> Any:

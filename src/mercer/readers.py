@@ -26,6 +26,7 @@ import polars as pl
 
 from mercer.data import DataError
 from mercer.data.archives import Archive, check_fields, most_bytes, read_array, too_large, unpacked
+from mercer.data.parquet import check_parquet
 from mercer.data.tables import excerpt
 from mercer.svmlight import SparseTable, read_svmlight
 
@@ -41,9 +42,6 @@ _EXTENSIONS = {*_COMPRESSED, *_DELIMITED, *_PARQUET, ".npz", *_SVMLIGHT, *_FASTA
 _SAMPLE = 100  # records that a delimiter is judged by
 _BATCH = 10_000  # records of a FASTA file that are Python texts at a time
 _NAMES = ("columns", "feature_names")  # of an array with the names of the columns of X
-
-# Bytes of a value in a column; of a text, what refers to it
-_WIDTHS = {pl.Int8: 1, pl.UInt8: 1, pl.Boolean: 1, pl.Int16: 2, pl.UInt16: 2, pl.Int32: 4, pl.UInt32: 4, pl.Float32: 4, pl.Date: 4, pl.String: 16}
 
 _PAIR = r"\d+:[^\s:]+"
 _SVMLIGHT_LINE = re.compile(rf"[+-]?[\d.]+(e[+-]?\d+)?(\s+qid:\d+)?(\s+{_PAIR})+\s*(#.*)?", re.IGNORECASE)
@@ -293,7 +291,7 @@ def _delimiter(text: str, path: Path) -> str:
     for delimiter in _DELIMITERS:
         records = (line for line in _lines(_unquoted(head, delimiter)) if line.strip())
         counts = Counter(record.count(delimiter) + 1 for record in islice(records, _SAMPLE))
-        width, often = max(counts.items(), key=lambda item: item[1])
+        width, often = max(counts.items(), key=lambda item: item[1], default=(1, 0))  # none where all there is, is quoted blanks
         if width > 1 and often / counts.total() > share:
             best, share = delimiter, often / counts.total()
     words = head.lstrip().partition("\n")[0].split()
@@ -484,17 +482,10 @@ def _looks_like_svmlight(text: str) -> bool:
 
 
 def _read_parquet(path: Path, limit: int) -> pl.DataFrame:
-    """A Parquet file. A few bytes may stand for many rows, so their number, which the file states, is looked at first."""
+    check_parquet(path, limit)
     try:
-        plan = pl.scan_parquet(path, glob=False)
-        rows = int(plan.select(pl.len()).collect().item())
-        size = rows * sum(_WIDTHS.get(kind.base_type(), 8) for kind in plan.collect_schema().dtypes())
-        if size > limit:
-            raise too_large(path, size, limit)
-        return plan.collect()
+        return pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
         raise DataError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0][:200] if str(error) else 'it is damaged'}") from None
 
 

@@ -1725,8 +1725,8 @@ def test_a_table_of_numbers_strings_and_molecules(make: Any, tmp_path: Path) -> 
     theirs = GridSearchCV(mc.SVC(kernel=kernel), {"C": [0.1, 1.0]}, cv=cv).fit(frame, y)
     ours = mc.KernelSearchCV(mc.SVC(kernel=kernel), {"C": [0.1, 1.0]}, cv=cv).fit(frame, y)
     np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
-    lengths = mc.KernelSearchCV(mc.SVC(kernel=kernel), {"kernel__pathbag__kernel__base__length": [1, 3]}, cv=cv).fit(frame, y)
-    assert lengths.best_params_["kernel__pathbag__kernel__base__length"] in (1, 3)
+    lengths = mc.KernelSearchCV(mc.SVC(kernel=kernel), {"kernel__tanimoto__kernel__base__length": [1, 3]}, cv=cv).fit(frame, y)
+    assert lengths.best_params_["kernel__tanimoto__kernel__base__length"] in (1, 3)
     np.testing.assert_array_equal(clone(model).fit(frame, y).decision_function(new), model.decision_function(new))
 
 

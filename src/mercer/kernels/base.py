@@ -141,6 +141,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """How many numbers a row of ``_features`` would hold."""
         raise NotImplementedError
 
+    def _listed(self) -> Kernel:
+        """The same kernel with its features listed, where it has finitely many and finds its values without them."""
+        return self._with_children(lambda child: child._listed())
+
     def _balanced(self) -> Kernel:
         """A kernel g(x) k(x, z) g(z), g > 0, with the same normalised values, whose own are less likely to be beyond what a float holds."""
         return self
@@ -230,7 +234,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def feature_names(self, X: Any) -> list[Any]:
         """What the columns of ``features(X)`` stand for; only for kernels on an open set of columns."""
         X = X if hasattr(X, "__len__") else list(X)
-        names, phi = self._names(X), self._embedded(X)
+        names, phi = self._listed()._names(X), self._embedded(X)
         assert isinstance(phi, Coded)
         return [names[int(code)] for code in phi.tocsr()[1]]
 
@@ -240,7 +244,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _embedded(self, X: Any) -> Any:
         """φ(x_i) as an array, a CSR matrix or ``Coded``."""
-        k, A, _ = self._enter(X, None)
+        k, A, _ = self._listed()._enter(X, None)
         if not k.explicit:
             raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
         need = k._width(A) * size(A) * 8

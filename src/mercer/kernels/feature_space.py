@@ -24,6 +24,7 @@ from mercer.validity import check_symmetric
 class Wrapper(Composite):
     """A kernel around one other, written as a method call: k.normalized()."""
 
+    around: ClassVar[bool] = True
     kernel: Kernel
     method_name: ClassVar[str]
 
@@ -224,6 +225,7 @@ class CenteredAt(Composite):
     """
 
     _bound_to_values = True
+    around: ClassVar[bool] = True
     kernel: Kernel
     reference: Any
     weights: Any
@@ -326,6 +328,7 @@ class Projected(Composite):
     """⟨φ(x), φ(z)⟩ with φ(x) = k(x, R)·basis, R a reference sample: a similarity made Euclidean by its values to R."""
 
     _bound_to_values = True
+    around: ClassVar[bool] = True
     kernel: Kernel
     reference: Any
     basis: Any

@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features, _c
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import Vectors, listed, size, take
+from mercer.data.notices import quietly
 from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian
@@ -98,7 +99,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _bind(self, X: Any, weights: Array | None) -> None:
         """Fix what the kernel takes from data: ``kernel_``."""
-        self.kernel_ = None if self._precomputed else self._given_kernel.bind(self._given_kernel.domain.check(X), weights)
+        with quietly():  # what the kernel does not use is told when the matrix is computed
+            self.kernel_ = None if self._precomputed else self._given_kernel.bind(self._given_kernel.domain.check(X), weights)
 
     def _gram(self, X: Any) -> Gram:
         """The square matrix of the training items."""

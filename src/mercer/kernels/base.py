@@ -19,6 +19,7 @@ from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.counts import CountsGram
 from mercer.data import Anything, Coded, DataError, Domain, Uncounted, check_same_width, chunks, in_order_of, leaves, size, take
+from mercer.data.notices import one_call
 from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
 if TYPE_CHECKING:
@@ -234,7 +235,8 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def feature_names(self, X: Any) -> list[Any]:
         """What the columns of ``features(X)`` stand for; only for kernels on an open set of columns."""
         X = X if hasattr(X, "__len__") else list(X)
-        names, phi = self._listed()._names(X), self._embedded(X)
+        with one_call():
+            names, phi = self._listed()._names(X), self._embedded(X)
         assert isinstance(phi, Coded)
         return [names[int(code)] for code in phi.tocsr()[1]]
 
@@ -273,11 +275,12 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The door: check parameters and data, bind, prepare. Returns the bound kernel and both sides (B is A without Y)."""
         self.check_parameters()
         same = Y is None or Y is X
-        X = self.domain.check(X if same else in_order_of(X, Y))
-        Y = X if same else self.domain.check(Y)
-        k = self.bind(Y)
-        A = k._prepare(X)
-        B = A if same else k._prepare(Y)
+        with one_call():
+            X = self.domain.check(X if same else in_order_of(X, Y))
+            Y = X if same else self.domain.check(Y)
+            k = self.bind(Y)
+            A = k._prepare(X)
+            B = A if same else k._prepare(Y)
         return k, A, B
 
     # -- final: algebra ----------------------------------------------------------------------------------------------
@@ -361,11 +364,21 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         return BothStrands(self)
 
-    def over(self, alphabet: Any, unknown: str = "skip") -> Kernel:
-        """k of sequences over an alphabet; a symbol outside equals nothing ("skip"), is one further letter ("letter"), or an "error"."""
+    def over(self, alphabet: Any = None, unknown: str = "skip", case: str | None = None) -> Kernel:
+        """k of sequences over an alphabet; a symbol outside equals nothing ("skip"), is one further letter ("letter"), or an "error".
+
+        ``case="fold"`` takes letters of either case as the same (soft-masked DNA); "keep" says that they differ, and None as well, with a warning
+        where DNA has both. Without an alphabet all symbols are kept.
+        """
         from mercer.kernels.strands import Over
 
-        return Over(self, alphabet, unknown)
+        return Over(self, alphabet, unknown, case)
+
+    def atoms(self, charge: bool = False, chirality: bool = False) -> Kernel:
+        """k of molecules whose atoms are labelled by their element and, if wanted, their charge and chirality (with it, bonds by E and Z)."""
+        from mercer.kernels.atoms import Atoms
+
+        return Atoms(self, charge, chirality)
 
     def on(self, columns: Any) -> Kernel:
         """k on some columns of a table: a name or number, or a list of them."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SUM, PRODUCT, ATOM = 1, 2, 3
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_METHODS = ("normalized", "centered", "repaired", "on", "map", "imputed", "standardized", "over", "both_strands")
+_METHODS = ("normalized", "centered", "repaired", "on", "map", "imputed", "standardized", "over", "both_strands", "atoms")
 _MOST_ENTRIES = 1000
 _QUOTED = re.compile(r"'(?:\\.|[^'\\])*'" + r'|"(?:\\.|[^"\\])*"')
 

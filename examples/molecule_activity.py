@@ -25,7 +25,7 @@ import mercer as mc
 from mercer.kernels.graphs import simple_paths, written
 
 LENGTH = 5
-PATHS = mc.PathBag(LENGTH)
+PATHS = mc.PathBag(LENGTH).atoms(charge=True, chirality=True)
 
 
 def made_up(n: int = 120) -> tuple[list[str], Any]:
@@ -51,7 +51,7 @@ def contributions(machine: Any, smiles: str) -> dict[str, float]:
 
 def atoms(smiles: str, paths: dict[str, float]) -> Any:
     """The contributions of the paths shared out among their atoms: a path's among all places where it occurs, and there evenly."""
-    (g,) = mc.as_graphs([smiles])
+    (g,) = mc.as_graphs([smiles], charge=True, chirality=True)
     bonds = {tuple(sorted(e)): mark for e, mark in zip(g.edges.tolist(), g.edge_labels, strict=True)}
     places = defaultdict(list)
     for walk in simple_paths(g, LENGTH):

@@ -51,7 +51,8 @@ def test_every_kernel_is_in_the_table() -> None:
     ]
     bound = ["Filled", "Shifted"]  # what Imputed and Standardized become when bound: tested in test_inputs
     normalised = ["Balanced", "Directions", "ExponentialOfDistance"]  # what is computed in place of others: tested in test_scaled
-    assert sorted(missing) == sorted(bound + normalised)
+    listed = ["ListedGappy"]  # what Gappy is when features are asked for: tested in test_sequences
+    assert sorted(missing) == sorted(bound + normalised + listed)
 
 
 def _all_parts(kernel: mc.Kernel) -> list[mc.Kernel]:

@@ -924,6 +924,7 @@ def test_one_hot_rows_of_graphs_without_vertices() -> None:
     assert mc.VertexHistogram()(Z).tolist() == [[0, 0], [0, 2]]
 
 
+@pytest.mark.filterwarnings("ignore::mercer.IgnoredWarning")
 def test_a_graph_without_vertices_may_have_attributes() -> None:
     g = mc.Graph([], [], attributes=np.empty((0, 3)))
     assert g.n_vertices == 0
@@ -1090,6 +1091,7 @@ SMILES, DRAWN = list(MOLECULES), list(MOLECULES.values())
 @every
 def test_molecules_are_graphs(kernel: mc.Kernel) -> None:
     chem = pytest.importorskip("rdkit.Chem")
+    kernel = kernel.atoms()  # by their elements: some have charges
     K = kernel(DRAWN)
     np.testing.assert_array_equal(kernel(SMILES), K)
     np.testing.assert_array_equal(kernel([chem.MolFromSmiles(s) for s in SMILES]), K)
@@ -1100,7 +1102,7 @@ def test_molecules_are_graphs(kernel: mc.Kernel) -> None:
 @zero_norms_are_expected
 def test_every_column_of_molecules() -> None:
     pytest.importorskip("rdkit")
-    kernel = mc.Tanimoto(mc.PathBag(7))
+    kernel = mc.Tanimoto(mc.PathBag(7)).atoms()
     K = kernel(DRAWN)
     forms: list[Callable[[list[str]], Any]] = [
         tuple, iter, np.array, pd.Series, pl.Series, lambda x: np.array(x, object), lambda x: pd.Series(x, dtype="string"),
@@ -1376,10 +1378,7 @@ def test_numbers_of_walks_that_no_float_holds_are_refused() -> None:
     Z = [mc.Graph([(0, 1), (1, 2), (0, 2)]), mc.Graph(list(itertools.combinations(range(5), 2)))]
     with pytest.raises(FloatingPointError, match="inf"):
         mc.Walk(600)(Z)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        with pytest.raises((FloatingPointError, DataError)):
-            mc.Walk(600).normalized()(Z)
+    np.testing.assert_allclose(mc.Walk(600).normalized()(Z), 1.0, rtol=1e-12)  # 3·2^l and 5·4^l walks: a product
 
 
 def test_sums_over_walks_that_diverge_are_refused() -> None:
@@ -1668,6 +1667,7 @@ STRANGE = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::mercer.IgnoredWarning")
 @pytest.mark.parametrize("i", range(len(STRANGE)))
 def test_strange_graphs_are_saved(i: int, tmp_path: Path) -> None:
     Z = [STRANGE[i]] * 2 + ([mc.Graph([(0, 1)], ["C", "O"], attributes=[[1.0, 2.0]] * 2)] * 2 if i == 3 else [GOOD, GOOD])
@@ -1764,8 +1764,8 @@ def test_a_table_of_numbers_strings_and_molecules(make: Any, tmp_path: Path) -> 
     theirs = GridSearchCV(mc.SVC(kernel=kernel), {"C": [0.1, 1.0]}, cv=cv).fit(frame, y)
     ours = mc.KernelSearchCV(mc.SVC(kernel=kernel), {"C": [0.1, 1.0]}, cv=cv).fit(frame, y)
     np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
-    lengths = mc.KernelSearchCV(mc.SVC(kernel=kernel), {"kernel__pathbag__kernel__base__length": [1, 3]}, cv=cv).fit(frame, y)
-    assert lengths.best_params_["kernel__pathbag__kernel__base__length"] in (1, 3)
+    lengths = mc.KernelSearchCV(mc.SVC(kernel=kernel), {"kernel__tanimoto__kernel__base__length": [1, 3]}, cv=cv).fit(frame, y)
+    assert lengths.best_params_["kernel__tanimoto__kernel__base__length"] in (1, 3)
     np.testing.assert_array_equal(clone(model).fit(frame, y).decision_function(new), model.decision_function(new))
 
 

@@ -1414,3 +1414,53 @@ def test_a_long_computation_stops_when_interrupted(name: str) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Features of large kernels
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("letters", ["ACGT", "AC"], ids=["by hash", "by cell"])
+@pytest.mark.parametrize(("g", "k"), [(10, 6), (11, 7)])
+def test_gapped_words_of_usual_sizes_have_names(g: int, k: int, letters: str) -> None:
+    """Each column counts the windows that fit its name; windows are compared for the values, and features listed when they are asked for."""
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list(letters), 40)) for _ in range(5)]
+    kernel = mc.Gappy(g, k)
+    names, phi = kernel.feature_names(X), kernel.features(X)
+    assert len(set(names)) == len(names) == phi.shape[1]
+    assert all(len(name) == g and name.count(".") == g - k for name in names[:100])
+    for j in rng.choice(len(names), 12):
+        fits = re.compile(f"(?={names[j]})")
+        np.testing.assert_array_equal(phi[:, [j]].toarray().ravel(), [len(fits.findall(x)) for x in X])
+    np.testing.assert_allclose((phi @ phi.T).toarray(), kernel(X), rtol=1e-12)
+
+
+def test_weights_of_gapped_words() -> None:
+    rng = np.random.default_rng(1)
+    X = ["".join(rng.choice(list("ACGT"), 30)) for _ in range(8)]
+    y = [0, 1] * 4
+    X = [x[:9] + "TTGACATAATG" + x[20:] if label else x for x, label in zip(X, y, strict=True)]
+    machine = mc.SVC(kernel=mc.Gappy(11, 7).normalized()).fit(X, y)
+    names, weights = machine.function_.feature_weights()
+    best = max(zip(weights, names, strict=True))[1]
+    assert re.fullmatch(best, "TTGACATAATG")
+    phi = mc.Gappy(11, 7).normalized().features(list(machine.function_.centers))
+    np.testing.assert_allclose(phi @ weights + machine.function_.bias, machine.function_(list(machine.function_.centers)), rtol=1e-10)
+
+
+@pytest.mark.parametrize("kernel", [mc.Gappy(200, 100), mc.Gappy(40, 20).normalized()], ids=str)
+def test_too_many_features_are_said_to_be(kernel: mc.Kernel) -> None:
+    for ask in (kernel.features, kernel.feature_names):
+        with pytest.raises(MemoryError, match=r"features for each window.*Name those of fewer sequences"):
+            ask(["ACGT" * 100])
+
+
+NAMELESS = [mc.Mismatch(9, 2, "ACGT"), mc.Mismatch(3, 1, "ACGT"), mc.Substring(), mc.Subsequence(3), mc.WeightedDegree(20, 2), mc.LocalAlignment()]
+
+
+@pytest.mark.parametrize("kernel", NAMELESS, ids=str)
+def test_other_features_have_no_names_in_words(kernel: mc.Kernel) -> None:
+    with pytest.raises(TypeError, match="have no names"):
+        kernel.feature_names(["ACGTACGTAC", "ACGTTCGTAC"])

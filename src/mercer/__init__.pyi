@@ -5,6 +5,7 @@ from .data import as_graphs as as_graphs
 from .data import read_tu as read_tu
 from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
+from .data.notices import IgnoredWarning as IgnoredWarning
 from .estimators.cca import KernelCCA as KernelCCA
 from .estimators.hebbian import KernelHebbian as KernelHebbian
 from .estimators.kernel_pca import KernelPCA as KernelPCA

@@ -68,7 +68,7 @@ class Columns:
     def written(self, text: Kernel, sequence: Kernel, molecule: Kernel) -> Kernel | None:
         """Kernels for each text, sequence and molecule, added; None where there are none."""
         # a little of a constant, so that two empty ones are alike instead of without direction
-        by = [(text, self.texts), (sequence, self.sequences), (molecule, self.molecules)]
+        by = [(text, self.texts), (sequence, self.sequences), (molecule.atoms(charge=True, chirality=True), self.molecules)]
         parts = [(kernel + 0.01).normalized().on(name) for kernel, names in by for name in names]
         return reduce(add, parts) if parts else None
 

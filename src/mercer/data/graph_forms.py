@@ -10,7 +10,9 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
+from mercer.data.graph_notices import is_matrix, tell_of_names, tell_of_numbers
 from mercer.data.graphs import Graph, PackedGraphs, labels_by_edge, pack
+from mercer.data.notices import one_call
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.sequences import is_missing, items_of
@@ -21,14 +23,22 @@ from mercer.data.tables import DataError
 class Graphs(Domain):
     """Labelled graphs: ``mercer.Graph``, networkx or igraph objects, (adjacency, labels), (edges, labels[, edge labels]), dictionaries with
     "edge_index" or "edges", RDKit molecules, and SMILES as strings. ``label``, ``edge_label`` and ``attributes`` name what to read where vertices and
-    edges have named attributes. The internal form is ``PackedGraphs``."""
+    edges have named attributes; ``charge`` and ``chirality`` whether those of molecules are part of their labels (None: they are not, with a warning
+    where there are any). ``numbers``: whether the kernel reads the attributes of vertices. The internal form is ``PackedGraphs``."""
 
     label: str = "label"
     edge_label: str = "label"
     attributes: str | None = None
+    charge: bool | None = None
+    chirality: bool | None = None
+    numbers: bool = False
 
     def check(self, X: Any) -> Rep:
-        return X if isinstance(X, PackedGraphs) else pack(self.graphs(X))
+        if isinstance(X, PackedGraphs):
+            return X
+        found = pack(self.graphs(X))
+        tell_of_numbers(found.attributes, read=self.numbers)
+        return found
 
     def kept(self, X: Any) -> Any:
         return X if isinstance(X, PackedGraphs) or all(isinstance(item, str) for item in X) else self.graphs(X)
@@ -39,6 +49,12 @@ class Graphs(Domain):
             raise DataError(f"Expected a collection of graphs, got one {type(X).__name__}; put it in a list: [graph].")
         items = items_of(X, "graphs")
         found = [self._graph(i, item) for i, item in enumerate(items)]
+        tell_of_names(items, self.label, self.edge_label, self.attributes)
+        molecules = [item for item in items if isinstance(item, str) or hasattr(item, "GetAtoms")]
+        if molecules and (self.charge is None or self.chirality is None):
+            from mercer.data.molecules import tell_of_charge_and_chirality
+
+            tell_of_charge_and_chirality(molecules, charge=self.charge, chirality=self.chirality)
         for name, default in (("label", "label"), ("edge_label", "label")):
             wanted = getattr(self, name)
             if wanted != default and items and all(getattr(g, f"{name}s") is None for g in found):
@@ -60,14 +76,14 @@ class Graphs(Domain):
         if isinstance(item, str) or hasattr(item, "GetAtoms"):
             from mercer.data.molecules import molecule_graph
 
-            return molecule_graph(item)
+            return molecule_graph(item, charge=bool(self.charge), chirality=bool(self.chirality))
         if hasattr(item, "adj") and hasattr(item, "is_directed"):
             return self._of_networkx(item)
         if hasattr(item, "vs") and hasattr(item, "get_edgelist"):
             return self._of_igraph(item)
         if isinstance(item, Mapping) or hasattr(item, "edge_index"):
             return _of_mapping(item if isinstance(item, Mapping) else {k: getattr(item, k, None) for k in _KEYS})
-        if _is_matrix(item):
+        if is_matrix(item):
             return _of_adjacency(item, None, None)
         if isinstance(item, tuple) and item and not _is_pair_of_numbers(item[0]) and 1 <= len(item) <= 4:
             return _of_tuple(*item)
@@ -106,9 +122,28 @@ class Graphs(Domain):
         return Graph(g.get_edgelist(), labels, marks, numbers, g.vcount(), g.is_directed())
 
 
-def as_graphs(X: Any, label: str = "label", edge_label: str = "label", attributes: str | None = None) -> list[Graph]:
-    """Graphs in any accepted form as a list of ``Graph``; ``label``, ``edge_label``, ``attributes``: what vertices and edges call theirs."""
-    return Graphs(label, edge_label, attributes).graphs(X)
+def as_graphs(
+    X: Any,
+    label: str = "label",
+    edge_label: str = "label",
+    attributes: str | None = None,
+    charge: bool | None = None,
+    chirality: bool | None = None,
+) -> list[Graph]:
+    """Graphs in any accepted form as a list of ``Graph``.
+
+    Parameters
+    ----------
+    X
+        A collection of graphs.
+    label, edge_label, attributes
+        What vertices and edges call their labels, and vertices their numbers, in networkx and igraph graphs.
+    charge, chirality
+        Whether the labels of atoms tell charges (N+) and chirality (C@R), and those of double bonds E and Z; None: not, with a warning where there
+        are any.
+    """
+    with one_call():
+        return Graphs(label, edge_label, attributes, charge, chirality).graphs(X)
 
 
 _KEYS = (
@@ -119,10 +154,6 @@ _KEYS = (
 def _is_one(X: Any) -> bool:
     table = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb" and X.shape[1] > 1)
     return table or isinstance(X, Graph | str | Mapping) or hasattr(X, "GetAtoms") or hasattr(X, "is_directed") or hasattr(X, "edge_index")
-
-
-def _is_matrix(x: Any) -> bool:
-    return sparse.issparse(x) or (isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[0] == x.shape[1] and x.shape[0] != 2)
 
 
 def _is_pair_of_numbers(x: Any) -> bool:
@@ -140,7 +171,7 @@ def _all_or_none(found: list[tuple[Any, Any]], noun: str, name: str) -> list[Any
 
 def _of_tuple(first: Any, labels: Any = None, edge_labels: Any = None, attributes: Any = None) -> Graph:
     two = isinstance(first, np.ndarray) and first.shape == (2, 2) and labels is not None and len(labels) == 2
-    if _is_matrix(first) or two:
+    if is_matrix(first) or two:
         return _of_adjacency(first, labels, edge_labels, attributes)
     nested = isinstance(first, list) and first and all(isinstance(row, list) and len(row) == len(first) != 2 for row in first)
     if nested:
@@ -176,9 +207,9 @@ def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None,
     if names is None:
         return Graph(pairs, labels, edge_labels, attributes, directed=directed)
     number = {name: k for k, name in enumerate(names)}
-    lost = next((v for p in pairs for v in p if v not in number), None)
-    if lost is not None:
-        raise DataError(f"an edge names the vertex {lost!r}, which has no label")
+    unknown = next((v for p in pairs for v in p if v not in number), None)
+    if unknown is not None:
+        raise DataError(f"an edge names the vertex {unknown!r}, which has no label")
     marks = None if edge_labels is None else labels_by_edge(edge_labels, pairs, directed=directed)
     values = None if labels is None else [labels[name] for name in names]
     return Graph([(number[u], number[v]) for u, v in pairs], values, marks, attributes, len(names), directed)

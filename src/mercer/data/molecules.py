@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer.data.graphs import Graph
+from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.sequences import is_missing, items_of
@@ -118,18 +119,66 @@ def read_sdf(path: str | Path) -> list[Any]:
     return found
 
 
-def molecule_graph(item: Any) -> Graph:
-    """Atoms labelled by their element, bonds by their kind (single, double, triple, aromatic); hydrogens that are not written are left out."""
-    return _read_graph(item) if isinstance(item, str) else _graph_of(item)
+def molecule_graph(item: Any, *, charge: bool = False, chirality: bool = False) -> Graph:
+    """Atoms labelled by their element, bonds by their kind (single, double, triple, aromatic); hydrogens that are not written are left out.
+
+    With ``charge``, a charged atom is N+ or Ca+2; with ``chirality``, C@R or C@S, and a double bond (2, "E") or (2, "Z").
+    """
+    return _read_graph(item, charge, chirality) if isinstance(item, str) else _graph_of(item, charge, chirality)
 
 
 @lru_cache(maxsize=2**14)
-def _read_graph(smiles: str) -> Graph:
-    return _graph_of(molecule(smiles))  # a fit and its predictions read the same texts several times
+def _read_graph(smiles: str, charge: bool, chirality: bool) -> Graph:
+    return _graph_of(molecule(smiles), charge, chirality)  # a fit and its predictions read the same texts several times
 
 
-def _graph_of(mol: Any) -> Graph:
-    labels = [atom.GetSymbol() for atom in mol.GetAtoms()]
-    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), b.GetBondTypeAsDouble()) for b in mol.GetBonds()]
+def _graph_of(mol: Any, charge: bool, chirality: bool) -> Graph:
+    if chirality:
+        mol = chemistry().Mol(mol)
+        chemistry().AssignStereochemistry(mol, cleanIt=False)
+    labels = [_atom_label(atom, charge, chirality) for atom in mol.GetAtoms()]
+    bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), _bond_label(b, chirality)) for b in mol.GetBonds()]
     edges = np.array([b[:2] for b in bonds], np.int64).reshape(-1, 2)
     return Graph(edges, labels, [b[2] for b in bonds], n_vertices=len(labels))
+
+
+def _atom_label(atom: Any, charge: bool, chirality: bool) -> str:
+    label = str(atom.GetSymbol())
+    if charge and (q := atom.GetFormalCharge()):
+        label += ("+" if q > 0 else "-") + (str(abs(q)) if abs(q) > 1 else "")
+    if chirality and atom.HasProp("_CIPCode"):
+        label += f"@{atom.GetProp('_CIPCode')}"
+    return label
+
+
+def _bond_label(bond: Any, chirality: bool) -> Any:
+    kind = bond.GetBondTypeAsDouble()
+    turn = _TURNS.get(str(bond.GetStereo())) if chirality else None
+    return kind if turn is None else (kind, turn)
+
+
+_TURNS = {"STEREOE": "E", "STEREOTRANS": "E", "STEREOZ": "Z", "STEREOCIS": "Z"}
+_LEFT = "CHI_UNSPECIFIED"
+
+
+@lru_cache(maxsize=2**14)
+def _read_traits(smiles: str) -> tuple[bool, bool]:
+    # a charge is written in brackets, a centre with @, a double bond with / or \\: most texts need not be read to see that there are none
+    return _traits_of(molecule(smiles)) if any(sign in smiles for sign in "[@/\\") else (False, False)
+
+
+def _traits_of(mol: Any) -> tuple[bool, bool]:
+    """Whether a molecule has charges, and chirality."""
+    charged = any(atom.GetFormalCharge() for atom in mol.GetAtoms())
+    turned = any(str(atom.GetChiralTag()) != _LEFT for atom in mol.GetAtoms()) or any(str(b.GetStereo()) in _TURNS for b in mol.GetBonds())
+    return charged, turned
+
+
+def tell_of_charge_and_chirality(items: list[Any], *, charge: bool | None, chirality: bool | None, cure: str | None = None) -> None:
+    """Say what the molecules have of both, where neither True nor False was said; ``cure`` for kernels other than those between graphs."""
+    for k, (noun, said) in enumerate((("charge", charge), ("chirality", chirality))):
+        if said is None:
+            first = next((i for i, item in enumerate(items) if (_read_traits(item) if isinstance(item, str) else _traits_of(item))[k]), None)
+            if first is not None:
+                instead = cure or f"kernel.atoms({noun}=True) makes it a part of the labels of atoms, kernel.atoms() says that it is not meant"
+                lost(noun, f"The molecules have {noun} (the first is molecule {first}), which is not used: {instead}.")

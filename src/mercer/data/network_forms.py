@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
@@ -13,6 +12,7 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.data.graphs import Graph
+from mercer.data.notices import lost
 from mercer.data.tables import DataError, as_frame
 
 _FORMS = (
@@ -97,11 +97,10 @@ def _of_igraph(g: Any, given: list[Any] | None) -> tuple[Any, list[Any] | None]:
 def _warn_of_attributes(found: set[str], instead: str) -> None:
     if found and "weight" not in found:
         name = min(found)
-        warnings.warn(
+        lost(
+            "weights",
             f"All edges weigh 1: weights are read from the attribute 'weight', and the edges have {', '.join(map(repr, sorted(found)))}. "
             f"For {name!r}: mercer.Network({instead.format(name)}).",
-            UserWarning,
-            stacklevel=2,
         )
 
 
@@ -131,9 +130,9 @@ def _of_edges(edges: list[Any], names: list[Any] | None) -> tuple[Any, list[Any]
     if names is None and all(isinstance(v, int) for v in order):
         order = sorted(order)
     number = {name: k for k, name in enumerate(order)}
-    lost = next((v for v in seen if v not in number), None)
-    if lost is not None:
-        raise DataError(f"An edge ends at {lost!r}, which is not among the names of the vertices.")
+    unknown = next((v for v in seen if v not in number), None)
+    if unknown is not None:
+        raise DataError(f"An edge ends at {unknown!r}, which is not among the names of the vertices.")
     once = {(number[u], number[v]) if number[u] <= number[v] else (number[v], number[u]): w for (u, v), w in weights.items()}
     ends = np.array(list(once), np.int64).reshape(-1, 2)
     W = _matrix(ends[:, 0], ends[:, 1], np.array(list(once.values())), len(order), directed=False)

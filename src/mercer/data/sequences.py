@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mercer import backend
+from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Ragged, Rep, listed, offsets_of
 from mercer.data.tables import DataError, as_frame
@@ -24,6 +25,7 @@ NOTHING = 0  # the code of a symbol that equals nothing
 _HASHED = 2**40  # hashed tokens start here, above code points and most numbers
 _OWN = 2**62  # whole numbers below are their own codes, but for one
 _RULES = ("skip", "letter", "error")
+_CASES = (None, "keep", "fold")
 
 
 def items_of(X: Any, noun: str) -> list[Any]:
@@ -65,12 +67,21 @@ def is_missing(value: Any) -> bool:
 class Sequences(Domain):
     """Strings, bytes, lists of hashable tokens, integer arrays, records with a ``seq``; of any alphabet and any length, also empty.
 
-    The internal form is a ``Ragged`` of codes: of uint8 where all are below 256, else of int64.
+    ``case``: "fold" takes letters of either case as the same; "keep" says that they differ, None as well, with a warning where DNA has both. The
+    internal form is a ``Ragged`` of codes: of uint8 where all are below 256, else of int64.
     """
 
+    case: str | None = None
+
     def check(self, X: Any) -> Rep:
-        if isinstance(X, Ragged):
-            return X
+        found = X if isinstance(X, Ragged) else self._coded(X)
+        if self.case == "fold":
+            return folded(found)
+        if self.case is None and found is not X:
+            _look_at_case(found)
+        return found
+
+    def _coded(self, X: Any) -> Ragged:
         items = items_of(X, "sequences")
         if all(isinstance(item, str) for item in items):
             return _characters(items)
@@ -82,6 +93,35 @@ class Sequences(Domain):
 
     def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
         return ([x], [z]) if isinstance(x, str | bytes) and isinstance(z, str | bytes) else None
+
+
+def folded(ragged: Ragged) -> Ragged:
+    """The sequences with each letter in upper case; tokens of several characters stay as they are."""
+    found, places = np.unique(ragged.values, return_inverse=True)
+    upper = np.array([ord(chr(c - 1).upper()) + 1 if 0 < c <= 0x110000 and len(chr(c - 1).upper()) == 1 else c for c in found.tolist()], np.int64)
+    return ragged if (upper == found).all() else _narrowed(Ragged(upper[places], ragged.offsets))
+
+
+_BOTH_CASES = ("acgt", "ACGT")
+_DNA = "ACGTUNacgtun-"
+
+
+def _look_at_case(ragged: Ragged) -> None:
+    """Say so where DNA has letters of both cases."""
+    values = ragged.values
+    if values.dtype != np.uint8 or values.ndim != 1 or not all(any((values == ord(c) + 1).any() for c in case) for case in _BOTH_CASES):
+        return
+    known = np.zeros(256, bool)
+    known[[ord(c) + 1 for c in _DNA] + [NOTHING]] = True
+    if known[values].all():
+        k = int(np.argmax(np.isin(values, [ord(c) + 1 for c in _BOTH_CASES[0]])))
+        i = int(np.searchsorted(ragged.offsets, k, side="right")) - 1
+        at = f"item {i} has {_shown(int(values[k]))} at place {k - int(ragged.offsets[i])}"
+        lost(
+            "case",
+            f"The sequences are DNA in upper and lower case ({at}), and 'a' is not 'A' here: with kernel.over('ACGT', case='fold') they are the "
+            "same; case='keep' says that they differ.",
+        )
 
 
 def _characters(items: Sequence[str]) -> Ragged:
@@ -183,9 +223,11 @@ def one_code(symbol: Any) -> int:
     return _code(0, 0, symbol, {})
 
 
-def restricted(ragged: Ragged, alphabet: Sequence[Any], unknown: str) -> Ragged:
+def restricted(ragged: Ragged, alphabet: Sequence[Any] | None, unknown: str, case: str | None = None) -> Ragged:
     """The sequences over an alphabet; what is not in it equals nothing ("skip"), is one letter of its own ("letter"), or an error."""
-    known = np.array(sorted(one_code(a) for a in alphabet), np.int64)
+    if alphabet is None:
+        return ragged
+    known = np.unique(_letters(alphabet, case))
     values = ragged.values
     place = np.minimum(np.searchsorted(known, values), len(known) - 1)
     strange = known[place] != values
@@ -203,9 +245,21 @@ def restricted(ragged: Ragged, alphabet: Sequence[Any], unknown: str) -> Ragged:
     return _narrowed(Ragged(changed, ragged.offsets))
 
 
-def check_alphabet(alphabet: Any, unknown: str) -> None:
+def _letters(alphabet: Sequence[Any], case: str | None) -> Any:
+    """The codes of the letters of an alphabet, in the case that the sequences are in."""
+    codes = np.array([one_code(a) for a in alphabet], np.int64)
+    return folded(Ragged(codes, np.array([0, len(codes)]))).values.astype(np.int64) if case == "fold" else codes
+
+
+def check_alphabet(alphabet: Any, unknown: str, case: str | None) -> None:
     if unknown not in _RULES:
         raise ValueError(f"unknown={unknown!r}: choose one of {', '.join(map(repr, _RULES))}.")
+    if case not in _CASES:
+        raise ValueError(f"case={case!r}: choose one of {', '.join(map(repr, _CASES))}.")
+    if alphabet is None:
+        if case is None:
+            raise ValueError("over(): give an alphabet, as over('ACGT'), or say what to do with the case of letters, as over(case='fold').")
+        return
     if not len(alphabet) or len({one_code(a) for a in alphabet}) != len(alphabet):
         raise ValueError(f"The alphabet {alphabet!r} must have letters, each once.")
 

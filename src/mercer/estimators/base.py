@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import Vectors, as_frame, chunks, distinct, listed, moderate_weights, size, take
+from mercer.data.notices import quietly
 from mercer.estimators.checks import checked_table
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram
@@ -146,7 +147,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _bind(self, X: Any, weights: Array | None) -> None:
         """Fix what the kernel takes from data: ``kernel_``."""
-        self.kernel_ = None if self._precomputed else self._given_kernel.bind(self._given_kernel.domain.check(X), weights)
+        with quietly():  # what the kernel does not use is told when the matrix is computed
+            self.kernel_ = None if self._precomputed else self._given_kernel.bind(self._given_kernel.domain.check(X), weights)
 
     def _gram(self, X: Any) -> Gram:
         """The square matrix of the training items; a warning where it is indefinite and the estimator is only right for one that is not."""

@@ -26,6 +26,7 @@ class Composite(Kernel):
     """A kernel made of kernels; each part checks the data for itself. Of parts that are all of vectors, it is of vectors."""
 
     usage: ClassVar[str] = ""  # how one writes it, for the inventory
+    around: ClassVar[bool] = False  # whether it is written around another kernel, by whose name it goes in a sum: k.normalized(), 2 * k
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
@@ -105,9 +106,9 @@ class Terms(Composite):
 
 
 def _noun(k: Kernel) -> str:
-    """What a term is, whatever is wrapped around it."""
-    parts = [part for _, part in k._children()] if isinstance(k, Kernel) and not isinstance(k, Terms) else []
-    return _noun(parts[0]) if parts else type(k).__name__.lower()
+    """What a term is, whatever is written around it."""
+    inside = next((part for _, part in k._children()), None) if isinstance(k, Composite) and k.around else None
+    return type(k).__name__.lower() if inside is None else _noun(inside)
 
 
 @kernel
@@ -260,6 +261,7 @@ def _as_number(value: Any) -> float:
 class Pointwise(Composite):
     """function(k(x, z)): leaves ``_apply(value)`` to write."""
 
+    around: ClassVar[bool] = True
     kernel: Kernel
 
     def _apply(self, value: Any) -> Any:

@@ -19,6 +19,7 @@ from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.counts import CountsGram
 from mercer.data import Anything, Coded, DataError, Domain, Uncounted, check_same_width, chunks, in_order_of, leaves, size, take
+from mercer.data.notices import one_call
 from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
 if TYPE_CHECKING:
@@ -154,6 +155,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """How many numbers a row of ``_features`` would hold."""
         raise NotImplementedError
 
+    def _listed(self) -> Kernel:
+        """The same kernel with its features listed, where it has finitely many and finds its values without them."""
+        return self._with_children(lambda child: child._listed())
+
     def _balanced(self) -> Kernel:
         """A kernel g(x) k(x, z) g(z), g > 0, with the same normalised values, whose own are less likely to be beyond what a float holds."""
         return self
@@ -245,7 +250,8 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def feature_names(self, X: Any) -> list[Any]:
         """What the columns of ``features(X)`` stand for; only for kernels on an open set of columns."""
         X = X if hasattr(X, "__len__") else list(X)
-        names, phi = self._names(X), self._embedded(X)
+        with one_call():
+            names, phi = self._listed()._names(X), self._embedded(X)
         assert isinstance(phi, Coded)
         return [names[int(code)] for code in phi.tocsr()[1]]
 
@@ -255,7 +261,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _embedded(self, X: Any) -> Any:
         """φ(x_i) as an array, a CSR matrix or ``Coded``."""
-        k, A, _ = self._enter(X, None)
+        k, A, _ = self._listed()._enter(X, None)
         if not k.explicit:
             raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
         need = k._width(A) * size(A) * 8
@@ -304,11 +310,12 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The door: check parameters and data, bind, prepare. Returns the bound kernel and both sides (B is A without Y)."""
         self.check_parameters()
         same = Y is None or Y is X
-        X = self.domain.check(X if same else in_order_of(X, Y))
-        Y = X if same else self.domain.check(Y)
-        k = self.bind(Y)
-        A = k._prepare(X)
-        B = A if same else k._prepare(Y)
+        with one_call():
+            X = self.domain.check(X if same else in_order_of(X, Y))
+            Y = X if same else self.domain.check(Y)
+            k = self.bind(Y)
+            A = k._prepare(X)
+            B = A if same else k._prepare(Y)
         return k, A, B
 
     # -- final: algebra ----------------------------------------------------------------------------------------------
@@ -390,11 +397,21 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         return BothStrands(self)
 
-    def over(self, alphabet: Any, unknown: str = "skip") -> Kernel:
-        """k of sequences over an alphabet; a symbol outside equals nothing ("skip"), is one further letter ("letter"), or an "error"."""
+    def over(self, alphabet: Any = None, unknown: str = "skip", case: str | None = None) -> Kernel:
+        """k of sequences over an alphabet; a symbol outside equals nothing ("skip"), is one further letter ("letter"), or an "error".
+
+        ``case="fold"`` takes letters of either case as the same (soft-masked DNA); "keep" says that they differ, and None as well, with a warning
+        where DNA has both. Without an alphabet all symbols are kept.
+        """
         from mercer.kernels.strands import Over
 
-        return Over(self, alphabet, unknown)
+        return Over(self, alphabet, unknown, case)
+
+    def atoms(self, charge: bool = False, chirality: bool = False) -> Kernel:
+        """k of molecules whose atoms are labelled by their element and, if wanted, their charge and chirality (with it, bonds by E and Z)."""
+        from mercer.kernels.atoms import Atoms
+
+        return Atoms(self, charge, chirality)
 
     def on(self, columns: Any) -> Kernel:
         """k on some columns of a table: a name or number, or a list of them."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,18 @@ class Legend:
 
     def __len__(self) -> int:
         return int(self.sizes.sum())
+
+    def spelled(self, cells: Any, window: int) -> Iterator[tuple[int, list[str]]]:
+        """Some cells with what they stand for: the characters at the places of their pattern, and points elsewhere."""
+        characters, base = [chr(c - 1) for c in self.letters], 0
+        for pattern, size in zip(self.patterns, self.sizes.tolist(), strict=True):
+            for cell in cells[np.searchsorted(cells, base) : np.searchsorted(cells, base + size)].tolist():
+                word, number = ["."] * window, cell - base
+                for p in reversed(pattern.places):  # the last letter is the first to change
+                    number, letter = divmod(number, len(characters))
+                    word[p] = characters[letter]
+                yield cell, word
+            base += size
 
     @cached_property
     def codes(self) -> Any:

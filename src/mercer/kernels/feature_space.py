@@ -25,6 +25,7 @@ from mercer.validity import check_symmetric
 class Wrapper(Composite):
     """A kernel around one other, written as a method call: k.normalized()."""
 
+    around: ClassVar[bool] = True
     kernel: Kernel
     method_name: ClassVar[str]
 
@@ -225,6 +226,7 @@ class CenteredAt(Composite):
     """
 
     _bound_to_values = True
+    around: ClassVar[bool] = True
     kernel: Kernel
     reference: Any = sample()
     weights: Any = sample()
@@ -323,6 +325,7 @@ class Projected(Composite):
     """⟨φ(x), φ(z)⟩ with φ(x) = k(x, R)·basis, R a reference sample: a similarity made Euclidean by its values to R."""
 
     _bound_to_values = True
+    around: ClassVar[bool] = True
     kernel: Kernel
     reference: Any = sample()
     basis: Any = sample()

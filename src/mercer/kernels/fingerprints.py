@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.data import Bits, Coded, Domain
 from mercer.data.coded import mix
-from mercer.data.molecules import Molecules, fingerprints
+from mercer.data.molecules import Molecules, fingerprints, tell_of_charge_and_chirality
 from mercer.data.representations import offsets_of
 from mercer.kernels.base import kernel, natural
 from mercer.kernels.families import Explicit
@@ -26,6 +26,9 @@ class Fingerprint(Explicit):
     kind: ClassVar[str]
     counts: bool
     bits: int | None
+    chirality: bool | None = None
+    charged: ClassVar[bool] = True  # whether features tell charges
+    chiral: ClassVar[bool] = True  # whether they can tell chirality
 
     def _options(self) -> dict[str, Any]:
         return {}
@@ -35,7 +38,11 @@ class Fingerprint(Explicit):
             raise ValueError(f"{type(self).__name__}(bits={self.bits!r}): bits must be a whole number of at least 1, or None to fold nothing.")
 
     def _map(self, X: Any) -> Any:
-        found = fingerprints(X, self.kind, self._options(), bits=self.bits, counts=self.counts)
+        options = self._options() | ({"includeChirality": True} if self.chirality else {})
+        found = fingerprints(X, self.kind, options, bits=self.bits, counts=self.counts)
+        name, instead = type(self).__name__, "Morgan(chirality=True) tells both charge and chirality"
+        cure = f"{name}(chirality=True) does, {name}(chirality=False) says that it is not meant" if self.chiral else instead
+        tell_of_charge_and_chirality(X, charge=True if self.charged else None, chirality=self.chirality, cure=cure)
         if self.bits is not None:
             return found.astype(np.float64) if self.counts else Bits.of(found != 0)
         codes = np.array([key for row in found for key in row], np.uint64)
@@ -51,6 +58,7 @@ class Morgan(Fingerprint):
     radius: int = natural(2, minimum=0)
     counts: bool = False
     bits: int | None = None
+    chirality: bool | None = None
 
     def _options(self) -> dict[str, Any]:
         return {"radius": int(self.radius)}
@@ -60,6 +68,8 @@ class Morgan(Fingerprint):
 class TopologicalPaths(Fingerprint):
     """Common paths and branched subgraphs of 1 … ``length`` bonds: RDKit's topological fingerprint."""
 
+    charged: ClassVar[bool] = False
+    chiral: ClassVar[bool] = False
     kind: ClassVar[str] = "RDKitFP"
     length: int = natural(7)
     counts: bool = False
@@ -76,3 +86,4 @@ class AtomPairs(Fingerprint):
     kind: ClassVar[str] = "AtomPair"
     counts: bool = False
     bits: int | None = None
+    chirality: bool | None = None

@@ -185,7 +185,7 @@ def path_graph(labels: Any, marks: Any, *, directed: bool = False) -> Graph:
     return Graph(edges, None if all(x is UNLABELLED for x in labels) else list(labels), None if bare else list(marks), None, len(labels), directed)
 
 
-_BONDS = {1: "-", 2: "=", 3: "#", 1.5: ":", None: "-"}
+_BONDS = {1: "-", 2: "=", 3: "#", 1.5: ":", None: "-", (2, "E"): "=E=", (2, "Z"): "=Z="}
 
 
 def written(labels: Any, marks: Any) -> str:
@@ -259,9 +259,10 @@ def _refined(graphs: Any, X: PackedGraphs, behind: PackedGraphs | None, codes: A
     return out
 
 
-def _between_graphs(k: Any) -> bool:
+def between_graphs(k: Any) -> bool:
+    """Whether k, or each of the kernels that it is made of, compares graphs."""
     parts = [child for _, child in k._children()] if isinstance(k, Kernel) else []
-    return isinstance(k, Kernel) and (isinstance(k.domain, Graphs) or (bool(parts) and all(map(_between_graphs, parts))))
+    return isinstance(k, Kernel) and (isinstance(k.domain, Graphs) or (bool(parts) and all(map(between_graphs, parts))))
 
 
 @kernel
@@ -273,9 +274,12 @@ class WeisfeilerLehman(Composite):
     """
 
     usage: ClassVar[str] = "WeisfeilerLehman(depth, base=VertexHistogram())"
-    domain: ClassVar[Domain] = Graphs()
     depth: int = natural(minimum=0)
     base: Kernel = VertexHistogram()
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return self.base.domain if isinstance(self.base.domain, Graphs) else Graphs()
 
     @property
     def _whole(self) -> bool:  # type: ignore[override]
@@ -290,7 +294,7 @@ class WeisfeilerLehman(Composite):
         return self.base.explicit
 
     def _validate(self) -> None:
-        if not _between_graphs(self.base) or self.base._data_driven:
+        if not between_graphs(self.base) or self.base._data_driven:
             raise TypeError(f"WeisfeilerLehman(base={self.base}): the base must be a kernel between graphs, as ShortestPath().")
 
     def _prepare(self, X: PackedGraphs) -> Any:

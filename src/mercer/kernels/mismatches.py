@@ -12,7 +12,7 @@ import numpy as np
 from mercer import backend, threads
 from mercer.backend import Array, Compute
 from mercer.data import Coded, Ragged, chunks
-from mercer.data.sequences import one_code
+from mercer.data.sequences import items_of, one_code, unpacked
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
 from mercer.kernels.lanes import Batch, Swept, as_bytes, swept
@@ -64,6 +64,8 @@ def _valid(batch: Batch, width: int, places: int, *, whole: bool) -> Array:
     return valid
 
 
+_MOST_NAMES = 2**23
+_BYTES = 24  # of a feature of one window: its code, its count, and room to sort
 _FEW = 100  # sets of places; with more, comparing windows costs less than listing their features
 
 
@@ -73,7 +75,8 @@ class Gappy(Swept):
 
     It is ⟨φ, φ⟩ with one feature for each choice of k of the g places and the letters there (the gkm family; FastSK's m is g − k). With up to
     100 choices, C(g, k), the features are counted: O(|x| C(g, k)) per string. With more the windows of two strings are compared, 64 strings
-    at a time: about 0.1 ns per pair of windows. Ghandi et al. 2014.
+    at a time: about 0.1 ns per pair of windows; ``features``, ``feature_names`` and the weights of a function by feature are counted then too, where
+    memory allows. Ghandi et al. 2014.
     """
 
     g: int = natural(maximum=200)
@@ -131,13 +134,46 @@ class Gappy(Swept):
         return counts_of(A)
 
     def _names(self, X: Any) -> dict[int, Any]:
-        words, places = windows(X, int(self.g)), self._places
+        g, items = int(self.g), [unpacked(item) for item in items_of(X, "sequences")]
+        phi = self._prepare(self.domain.check(items))
+        if phi.legend is not None and all(isinstance(item, str) for item in items):
+            return {int(phi.legend.codes[cell]): "".join(word) for cell, word in phi.legend.spelled(np.unique(phi.keys), g)}
+        words, places = windows(items, g), self._places.tolist()
+        if len(words) * len(places) > _MOST_NAMES:
+            raise MemoryError(f"{self} has {len(places)} features for each of {len(words)} windows, too many to name; take fewer sequences.")
 
         def name(word: Any, n: int) -> Any:
-            shown = [word[p] if p in places[n] else "." for p in range(int(self.g))]
+            shown = ["."] * g
+            for p in places[n]:
+                shown[p] = word[p]
             return "".join(shown) if isinstance(word, str) else tuple(shown)
 
         return names_of(words, self._prepare(self.domain.check(words)), name)
+
+    def _listed(self) -> Kernel:
+        return self if self.explicit else ListedGappy(self.g, self.k)
+
+
+@kernel
+class ListedGappy(Gappy):
+    """Gapped words with one feature for each choice of places, however many choices there are."""
+
+    g: int = natural(maximum=200)
+    k: int = natural()
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return True
+
+    def _prepare(self, X: Ragged) -> Any:
+        choices, budget = math.comb(int(self.g), int(self.k)), Compute().budget
+        if choices * len(X.values) * _BYTES > budget:
+            raise MemoryError(
+                f"Gappy(g={self.g}, k={self.k}) has {choices} features for each window: {backend.human(choices * len(X.values) * _BYTES)} for these "
+                f"sequences, and there are {backend.human(budget)}. Name those of fewer sequences (a machine compressed(n) has n of its centres), "
+                "or take g and k with fewer choices; values, k(X) and k.gram(X), need none of them."
+            )
+        return super()._prepare(X)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

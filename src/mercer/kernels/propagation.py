@@ -27,7 +27,7 @@ class Propagation(Explicit):
     Neumann et al. 2016.
     """
 
-    domain: ClassVar[Domain] = Graphs()
+    domain: ClassVar[Domain] = Graphs(numbers=True)
     _whole = True
     steps: int = natural(4, minimum=0)
     width: float = positive(0.01, continuous=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,33 +18,41 @@ from mercer.kernels.inputs import Redirected
 from mercer.kernels.lanes import items
 
 
+def _sequences(k: Kernel) -> Sequences:
+    """The domain of a kernel on sequences; for another, which looks for itself, that of any."""
+    return k.domain if isinstance(k.domain, Sequences) else Sequences()
+
+
 @kernel
 class Over(Redirected):
     """k of sequences over an alphabet.
 
     A symbol outside it keeps its place but equals nothing, not even itself, so that no word contains it ("skip"); or all such symbols are one
-    further letter ("letter"); or the first is reported ("error").
+    further letter ("letter"); or the first is reported ("error"). Without an alphabet all symbols are kept. With ``case="fold"`` all letters, of the
+    sequences and of the alphabet, are taken in upper case.
     """
 
-    usage: ClassVar[str] = "k.over(alphabet, unknown='skip')"
+    usage: ClassVar[str] = "k.over(alphabet=None, unknown='skip', case=None)"
     method_name: ClassVar[str] = "over"
     kernel: Kernel
-    alphabet: Any
+    alphabet: Any = None
     unknown: str = "skip"
+    case: str | None = None
 
     def _validate(self) -> None:
-        check_alphabet(self.alphabet, self.unknown)
+        check_alphabet(self.alphabet, self.unknown, self.case)
 
     def _method_arguments(self) -> tuple[Any, ...]:
-        return (self.alphabet, self.unknown)
+        return (self.alphabet, self.unknown) if self.case is None else (self.alphabet, self.unknown, self.case)
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
         """That of the kernel: letters, or words."""
-        return self.kernel.domain if isinstance(self.kernel.domain, Sequences) else Sequences()
+        found = _sequences(self.kernel)
+        return replace(found, case=self.case) if self.case is not None else found
 
     def _redirect(self, X: Any) -> Any:
-        return restricted(self.domain.check(X), self.alphabet, self.unknown)
+        return restricted(self.domain.check(X), self.alphabet, self.unknown, self.case)
 
     def _names(self, X: Any) -> dict[int, Any]:
         seen = self._redirect(X)
@@ -59,8 +68,11 @@ class BothStrands(Wrapper):
 
     usage: ClassVar[str] = "k.both_strands()"
     method_name: ClassVar[str] = "both_strands"
-    domain: ClassVar[Domain] = Sequences()
     kernel: Kernel
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return _sequences(self.kernel)
 
     @property
     def explicit(self) -> bool:  # type: ignore[override]

@@ -66,7 +66,7 @@ class Subsequence(SweptScaled):
         A, B = as_ranks(A, B)
         letters = max(1, int(max(A.values.max(initial=0), B.values.max(initial=0))))
         with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is computed again
-            values = self._listed(A, B, letters) if self._listing_pays(A, B, letters) else self._in_lanes(A, B)
+            values = self._by_words(A, B, letters) if self._listing_pays(A, B, letters) else self._in_lanes(A, B)
         return values, ~self._reliable(values, A.lengths, B.lengths), (A, B)
 
     def _with_exponents(self, x: Array, z: Array) -> tuple[float, int]:
@@ -115,7 +115,7 @@ class Subsequence(SweptScaled):
         listing = _RATE * (len(A.values) + len(B.values)) * (words / letters + 4) + len(A) * len(B) * words / 64
         return listing < float(self.length) * len(A.values) * len(B.values) / 64
 
-    def _listed(self, A: Ragged, B: Ragged, letters: int) -> Array:
+    def _by_words(self, A: Ragged, B: Ragged, letters: int) -> Array:
         from mercer.loops import subsequences
 
         def features(X: Ragged) -> Array:

@@ -101,9 +101,7 @@ class Texts(Sequences):
     """Texts, each cut into words in lower case, or lists of tokens: the internal form is a ``Ragged`` of codes."""
 
     def check(self, X: Any) -> Any:
-        if isinstance(X, Ragged):
-            return X
-        return super().check([_tokens(item) for item in items_of(X, "texts")])
+        return X if isinstance(X, Ragged) else self._coded([_tokens(item) for item in items_of(X, "texts")])
 
     def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
         return None

@@ -1,0 +1,69 @@
+"""What the data has and a kernel does not use: told once for each call, with the cure."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+
+class IgnoredWarning(UserWarning):
+    """Something in the data is not used; the message says what, and what to write so that it is, or so that this is meant."""
+
+
+@dataclass
+class _Call:
+    lost: dict[str, str] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
+
+
+_CALL: ContextVar[_Call | None] = ContextVar("mercer_call", default=None)
+
+
+@contextmanager
+def one_call() -> Iterator[None]:
+    """What is lost within is told at its end, each thing once, and not at all if a part of the kernel has used it."""
+    if _CALL.get() is not None:
+        yield
+        return
+    call = _Call()
+    token = _CALL.set(call)
+    try:
+        yield
+    finally:
+        _CALL.reset(token)
+    for what, message in call.lost.items():
+        if what not in call.used:
+            _tell(message)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Nothing is told: what is looked at here will be looked at again."""
+    token = _CALL.set(_Call())
+    try:
+        yield
+    finally:
+        _CALL.reset(token)
+
+
+def lost(what: str, message: str) -> None:
+    """``what`` is in the data and not used."""
+    call = _CALL.get()
+    if call is None:
+        _tell(message)
+    else:
+        call.lost.setdefault(what, message)
+
+
+def used(what: str) -> None:
+    """``what`` is used, whoever else may pass it by."""
+    call = _CALL.get()
+    if call is not None:
+        call.used.add(what)
+
+
+def _tell(message: str) -> None:
+    warnings.warn(message, IgnoredWarning, stacklevel=4)

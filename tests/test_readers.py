@@ -154,6 +154,13 @@ def test_errors_of_paths(tmp_path: Path) -> None:
         read_table(_written(tmp_path, "x", "book.xlsx"))
 
 
+def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = _written(tmp_path, "a,b\n1,2\n")
+    monkeypatch.setattr("os.access", lambda *_: False)  # root may read everything
+    with pytest.raises(DataError, match="may not be read"):
+        read_table(path)
+
+
 def test_columns_are_chosen_in_order(tmp_path: Path) -> None:
     path = _written(tmp_path, "age,town,size\n1,x,3\n")
     assert read_table(path, columns=["size", "age"]).rows() == [(3, 1)]

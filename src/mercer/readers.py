@@ -201,7 +201,9 @@ def _check_readable(path: Path) -> None:
     if not path.exists():
         near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=3) if path.parent.is_dir() else []
         raise DataError(f"There is no file {path}." + (f" Did you mean {_listed(near)}?" if near else " Check the path."))
-    if path.stat().st_size == 0:
+    if not os.access(path, os.R_OK):
+        raise DataError(f"{path} may not be read; ask for the permission, or name a copy.")
+    if path.is_file() and path.stat().st_size == 0:
         raise DataError(f"{path} is empty.")
 
 

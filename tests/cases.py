@@ -229,6 +229,7 @@ SEQUENCES = [
     Case(mc.Substring(0.5).both_strands(), sequences.both_strands(_with(sequences.substring, decay=0.5)), strings),
     Case(mc.Spectrum(2).over("ACG"), None, strings),
     Case(mc.Subsequence(2).over("ACG", "letter"), None, strings),
+    Case(mc.Spectrum(2).over("acgt", case="fold"), _with(sequences.spectrum, k=2), strings),
 ]
 
 NETWORK = np.triu(np.random.default_rng(0).random((30, 30)) * (np.random.default_rng(1).random((30, 30)) < 0.15), 1)
@@ -273,6 +274,7 @@ STRUCTURES = [
     Case(mc.Tanimoto(), lambda x, z: shared(x, z) / (sum(x) + sum(z) - shared(x, z)), sets),
     Case(mc.MinMax(mc.Linear()), lambda x, z: sum(map(min, x, z)) / sum(map(max, x, z)), histograms),
     *(Case(k, None, molecules) for k in (mc.Morgan(2), mc.Morgan(1, True, 64), mc.TopologicalPaths(4), mc.AtomPairs(bits=128))),
+    Case(mc.PathBag(3).atoms(charge=True, chirality=True), None, molecules),
     Case(mc.Diffusion(NETWORK, 0.7), entry(truth.diffusion(NETWORK, 0.7)), vertices),
     Case(mc.ExponentialDiffusion(SIGNED, 0.5), entry(truth.exponential_diffusion(SIGNED, 0.5)), vertices),
     Case(mc.MatrixPower(SIGNED, 4), entry(np.linalg.matrix_power(SIGNED, 4)), vertices),

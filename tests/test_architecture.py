@@ -165,6 +165,8 @@ def test_tests_mirror_the_source() -> None:
         "bits": "test_graphs.py",
         "graph_files": "test_graphs.py",
         "graph_forms": "test_graphs.py",
+        "graph_notices": "test_notices.py",
+        "atoms": "test_notices.py",
         "molecules": "test_graphs.py",
         "walks": "test_graphs.py",
         "subgraphs": "test_graphs.py",

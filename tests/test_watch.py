@@ -93,7 +93,7 @@ def test_a_listener_may_work_itself() -> None:
     "machine", [mc.SVC(kernel=Slow(), max_time=0.3), mc.KernelLogistic(1.0, Slow(), max_time=0.3), mc.SVR(kernel=Slow(), max_time=0.3)]
 )
 def test_the_deadline_reaches_the_matrix(machine: Any) -> None:
-    """The matrix alone would take a minute; what there is by then is a constant, and the warning says so."""
+    """The matrix alone takes seven seconds, mostly asleep; what there is by then is a constant, and the warning says so."""
     began = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match=r"max_time=0\.3"):
         machine.fit(X, Y.astype(float) if isinstance(machine, mc.SVR) else Y)
@@ -145,7 +145,7 @@ def test_a_search_ends_in_time() -> None:
         mc.KernelSearchCV(mc.SVC(), {"kernel": [Slow()]}, max_time=0.3, cv=2).fit(X, Y)
     with pytest.raises(TimeoutError, match="tune took more than"):
         mc.tune(mc.KernelRidge(kernel=2 * Slow()), X, Y, max_time=0.3, max_samples=None)
-    assert time.perf_counter() - began < 8
+    assert time.perf_counter() - began < 12  # the matrices alone are fifteen, on two idle cores
 
 
 class Late(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -104,6 +104,12 @@ class Watch:
         if late:
             raise OutOfTime(late[-1])
 
+    def say(self, now: float, **state: Any) -> None:
+        """Tell the listener at once."""
+        self.state.update(state, stage="solver", share=None)
+        with self._telling:
+            self.tell(now)
+
     def tell(self, now: float) -> None:
         """Call the listener, which may itself fit machines, unwatched; raise if it wants no more."""
         listener, self._told = self.listener, now
@@ -170,15 +176,16 @@ def begin() -> None:
 
 
 def report(**state: Any) -> None:
-    """Tell those who listen where a solver stands, and raise ``Stopped`` as ``look`` does."""
+    """Tell who listens to this fit where its solver stands, and raise ``Stopped`` as ``look`` does; who waits for more than this fit hears now and
+    then that something is done."""
     watch = _current.get()
     if watch is None:
         return
     now = time.perf_counter()
     for each in watch.chain():
-        each.state.update(state, stage="solver", share=None)
-        with each._telling:
-            each.tell(now)
+        if each.partial:
+            each.say(now, **state)
+    watch.look("solver", None)
     watch.check(now)
 
 

@@ -36,7 +36,7 @@ class Anything(Domain):
     """Any collection with a length; the kernel, or a part of it, looks closer."""
 
     def check(self, X: Any) -> Rep:
-        if hasattr(X, "shape") or isinstance(X, tuple | list | Ragged) or as_frame(X) is not None:
+        if hasattr(X, "shape") or isinstance(X, tuple | list | Ragged) or hasattr(X, "take") or as_frame(X) is not None:
             return list(X) if isinstance(X, tuple) else X
         if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
             raise DataError(f"Expected a collection of samples, got a single {type(X).__name__}; put it in a list.")

@@ -23,7 +23,7 @@ from mercer.engine.joins import SparseDot
 from mercer.engine.parts import PartsDot, SummedDot
 from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, item_values_of, rebuild, sqnorm
 from mercer.engine.steps import allocate, elementwise
-from mercer.threads import run_tasks, stopping
+from mercer.threads import Interrupted, run_tasks, stopping
 from mercer.watch import look
 
 _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
@@ -233,6 +233,10 @@ class Tiles:
         if self._fused is not None:
             return self._fused.fill(rows, cols, self._scratch(0, self._fused.room(r, c)))
         tile: dict[Node, Any] = {}
+        if self.opaque:  # which may take long
+            if stopping():
+                raise Interrupted
+            look()
         for n, operand in self._operands.items():
             tile[n] = operand.fill(rows, cols, self._buffer(self._registers[n], r, c))
         for n in self._steps:

@@ -27,7 +27,7 @@ from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import listed, size, take
 from mercer.estimators.base import PRECOMPUTED, KernelEstimator
-from mercer.watch import Stopped, report, watching
+from mercer.watch import Stopped, Watch, watching
 
 Split = tuple[Array, Array]
 Progress = Callable[[dict[str, Any]], Any]
@@ -54,6 +54,7 @@ class Cells:
         self.seconds = np.full((2, *self.scores.shape), np.nan)  # of fitting, of scoring
         self.machines = [clone(self.estimator).set_params(**values) for values in self.candidates]
         self.kept, self.current = (None, None), (None, None)
+        self.watch: Watch | None = None
 
     def fit(self, c: int, X: Any, y: Any, weights: Array | None) -> Any:
         """Candidate c on all samples."""
@@ -69,6 +70,7 @@ class Cells:
     def fill(self, X: Any, y: Any, weights: Array | None) -> str:
         """All cells; what ended it before, in words. Those that are done stand, whatever is raised."""
         with watching(self.max_time, self.progress, done=0, of=self.scores.size, params={}, scores=self.scores) as watch:
+            self.watch = watch
             try:
                 self._fill(X, y, weights)
             except Stopped as stop:
@@ -180,7 +182,10 @@ class Cells:
         return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
 
     def _after(self, path: list[int]) -> None:
-        report(done=int(np.isfinite(self.scores).sum()), of=self.scores.size, params=self.candidates[path[-1]], scores=self.scores)
+        if self.watch is not None:
+            now = time.perf_counter()
+            self.watch.say(now, done=int(np.isfinite(self.scores).sum()), of=self.scores.size, params=self.candidates[path[-1]], scores=self.scores)
+            self.watch.check(now)
 
 
 class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

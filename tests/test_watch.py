@@ -67,7 +67,7 @@ def test_a_solver_ends_only_for_who_takes_a_part() -> None:
 
 def test_reports_of_work_add_to_those_of_the_solver() -> None:
     seen: list[dict[str, Any]] = []
-    with watching(listener=seen.append):
+    with watching(listener=seen.append, partial=True):
         report(gap=0.5)
         for threads in (1, 2):
             run_tasks(lambda _: time.sleep(0.05), range(10), threads, stage="something")

@@ -88,7 +88,8 @@ class Watch:
             return
         self._next = now + _PAUSE
         for watch in self.chain():
-            watch.state["stage"], watch.state["share"] = stage, share
+            if share is not None or watch.state.get("stage") != stage:  # a part of the work that does not know how far the whole is
+                watch.state["stage"], watch.state["share"] = stage, share
         self.check(now, finishing=True)
         for watch in self.chain():
             if watch.listener is not None and not watch.over and now - watch._told >= _TELL and watch._telling.acquire(blocking=False):

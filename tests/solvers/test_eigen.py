@@ -11,6 +11,7 @@ import mercer as mc
 from mercer.gram import DenseGram
 from mercer.problems import Eigen
 from mercer.solvers.eigen import block_krylov, solve_eigen
+from mercer.watch import watching
 
 
 def truth(K: Any, w: Any, centred: bool) -> tuple[Any, Any]:
@@ -68,9 +69,8 @@ def test_it_says_how_far_it_came_and_can_be_stopped() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((500, 5))
     seen: list[dict[str, Any]] = []
-    s = solve_eigen(
-        Eigen(3, np.ones(500)), mc.Gaussian(0.1).gram(X), "krylov", tol=1e-12, progress=lambda state: seen.append(state) or len(seen) == 2
-    )
+    with watching(listener=lambda state: seen.append(state) or len(seen) == 2, partial=True):  # type: ignore[func-returns-value]
+        s = solve_eigen(Eigen(3, np.ones(500)), mc.Gaussian(0.1).gram(X), "krylov", tol=1e-12)
     assert s.n_iter == len(seen) == 2
     assert seen[0]["residual"] > seen[1]["residual"] == s.residual > 1e-12
 

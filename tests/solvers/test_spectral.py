@@ -278,7 +278,8 @@ def test_two_diagonals_refuse_what_is_not_positive() -> None:
     with pytest.raises(NotPositive):
         Tridiagonal.of(DenseGram(K), np.ones(30), True).coefficients(np.ones((30, 1)), [1e-3])
     y = rng.standard_normal(30)
-    found = mc.KernelRidgeCV([1e-3, 1e3], "precomputed").fit(K, y)
+    with pytest.warns(UserWarning, match="indefinite"):
+        found = mc.KernelRidgeCV([1e-3, 1e3], "precomputed").fit(K, y)
     left = [y[i] - mc.KernelRidge(found.alpha_, "precomputed", solver="eigen").fit(np.delete(np.delete(K, i, 0), i, 1), np.delete(y, i)).predict(
         np.delete(K[[i]], i, 1))[0] for i in range(30)]  # fmt: skip
     np.testing.assert_allclose(found.loo_residuals_, left, rtol=1e-6)

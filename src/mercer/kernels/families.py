@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import backend
+from mercer import backend, threads, watch
 from mercer.backend import Compute, dot, fold, fold_self, pointwise, sqdist, sqnorm
 from mercer.data import Anything, Bits, Coded, Domain, Ragged, Vectors, leaves, size
 from mercer.gram import KernelGram, parameter_symbol
@@ -174,7 +174,14 @@ class Pairwise(Kernel):
         items, others = _items(A), _items(B)
         if type(self).compiled_pair is not None:
             return _compiled_block(type(self).compiled_pair, items, others, self._parameters())
-        return np.array([[self._pair(a, b) for b in others] for a in items], dtype=np.float64).reshape(len(items), len(others))
+        return np.array([self._row(a, others) for a in items], dtype=np.float64).reshape(len(items), len(others))
+
+    def _row(self, a: Any, others: Any) -> list[float]:
+        """The values of one item, which may take long; Ctrl-C and deadlines are heard before."""
+        if threads.stopping():
+            raise threads.Interrupted
+        watch.look()
+        return [self._pair(a, b) for b in others]
 
     def _diag(self, A: Any) -> Any:
         items = _items(A)

@@ -231,7 +231,8 @@ class RegularizedLaplacian(OnVertices):
     sigma: float = positive(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
-        return 1.0 / (1.0 + np.square(float(self.sigma)) * np.maximum(eigenvalues, 0.0))
+        rounding = len(eigenvalues) * np.finfo(np.float64).eps * float(np.abs(eigenvalues).max(initial=0.0))  # of the zeros, one for each component
+        return 1.0 / (1.0 + np.square(float(self.sigma)) * np.where(eigenvalues > rounding, eigenvalues, 0.0))
 
     def _applied(self, X: Array) -> Array:
         return conjugate_gradients(sparse.eye_array(len(X)) + np.square(float(self.sigma)) * self.graph.operator(self.operator), X)

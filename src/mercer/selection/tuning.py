@@ -20,7 +20,7 @@ from mercer.estimators.base import KernelEstimator
 from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive
 from mercer.selection.criteria import CRITERIA, Criterion
-from mercer.watch import Stopped, Watch, watching
+from mercer.watch import Stopped, watching
 
 _NOWHERE = 1e10
 _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
@@ -75,7 +75,6 @@ def tune(
     if not len(first):
         raise ValueError(f"{kernel} has no continuous parameter, and {type(estimator).__name__} neither alpha nor C: there is nothing to tune.")
     history: list[float] = []
-    watch: Watch | None = None
 
     def value_and_slope(theta: Array) -> tuple[float, Array]:
         value, slope = objective(theta)

@@ -105,7 +105,7 @@ def test_the_deadline_reaches_the_matrix(machine: Any) -> None:
 
 def test_where_there_is_nothing_to_return_the_error_is_one_of_time() -> None:
     began = time.perf_counter()
-    with pytest.raises(TimeoutError, match=r"OneClassSVM took more than max_time=0\.3 s \(kernel values, \d+% done\).*more time"):
+    with pytest.raises(TimeoutError, match=r"OneClassSVM took more than max_time=0\.3 s \(kernel values(, \d+% done)?\).*more time"):
         mc.OneClassSVM(kernel=Slow(), max_time=0.3).fit(X)
     assert time.perf_counter() - began < 5
 
@@ -130,13 +130,14 @@ def test_progress_is_told_while_the_matrix_is_computed(fit: Callable[[Any], Any]
 
     def heard(state: dict[str, Any]) -> bool:
         seen.append(state)
-        return len(seen) >= 2
+        return state.get("share") is not None  # until the first tile is there, nobody knows
 
     began = time.perf_counter()
     with suppress(Stopped, NothingFinished):  # stopped before there was a result
         fit(heard)
     assert time.perf_counter() - began < 8
-    assert any(state.get("stage") == "kernel values" and 0 < state["share"] < 1 for state in seen)
+    assert seen[-1]["stage"] == "kernel values"
+    assert 0 < seen[-1]["share"] < 1
 
 
 def test_a_search_ends_in_time() -> None:

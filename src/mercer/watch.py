@@ -83,13 +83,13 @@ class Watch:
 
     def look(self, stage: str, share: float | None) -> None:
         """The clock, and what the listener is told if it has heard nothing for a while."""
+        for watch in self.chain():
+            if share is not None or watch.state.get("stage") != stage:  # else a part of the work that does not know how far the whole is
+                watch.state["stage"], watch.state["share"] = stage, share
         now = time.perf_counter()
         if now < self._next:
             return
         self._next = now + _PAUSE
-        for watch in self.chain():
-            if share is not None or watch.state.get("stage") != stage:  # a part of the work that does not know how far the whole is
-                watch.state["stage"], watch.state["share"] = stage, share
         self.check(now, finishing=True)
         for watch in self.chain():
             if watch.listener is not None and not watch.over and now - watch._told >= _TELL and watch._telling.acquire(blocking=False):

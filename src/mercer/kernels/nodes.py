@@ -231,7 +231,9 @@ class RegularizedLaplacian(OnVertices):
     sigma: float = positive(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
-        rounding = len(eigenvalues) * np.finfo(np.float64).eps * float(np.abs(eigenvalues).max(initial=0.0))  # of the zeros, one for each component
+        rounding = (
+            10 * len(eigenvalues) * np.finfo(np.float64).eps * float(np.abs(eigenvalues).max(initial=0.0))
+        )  # of the zeros, one for each component
         return 1.0 / (1.0 + np.square(float(self.sigma)) * np.where(eigenvalues > rounding, eigenvalues, 0.0))
 
     def _applied(self, X: Array) -> Array:

@@ -1,7 +1,7 @@
 """The tests of scikit-learn that fail on Mercer, and why each does.
 
 A pattern is the name of a test, in which ``*`` stands for anything. STAYS are failures that will not be mended: "deliberate", where Mercer answers
-otherwise, or "private", where a test looks at scikit-learn's internals or at its very words. MISSING are features that Mercer does not have.
+otherwise, or "private", where a test looks at scikit-learn's internals or at its very words. MISSING are features that Mercer does not have yet.
 """
 
 from __future__ import annotations
@@ -124,104 +124,4 @@ STAYS: Reasons = {
     },
 }
 
-MISSING: Reasons = {
-    "svm/tests/test_svm.py": {
-        "missing: coef_": [
-            "test_libsvm_iris[*]",
-            "test_linearsvr",
-            "test_decision_function[*]",
-            "test_svr_predict[*]",
-            "test_negative_weights_svc_leave_two_labels[partial-mask-label-2-*]",
-            "test_negative_weight_equal_coeffs[partial-mask-label-2-*]",
-            "test_immutable_coef_property[*]",
-            "test_svr_coef_sign[*]",
-        ],
-        "missing: callables as kernels": [
-            "test_precomputed",
-            "test_svc_clone_with_callable_kernel",
-            "test_svc_bad_kernel",
-            "test_custom_kernel_not_array_input[SVR]",
-        ],
-        "missing: predict_log_proba": ["test_probability[*]"],
-        "missing: sparse dual_coef_": ["test_sparse_fit_support_vectors_empty[*]"],
-        "missing: C=inf": ["test_svm_with_infinite_C[*-SVC-*]"],
-    },
-    "svm/tests/test_sparse.py": {
-        "missing: sparse dual_coef_": ["test_svc[*]", "test_sparse_oneclasssvm[*]", "test_svc_iris[*]", "test_sparse_realdata[*]"],
-        "missing: coef_": ["test_unsorted_indices[*]", "test_sparse_decision_function[*]"],
-        "missing: callables as kernels": ["test_svc_with_custom_kernel[*]", "test_sparse_svc_clone_with_callable_kernel[*]"],
-    },
-    "decomposition/tests/test_kernel_pca.py": {
-        "missing: callables as kernels": ["test_kernel_pca[*]"],
-    },
-    "decomposition/tests/test_pca.py": {
-        "missing: n_samples_": ["test_pca_sparse[*]", "test_pca_sparse_fit_transform[*]"],
-        "missing: get_covariance, get_precision": ["test_pca[*]"],
-        "missing: score": ["test_pca_score_consistency_solvers[*]"],
-        "missing: 'mle'": [
-            "test_fit_mle_too_few_samples",
-            "test_mle_redundant_data",
-            "test_mle_simple_case",
-            "test_n_components_mle[*]",
-            "test_pca_dim",
-        ],
-    },
-    "cluster/tests/test_k_means.py": {
-        "missing: init": [
-            "test_all_init[KMeans-random-*]",
-            "test_all_init[KMeans-ndarray-*]",
-            "test_all_init[KMeans-callable-*]",
-            "test_centers_not_mutated[*]",
-            "test_fortran_aligned_data[*]",
-            "test_integer_input[*-ndarray-*]",
-            "test_k_means_1_iteration[*]",
-            "test_kmeans_empty_cluster_relocated[*]",
-            "test_kmeans_predict[*]",
-            "test_kmeans_relocated_clusters[*]",
-            "test_kmeans_results[float64-*]",
-            "test_kmeans_results[float32-*-sparse*]",
-            "test_n_init[*]",
-            "test_predict_dense_sparse[KMeans-random-*]",
-            "test_predict_dense_sparse[KMeans-ndarray-*]",
-            "test_weighted_vs_repeated[*]",
-            "test_wrong_params[*The shape of the initial centers*-KMeans]",
-        ],
-        "missing: n_init='auto'": [
-            "test_feature_names_out[*]",
-            "test_k_means_function[*]",
-            "test_kmeans_copyx",
-            "test_kmeans_elkan_iter_attribute",
-            "test_kmeans_init_fitted_centers[*]",
-            "test_kmeans_warns_less_centers_than_unique_points[*]",
-            "test_kmeans_with_array_like_or_np_scalar_init[*]",
-            "test_predict_does_not_change_cluster_centers[*]",
-            "test_result_equal_in_diff_n_threads[*]",
-            "test_sample_weight_unchanged[*]",
-            "test_transform[*]",
-        ],
-    },
-    "cluster/tests/test_spectral.py": {
-        "missing: affinities of nearest neighbours": ["test_precomputed_nearest_neighbors_filtering[*]"],
-    },
-    "mixture/tests/test_gaussian_mixture.py": {
-        "missing: precisions_, precisions_cholesky_": [
-            "test_fitted_precision_covariance_concistency[*]",
-            "test_gaussian_mixture_fit[*]",
-            "test_gaussian_mixture_fit_predict[*]",
-            "test_gaussian_mixture_setting_best_params",
-        ],
-        "missing: max_iter=0": ["test_max_iter_zero"],
-        "missing: warm_start": ["test_convergence_detected_with_warm_start", "test_monotonic_likelihood", "test_warm_start[*]"],
-        "missing: init_params": [
-            "test_gaussian_mixture_attributes",
-            "test_init_means_not_duplicated[*]",
-            "test_means_for_all_inits[*-random*]",
-            "test_means_for_all_inits[*k-means++]",
-        ],
-    },
-    "cross_decomposition/tests/test_pls.py": {
-        "missing: coef_": ["test_univariate_equivalence[CCA]", "test_pls_coef_shape[CCA]"],
-        "missing: x_loadings_, y_loadings_": ["test_loadings_converges[*]"],
-        "missing: predict": ["test_pls_prediction[CCA-*]"],
-    },
-}
+MISSING: Reasons = {}

@@ -32,7 +32,6 @@ STAYS: Reasons = {
         ],
         "private: refused in other words": [
             "test_negative_sample_weights_mask_all_samples[weights-are-zero-*]",
-            "test_hasattr_predict_proba[*]",
             "test_svc_nonfinite_params[*]",
             "test_sparse_precomputed[*]",
         ],

@@ -27,7 +27,7 @@ from mercer.solvers.incomplete import Incomplete, incomplete_cholesky
 
 _WHOLE = 2000  # items whose matrix is decomposed; beyond, an incomplete factor
 _RANK = 500  # its columns
-_COPIES = 8  # of such a factor that are there at the same time: of both views, centred, orthonormal, and in the folds
+_COPIES = 10  # of such a factor that are there at the same time: of both views, centred, orthonormal, and in the folds
 _FEW = 300  # components with which regularisations are compared
 _TESTED = 100  # and permutations
 _INDEFINITE = 1e-5  # of the largest k(x, x): beyond what rounding makes of a kernel's matrix

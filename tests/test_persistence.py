@@ -521,6 +521,19 @@ def test_arrays_are_as_large_as_they_say(model_file: Path, header: tuple[str, ..
     assert peak < 20_000_000
 
 
+def test_texts_of_what_are_no_characters_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.mercer"
+    save({"a": np.array(["x", "y"])}, path)
+
+    def change(parts: dict[str, bytes]) -> None:
+        name = next(n for n in parts if n.endswith(".npy"))
+        parts[name] = parts[name][:-1] + b"\xff"
+
+    _rewrite(path, change)
+    with pytest.raises(ModelFileError, match="not a character"):
+        load(path)
+
+
 def test_arrays_under_another_name_are_looked_at_too(tmp_path: Path) -> None:
     path = tmp_path / "a.mercer"
     save({"a": X}, path)

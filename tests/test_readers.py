@@ -408,6 +408,23 @@ def test_arrays_that_declare_what_is_not_there_are_refused(tmp_path: Path, shape
         read_table(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize("code", [0x110000, 0xFFFFFFFF, 0xD800])
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("name", ["columns", "town"])
+def test_texts_of_what_are_no_characters_are_refused(tmp_path: Path, code: int, order: str, name: str) -> None:
+    texts = np.array([code, 97], f"{order}u4").view(f"{order}U1")
+    np.savez(tmp_path / "a.npz", **{"X": np.ones((2, 2)), name: texts})
+    with pytest.raises(DataError, match=r"character|cannot be read"):
+        read_table(tmp_path / "a.npz")
+
+
+def test_a_description_of_lists_in_lists_is_refused(tmp_path: Path) -> None:
+    """Of any depth: each list holds one list."""
+    footer = b"\x19" + b"\x19" * 5000
+    with pytest.raises(DataError, match="cannot be read as Parquet"):
+        read_table(_written(tmp_path, b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1", "t.parquet"))
+
+
 def test_parquet_of_many_rows_in_few_bytes_is_refused(tmp_path: Path) -> None:
     pl.DataFrame({"a": pl.repeat(0, 3_000_000, dtype=pl.Int32, eager=True)}).write_parquet(tmp_path / "bomb.parquet")
     assert (tmp_path / "bomb.parquet").stat().st_size < 500_000

@@ -34,7 +34,7 @@ from sklearn.base import BaseEstimator
 import mercer
 from mercer import backend
 from mercer.data import DataError, Graph, as_frame
-from mercer.data.archives import array_header
+from mercer.data.archives import check_array
 from mercer.data.networks import Network
 from mercer.data.tables import excerpt
 from mercer.kernels.base import Kernel
@@ -190,7 +190,7 @@ def _check_content(name: str, content: bytes, not_ours: str) -> None:
     """That a part is what it can be: arrays of the size that they declare, and a tree that does not refer to itself again and again."""
     try:
         if name.endswith(".npy") or content.startswith(b"\x93NUMPY"):
-            _, dtype = array_header(io.BytesIO(content), len(content), f"its part {name}")
+            _, dtype = check_array(content, f"its part {name}")
             if dtype.hasobject:
                 raise ModelFileError(f"{not_ours}: its part {name} is an array of Python objects.")
     except DataError as error:

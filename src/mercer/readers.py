@@ -513,8 +513,8 @@ def _read_npz(path: Path, limit: int) -> pl.DataFrame:
         given = [a.tolist() for name in _NAMES if (a := arrays.pop(name, None)) is not None and a.dtype.kind == "U" and a.shape == X.shape[1:]]
         names = given[0] if given else []
         arrays = {name: a for name, a in arrays.items() if name == "y" or (a.shape[:1] == X.shape[:1] and a.ndim <= 2)}
-    if X is not None and len(names) > len(set(names)):
-        raise DataError(f"{path}: two columns of X have the same name.")
+    if len(names) > len(set(names)) or any(map(_is_surrogate, names)):
+        raise DataError(f"{path}: the columns of X need different names, of characters.")
     if len({a.shape[:1] for a in arrays.values()}) > 1 or any(a.ndim not in (1, 2) for a in arrays.values()):
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
         raise DataError(f"{path}: the columns of a table are 1-D or 2-D arrays of the same length; found {shapes}.")
@@ -529,6 +529,11 @@ def _read_npz(path: Path, limit: int) -> pl.DataFrame:
                 raise DataError(f"{path}: two arrays give a column {excerpt(label)}; rename {excerpt(name)}.")
             columns[label] = _column_of(wide[:, j], f"{path}: array {excerpt(name)}")
     return pl.DataFrame(columns)
+
+
+def _is_surrogate(name: str) -> bool:
+    """Whether a name has halves of characters in it, which no file can hold."""
+    return any(0xD800 <= ord(letter) <= 0xDFFF for letter in name)
 
 
 def _column_of(values: Any, place: str) -> pl.Series:

@@ -10,11 +10,12 @@ import gzip
 import io
 import lzma
 import math
+import sys
 import zipfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -105,21 +106,20 @@ class Archive:
 
 def read_array(content: bytes, place: str) -> Any:
     """The array in the content of an .npy file: its shape and type must be those of the bytes that are there; never of Python objects."""
-    stream = io.BytesIO(content)
-    shape, dtype = array_header(stream, len(content), place)
+    shape, dtype = check_array(content, place)
     if dtype.hasobject:
         raise DataError(
             f"{place} cannot be read: Object arrays are not data. Instead, save it as numbers or texts, X.astype(float) or X.astype(str)."
         )
-    stream.seek(0)
     try:
-        return np.lib.format.read_array(stream, allow_pickle=False)
+        return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
     except Exception as error:  # of a type that NumPy can describe and not make
         raise DataError(f"{place} of {excerpt(dtype.str)} and shape {shape} cannot be read: {str(error)[:200]}. Save it again.") from None
 
 
-def array_header(stream: IO[bytes], size: int, place: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """The shape and type that the first lines of an .npy file of ``size`` bytes declare, if so many numbers are there."""
+def check_array(content: bytes, place: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and type that the first lines of an .npy file declare, if so many values are there, and texts of characters."""
+    stream = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(stream)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -130,7 +130,12 @@ def array_header(stream: IO[bytes], size: int, place: str) -> tuple[tuple[int, .
     if min(shape, default=0) < 0:
         raise DataError(f"{place} declares the shape {excerpt(shape)}, which no array has.")
     count: int = math.prod(shape)
-    declared, there = count * dtype.itemsize, size - stream.tell()
-    if not dtype.hasobject and (declared != there or (not declared and max(shape, default=0) > size)):
+    declared, there = count * dtype.itemsize, len(content) - stream.tell()
+    if not dtype.hasobject and (declared != there or (not declared and max(shape, default=0) > len(content))):
         raise DataError(f"{place} declares {excerpt(shape)} values of {excerpt(dtype.str)}, {declared} bytes; {there} are there. It is damaged.")
+    if (
+        dtype.kind == "U"
+        and np.frombuffer(content, np.dtype("u4").newbyteorder(dtype.byteorder), offset=stream.tell()).max(initial=0) > sys.maxunicode
+    ):
+        raise DataError(f"{place} holds what is not a character. It is damaged.")
     return shape, dtype

@@ -114,7 +114,6 @@ class _Compact:
         self.at += count
 
     def struct(self, depth: int = 0) -> dict[int, Any]:
-        _need(depth < _DEEPEST)
         fields: dict[int, Any] = {}
         number = 0
         while (head := self._byte()) != 0:
@@ -124,6 +123,7 @@ class _Compact:
         return fields
 
     def _value(self, kind: int, depth: int) -> Any:
+        _need(depth < _DEEPEST)
         if kind in (_TRUE, _FALSE, _BYTE):
             return self._byte()
         if kind < _DOUBLE:

@@ -86,7 +86,7 @@ def _solved(K: Array, g: Array, ones: Array) -> Array | None:
 def _with_sums_kept(solved: Array, ones: Array) -> Array | None:
     """−K⁻¹(g + Σ_k ρ_k 1_k) from K⁻¹[g, 1_1, …]."""
     small = ones.T @ solved[:, 1:]
-    if not np.isfinite(solved).all() or np.linalg.matrix_rank(small) < len(small):
+    if not np.isfinite(solved).all() or (len(small) and np.linalg.matrix_rank(small) < len(small)):
         return None
     return -(solved[:, 0] - solved[:, 1:] @ np.linalg.solve(small, ones.T @ solved[:, 0]))
 

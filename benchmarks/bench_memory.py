@@ -23,7 +23,7 @@ CASES = {
     "OneClassSVM": ("mc.OneClassSVM(0.1, K, compute=C)", 12_000, "nothing"),
     "SVDD": ("mc.SVDD(0.1, K, compute=C)", 12_000, "nothing"),
     "KernelRidge": ("mc.KernelRidge(1.0, K, compute=C)", 12_000, "numbers"),
-    "KernelRidgeCV": ("mc.KernelRidgeCV(kernel=K, compute=C)", 4_000, "numbers"),
+    "KernelRidgeCV": ("mc.KernelRidgeCV(kernel=K, compute=C)", 3_500, "numbers"),
     "KernelLogistic": ("mc.KernelLogistic(1.0, K, compute=C, max_iter=5)", 8_000, "classes"),
     "KernelHuber": ("mc.KernelHuber(alpha=1.0, kernel=K, compute=C, max_iter=5)", 8_000, "numbers"),
     "KernelQuantile": ("mc.KernelQuantile(alpha=1.0, kernel=K, compute=C)", 8_000, "numbers"),

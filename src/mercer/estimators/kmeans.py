@@ -98,7 +98,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         check_clusters(self, len(space))
         rng = check_random_state(self.random_state)
         starts = [space.around(centres - shift) for centres in self._centres(kept, rng)]
-        with watching(listener=self._spoken(scale) if self.verbose else None):
+        with watching(listener=self._spoken(scale) if self.verbose else None, partial=True):
             found = cluster(
                 space, self.n_clusters, n_init=0 if starts else self._n_starts(), max_iter=self.max_iter, random_state=rng, tol=self.tol,
                 starts=starts, begun=1, draw=self.init if isinstance(self.init, str) else "k-means++",

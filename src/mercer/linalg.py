@@ -85,7 +85,7 @@ class _Cholesky:
         """A[rows, cols] −= A[rows, inner] A[cols, inner]^T, in pieces of a tenth of a second."""
         for some in _cut(cols.start, cols.stop, 1, _TILE, _TILE):
             part = self.A[rows, some]
-            for few in _cut(inner.start, inner.stop, 1, _TILE, 4 * _TILE):
+            for few in _cut(inner.start, inner.stop, 1, _TILE, 2 * _TILE):
                 if stopping():
                     raise Interrupted
                 watch.look("factorisation")

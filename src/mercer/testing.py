@@ -23,7 +23,7 @@ from mercer.gram import Gram, KernelGram
 from mercer.kernels.base import Kernel
 from mercer.kernels.notation import NotationError, names_of, parse
 from mercer.linalg import eigenvalues
-from mercer.validity import asymmetry, extreme_eigenvalues
+from mercer.validity import asymmetry, beyond_schwarz, extreme_eigenvalues
 
 
 @dataclass(frozen=True)
@@ -109,14 +109,13 @@ def _examine(K: Any, name: str) -> Validity:
         verdict = f"{name} gives k(x{i}, x{i}) = {diagonal[i]:.6g} < 0: an inner product of a thing with itself. It is not a kernel."
         return Validity(True, True, nan, nan, False, verdict, tolerance)
     root = np.sqrt(np.maximum(diagonal, 0.0))
-    bound = root[:, None] * root
-    excess = np.abs(K) - bound * (1 + tolerance) - tolerance * float(diagonal.max(initial=0.0))
-    schwarz = not (excess > 0).any()
+    broken = beyond_schwarz(K, root, tolerance)
+    schwarz = broken is None
     smallest, largest = extreme_eigenvalues(K)
     relative = smallest / largest if largest > 0 else 0.0 if smallest >= 0 else -np.inf
-    if not schwarz:
-        i, j = divmod(int(np.argmax(excess)), K.shape[1])
-        verdict = f"{name} breaks |k(x, z)|² ≤ k(x, x)k(z, z): |{K[i, j]:.6g}| > {bound[i, j]:.6g} for the pair ({i}, {j}). It is not a kernel."
+    if broken is not None:
+        i, j = broken
+        verdict = f"{name} breaks |k(x, z)|² ≤ k(x, x)k(z, z): |{K[i, j]:.6g}| > {root[i] * root[j]:.6g} for the pair ({i}, {j}). It is not a kernel."
     elif relative < -tolerance:
         verdict = (
             f"{name} is indefinite on these {len(K)} objects: its smallest eigenvalue is {smallest:.3g}, {relative:.2g} of the largest. "

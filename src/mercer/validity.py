@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer import backend
 from mercer.data import chunks
@@ -35,6 +35,18 @@ def asymmetry(K: Any, tolerance: float) -> tuple[int, int] | None:
     return None if worst is None or worst[0] <= tolerance * largest else worst[1:]
 
 
+def beyond_schwarz(K: Any, root: Any, tolerance: float) -> tuple[int, int] | None:
+    """The pair with the most of |K_ij| above √(K_ii K_jj), beyond rounding, or None; ``root`` is √K_ii. Strip by strip: no second matrix."""
+    worst: tuple[float, int, int] = (0.0, -1, -1)
+    slack = tolerance * float(np.max(root, initial=0.0)) ** 2
+    for i in chunks(K.shape[0], _EDGE):
+        excess = np.abs(K[i]) - root[i, None] * root * (1 + tolerance) - slack
+        if (most := float(excess.max(initial=-np.inf))) > worst[0]:
+            row, column = divmod(int(np.argmax(excess)), K.shape[1])
+            worst = (most, i.start + row, column)
+    return None if worst[1] < 0 else worst[1:]
+
+
 def check_symmetric(K: Any, tolerance: float | None = None) -> None:
     """Raise ValueError, naming a pair, if K is not symmetric up to rounding."""
     tolerance = (1e-10 if backend.numpy_dtype(K) == np.float64 else 1e-5) if tolerance is None else tolerance
@@ -58,7 +70,8 @@ def extreme_eigenvalues(K: Any) -> tuple[float, float]:
         try:
             largest = float(eigsh(K, k=1, which="LA", v0=start, return_eigenvectors=False, tol=1e-6)[0])
             # Lanczos finds the outer end of a spectrum; shifted by the largest, the smallest is the outer end, well separated or not
-            shifted = eigsh(K - largest * np.eye(n), k=1, which="LM", v0=start, return_eigenvectors=False, tol=1e-6, maxiter=40 * n)
+            shift = LinearOperator((n, n), matvec=lambda v: K @ v - largest * v, dtype=np.float64)
+            shifted = eigsh(shift, k=1, which="LM", v0=start, return_eigenvectors=False, tol=1e-6, maxiter=40 * n)
             return largest + float(shifted[0]), largest
         except ArpackNoConvergence:
             pass

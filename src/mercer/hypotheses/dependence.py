@@ -21,6 +21,7 @@ from mercer.solvers.incomplete import incomplete_cholesky
 
 _NAME = "Hilbert–Schmidt independence criterion"
 _RANK = 200  # columns of a factor, where matrices do not fit
+_STEPS = 2**26  # of a compiled call
 
 
 def hsic_test(
@@ -72,7 +73,8 @@ def _statistics(K: Gram, L: Gram, orders: Array) -> Array:
     centred(A)
     out = np.empty(len(orders))
     loop = backend.compiled(_permuted_loop)
-    threads.run_tasks(lambda some: loop(A, B, orders[some], out[some]), chunks(len(orders), 4), K.compute.workers)
+    together = max(1, min(4, _STEPS // max(1, n * n)))  # orders of a call, which Ctrl-C waits for
+    threads.run_tasks(lambda some: loop(A, B, orders[some], out[some]), chunks(len(orders), together), K.compute.workers)
     return out / n**2
 
 

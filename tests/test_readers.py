@@ -418,9 +418,9 @@ def test_texts_of_what_are_no_characters_are_refused(tmp_path: Path, code: int, 
         read_table(tmp_path / "a.npz")
 
 
-def test_a_description_of_lists_in_lists_is_refused(tmp_path: Path) -> None:
-    """Of any depth: each list holds one list."""
-    footer = b"\x19" + b"\x19" * 5000
+@pytest.mark.parametrize("footer", [b"\x19" * 5001, b"\x49\x1c\x19\x19\x19\x15\x00\x00\x00", b"\x45\x02\x00", b"\x00", b""])
+def test_a_description_of_something_else_is_refused(tmp_path: Path, footer: bytes) -> None:
+    """Lists in lists of any depth, a field that is of another kind than it must be, nothing."""
     with pytest.raises(DataError, match="cannot be read as Parquet"):
         read_table(_written(tmp_path, b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1", "t.parquet"))
 

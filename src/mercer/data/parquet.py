@@ -26,7 +26,7 @@ def check_parquet(path: Path, limit: int) -> None:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             size = _Pages(content).unpacked()
-    except (_Damage, LookupError, TypeError, ValueError, OverflowError, OSError):
+    except (_Damage, LookupError, AttributeError, TypeError, ValueError, OverflowError, OSError):  # also a field of another kind
         raise damaged from None
     if size > limit:
         raise too_large(path, size, limit)

@@ -303,7 +303,7 @@ def test_a_missing_value_is_named_with_its_cure(estimator: Any) -> None:
 
 def test_a_missing_value_is_named_by_its_column() -> None:
     pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    frame = pd.DataFrame(X.copy(), columns=["a", "b", "c", "d"])
     machine = mc.SVC().fit(frame, Y)
     frame.iloc[7, 1] = np.nan
     with pytest.raises(ValueError, match=r"Row 7, column 'b' \(1\) is a missing value"):

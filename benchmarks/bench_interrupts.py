@@ -15,8 +15,10 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
-from benchmarks.measure import machine
+sys.path.insert(0, str(Path(__file__).parent))  # as a script, as a module, and from a test
+from measure import machine
 
 # the call, rows of X, and seconds until the signal: the call is then in what takes longest
 CASES = {

@@ -8,8 +8,10 @@ Each row is a process of its own: compiled code and libraries are loaded by a sm
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from benchmarks.measure import machine, peak_memory
+sys.path.insert(0, str(Path(__file__).parent))  # as a script, as a module, and from a test
+from measure import machine, peak_memory
 
 BUDGET = 500  # MB
 

@@ -105,11 +105,13 @@ class Watch:
         if late:
             raise OutOfTime(late[-1])
 
-    def say(self, now: float, **state: Any) -> None:
-        """Tell the listener at once."""
+    def say(self, **state: Any) -> None:
+        """Tell the listener at once, and raise if it wants no more or the time is over."""
+        now = time.perf_counter()
         self.state.update(state, stage="solver", share=None)
         with self._telling:
             self.tell(now)
+        self.check(now)
 
     def tell(self, now: float) -> None:
         """Call the listener, which may itself fit machines, unwatched; raise if it wants no more."""
@@ -182,12 +184,11 @@ def report(**state: Any) -> None:
     watch = _current.get()
     if watch is None:
         return
-    now = time.perf_counter()
     for each in watch.chain():
         if each.partial:
-            each.say(now, **state)
+            each.say(**state)
     watch.look("solver", None)
-    watch.check(now)
+    watch.check(time.perf_counter())
 
 
 def asked_to_stop(**state: Any) -> str:

@@ -80,9 +80,7 @@ def tune(
         value, slope = objective(theta)
         history.append(value)
         if watch is not None:
-            now = time.perf_counter()
-            watch.say(now, value=value, evaluations=len(history))
-            watch.check(now)
+            watch.say(value=value, evaluations=len(history))
         return value, slope
 
     bounds = [(t - _RANGE, t + _RANGE) for t in first]

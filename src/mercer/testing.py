@@ -103,7 +103,7 @@ def _examine(K: Any, name: str) -> Validity:
         verdict = f"{name} is not symmetric: k(x{i}, x{j}) = {K[i, j]:.6g} but k(x{j}, x{i}) = {K[j, i]:.6g}. Average the two, or mend the formula."
         return Validity(True, False, nan, nan, False, verdict, tolerance)
     diagonal = np.diagonal(K)
-    rounding = tolerance * float(np.abs(K).max(initial=0.0))
+    rounding = tolerance * max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
     if (diagonal < -rounding).any():
         i = int(np.argmin(diagonal))
         verdict = f"{name} gives k(x{i}, x{i}) = {diagonal[i]:.6g} < 0: an inner product of a thing with itself. It is not a kernel."

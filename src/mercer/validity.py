@@ -9,6 +9,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer import backend
 from mercer.data import chunks
+from mercer.gram import DenseGram
 from mercer.linalg import eigenvalues
 
 _EDGE = 512
@@ -67,11 +68,13 @@ def extreme_eigenvalues(K: Any) -> tuple[float, float]:
         return 0.0, 0.0
     if n > _DENSE_EIGENVALUES:
         start = np.random.default_rng(0).standard_normal(n)  # the same question gets the same answer
+        options: dict[str, Any] = {"v0": start, "return_eigenvectors": False, "tol": 1e-6}
         try:
-            largest = float(eigsh(K, k=1, which="LA", v0=start, return_eigenvectors=False, tol=1e-6)[0])
+            gram = DenseGram(K)  # whose products are made in strips, between which Ctrl-C is heard
+            largest = float(eigsh(LinearOperator((n, n), matvec=gram.__matmul__, dtype=np.float64), k=1, which="LA", **options)[0])
             # Lanczos finds the outer end of a spectrum; shifted by the largest, the smallest is the outer end, well separated or not
-            shift = LinearOperator((n, n), matvec=lambda v: K @ v - largest * v, dtype=np.float64)
-            shifted = eigsh(shift, k=1, which="LM", v0=start, return_eigenvectors=False, tol=1e-6, maxiter=40 * n)
+            shift = LinearOperator((n, n), matvec=lambda v: gram @ v - largest * v, dtype=np.float64)
+            shifted = eigsh(shift, k=1, which="LM", maxiter=40 * n, **options)
             return largest + float(shifted[0]), largest
         except ArpackNoConvergence:
             pass

@@ -48,9 +48,9 @@ CASES = {
     "tune": ("mc.tune(mc.KernelRidge(kernel=K), X, y, max_samples=None)", 6_000, 6.0),
     "mmd_test": ("mc.mmd_test(X, X + 0.01)", 12_000, 2.0),
     "hsic_test": ("mc.hsic_test(X, y)", 8_000, 2.0),
-    "Gappy, strings": ("mc.Gappy(12, 6)(strings)", 500, 2.0),
+    "Gappy, strings": ("mc.Gappy(12, 6)(4 * strings)", 500, 2.0),
     "GlobalAlignment": ("mc.GlobalAlignment(1.0)(series)", 600, 1.0),
-    "WeisfeilerLehman": ("mc.ShortestPath()(graphs)", 3_000, 1.0),
+    "WeisfeilerLehman": ("mc.ShortestPath()(60 * graphs)", 3_000, 1.0),
     "compiling": ("mc.Anova(3)(X); mc.ChiSquared(0.3)(abs(X)); mc.SVC().fit(X, y > 0); mc.Spectrum(3)(strings)", 3_000, 2.0),
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from mercer.solvers.incomplete import incomplete_cholesky
 
 _NAME = "Hilbert–Schmidt independence criterion"
 _RANK = 200  # columns of a factor, where matrices do not fit
-_STEPS = 2**26  # of a compiled call
+_STEPS = 2**22  # of a compiled call
 
 
 def hsic_test(
@@ -71,26 +71,33 @@ def _statistics(K: Gram, L: Gram, orders: Array) -> Array:
         return np.array([float(np.sum((Phi.T @ Psi[order]) ** 2)) for order in orders]) / n**2
     A, B = (np.array(backend.to_numpy(G.astype(np.float64).dense())) for G in (K, L))
     centred(A)
-    out = np.empty(len(orders))
-    loop = backend.compiled(_permuted_loop)
-    together = max(1, min(4, _STEPS // max(1, n * n)))  # orders of a call, which Ctrl-C waits for
-    threads.run_tasks(lambda some: loop(A, B, orders[some], out[some]), chunks(len(orders), together), K.compute.workers)
-    return out / n**2
+    loop, strips = backend.compiled(_permuted_loop), _strips(n)
+    out = np.empty((len(orders), len(strips)))
+
+    def task(which: tuple[int, int]) -> None:
+        order, strip = which
+        out[which] = loop(A, B, orders[order], strips[strip].start, strips[strip].stop)
+
+    threads.run_tasks(task, list(product(range(len(orders)), range(len(strips)))), K.compute.workers)
+    return out.sum(axis=1) / n**2
 
 
-def _permuted_loop(A, B, orders, out):  # type: ignore[no-untyped-def]
-    """Σ_ij A_ij B_{π(i)π(j)} for symmetric A and B."""
-    n = A.shape[0]
-    for b in range(orders.shape[0]):
-        order = orders[b]
-        total = 0.0
-        for i in range(n):
-            a, row = A[i], B[order[i]]
-            s = 0.0
-            for j in range(i):
-                s += a[j] * row[order[j]]
-            total += 2.0 * s + a[i] * row[order[i]]
-        out[b] = total
+def _strips(n: int) -> list[slice]:
+    """Rows of a lower triangle, some ``_STEPS`` entries at a time: what a call takes, for which Ctrl-C waits."""
+    cuts = np.unique(np.sqrt(np.linspace(0, n**2, -(-(n**2) // _STEPS) + 1)).astype(int))
+    return [slice(int(a), int(b)) for a, b in pairwise(cuts)]
+
+
+def _permuted_loop(A, B, order, start, stop):  # type: ignore[no-untyped-def]
+    """Σ_ij A_ij B_{π(i)π(j)} for symmetric A and B, over the rows of a strip and what mirrors them."""
+    total = 0.0
+    for i in range(start, stop):
+        a, row = A[i], B[order[i]]
+        s = 0.0
+        for j in range(i):
+            s += a[j] * row[order[j]]
+        total += 2.0 * s + a[i] * row[order[i]]
+    return total
 
 
 def _features(gram: Gram) -> Array:

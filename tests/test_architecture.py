@@ -27,8 +27,7 @@ LAYERS = [
     {"functions"},
     {"kernels"},
     {"loops"},
-    {"counts"},
-    {"gram", "validity"},
+    {"gram"},
     {"engine"},
     {"data"},
     {"atomics", "vector", "linalg"},
@@ -111,6 +110,24 @@ def test_source_files_hold_one_idea() -> None:
     assert not long
 
 
+def test_nobody_outside_asks_of_which_kind_a_gram_is() -> None:
+    """Solvers and estimators ask a Gram for what it can do: no ``isinstance``, ``type`` or ``match`` on its classes outside of ``gram``."""
+    names = {node.name for path in (SOURCE / "gram").glob("*.py") for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)}
+    kinds = {name for name in names if name.endswith(("Gram", "Part"))}
+    assert {"Gram", "KernelGram", "DenseGram", "LowRankGram", "CountsGram", "SparseGram"} <= kinds
+    found = []
+    for path in _modules():
+        if path.parent.name == "gram":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            asks = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass", "type")
+            compares = isinstance(node, ast.Compare | ast.match_case)
+            used = {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute)}
+            if (asks or compares) and used & kinds and not (asks and _name(path) == "estimators.base" and used & kinds == {"Gram"}):
+                found.append(f"{_name(path)}: {ast.unparse(node)[:100]}")
+    assert not found
+
+
 def test_nothing_prints() -> None:
     for path in _modules():
         calls = [
@@ -133,6 +150,12 @@ def test_tests_mirror_the_source() -> None:
         "inventory": "test_cli.py",
         "versions": "test_cli.py",
         "validity": "test_testing.py",
+        "contract": "test_gram.py",
+        "computed": "test_gram.py",
+        "stored": "test_gram.py",
+        "factored": "test_gram.py",
+        "wrapped": "test_gram.py",
+        "policy": "test_gram.py",
         "mirror": "test_cpu.py",
         "reductions": "test_tiles.py",
         "steps": "test_tiles.py",

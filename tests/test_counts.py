@@ -10,7 +10,7 @@ from scipy import sparse
 
 import mercer as mc
 from mercer.backend import Compute
-from mercer.counts import CountsGram
+from mercer.gram import CountsGram
 
 
 def _strings(n: int, seed: int, alphabet: str = "ACGT") -> list[str]:
@@ -47,8 +47,9 @@ def test_every_way_to_look_at_it(case: tuple[Any, Any]) -> None:
     np.testing.assert_allclose(gram.normal(v), K.T @ (K @ v), rtol=1e-10)
     np.testing.assert_allclose(gram.diag(), np.diagonal(K), **close)
     np.testing.assert_allclose(gram.rows([3, 1, 1]), K[[3, 1, 1]], **close)
-    np.testing.assert_allclose((gram.features @ gram._numbered[1].T).toarray(), K, **close)
-    assert gram.width == gram.features.shape[1]
+    phi = gram.features(at_most=np.inf).phi
+    np.testing.assert_allclose((phi @ gram._numbered[1].T).toarray(), K, **close)
+    assert gram.width == phi.shape[1]
     i, j = rng.permutation(len(K))[:40], rng.permutation(K.shape[1])[:30]
     part = gram.sub(i, j)
     np.testing.assert_allclose(part.dense(), K[np.ix_(i, j)], **close)
@@ -57,15 +58,16 @@ def test_every_way_to_look_at_it(case: tuple[Any, Any]) -> None:
     np.testing.assert_allclose(gram.sub(slice(5, 9), slice(None)).dense(), K[5:9], **close)
     if K.shape[0] == K.shape[1]:
         square = gram.sub(i, i)
-        assert square.right is square.left
+        assert square.symmetric
         np.testing.assert_allclose(square.dense(), K[np.ix_(i, i)], **close)
         np.testing.assert_array_equal(square.dense(), square.dense().T)
 
 
 def test_float32_shares_the_counts(case: tuple[Any, Any]) -> None:
     gram, K = case
+    assert len(gram.sides) == 2  # made
     single = gram.astype(np.float32)
-    assert single.left is gram.left
+    assert single.sides is gram.sides
     assert single.dtype == single.dense().dtype == np.float32
     np.testing.assert_allclose(single.dense(), K, rtol=1e-5, atol=1e-6 * np.abs(K).max())
     assert gram.astype(np.float64) is gram

@@ -11,7 +11,7 @@ import numpy as np
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import Coded, check_weights, chunks, listed, meet, size, stack, take
-from mercer.gram import DenseGram, Gram
+from mercer.gram import as_gram
 from mercer.kernels.base import Kernel
 from mercer.linalg import eigenvalues, least_squares
 
@@ -199,5 +199,5 @@ def effective_dimension(K: Any, alpha: float) -> float:
 
 
 def _matrix(K: Any) -> Any:
-    gram = K if isinstance(K, Gram) else DenseGram(K)
+    gram = as_gram(K)
     return backend.to_numpy(gram.dense()).astype(np.float64)

@@ -21,11 +21,11 @@ from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import Vectors, as_frame, size
 from mercer.estimators.spectral_clustering import SpectralClustering
-from mercer.gram import DenseGram, Gram
+from mercer.gram import Gram, as_gram
+from mercer.gram.validity import check_symmetric
 from mercer.kernels.base import Kernel
 from mercer.lapack import eigh_largest
 from mercer.linalg import centred, eigenvalues, signed
-from mercer.validity import check_symmetric
 
 __all__ = ["ClusterDisplay", "CorrelogramDisplay", "EmbeddingDisplay", "GramDisplay", "NoveltyDisplay"]
 
@@ -111,7 +111,7 @@ class GramDisplay:
         they lie between those of the whole matrix, so that a negative one proves it indefinite, but none proves nothing.
         """
         _pyplot()
-        gram = K if isinstance(K, Gram) else DenseGram(K)
+        gram = as_gram(K)
         n = gram.shape[0]
         if gram.shape[0] != gram.shape[1] or n == 0:
             raise ValueError(f"A Gram matrix of the data with itself is square, got {gram.shape[0]} × {gram.shape[1]}.")

@@ -20,10 +20,10 @@ from mercer import backend
 from mercer.backend import Compute
 from mercer.data import size, take
 from mercer.gram import Gram, KernelGram
+from mercer.gram.validity import asymmetry, beyond_schwarz, extreme_eigenvalues
 from mercer.kernels.base import Kernel
 from mercer.kernels.notation import NotationError, names_of, parse
 from mercer.linalg import eigenvalues
-from mercer.validity import asymmetry, beyond_schwarz, extreme_eigenvalues
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def check_kernel(kernel: Kernel, X: Any) -> Validity:
 
 def check_gram(K: Any) -> Validity:
     """Whether a matrix can be the Gram matrix of a kernel."""
-    K = backend.to_numpy(K.dense() if isinstance(K, Gram) else K.toarray() if sparse.issparse(K) else K)
+    K = backend.to_numpy(K.dense() if hasattr(K, "dense") else K.toarray() if sparse.issparse(K) else K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A Gram matrix is square, got shape {K.shape}.")
     if K.dtype.kind not in "fiub":

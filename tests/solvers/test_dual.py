@@ -291,7 +291,7 @@ def test_one_variable_at_a_time_leads_to_the_same_optimum(bias: bool, many: bool
     monkeypatch.setattr(coordinate, "descend", lambda *args: called.append(1) or real(*args))
     machine.fit(X, y)
     assert called
-    monkeypatch.setattr(coordinate, "applies", lambda *args: False)
+    monkeypatch.setattr(coordinate, "usable", lambda *args: None)
     other = clone(machine).fit(X, y)
     assert len(called) == 1
     assert machine.gap_ <= 1e-6

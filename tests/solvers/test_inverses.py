@@ -55,8 +55,8 @@ def test_woodbury(scale: Any) -> None:
     Phi[np.abs(Phi) < 0.8] = 0.0
     expected = _written_out(Phi @ Phi.T, scale, 0.3) @ V
     for left in (Phi, sparse.csr_matrix(Phi)):
-        np.testing.assert_allclose(Woodbury.of(LowRankGram(left)).shifted(scale, 0.3)(V), expected, rtol=0, atol=1e-12)
-    single = Woodbury.of(LowRankGram(Phi.astype(np.float32))).shifted(scale, 0.3)(V)
+        np.testing.assert_allclose(Woodbury.of(LowRankGram(left).features(np.inf), 1).shifted(scale, 0.3)(V), expected, rtol=0, atol=1e-12)
+    single = Woodbury.of(LowRankGram(Phi.astype(np.float32)).features(np.inf), 1).shifted(scale, 0.3)(V)
     np.testing.assert_allclose(single, expected, rtol=0, atol=1e-5)
 
 

@@ -23,11 +23,11 @@ from mercer.data.notices import quietly
 from mercer.estimators.checks import checked_table
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram
+from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian
 from mercer.linalg import eigenvalues
-from mercer.validity import asymmetry
 
 PRECOMPUTED = "precomputed"
 _NARROW = 128  # columns

@@ -18,7 +18,7 @@ from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative
 from mercer.estimators.whole import whole
-from mercer.gram import Gram, LowRankGram
+from mercer.gram import Gram
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.kernels.base import Kernel
@@ -89,8 +89,7 @@ class View(Column, Components):
         self.n_given_, self.items_, self.weights_ = n, X, None if sample_weight is None else weights
         self._bind(X, self.weights_)
         gram = self._gram(X)
-        few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * len(original)
-        if self.rank is None and (len(original) <= _WHOLE or few):
+        if self.rank is None and (len(original) <= _WHOLE or gram.features() is not None):
             self._decompose(X, weights, original)
             self.spectra_ = Spectra(self.eigenvalues_, self.eigenvectors_, self.weights_)
         else:

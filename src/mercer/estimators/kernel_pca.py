@@ -18,7 +18,7 @@ from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative
-from mercer.gram import Gram, LowRankGram
+from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.linalg import signs
 from mercer.problems import Eigen, EigenSolution
@@ -87,14 +87,14 @@ class Components(KernelMachine):
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
         """Eigenvalues up to this are 0. Those from features are squares of singular values, and already without such."""
-        if isinstance(gram, LowRankGram) and s.solver == "exact":
+        if gram.features() is not None and s.solver == "exact":
             return 0.0
         whole = float(weights @ np.abs(np.asarray(backend.to_numpy(gram.diag()), np.float64)))  # what rounding is a part of
         return float(np.finfo(gram.dtype).eps) * max(whole, len(weights) * float(s.values.max(initial=0.0)))
 
     def _below(self, gram: Gram, weights: Array, s: EigenSolution) -> Negatives:
         """The negative eigenvalues, which the matrix of a kernel has not: looked for unless that is known."""
-        if isinstance(gram, LowRankGram) or (self.kernel_ is not None and self.kernel_.psd):
+        if gram.features(at_most=np.inf) is not None or (self.kernel_ is not None and self.kernel_.psd):
             return Negatives()
         part = 1e-10 if gram.dtype == np.float64 else 1e-5  # as precise as matrices are written down
         floor = max(self._rounding(gram, weights, s), part * float(s.values.max(initial=0.0)))

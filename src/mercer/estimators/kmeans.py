@@ -22,7 +22,7 @@ from mercer.estimators.machine import KernelMachine
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
 from mercer.estimators.whole import whole
-from mercer.gram import Gram, LowRankGram
+from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster
@@ -273,8 +273,9 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
 def space_of(gram: Gram, weights: Array) -> Space:
     """By features where these are few, else by the matrix."""
-    if isinstance(gram, LowRankGram) and not backend.is_tensor(gram.features) and 2 * gram.width < gram.shape[0]:
-        phi = gram.features
+    features = gram.features(at_most=0.5)
+    if features is not None and features.on_host:
+        phi = features.phi
         return Points(
             phi if sparse.issparse(phi) else phi - np.average(phi, axis=0, weights=weights).astype(phi.dtype), weights, gram.compute.workers
         )

@@ -19,7 +19,7 @@ from mercer.data import Coded, chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting
 from mercer.functions import RKHSFunction
-from mercer.gram import Gram, KernelGram, MixedGram
+from mercer.gram import Gram
 from mercer.problems import Solution
 from mercer.solvers.dual import EPS32, ActiveSet
 
@@ -105,7 +105,7 @@ class KernelMachine(Reporting, KernelEstimator):
     def _evaluated(self, X: Any) -> Gram:
         """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""
         gram = self._cross(X)
-        return gram.astype(np.float32) if self._coarse and isinstance(gram, KernelGram) and not gram.opaque else gram
+        return gram.astype(np.float32) if self._coarse and gram.recomputable else gram
 
     def compress(self, n: int) -> Any:
         """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``)."""
@@ -227,8 +227,7 @@ class SupportVectorMachine(Weighted):
     def _is_coarse(self, gram: Gram) -> bool:
         """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
         gap. A solution that was polished is evaluated as exactly as it was found. ``gram`` is the matrix it was trained on."""
-        gram = gram.base if isinstance(gram, MixedGram) else gram
-        if len(self.support_) < _MANY or not isinstance(gram, KernelGram) or gram.opaque:
+        if len(self.support_) < _MANY or not gram.recomputable:
             return False
         diagonal = np.asarray(gram.diag(), np.float64)
         size_of_values = float(np.max(np.abs(diagonal)))

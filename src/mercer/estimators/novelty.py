@@ -15,10 +15,9 @@ from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
 from mercer.estimators.weights import LARGEST_SUM
-from mercer.gram import Gram
+from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.problems import DualQP, Solution
-from mercer.solvers.dual import kept
 
 _NONE = 1e-8  # of the kernel's size: an edge nearer to the origin is not told from it
 
@@ -82,7 +81,7 @@ class NoveltyMachine(Thresholded, OutlierMixin, SupportVectorMachine):  # type: 
         X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
         solver = self._solver()
         self._bind(X, weights)
-        gram = kept(self._gram(X))
+        gram = held(self._gram(X), Use.ACTIVE)
         # solved for a multiple of α: bounded by the weights themselves (libsvm's scale), but of a sum that is neither below 1 nor too large for
         # float64 to resolve the tolerance, both over the kernel's size, so that this means the same for any scale of it
         size_of_values = float(np.mean(np.abs(np.asarray(gram.diag(), np.float64)))) or 1.0

@@ -15,11 +15,10 @@ from sklearn.base import RegressorMixin
 from mercer.backend import Array, Compute
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import Weighted
-from mercer.gram import Gram
+from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
 from mercer.problems import SmoothSolution
-from mercer.solvers.dual import kept
 from mercer.solvers.erm import Limits, minimise
 
 
@@ -70,7 +69,7 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
                 raise ValueError(f"{loss} is of several functions at once, which this machine does not fit; for classes there is KernelLogistic.")
         self._bind(X, weights)
         gram: Gram = self._gram(X)
-        gram = kept(gram) if len(losses) > 1 else gram
+        gram = held(gram, Use.ACTIVE) if len(losses) > 1 else gram
         fits = [minimise(loss, y, weights, ridge, self.fit_intercept, gram, limits) for loss in losses]
         self._keep(X, np.column_stack([fit.coef for fit in fits]), original)
         self.intercept_, self._trained = np.array([fit.bias for fit in fits]), losses

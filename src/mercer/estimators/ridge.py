@@ -17,7 +17,7 @@ from mercer.backend import Array, Compute, human
 from mercer.data import size
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import ManyOutputs, Weighted
-from mercer.gram import DenseGram, Gram, LowRankGram
+from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive, eigenvalues
 from mercer.problems import LinearSolution, LinearSystem
@@ -200,7 +200,7 @@ class KernelRidge(Ridge):
             raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, _SOLVERS))}.")
         self._bind(X, weights)
         gram = self._gram(self._placed(X))
-        gram = DenseGram(gram.dense(), self.compute) if gram.opaque else gram
+        gram = held(gram, Use.AGAIN)
         coef, bias = np.zeros(Y.shape), np.zeros(Y.shape[1])
         self.n_iter_, self.gap_, self.solver_, self.stop_reason_ = 0, 0.0, "", "gap"
         self._parts: list[Any] = [None] * Y.shape[1]
@@ -381,7 +381,7 @@ class KernelRidgeCV(Ridge):
             self._bind(X, weights)
             gram = self._gram(X)
             self._check_memory(gram)
-            gram = DenseGram(gram.dense(), self.compute) if gram.opaque else gram
+            gram = held(gram, Use.AGAIN)
             alphas = self._alphas(gram)
             spectrum, score = self._decomposed(gram, Y, weights, alphas)
             scores.append(score)
@@ -422,7 +422,7 @@ class KernelRidgeCV(Ridge):
     @staticmethod
     def _check_memory(gram: Gram) -> None:
         need = 5 * 8 * gram.shape[0] ** 2  # a matrix, its decomposition, room to make it, and the best before
-        if not isinstance(gram, LowRankGram) and need > gram.compute.budget:
+        if gram.features() is None and need > gram.compute.budget:
             raise MemoryError(
                 f"Leave-one-out for all λ of {gram.shape[0]} samples takes {human(need)}, the memory budget is {human(gram.compute.budget)}: "
                 f"use KernelSearchCV over KernelRidge, fewer samples, or Compute(memory='{human(1.1 * need).replace(' ', '')}')."

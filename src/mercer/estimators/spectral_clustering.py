@@ -20,12 +20,12 @@ from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
 from mercer.estimators.whole import whole
-from mercer.gram import DenseGram, Gram
+from mercer.gram import DenseGram, Gram, SparseGram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors import Gaussian
 from mercer.solvers.cuts import association, by_means, by_pivots, on_sphere, relaxed
-from mercer.solvers.neighbours import SparseGram, nearest
+from mercer.solvers.neighbours import nearest
 
 _AFFINITIES = ("kernel", "nearest_neighbors", "precomputed_nearest_neighbors")
 _CUTS = ("normalized", "ratio")
@@ -280,9 +280,10 @@ def _with_loops(gram: Gram, weights: Array) -> Gram:
     alone = _degrees(gram, weights) <= 1e-300
     if not alone.any():
         return gram
-    if isinstance(gram, SparseGram):
-        return gram.with_loops(alone)
-    K = np.array(backend.to_numpy(gram.dense()), np.float64)
+    graph = gram.sparse()
+    if graph is not None:
+        return SparseGram(graph + sparse.diags_array(alone.astype(graph.dtype)), gram.compute)
+    K = np.asarray(backend.to_numpy(gram.fresh(np.float64)))
     K[alone, alone] = 1.0
     return DenseGram(K, gram.compute)
 

@@ -23,11 +23,11 @@ from mercer.estimators.machine import SupportVectorMachine, check_nu
 from mercer.estimators.multiclass import class_weights, couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
 from mercer.estimators.weights import countable
-from mercer.gram import Gram
+from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
-from mercer.solvers.dual import ActiveSet, kept, shared
+from mercer.solvers.dual import ActiveSet
 from mercer.threads import run_tasks
 from mercer.watch import Stopped
 
@@ -337,7 +337,7 @@ class SVC(Classifier):
         if len(classes) != 2:
             raise ValueError(f"A path is of two classes; y has {len(classes)}.")
         self._bind(X, weights)
-        gram, counts = kept(self._gram(X)), {label: float(weights[codes == k].sum()) for k, label in enumerate(classes)}
+        gram, counts = held(self._gram(X), Use.ACTIVE), {label: float(weights[codes == k].sum()) for k, label in enumerate(classes)}
         before: tuple[float, Array] | None = None
         for C in sorted(float(c) for c in Cs):
             one = clone(self).set_params(C=C)
@@ -429,7 +429,7 @@ class NuSVC(Classifier):
 def _ready(gram: Gram, classes: int) -> Gram:
     """The matrix as all that is done with it wants it; as it is where the time is over before, which the solver then finds and tells."""
     try:
-        return kept(gram) if classes == 2 else shared(gram)
+        return held(gram, Use.ACTIVE if classes == 2 else Use.ACTIVE_PARTS)
     except Stopped as stop:
         stop.accepted()
         return gram

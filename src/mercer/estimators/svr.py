@@ -10,10 +10,10 @@ from sklearn.base import RegressorMixin
 from mercer.backend import Array, Compute
 from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.machine import ManyOutputs, SupportVectorMachine, check_nu, filled
+from mercer.gram import Use, held
 from mercer.kernels.base import Kernel
 from mercer.losses import EpsilonInsensitive
 from mercer.problems import DualQP, Solution
-from mercer.solvers.dual import kept
 
 
 class Regressor(ManyOutputs, RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
@@ -42,7 +42,7 @@ class Regressor(ManyOutputs, RegressorMixin, SupportVectorMachine):  # type: ign
         self._bind(X, weights)
         targets = y.reshape(len(y), -1)
         gram = self._gram(X)
-        gram = kept(gram) if targets.shape[1] > 1 else gram
+        gram = held(gram, Use.ACTIVE) if targets.shape[1] > 1 else gram
         solutions = []
         coef = np.zeros(targets.shape)
         for t in range(targets.shape[1]):

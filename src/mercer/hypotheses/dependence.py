@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from mercer import backend, threads
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size, take
-from mercer.gram import Gram, LowRankGram, stored
+from mercer.gram import Gram, Use, held
 from mercer.hypotheses.kernels import items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
@@ -55,7 +55,7 @@ def hsic_test(
     orders = _orders(n, count, rng)
     # several pairs of kernels: each matrix once, where they fit together
     several = len(kernels[0]) * len(kernels[1]) > 1 and 8 * n * n * (len(kernels[0]) + len(kernels[1])) <= (compute or Compute()).budget // 2
-    keep = stored if several else (lambda gram: gram)
+    keep = partial(held, use=Use.VALUES) if several else (lambda gram: gram)
     grams = [keep(k.gram(X, compute=compute)) for k in kernels[0]], [keep(k.gram(Y, compute=compute)) for k in kernels[1]]
     return aggregated(_NAME, np.stack([_statistics(K, L, orders) for K, L in product(*grams)]))
 
@@ -64,7 +64,8 @@ def _statistics(K: Gram, L: Gram, orders: Array) -> Array:
     """HSIC with the items of L in each of the orders."""
     n = K.shape[0]
     fits = 2 * 8 * n * n <= K.compute.budget // 2
-    few = isinstance(K, LowRankGram) and isinstance(L, LowRankGram) and 4 * K.width * L.width <= n
+    of_K, of_L = K.features(at_most=np.inf), L.features(at_most=np.inf)
+    few = of_K is not None and of_L is not None and 4 * of_K.width * of_L.width <= n
     if few or not fits:
         Phi, Psi = _features(K), _features(L)
         Phi = Phi - Phi.mean(axis=0)
@@ -101,10 +102,8 @@ def _permuted_loop(A, B, order, start, stop):  # type: ignore[no-untyped-def]
 
 
 def _features(gram: Gram) -> Array:
-    if isinstance(gram, LowRankGram):
-        phi = gram.features
-        return np.asarray(phi.toarray() if sparse.issparse(phi) else backend.to_numpy(phi), np.float64)
-    return incomplete_cholesky(gram, _RANK).factor
+    found = gram.features(at_most=np.inf)
+    return incomplete_cholesky(gram, _RANK).factor if found is None else found.array()
 
 
 def _blocks(kernel_x: Any, kernel_y: Any, X: Any, Y: Any, length: int, count: int, rng: Any, compute: Compute | None) -> Outcome:

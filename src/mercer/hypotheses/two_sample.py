@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import check_same_width, chunks, in_order_of, size, stack, take
-from mercer.gram import Gram, stored
+from mercer.gram import Cost, Gram, Use, held
 from mercer.hypotheses.kernels import items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
@@ -67,7 +67,7 @@ def mmd_test(
 def _statistics(gram: Gram, members: Array, m: int, n: int, unbiased: bool) -> Array:
     """MMD² of each column of ``members``, which says who is in the first sample: all follows from e^T K e."""
     gram = gram.astype(np.float64)  # the statistic is a small difference
-    K = stored(gram)
+    K = held(gram, Use.VALUES)
     diagonal = np.asarray(backend.to_numpy(gram.diag()), np.float64)
     sums = np.asarray(backend.to_numpy(K @ np.ones(m + n)), np.float64)
     whole, own = float(sums.sum()), float(diagonal.sum())
@@ -93,7 +93,7 @@ def _linear(kernel: Kernel, X: Any, Y: Any, compute: Compute | None) -> Outcome:
     sides = [(take(A, i), take(B, j)) for A, i, B, j in ((X, first, X, second), (Y, first, Y, second), (X, first, Y, second), (X, second, Y, first))]
     values = np.zeros(pairs)
     for (A, B), sign in zip(sides, (1, 1, -1, -1), strict=True):
-        step = 1 if kernel.gram(take(A, slice(0, 1)), take(B, slice(0, 1)), compute=compute).opaque else _TOGETHER
+        step = 1 if kernel.gram(take(A, slice(0, 1)), take(B, slice(0, 1)), compute=compute).cost is Cost.ANY else _TOGETHER
         for some in chunks(pairs, step):
             values[some] += sign * np.asarray(backend.to_numpy(kernel.gram(take(A, some), take(B, some), compute=compute).diag()), np.float64)
     return _normal(values, f"{pairs} pairs")

@@ -16,6 +16,7 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.data import Anything, Coded, Domain, Vectors, salted, side_by_side, size, tensor
+from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel, natural, nonnegative
 from mercer.kernels.notation import PRODUCT, SUM, join, number
 
@@ -129,6 +130,9 @@ class Sum(Terms):
 
     def _features(self, A: Any) -> Any:
         return _beside(self._each("_features", A))
+
+    def _counts(self, A: Any) -> Counts | None:
+        return Counts.of_sum(self._each("_counts", A))
 
     def _names(self, X: Any) -> dict[int, Any]:
         return {int(salted(np.uint64(code), t)[0]): name for t, term in enumerate(self.terms) for code, name in term._names(X).items()}
@@ -308,6 +312,10 @@ class Scaled(Pointwise):
 
     def _features(self, A: Any) -> Any:
         return math.sqrt(self.scale) * self.kernel._features(A)
+
+    def _counts(self, A: Any) -> Counts | None:
+        found = self.kernel._counts(A)
+        return None if found is None else found.scaled(self.scale)
 
     def _names(self, X: Any) -> dict[int, Any]:
         return self.kernel._names(X)

@@ -13,8 +13,9 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.data import DataError, Domain, Nodes, as_frame, chunks, listed, size, take
+from mercer.gram import Counts
+from mercer.gram.validity import check_symmetric
 from mercer.kernels.base import Kernel, kernel, nonnegative
-from mercer.validity import check_symmetric
 
 _TOGETHER = 32  # samples whose values with themselves are read off one block
 
@@ -45,6 +46,9 @@ class Constant(Kernel):
     def _features(self, A: Any) -> Any:
         dtype = backend.numpy_dtype(A)
         return backend.zeros((len(A), 1), dtype if dtype.kind == "f" else np.float64, A) + math.sqrt(self.c)
+
+    def _counts(self, A: Any) -> Counts | None:
+        return Counts((), self.c)
 
 
 @kernel

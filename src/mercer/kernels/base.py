@@ -17,10 +17,9 @@ from sklearn.base import BaseEstimator
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.counts import CountsGram
 from mercer.data import Anything, Coded, DataError, Domain, Uncounted, check_same_width, chunks, in_order_of, leaves, size, take
 from mercer.data.notices import one_call
-from mercer.gram import Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
+from mercer.gram import Counts, CountsGram, Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
 if TYPE_CHECKING:
     from mercer.kernels.algebra import Power, Scaled
@@ -147,8 +146,8 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """φ(x) for each prepared item, with k(x, z) = ⟨φ(x), φ(z)⟩; array or CSR."""
         raise NotImplementedError
 
-    def _counts(self, A: Any) -> tuple[Coded, Any] | None:
-        """The same as whole numbers and one factor for each row (None: 1), where they are that: they then need a third of the memory."""
+    def _counts(self, A: Any) -> Counts | None:
+        """The same as whole numbers, where they are that but for scales and a factor for each row: they then need a third of the memory."""
         return None
 
     def _width(self, A: Any) -> int:
@@ -197,17 +196,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The matrix k(x_i, y_j), or the number k(x, y) for two single vectors."""
         pair = self.domain.pair(X, Y) if Y is not None else None
         if pair is None:
-            return self._matrix(X, Y)
+            return self.gram(X, Y).dense()
         if self._data_driven:
             raise DataError(f"{self} is fixed by data, and a single pair is none: bind it first, kernel.bind(X).")
         return self.gram(*pair).dense()[0, 0]
-
-    def _matrix(self, X: Any, Y: Any) -> Array:
-        """All values."""
-        k, A, B = self._enter(X, Y)
-        if isinstance(A, Uncounted) and B is A:  # all pairs are wanted, for which features need not be made
-            return KernelGram.of(k, A, B, Compute()).dense()
-        return k._gram(A, B, Compute()).dense()
 
     def gram(self, X: Any, Y: Any = None, compute: Compute | None = None) -> Gram:
         """The lazy matrix K(X, Y), K(X, X) without Y. An unbound kernel binds to Y, or to X."""
@@ -216,12 +208,16 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _gram(self, A: Any, B: Any, compute: Compute) -> Gram:
         # between two sets the features of an open set of columns cost less than pairs, unless the kernel makes many of each
-        few = self.explicit and B is not A and isinstance(A, Coded) and self._width(A) <= A.per_row
+        few = self.explicit and B is not A and self._width(A) <= sum(leaf.per_row if isinstance(leaf, Coded) else 0 for leaf in leaves(A))
         if self.explicit and (few or self._width(A) < min(size(A), size(B))):
             diagonal = item_values(self._diag, A, common_dtype(A, compute)) if B is A else None
-            counts = [self._counts(side) for side in ((A,) if B is A else (A, B))]
-            if all(side is not None for side in counts):
-                return CountsGram.of(counts, compute, common_dtype((A, B), compute), diagonal)
+            counts = self._counts(A)
+            others = counts if B is A else self._counts(B)
+            if counts is not None and counts.terms and others is not None:
+                whole = KernelGram.of(self, A, A, compute) if B is A and any(isinstance(leaf, Uncounted) for leaf in leaves(A)) else None
+                made = CountsGram(counts, others, compute, common_dtype((A, B), compute), diagonal=diagonal, whole=whole)
+                made.name = str(self)
+                return made
             left = self._features(A)
             right = left if B is A else self._features(B)
             check_same_width(left, right)

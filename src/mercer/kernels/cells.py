@@ -12,6 +12,7 @@ import numpy as np
 from mercer import threads
 from mercer.data import Coded, Ragged, Uncounted
 from mercer.data.representations import batches, offsets_of
+from mercer.gram import Counts
 from mercer.kernels.letters import is_small, letters_of, numbered_letters
 from mercer.threads import cached_property
 
@@ -58,9 +59,9 @@ def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float6
     return Coded(keys, values, offsets, legend)
 
 
-def counts_of(A: Any) -> tuple[Coded, Any] | None:
-    """Features that are whole numbers as they are, without factors."""
-    return (A, None) if isinstance(A, Uncounted) or (isinstance(A, Coded) and A.values.dtype.kind in "iu") else None
+def counts_of(A: Any) -> Counts | None:
+    """Features that are whole numbers, as they are."""
+    return Counts(((1.0, A),)) if isinstance(A, Uncounted) or (isinstance(A, Coded) and A.values.dtype.kind in "iu") else None
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from scipy import sparse
 from mercer import backend
 from mercer.backend import Compute, dot, mean_embedding, mean_of_embedding, sqnorm, sqrt, where
 from mercer.data import Coded, DataError, check_weights, size
-from mercer.gram import KernelGram, common_dtype, item_values
+from mercer.gram import Counts, KernelGram, common_dtype, item_values
+from mercer.gram.validity import check_symmetric
 from mercer.kernels.algebra import Composite, Scaled, Sum
 from mercer.kernels.anything import Categorical
 from mercer.kernels.base import Kernel, kernel, sample
 from mercer.kernels.families import Explicit
 from mercer.kernels.notation import method
 from mercer.linalg import eigh
-from mercer.validity import check_symmetric
 
 
 class Wrapper(Composite):
@@ -128,12 +128,9 @@ class Normalized(Wrapper):
     def _width(self, A: Any) -> int:
         return self._base._width(A)
 
-    def _counts(self, A: Any) -> tuple[Coded, Any] | None:
+    def _counts(self, A: Any) -> Counts | None:
         found = self._base._counts(A)
-        if found is None:
-            return None
-        norms = np.sqrt(found[0].sqnorm())
-        return found[0], 1.0 / np.where(norms > 0, norms, 1.0)
+        return None if found is None else found.normalized()
 
     def _features(self, A: Any) -> Any:
         phi = self._base._features(A)

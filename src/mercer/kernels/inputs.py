@@ -9,6 +9,7 @@ import numpy as np
 
 from mercer import backend
 from mercer.data import Anything, DataError, Domain, Vectors, check_weights, select, size, weighted_median
+from mercer.gram import Counts
 from mercer.kernels.algebra import Composite
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.feature_space import Wrapper
@@ -43,7 +44,7 @@ class Redirected(Wrapper):
     def _features(self, A: Any) -> Any:
         return self.kernel._features(A)
 
-    def _counts(self, A: Any) -> tuple[Any, Any] | None:
+    def _counts(self, A: Any) -> Counts | None:
         return self.kernel._counts(A)
 
     def _names(self, X: Any) -> dict[int, Any]:

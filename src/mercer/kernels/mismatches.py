@@ -11,8 +11,9 @@ import numpy as np
 
 from mercer import backend, threads
 from mercer.backend import Array, Compute
-from mercer.data import Coded, Ragged, chunks
+from mercer.data import Ragged, chunks
 from mercer.data.sequences import items_of, one_code, unpacked
+from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
 from mercer.kernels.lanes import Batch, Swept, as_bytes, swept
@@ -130,7 +131,7 @@ class Gappy(Swept):
     def _features(self, A: Any) -> Any:
         return A
 
-    def _counts(self, A: Any) -> tuple[Coded, Any] | None:
+    def _counts(self, A: Any) -> Counts | None:
         return counts_of(A)
 
     def _names(self, X: Any) -> dict[int, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mercer.data import Coded, Domain, Ragged, Sequences, check_weights
 from mercer.data.sequences import items_of, unpacked
+from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel, natural
 from mercer.kernels.cells import Pattern, codes_of_words, counted, counts_of, in_cells
 from mercer.kernels.families import Explicit
@@ -71,7 +72,7 @@ class Spectrum(Explicit):
 
         return counted(X, len(factors), count)
 
-    def _counts(self, A: Any) -> tuple[Coded, Any] | None:
+    def _counts(self, A: Any) -> Counts | None:
         return counts_of(A)
 
     def _names(self, X: Any) -> dict[int, Any]:

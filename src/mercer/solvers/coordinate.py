@@ -17,7 +17,7 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.gram import LowRankGram
+from mercer.gram import Features, Gram
 from mercer.problems import DualQP
 from mercer.threads import stopping
 
@@ -26,14 +26,15 @@ _ENOUGH = 0.05  # of the scale of the linear term: how far the gradient may be f
 _SWEEPS = 5  # epochs between two looks at the price of the sum
 
 
-def applies(problem: DualQP, gram: Any) -> bool:
-    """Whether there are features on this machine, and one sum or none."""
-    return isinstance(gram, LowRankGram) and not backend.is_tensor(gram.left) and gram.right is gram.left and problem.group is None
+def usable(problem: DualQP, gram: Gram) -> Features | None:
+    """The features, where there are any on this machine, and one sum or none."""
+    found = gram.features(at_most=np.inf) if problem.group is None else None
+    return found if found is not None and found.symmetric and not backend.is_tensor(found.factored[0]) else None
 
 
-def descend(problem: DualQP, gram: LowRankGram, seed: int) -> Array:
+def descend(problem: DualQP, features: Features, gram: Gram, seed: int) -> Array:
     """b near the optimum, within its bounds; its sum is about right."""
-    phi, factors = gram.rows_and_scale
+    phi, factors = features.factored
     phi = sparse.csr_array(phi) if sparse.issparse(phi) else sparse.csr_array(np.asarray(phi, np.float64))
     items = np.arange(len(problem)) if problem.index is None else np.asarray(problem.index)
     diagonal = np.asarray(gram.diag(), np.float64)

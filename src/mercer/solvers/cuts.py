@@ -16,12 +16,11 @@ from scipy.sparse.linalg import splu
 
 from mercer import backend, threads
 from mercer.backend import Array
-from mercer.gram import DenseGram, Gram
+from mercer.gram import Gram
 from mercer.linalg import NotPositive, cholesky, cholesky_solve, signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.eigen import block_krylov, block_size, solve_eigen
 from mercer.solvers.lloyd import Clustering, Points, cluster
-from mercer.solvers.neighbours import SparseGram
 from mercer.watch import abandonable
 
 _SMALL = 700  # rows that are decomposed as they are
@@ -36,15 +35,16 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
     where the matrix fits, it is with the inverse of (1 + ε)I − W^½KW^½, whose factor costs n³/3.
     """
     n = gram.shape[0]
-    if normalised and isinstance(gram, SparseGram) and n > _SMALL:
-        return _of_graph(gram, weights, count, random_state)
+    graph = gram.sparse() if normalised and n > _SMALL else None
+    if graph is not None:
+        return _of_graph(graph, weights, count, random_state)
     fits = 2 * 8 * n * n <= gram.compute.budget
     if not normalised or n <= _SMALL or n > _LARGE or not fits:
         return solve_eigen(
             Eigen(min(count, n), weights, centred=False), gram, "exact" if n <= _SMALL else "auto", tol=1e-8, random_state=random_state
         )
     root = np.sqrt(weights)
-    S = np.array(backend.to_numpy(gram.astype(np.float64).dense()), copy=isinstance(gram, DenseGram))
+    S = np.asarray(backend.to_numpy(gram.fresh(np.float64)))
     S *= root[:, None]
     S *= -root[None, :]
     S[np.arange(n), np.arange(n)] += 1 + _BEYOND
@@ -59,11 +59,11 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
     return EigenSolution(1 + _BEYOND - 1 / values, signed(vectors), np.empty(0), trace, residual, steps, "inverse")
 
 
-def _of_graph(gram: SparseGram, weights: Array, count: int, random_state: Any) -> EigenSolution:
+def _of_graph(graph: Any, weights: Array, count: int, random_state: Any) -> EigenSolution:
     """Of a sparse matrix: by products, which are all but free; where these do not part the eigenvalues, the graph is one that falls into parts along
     few edges, and so does its factor: then by the inverse."""
-    n, root = gram.shape[0], sparse.diags_array(np.sqrt(weights))
-    S = (root @ gram.K @ root).tocsr()
+    n, root = graph.shape[0], sparse.diags_array(np.sqrt(weights))
+    S = (root @ graph @ root).tocsr()
     start = np.random.default_rng(random_state).standard_normal((n, block_size(n, count)))
     with threads.single_threaded_blas():
         values, vectors, steps, residual = block_krylov(S.__matmul__, start, count, n, tol=1e-8, max_iter=60)

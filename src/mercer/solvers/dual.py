@@ -8,20 +8,20 @@ reconstruct. The block is in float32; whenever rounding could matter to the gap,
 
 Where the kernel has features and there are many variables, one variable at a time comes first (``coordinate``): it needs no block at all.
 
-Memory: the block, at most a quarter of the budget, and a few vectors. K is stored whole only where its values are dear and it fits as well.
+Memory: the block, at most a quarter of the budget, and a few vectors. How the matrix itself is held is for ``gram.policy`` to say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array, is_tensor, put_aside, workspace
-from mercer.gram import CachedGram, DenseGram, DensePart, Gram, KernelGram, LowRankGram, MixedGram
+from mercer.backend import Array, put_aside, workspace
+from mercer.gram import Cost, DenseGram, Gram, Use, borrowed, held
 from mercer.problems import DualQP, Solution
 from mercer.solvers import coordinate
 from mercer.solvers.interior import interior_point, with_sums
@@ -31,12 +31,8 @@ from mercer.solvers.smo import MARGIN, Block, row_length
 from mercer.threads import Interrupted, cached_property, run_tasks, single_threaded_blas, stopping
 from mercer.watch import Stopped, Watch, begin, current, report, unwatched, watching
 
-_STORED = 2048  # items of a matrix that is stored for many small problems: 34 MB
-_TINY = 512  # items whose matrix is stored in any case: to look at it again costs less than to compute it again
-_SMALL = 1024  # items whose matrix is stored as it is
 _ALL = 4096  # up to so many variables, all of them are active at once
-_ALL_DEAR = 12_000  # the same where a value is dear: then the block is the matrix, and each value is computed once
-_SHARED = 16_384  # items of a matrix that is stored for several problems
+_ALL_COSTLY = 12_000  # the same where a value is costly: then the block is the matrix, and each value is computed once
 _FIRST = 2048  # random variables of the first round
 _LARGEST = 16_384  # active variables
 _KEPT = 0.75  # of the places for those that are free
@@ -80,7 +76,7 @@ class ActiveSet:
         with self._watched():
             try:
                 begin()
-                gram = kept(gram)
+                gram = held(gram, Use.ACTIVE)
                 if start is None:
                     items = np.arange(len(problem)) if problem.index is None else problem.index
                     found = self._small([problem], gram, [items])[0]
@@ -103,34 +99,28 @@ class ActiveSet:
                 return [_at_zero(problem, stop) for problem in problems]
 
     def _solve_all(self, problems: Sequence[DualQP], gram: Gram, parts: Sequence[Array]) -> list[Solution]:
-        gram, room = shared(gram), np.empty(0)
-        cheap = isinstance(gram, MixedGram) and isinstance(gram.base, KernelGram)
-        if cheap and max(map(len, problems)) <= LARGEST and gram.shape[0] <= _STORED:
-            room = workspace(gram.shape[0] ** 2, np.float64)
-            gram = DenseGram(gram.astype(np.float64).dense(out=room.reshape(gram.shape)), gram.compute)
-        found = self._small(problems, gram, [items if p.index is None else items[p.index] for p, items in zip(problems, parts, strict=True)])
+        gram = held(gram, Use.ACTIVE_PARTS)
+        with borrowed(gram) if max(map(len, problems)) <= LARGEST else nullcontext(gram) as whole:
+            found = self._small(problems, whole, [items if p.index is None else items[p.index] for p, items in zip(problems, parts, strict=True)])
 
-        def task(t: int) -> None:
-            found[t] = self._solve(problems[t], kept(gram.sub(parts[t], parts[t])), None)
+            def task(t: int) -> None:
+                found[t] = self._solve(problems[t], held(whole.sub(parts[t], parts[t]), Use.ACTIVE), None)
 
-        run_tasks(task, [t for t, solution in enumerate(found) if solution is None], gram.compute.workers)
-        if room.size:
-            put_aside(room)
+            run_tasks(task, [t for t, solution in enumerate(found) if solution is None], gram.compute.workers)
         return [solution for solution in found if solution is not None]
 
     def _small(self, problems: Sequence[DualQP], gram: Gram, items: Sequence[Array]) -> list[Solution | None]:
         """Those that are solved in no time, where nobody wants to watch or to limit it; None for the others."""
         watched = ((watch := current()) is not None and watch.partial) or self.max_iter is not None or not self.polish
-        usable = isinstance(gram, DenseGram) and not is_tensor(gram.K) and gram.dtype == np.float64
-        if watched or not usable or max(map(len, problems)) > LARGEST:
+        K = gram.at_hand(np.float64)
+        if watched or K is None or max(map(len, problems)) > LARGEST:
             return [None] * len(problems)
-        assert isinstance(gram, DenseGram)
-        return solve_small(problems, gram.K, items, self.tol, gram.compute.workers)
+        return solve_small(problems, K, items, self.tol, gram.compute.workers)
 
     def _solve(self, problem: DualQP, gram: Gram, start: Array | None) -> Solution:
-        if start is None and len(problem) > _ALL and coordinate.applies(problem, gram):
-            assert isinstance(gram, LowRankGram)
-            start = coordinate.descend(problem, gram, self.seed)
+        features = coordinate.usable(problem, gram) if start is None and len(problem) > _ALL else None
+        if features is not None:
+            start = coordinate.descend(problem, features, gram, self.seed)
         first = problem.start if start is None else with_sums(problem, np.clip(np.asarray(start, np.float64), problem.lower, problem.upper))
         with single_threaded_blas():  # the systems inside are small, and their bits must not depend on threads
             run = _Run(self, problem, gram, first)
@@ -138,26 +128,6 @@ class ActiveSet:
                 return run.solve()
             finally:
                 put_aside(run.room)
-
-
-def kept(gram: Gram) -> Gram:
-    """K itself where a value is cheap; stored, or its rows kept, where it is dear: never computed twice if it may cost anything."""
-    gram = gram.compiled() if isinstance(gram, KernelGram) else gram
-    if not gram.dear and gram.shape[0] > _TINY:
-        return MixedGram(gram, gram.astype(np.float32)) if isinstance(gram, KernelGram) else gram
-    need = gram.shape[0] * gram.shape[1] * gram.dtype.itemsize
-    if not gram.opaque and gram.shape[0] > _SMALL:  # float64 values can be computed anew, where they are needed
-        single = 4 * 4 * gram.shape[0] ** 2 <= gram.compute.budget and gram.shape[0] <= _ALL_DEAR
-        return MixedGram(gram, gram.astype(np.float32)) if single else MixedGram.stored(gram)
-    return DenseGram(gram.dense(), gram.compute) if 4 * need <= gram.compute.budget else CachedGram(gram)
-
-
-def shared(gram: Gram) -> Gram:
-    """K for several problems on parts of it: packed once; what is dear, computed once if it can be stored, else by each problem for itself."""
-    gram = gram.compiled() if isinstance(gram, KernelGram) else gram
-    if not gram.dear or gram.opaque or gram.shape[0] <= _SMALL:
-        return kept(gram)
-    return MixedGram.stored(gram) if gram.shape[0] <= _SHARED else gram
 
 
 def _at_zero(problem: DualQP, stop: Stopped) -> Solution:
@@ -185,8 +155,8 @@ class _Run:
         self.working = single if self.scale < _LARGEST_SINGLE else self.double
         self.patience = 60  # sweeps of SMO after which the free variables are solved at once
         self.n_iter = self.negative = 0
-        self.whole = _ALL_DEAR if single.dear else _ALL  # variables that are all active at once
-        self.stored = isinstance(single, DenseGram | DensePart)
+        self.whole = _ALL_COSTLY if single.cost > Cost.CHEAP else _ALL  # variables that are all active at once
+        self.stored = single.stored
         self.tried = False  # whether interior points have had their turn
         self.limit = 10**6 + 1000 * n if solver.max_iter is None else solver.max_iter
         self.random = np.random.default_rng(solver.seed)
@@ -255,7 +225,7 @@ class _Run:
             return np.arange(n), True
         if not len(self.active) and not b.any():
             return np.sort(self.random.permutation(n)[: min(_FIRST, n)]), False
-        if n <= self.whole == _ALL_DEAR and 4 * n * n * self.working.dtype.itemsize <= self.gram.compute.budget:
+        if n <= self.whole == _ALL_COSTLY and 4 * n * n * self.working.dtype.itemsize <= self.gram.compute.budget:
             return self.active, True  # nothing is gained by leaving some of a stored matrix out
         chosen = np.flatnonzero(key > -MARGIN * gap)
         free = (b[chosen] < p.upper[chosen]) & (b[chosen] > p.lower[chosen])
@@ -355,7 +325,7 @@ class _Run:
         if gram is self.working and self.problem.index is None and len(self.active) == n and self.room.dtype == gram.dtype:  # all of it is stored
             return DenseGram(self._view(n)[:n, :n], gram.compute) @ np.bincount(items, weights=delta, minlength=n)
         # of a symmetric matrix one half is computed, which from half the columns on is less than the columns; a stored one is read faster whole
-        if (4 if self.stored else 2) * len(items) >= n or isinstance(gram, LowRankGram):
+        if (4 if self.stored else 2) * len(items) >= n or gram.quick_products:
             moved = gram @ np.bincount(items, weights=delta, minlength=n)
         else:  # rows lie together in a matrix that is stored
             moved = gram.sub(items, slice(None)).T @ delta if self.stored else gram.sub(slice(None), items) @ delta
@@ -428,7 +398,7 @@ class _Run:
 
     def _polish(self) -> None:
         """The free variables exactly, those that then want to leave a bound by SMO, and again."""
-        if isinstance(self.gram, MixedGram) and (self.stored or self.whole == _ALL_DEAR):
+        if self.gram.mixed and (self.stored or self.whole == _ALL_COSTLY):
             return  # values in float64 would have to be computed anew
         free = int(np.count_nonzero((self.b > self.problem.lower) & (self.b < self.problem.upper)))
         # a flop of a factorisation costs about a tenth of an element of an SMO step

@@ -15,14 +15,13 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from mercer import backend, threads
 from mercer.backend import Array
-from mercer.gram import DenseGram, Gram, KernelGram, LowRankGram, stored
+from mercer.gram import Cost, Gram, Use, held
 from mercer.linalg import signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.spectral import Spectrum
 from mercer.watch import asked_to_stop
 
 _SMALL = 400  # rows that are decomposed as they are
-_STORED = 2**29  # bytes of a float32 matrix that is held
 _COARSE = 3e-6  # the residual to which float32 products serve
 _NARROW = 2000  # features whose singular values are all found
 _COUNTED = 4000  # rows of an indefinite matrix whose negative eigenvalues are all counted
@@ -36,11 +35,12 @@ def solve_eigen(problem: Eigen, gram: Gram, solver: str = "auto", *, tol: float 
     """
     n = gram.shape[0]
     if solver == "auto":
-        few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * n and gram.width <= max(_NARROW, 4 * problem.count)
+        features = gram.features()
+        few = features is not None and features.width <= max(_NARROW, 4 * problem.count)
         solver = "exact" if few or n <= _SMALL or 8 * problem.count >= n else "krylov"
     if solver == "exact":
         return _exact(problem, gram)
-    matrix = _Operator(stored(gram) if gram.dear else gram, problem)
+    matrix = _Operator(held(gram, Use.PRODUCTS), problem)
     tol = max(tol, 1e-6 if gram.dtype == np.float32 else 1e-14)
     rng = np.random.default_rng(random_state)
     count = min(problem.count, n - int(problem.centred))
@@ -50,7 +50,8 @@ def solve_eigen(problem: Eigen, gram: Gram, solver: str = "auto", *, tol: float 
         else:
             start = matrix.project(rng.standard_normal((n, block_size(n, count))))
             options: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
-            found = _mixed(matrix, start, count, options) if isinstance(gram, KernelGram) and not gram.dear and gram.dtype == np.float64 else None
+            in_two = gram.recomputable and gram.cost is Cost.CHEAP and gram.dtype == np.float64
+            found = _mixed(matrix, start, count, options) if in_two else None
             values, vectors, steps, residual = found or block_krylov(matrix.__matmul__, start, count, matrix.space, **options)
     return EigenSolution(values, signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
 
@@ -115,7 +116,7 @@ class Negatives:
 def negatives(problem: Eigen, gram: Gram, floor: float, random_state: Any = 0) -> Negatives:
     """The eigenvalues below −``floor``. The smallest ones by products; if there are any, all of them, where the matrix is of a size to decompose."""
     n = gram.shape[0]
-    matrix = _Operator(stored(gram) if gram.dear else gram, problem)
+    matrix = _Operator(held(gram, Use.PRODUCTS), problem)
     start = matrix.project(np.random.default_rng(random_state).standard_normal((n, min(n, 8))))
     with threads.single_threaded_blas():
         least, _, _, _ = block_krylov(lambda V: -(matrix @ V), start, min(4, n), matrix.space, tol=1e-3, max_iter=40)
@@ -154,7 +155,7 @@ def _mixed(matrix: _Operator, start: Array, count: int, options: dict[str, Any])
     residuals: a correction of size δ with products of relative error ε leaves δε. Where that is not below ``tol``, once more from what it gave.
     """
     problem = Eigen(count, matrix.weights, matrix.u is not None)
-    single = _Operator(_quick(matrix.gram), problem)
+    single = _Operator(held(matrix.gram, Use.COARSE_PRODUCTS), problem)
     try:
         values, V, steps, _ = block_krylov(
             single.__matmul__, start, count, matrix.space, **{**options, "tol": max(options["tol"], _COARSE)}, more=True
@@ -184,13 +185,6 @@ class _Once:
         product = self.now @ V
         self.now = self.then
         return product
-
-
-def _quick(gram: Gram) -> Gram:
-    """The matrix in float32: stored where it is small, else computed in each product."""
-    single = gram.astype(np.float32)
-    small = 4 * gram.shape[0] ** 2 <= min(_STORED, gram.compute.budget // 8)
-    return DenseGram(single.dense(), gram.compute) if small else single
 
 
 def block_size(n: int, count: int) -> int:

@@ -1,6 +1,6 @@
 """(ρI + S K S)^−1 applied, exactly or nearly, S a diagonal of square roots of weights: what regularised systems are preconditioned with.
 
-    LowRankGram of p < n features     Woodbury     p³ + np²
+    p < n features                    Woodbury     p³ + np²
     the matrix fits in memory         Factored     n³/3, in float32 where n is large
     else                              Woodbury of a pivoted Cholesky factor, approximate
 
@@ -17,7 +17,7 @@ from scipy import sparse
 
 from mercer import backend
 from mercer.backend import Array
-from mercer.gram import DenseGram, Gram, LowRankGram
+from mercer.gram import Features, Gram
 from mercer.linalg import NotPositive, cholesky, cholesky_solve
 
 Apply = Callable[[Array], Array]
@@ -62,9 +62,7 @@ class Factored:
         raise NotPositive(pivot)
 
     def _factor(self, scale: Array, ridge: float, dtype: Any) -> Array:
-        K = self.gram.astype(dtype).dense()
-        if isinstance(self.gram, DenseGram) and self.gram.dtype == np.dtype(dtype):
-            K = 1 * K  # it is the user's
+        K = self.gram.fresh(dtype)
         s = backend.astype(backend.like(scale, K), dtype)
         if (scale != 1).any():
             K *= s[:, None]
@@ -82,8 +80,8 @@ class Woodbury:
         self.name = "woodbury" if exact else "cg"
 
     @classmethod
-    def of(cls, gram: LowRankGram) -> Woodbury:
-        return cls(backend.astype(gram.features, np.float64), gram.compute.workers, exact=True)
+    def of(cls, features: Features, workers: int) -> Woodbury:
+        return cls(backend.astype(features.phi, np.float64), workers, exact=True)
 
     @classmethod
     def pivoted(cls, gram: Gram, rank: int = _RANK) -> Woodbury:
@@ -114,12 +112,11 @@ Inverse = Factored | Woodbury
 def choose(gram: Gram, solver: str = "auto") -> Inverse:
     """The table at the head of this file; ``solver`` overrides it."""
     n = gram.shape[0]
-    narrow = isinstance(gram, LowRankGram) and gram.width < n and 16 * gram.width**2 <= gram.compute.budget
-    if solver == "woodbury" and not isinstance(gram, LowRankGram):
+    features = gram.features(at_most=np.inf if solver == "woodbury" else 1.0) if solver in ("auto", "woodbury") else None
+    if solver == "woodbury" and features is None:
         raise ValueError("solver='woodbury' is for kernels with fewer features than samples (kernel.explicit); this one has no such features here.")
-    if solver == "woodbury" or (solver == "auto" and narrow):
-        assert isinstance(gram, LowRankGram)
-        return Woodbury.of(gram)
+    if features is not None and (solver == "woodbury" or 16 * features.width**2 <= gram.compute.budget):
+        return Woodbury.of(features, gram.compute.workers)
     if solver == "cholesky" or (solver == "auto" and fits(gram) and (n <= _DIRECT or on_device(gram))):
         return Factored(gram)
     return Woodbury.pivoted(gram)

@@ -17,7 +17,7 @@ from scipy import sparse
 from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import chunks
-from mercer.gram import DenseGram, Gram, stored
+from mercer.gram import Gram, Use, held
 from mercer.threads import cached_property
 from mercer.watch import asked_to_stop
 
@@ -268,7 +268,7 @@ class Pairs(Space):
     """
 
     def __init__(self, gram: Gram, weights: Array) -> None:
-        self.gram = stored(gram)
+        self.gram = held(gram, Use.VALUES)
         self.weights = weights
         self.norms = np.asarray(backend.to_numpy(gram.diag()), np.float64)
 
@@ -299,7 +299,7 @@ class Pairs(Space):
 
     def _columns(self, moved: Array, change: Array) -> Array:
         """K[:, moved] change."""
-        if isinstance(self.gram, DenseGram):
+        if self.gram.stored:  # rows lie together
             return np.asarray(backend.to_numpy(self.gram.rows(moved)), np.float64).T @ change
         return np.asarray(backend.to_numpy(self.gram.sub(slice(None), moved) @ change), np.float64)
 

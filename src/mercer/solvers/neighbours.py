@@ -8,45 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from mercer import backend
-from mercer.backend import Array, Compute
 from mercer.data import chunks
-from mercer.gram import Gram, as_index
+from mercer.gram import Gram
 
 _STRIP = 512  # rows whose distances to all others are held
-
-
-class SparseGram(Gram):
-    """A matrix most of whose values are 0: a graph's, by its edges."""
-
-    def __init__(self, K: Any, compute: Compute | None = None) -> None:
-        self.K, self.compute = sparse.csr_array(K), compute or Compute()
-        self.shape, self.dtype = (self.K.shape[0], self.K.shape[1]), self.K.dtype
-
-    def rows(self, idx: Any) -> Array:
-        return np.asarray(self.K[as_index(idx, self.shape[0])].toarray())
-
-    def sub(self, rows: Any, cols: Any) -> SparseGram:
-        return SparseGram(self.K[as_index(rows, self.shape[0])][:, as_index(cols, self.shape[1])], self.compute)
-
-    def astype(self, dtype: Any) -> SparseGram:
-        return SparseGram(self.K.astype(dtype), self.compute)
-
-    def diag(self) -> Array:
-        return np.asarray(self.K.diagonal())
-
-    @property
-    def T(self) -> SparseGram:
-        return SparseGram(self.K.T, self.compute)
-
-    def _dense(self, out: Array | None = None) -> Array:
-        return np.asarray(self.K.toarray(out=out))
-
-    def _product(self, V: Array) -> Array:
-        return np.asarray(self.K @ np.asarray(V, np.float64))
-
-    def with_loops(self, where: Array) -> SparseGram:
-        """With 1 added on the diagonal ``where``."""
-        return SparseGram(self.K + sparse.diags_array(where.astype(self.dtype)), self.compute)
 
 
 def nearest(gram: Gram, count: int) -> Any:

@@ -14,7 +14,7 @@ from scipy import sparse
 from mercer import backend
 from mercer.backend import Array
 from mercer.data import chunks
-from mercer.gram import Gram, LowRankGram
+from mercer.gram import Gram
 from mercer.linalg import cholesky, least_squares, triangular_solve
 from mercer.solvers.inverses import Factored
 
@@ -34,9 +34,9 @@ class Posterior:
     @classmethod
     def of(cls, gram: Gram, weights: Array, ridge: float, bias: bool) -> Posterior:
         scale = np.sqrt(weights)
-        if isinstance(gram, LowRankGram) and gram.fixed:
-            phi = gram.left.toarray() if sparse.issparse(gram.left) else backend.to_numpy(gram.left)
-            phi = scale[:, None] * np.asarray(phi, np.float64)
+        found = gram.features(at_most=np.inf)
+        if found is not None and found.fixed:
+            phi = scale[:, None] * found.array()
             inner = phi.T @ phi
             inner[np.diag_indices_from(inner)] += ridge
             return cls(cholesky(inner, gram.compute.workers), scale, ridge, bias, phi)
@@ -60,8 +60,9 @@ class Posterior:
 
     def _features_of(self, cross: Gram) -> Any:
         """φ of the new items: given, or what explains their values with the training items, K(new, X) = φ Φ^T."""
-        if isinstance(cross, LowRankGram) and cross.fixed:
-            return cross.left
+        found = cross.features(at_most=np.inf)
+        if found is not None and found.fixed:
+            return found.phi
         values = np.asarray(backend.to_numpy(cross.astype(np.float64).dense()), np.float64)
         return least_squares(self.features, (values * self.scale).T).T
 

@@ -16,11 +16,10 @@ import numpy as np
 
 from mercer import backend, threads
 from mercer.backend import Array
-from mercer.gram import Gram
+from mercer.gram import Gram, Use, held
 from mercer.problems import SmoothERM, SmoothSolution
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import within_plane
-from mercer.solvers.smooth import held
 from mercer.watch import Stopped, asked_to_stop, begin, watching
 
 _RELAXED = 1.6
@@ -44,7 +43,7 @@ class Splitting:
 
     def solve(self, problem: SmoothERM, gram: Gram) -> SmoothSolution:
         with watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0), threads.calm_blas(gram.shape[0]):
-            return self._solve(problem, held(gram).astype(np.float64))
+            return self._solve(problem, held(gram, Use.SYSTEMS).astype(np.float64))
 
     def _solve(self, problem: SmoothERM, gram: Gram) -> SmoothSolution:
         loss, y, w, n = problem.loss, problem.targets, problem.weights, gram.shape[0]

@@ -17,7 +17,7 @@ import numpy as np
 
 from mercer import backend, threads
 from mercer.backend import Array
-from mercer.gram import DenseGram, Gram, LowRankGram
+from mercer.gram import Gram, Use, held
 from mercer.problems import SmoothERM, SmoothSolution
 from mercer.solvers.inverses import Inverse, choose
 from mercer.watch import Stopped, asked_to_stop, begin, watching
@@ -27,7 +27,6 @@ _INNER = 60  # steps of conjugate gradients for one of Newton's
 _TIRED = 12  # steps after which the preconditioner is made anew
 _MEMORY = 20  # pairs of L-BFGS
 _SHORT = 1e-6  # of Newton's step: then it was not worth its name
-_STORED = 4096  # rows of a matrix that is kept, since it is multiplied with often
 
 Progress = Callable[[dict[str, Any]], Any]
 
@@ -52,7 +51,7 @@ class Descent:
         with limits, threads.calm_blas(gram.shape[0]):
             try:
                 begin()
-                run = _Run(self, problem, held(gram))
+                run = _Run(self, problem, held(gram, Use.SYSTEMS))
             except Stopped as stop:  # before there was a matrix to learn from
                 run = _Run(self, problem, gram)
                 return run.solution(stop.accepted(), run.data_term(run.f), np.inf, 0)
@@ -63,14 +62,6 @@ class Descent:
             if not known:
                 run.max_iter *= 10  # of cheap steps
             return run.until_done(step)
-
-
-def held(gram: Gram) -> Gram:
-    """The matrix stored, where it is small or dear, for many products."""
-    small = gram.shape[0] <= _STORED or gram.opaque
-    if isinstance(gram, DenseGram | LowRankGram) or not small or 32 * gram.shape[0] ** 2 > gram.compute.budget:
-        return gram
-    return DenseGram(gram.astype(np.float64).dense(), gram.compute)
 
 
 class _Run:
@@ -215,6 +206,7 @@ class _Run:
         if coupled and 8 * curvature.size * len(curvature) > 0.5 * self.gram.compute.budget:  # one factor for all outputs: they would not all fit
             curvature = np.repeat(curvature.mean(axis=1, keepdims=True), curvature.shape[1], axis=1)
         if self.precondition is None or not coupled:
+            self.precondition = None  # its factor makes room for the next
             self.precondition = bordered(self.inverse, curvature, 2 * lam, self.problem.bias, relative=loss.relative)
         rho = -(self.gradient(self.f) + 2 * lam * self.alpha)
         size = float(np.linalg.norm(rho))

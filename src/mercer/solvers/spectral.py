@@ -16,12 +16,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from mercer import backend, threads
 from mercer.backend import Array
 from mercer.data import chunks
-from mercer.gram import DenseGram, Gram, LowRankGram
+from mercer.gram import Gram
 from mercer.linalg import NotPositive, eigh, symmetric_svd, tridiagonal
 from mercer.threads import cached_property
 
@@ -82,13 +81,13 @@ class Decomposition(ABC):
 
 def decompose(gram: Gram, weights: Array, bias: bool) -> Decomposition:
     """For positive λ: by features where these are few, else tridiagonal."""
-    few = isinstance(gram, LowRankGram) and 4 * gram.width < 3 * gram.shape[0]
+    few = gram.features() is not None
     return Spectrum.of(gram, weights, bias) if few or gram.shape[0] < 8 else Tridiagonal.of(gram, weights, bias)
 
 
 def _scaled(gram: Gram, scale: Array) -> Array:
     """S K S, in memory of its own."""
-    K = np.array(backend.to_numpy(gram.astype(np.float64).dense()), copy=True if isinstance(gram, DenseGram) else None)
+    K = np.asarray(backend.to_numpy(gram.fresh(np.float64)))
     if (scale != 1).any():
         K *= scale[:, None]
         K *= scale[None, :]
@@ -110,10 +109,9 @@ class Spectrum(Decomposition):
     def of(cls, gram: Gram, weights: Array, bias: bool) -> Spectrum:
         """Memory: the matrix and its eigenvectors; for a kernel with few features, these."""
         scale = np.sqrt(weights)
-        n = len(scale)
-        if isinstance(gram, LowRankGram) and 4 * gram.width < 3 * n:
-            phi = gram.features.toarray() if sparse.issparse(gram.features) else backend.to_numpy(gram.features)
-            phi = scale[:, None] * np.asarray(phi, np.float64)
+        few = gram.features()
+        if few is not None:
+            phi = scale[:, None] * few.array()
             rounding = 4 * np.finfo(np.float64).eps * float(np.linalg.norm(phi))
             if bias:
                 u = scale / np.linalg.norm(scale)

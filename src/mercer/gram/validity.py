@@ -9,7 +9,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from mercer import backend
 from mercer.data import chunks
-from mercer.gram import DenseGram
+from mercer.gram.stored import DenseGram
 from mercer.linalg import eigenvalues
 
 _EDGE = 512

@@ -1,0 +1,173 @@
+"""Values of a formula between two sets of items, computed when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import leaves, size
+from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
+from mercer.engine.tiles import NonFinite, Tiles
+from mercer.gram.contract import Cost, Gram, as_index, precision
+
+
+class KernelGram(Gram):
+    """Values of a formula between two sets of items, computed in tiles when asked for and never stored.
+
+    Memory: a few tiles per thread, and a centred copy of the items where that fits a quarter of the budget.
+    """
+
+    def __init__(self, tiles: Tiles, name: str, cure: str, *, as_numpy: bool) -> None:
+        self._tiles, self.name, self._cure, self._as_numpy = tiles, name, cure, as_numpy
+        self.shape, self.dtype, self.compute = tiles.shape, tiles.dtype, tiles.compute
+
+    @classmethod
+    def of(cls, kernel: Any, A: Any, B: Any, compute: Compute, *, mirror: bool = True, name: str = "") -> KernelGram:
+        """The Gram of a kernel (anything with ``_block`` and ``_diag``) between prepared items.
+
+        If ``B is A``, one half is computed and mirrored; not so without ``mirror``, to see whether the kernel is symmetric.
+        ``name`` is the kernel's in messages.
+        """
+        left, left_leaves, right, right_leaves = _symbols(A, B)
+        diagonal = trace_items(kernel._diag, left) if B is A and mirror else None
+        return cls._make(kernel, name or str(kernel), trace(kernel._block, left, right), left_leaves, right_leaves, A, B, compute, diagonal)
+
+    @classmethod
+    def gradients(cls, kernel: Any, symbols: Any, A: Any, B: Any, compute: Compute) -> dict[str, KernelGram]:
+        """∂K/∂log θ for every parameter that occurs in the formula of ``symbols``, the kernel with symbols for parameters."""
+        left, left_leaves, right, right_leaves = _symbols(A, B)
+        formula = trace(symbols._block, left, right)
+        diagonal = trace_items(symbols._diag, left) if B is A else None
+
+        def gradient(name: str) -> KernelGram:
+            d = None if diagonal is None else log_derivative(diagonal, name)
+            return cls._make(kernel, str(kernel), log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d)
+
+        return {name: gradient(name) for name in parameter_names(formula)}
+
+    @classmethod
+    def _make(
+        cls, kernel: Any, name: str, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None
+    ) -> KernelGram:
+        tiles = Tiles(formula, left, right, (size(A), size(B)), common_dtype((A, B), compute), compute, diagonal)
+        cure = getattr(kernel, "_cure", "Scale the data or the kernel's parameters")
+        return cls(tiles, name, cure, as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
+
+    def _out(self, x: Array) -> Array:
+        return backend.to_numpy(x) if self._as_numpy else x
+
+    def _view(self, tiles: Tiles) -> KernelGram:
+        return KernelGram(tiles, self.name, self._cure, as_numpy=self._as_numpy)
+
+    def rows(self, idx: Any) -> Array:
+        idx = as_index(idx, self.shape[0])
+        with self._naming(idx):
+            out = self._tiles.sub(idx, slice(None)).store()
+        if self._tiles.symmetric and self._tiles._diagonal_is_cheap:
+            k = np.arange(self.shape[0])[idx]
+            out[np.arange(len(k)), k] = self._tiles.diag()[k]
+        return self._out(out)
+
+    def sub(self, rows: Any, cols: Any) -> KernelGram:
+        return self._view(self._tiles.sub(as_index(rows, self.shape[0]), as_index(cols, self.shape[1])))
+
+    def astype(self, dtype: Any) -> KernelGram:
+        return self._view(self._tiles.astype(precision(dtype)))
+
+    def compiled(self) -> KernelGram:
+        """The same by compiled code, however small: for a solver that is compiled itself, and may ask for it often."""
+        return self if self._tiles.fits or self._tiles.opaque else self._view(self._tiles.compiled())
+
+    def diag(self) -> Array:
+        return self._out(1 * self._tiles.diag())
+
+    @property
+    def T(self) -> KernelGram:
+        return self if self._tiles.symmetric else self._view(self._tiles.T)
+
+    @property
+    def cost(self) -> Cost:  # type: ignore[override]
+        if self._tiles.opaque:
+            return Cost.ANY
+        slow = (not self._tiles.fits or self._tiles.wide) and not backend.is_tensor(self._tiles._like)
+        return Cost.COSTLY if slow else Cost.CHEAP
+
+    @property
+    def recomputable(self) -> bool:  # type: ignore[override]
+        return not self._tiles.opaque
+
+    @property
+    def wide(self) -> bool:
+        """Whether a value is mostly its inner product, to compute which is quicker than fresh memory."""
+        return self._tiles.wide
+
+    def _dense(self, out: Array | None = None) -> Array:
+        with self._naming():
+            return self._out(self._tiles.store(out))
+
+    def _product(self, V: Array) -> Array:
+        return self._finite_product(self._tiles.product(V), V)
+
+    def _normal(self, V: Array) -> Array:
+        return self._finite_product(self._tiles.normal(V), V)
+
+    def _finite_product(self, values: Array, V: Array) -> Array:
+        """A product that is not finite is the kernel's doing if what it was multiplied with is; then look for the pair."""
+        if not backend.all_finite(values) and backend.all_finite(V):
+            with self._naming():
+                self._tiles.check_finite()
+            raise FloatingPointError(f"The product with {self.name} overflows {self.dtype} though the kernel does not: use gram.astype('float64').")
+        return self._out(values)
+
+    @contextmanager
+    def _naming(self, idx: Any = None) -> Iterator[None]:
+        """Name the kernel and the pair in an error about a value that is not finite."""
+        try:
+            yield
+        except NonFinite as found:
+            i = found.row if idx is None else int(np.arange(self.shape[0])[idx][found.row])
+            raise FloatingPointError(
+                f"The kernel {self.name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with row {found.column} of "
+                f"{'X' if self._tiles.symmetric else 'Y'}. {self._cure}" + (", or compute in float64." if self.dtype == np.float32 else ".")
+            ) from None
+
+
+def _symbols(A: Any, B: Any) -> tuple[Any, list[Any], Any, list[Any]]:
+    left, left_leaves = symbolic(A, "row")
+    right, right_leaves = symbolic(B, "col")
+    return left, left_leaves, right, left_leaves if B is A else right_leaves
+
+
+def parameter_symbol(name: str, value: Any) -> Any:
+    """What stands for a continuous parameter, a number or one per column, in a formula to be differentiated."""
+    return VectorParameter(name, tuple(float(v) for v in value)) if hasattr(value, "__len__") else parameter(name, float(value))
+
+
+def departures(symbol: Any) -> list[Node]:
+    """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components: 0, with the derivative 1 by log θ. Of plain numbers, none.
+
+    For a parameter that has already gone into the prepared items: adding departure·slope to a formula says how it changes with the parameter.
+    """
+    if isinstance(symbol, VectorParameter):
+        return [node for j, value in enumerate(symbol.values) for node in departures(parameter(f"{symbol.name}[{j}]", value))]
+    return [symbol / symbol.data[1] - 1.0] if isinstance(symbol, Node) else []
+
+
+def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:
+    """The precision to compute in: what was asked for, else float32 if all numbers are, else float64."""
+    if compute.dtype is not None:
+        return np.dtype("float32" if compute.dtype == "tf32" else compute.dtype)
+    found = [backend.numpy_dtype(x) for x in leaves(rep) if hasattr(x, "dtype") and backend.numpy_dtype(x).kind == "f"]
+    return np.result_type(*found) if found else np.dtype(np.float64)
+
+
+def item_values(function: Callable[[Any], Any], A: Any, dtype: Any) -> Array:
+    """A formula of one value per prepared item, evaluated."""
+    symbols, found = symbolic(A, "row")
+    formula = trace_items(function, symbols)
+    return Tiles(formula, found, found, (size(A), size(A)), dtype, Compute(threads=1), diagonal=formula).diag()

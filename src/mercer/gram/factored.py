@@ -1,0 +1,207 @@
+"""Matrices that are products of features, K = Φ Ψ^T: what is done with them costs the features, never n²."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.backend import Array, Compute
+from mercer.data import Coded, meet, take
+from mercer.gram.computed import KernelGram, common_dtype
+from mercer.gram.contract import Gram, as_index, precision
+from mercer.threads import cached_property
+
+
+class Features:
+    """Φ of K = Φ Ψ^T. Made when they are looked at: to know that there are few costs nothing."""
+
+    def __init__(self, gram: FactoredGram, factor: Array | None = None) -> None:
+        """``factor``: of each row, on both sides."""
+        self._gram, self._factor = gram, factor
+
+    @property
+    def width(self) -> int:
+        """How many there are."""
+        return self._gram.width
+
+    @property
+    def fixed(self) -> bool:
+        """Whether the columns are the same in every matrix of the kernel, and not an open set that is numbered for each."""
+        return self._gram.fixed
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether Ψ is Φ."""
+        return self._gram.symmetric
+
+    @cached_property
+    def phi(self) -> Any:
+        """(n, width), an array or CSR, with columns of its own."""
+        phi, u = self._gram._numbered[0], self._factor
+        if u is None:
+            return phi
+        return sparse.csr_array(sparse.diags_array(u) @ phi) if sparse.issparse(phi) else backend.like(u, phi)[:, None] * phi
+
+    @property
+    def factored(self) -> tuple[Any, Array]:
+        """Φ as a matrix and one factor for each of its rows: of counts, the counts themselves."""
+        phi, factor = self._gram._factors()
+        return phi, factor if self._factor is None else factor * self._factor
+
+    @property
+    def on_host(self) -> bool:
+        return not backend.is_tensor(self.phi)
+
+    def array(self) -> Array:
+        """Φ as a dense array of float64 on the host."""
+        return np.asarray(self.phi.toarray() if sparse.issparse(self.phi) else backend.to_numpy(self.phi), np.float64)
+
+    def weighted(self, u: Array) -> Features:
+        """Of diag(u) K diag(u)."""
+        return Features(self._gram, u if self._factor is None else u * self._factor)
+
+
+class FactoredGram(Gram):
+    """A matrix with features: leaves ``_numbered`` and the formula of its values to write."""
+
+    quick_products = True
+    fixed = False
+
+    @property
+    @abstractmethod
+    def symmetric(self) -> bool:
+        """Whether Ψ is Φ."""
+
+    @property
+    @abstractmethod
+    def _numbered(self) -> tuple[Any, Any]:
+        """(Φ, Ψ) with columns of their own."""
+
+    @abstractmethod
+    def _lazy(self) -> KernelGram:
+        """The same matrix by its pairs."""
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        return int(self._numbered[0].shape[1])
+
+    def _factors(self) -> tuple[Any, Array]:
+        """Φ as a matrix and one factor for each of its rows."""
+        return self._numbered[0], np.ones(self.shape[0])
+
+    def features(self, at_most: float = 0.75) -> Features | None:
+        return Features(self) if self.width < at_most * self.shape[0] else None
+
+    def rows(self, idx: Any) -> Array:
+        return self._lazy().rows(idx)
+
+    def _dense(self, out: Array | None = None) -> Array:
+        return self._lazy()._dense(out)
+
+
+class LowRankGram(FactoredGram):
+    """Φ Ψ^T from feature matrices, dense or sparse: products cost the features, never n².
+
+    ``diagonal``, for a symmetric one, is the exact diagonal where rounding in Φ Φ^T would miss it.
+    """
+
+    def __init__(self, left: Any, right: Any = None, compute: Compute | None = None, diagonal: Any = None) -> None:
+        self.left, self.compute = left, compute or Compute()
+        self.right = left if right is None else right
+        self.diagonal = diagonal if self.right is self.left else None
+        # whether the columns are the same in every such matrix of the kernel, or an open set that is numbered for each
+        self.fixed = not isinstance(left, Coded)
+        if self.left.shape[1] != self.right.shape[1]:
+            raise ValueError(f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree.")
+        for name, phi in (("X", self.left), ("Y", self.right)):
+            if isinstance(phi, Coded):
+                continue  # counts and their products
+            if not backend.all_finite(phi.data if sparse.issparse(phi) else phi):
+                finite = np.isfinite(phi.sum(axis=1) if sparse.issparse(phi) else backend.to_numpy(phi).sum(axis=1))
+                raise FloatingPointError(
+                    f"The features of row {int(np.argmin(finite))} of {name} are not finite. Scale the data, or compute in float64."
+                )
+        self.shape = (int(self.left.shape[0]), int(self.right.shape[0]))
+        self.dtype = common_dtype((self.left, self.right), self.compute)
+
+    @property
+    def symmetric(self) -> bool:
+        return self.right is self.left
+
+    def _lazy(self) -> KernelGram:
+        if self.diagonal is not None:
+            return KernelGram.of(_WithDiagonal, items := (self.left, self.diagonal), items, self.compute, name=self.name)
+        return KernelGram.of(_InnerProduct, self.left, self.right, self.compute, name=self.name)
+
+    def sub(self, rows: Any, cols: Any) -> LowRankGram:
+        left, right = self._numbered  # once for all parts
+        return self._like(take(left, as_index(rows, self.shape[0])), take(right, as_index(cols, self.shape[1])), self.compute)
+
+    def astype(self, dtype: Any) -> LowRankGram:
+        dtype = precision(dtype)
+        sides = self._numbered if "_numbered" in self.__dict__ else (self.left, self.right)
+        left = backend.astype(sides[0], dtype)
+        right = left if sides[1] is sides[0] else backend.astype(sides[1], dtype)
+        diagonal = None if self.diagonal is None else backend.astype(self.diagonal, dtype)
+        return self._like(left, right, Compute(**{**self.compute.__dict__, "dtype": None}), diagonal)
+
+    def diag(self) -> Array:
+        if self.diagonal is not None:
+            return 1 * self.diagonal
+        n = min(self.shape)
+        left, right = (side[:n] for side in self._numbered)
+        if sparse.issparse(left):
+            return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
+        return backend.namespace(left).einsum("ij,ij->i", left, right)
+
+    @property
+    def T(self) -> LowRankGram:
+        return self if self.right is self.left else self._like(self.right, self.left, self.compute)
+
+    def _product(self, V: Array) -> Array:
+        left, right = self._numbered
+        V = backend.astype(backend.like(V, left), backend.numpy_dtype(left))
+        with np.errstate(over="ignore", invalid="ignore"):
+            product = backend.astype(left @ (right.T @ V), np.float64)
+        if not backend.all_finite(product) and backend.all_finite(V):
+            raise FloatingPointError(f"The product with a matrix of features overflows {self.dtype}. Scale the data, or compute in float64.")
+        return product
+
+    @cached_property
+    def _numbered(self) -> tuple[Any, Any]:
+        """The features with columns of their own; an open set of columns is numbered when a product with vectors first needs it."""
+        return meet(self.left, self.right)
+
+    def _like(self, left: Any, right: Any, compute: Compute, diagonal: Any = None) -> LowRankGram:
+        other = LowRankGram(left, right, compute, diagonal)
+        other.fixed, other.name = self.fixed, self.name
+        return other
+
+
+class _InnerProduct:
+    """⟨φ, ψ⟩ as the formula of prepared features."""
+
+    @staticmethod
+    def _block(A: Any, B: Any) -> Any:
+        return backend.dot(A, B)
+
+    @staticmethod
+    def _diag(A: Any) -> Any:
+        return backend.sqnorm(A)
+
+
+class _WithDiagonal:
+    """The same for features and their known squared norms."""
+
+    @staticmethod
+    def _block(A: Any, B: Any) -> Any:
+        return backend.dot(A[0], B[0])
+
+    @staticmethod
+    def _diag(A: Any) -> Any:
+        return A[1]

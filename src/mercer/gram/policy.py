@@ -1,0 +1,159 @@
+"""In which form a matrix is held while somebody works with it: the only place that decides what is stored, and in which precision.
+
+======================= ====================================================================================================================
+use                     the rule, and what was measured
+======================= ====================================================================================================================
+``Use.VALUES``          All values more than once (k-means, tests of hypotheses): stored where half the budget holds them. Reading is 0.3–0.5 ns
+                        a value, computing 0.5 ns and more.
+``Use.PRODUCTS``        Products again and again (Krylov spaces): stored only where a value is costly; a cheap one is computed in registers as
+                        fast as it is read from memory.
+``Use.COARSE_PRODUCTS`` The same in float32, up to 512 MB and an eighth of the budget: half the memory to read.
+``Use.SYSTEMS``         Products and factors in float64 (Newton's method): stored up to 4096 rows, 128 MB, where a factor is made of it in any
+                        case; any number of rows where a value may cost anything.
+``Use.AGAIN``           Some values twice (ridge regression: a factor, then the residual): stored only where they may cost anything.
+``Use.ACTIVE``          Blocks and rows as an active set asks for them: float32 values of a cheap kernel are computed when asked for, those of a
+                        costly one are stored up to 16 384 rows, beyond that the rows in use are kept. Up to 512 rows all is stored: to look again
+                        costs less than to compute again. float64 values, which decide at the end, are computed anew, unless a value may cost
+                        anything.
+``Use.ACTIVE_PARTS``    The same for several problems on parts of one matrix: what is costly is computed once for all of them.
+``Use.FOLDS``           All values for the folds of a cross-validation, in float64, where five such matrices fit: this one, that of the best
+                        kernel so far, the part of a fold and what is done with it.
+======================= ====================================================================================================================
+
+A matrix with features is held as it is: what is done with it costs the features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum, auto
+
+import numpy as np
+
+from mercer import backend
+from mercer.backend import put_aside, workspace
+from mercer.gram.computed import KernelGram
+from mercer.gram.contract import Cost, Gram
+from mercer.gram.factored import FactoredGram
+from mercer.gram.stored import DenseGram
+from mercer.gram.wrapped import CachedGram, MixedGram
+
+_TINY = 512  # items whose matrix is stored in any case
+_SMALL = 1024  # items whose matrix is stored as it is, in float64
+_BLOCK = 12_000  # items up to which the block of an active set is the whole matrix, where a value is costly: then it need not be stored twice
+_WHOLE = 16_384  # items up to which float32 values are stored all at once
+_SYSTEMS = 4096  # rows
+_COARSE = 2**29  # bytes
+_BORROWED = 2048  # items: 34 MB
+
+
+class Use(Enum):
+    """What a matrix is wanted for; the table above says how it is then held."""
+
+    VALUES = auto()
+    PRODUCTS = auto()
+    COARSE_PRODUCTS = auto()
+    SYSTEMS = auto()
+    AGAIN = auto()
+    ACTIVE = auto()
+    ACTIVE_PARTS = auto()
+    FOLDS = auto()
+
+
+def held(gram: Gram, use: Use) -> Gram:
+    """The same matrix in the form that pays."""
+    return _RULES[use](gram)
+
+
+@contextmanager
+def borrowed(gram: Gram) -> Iterator[Gram]:
+    """For many small problems on parts of one small matrix: its float64 values in memory that is kept from call to call, where they are only
+    computed so far."""
+    if not (gram.mixed and gram.recomputable) or gram.shape[0] > _BORROWED:
+        yield gram
+        return
+    room = workspace(gram.shape[0] ** 2, np.float64)
+    try:
+        yield DenseGram(gram.astype(np.float64).dense(out=room.reshape(gram.shape)), gram.compute)
+    finally:
+        put_aside(room)
+
+
+def _fits(gram: Gram, copies: float, itemsize: int | None = None) -> bool:
+    """Whether so many copies are within the budget."""
+    return copies * gram.shape[0] * gram.shape[1] * (itemsize or gram.dtype.itemsize) <= gram.compute.budget
+
+
+def _in_memory(gram: Gram) -> bool:
+    return gram.stored or isinstance(gram, FactoredGram)
+
+
+def _dense(gram: Gram) -> Gram:
+    return gram if _in_memory(gram) else DenseGram(gram.dense(), gram.compute)
+
+
+def _values(gram: Gram) -> Gram:
+    return _dense(gram) if _fits(gram, 2) else gram
+
+
+def _products(gram: Gram) -> Gram:
+    return _values(gram) if gram.cost > Cost.CHEAP else gram
+
+
+def _coarse_products(gram: Gram) -> Gram:
+    small = 4 * gram.shape[0] ** 2 <= _COARSE and _fits(gram, 8, 4)
+    single = gram.astype(np.float32)
+    return DenseGram(single.dense(), gram.compute) if small else single
+
+
+def _systems(gram: Gram) -> Gram:
+    wanted = gram.shape[0] <= _SYSTEMS or gram.cost is Cost.ANY
+    return _dense(gram.astype(np.float64)) if wanted and not _in_memory(gram) and _fits(gram, 4, 8) else gram
+
+
+def _again(gram: Gram) -> Gram:
+    return _dense(gram) if gram.cost is Cost.ANY else gram
+
+
+def _active(gram: Gram) -> Gram:
+    gram = gram.compiled()
+    if gram.cost is Cost.CHEAP and gram.shape[0] > _TINY:
+        return MixedGram(gram, gram.astype(np.float32)) if isinstance(gram, KernelGram) else gram
+    if gram.cost is not Cost.ANY and gram.shape[0] > _SMALL:
+        alone = _fits(gram, 4, 4) and gram.shape[0] <= _BLOCK
+        return MixedGram(gram, gram.astype(np.float32)) if alone else _single_stored(gram)
+    return DenseGram(gram.dense(), gram.compute) if _fits(gram, 4) else CachedGram(gram)
+
+
+def _active_parts(gram: Gram) -> Gram:
+    gram = gram.compiled()
+    if gram.cost is not Cost.COSTLY or gram.shape[0] <= _SMALL:
+        return _active(gram)
+    return _single_stored(gram) if gram.shape[0] <= _WHOLE else gram
+
+
+def _single_stored(gram: Gram) -> Gram:
+    """float32 values in memory, all at once or rows as they are asked for; nothing where fresh memory would cost more than the inner products."""
+    lazy = gram.astype(np.float32)
+    if gram.shape[0] <= _WHOLE and _fits(gram, 4, 4):
+        return MixedGram(gram, DenseGram(lazy.dense(), gram.compute))
+    return MixedGram(gram, lazy if isinstance(lazy, KernelGram) and lazy.wide else CachedGram(lazy))
+
+
+def _folds(gram: Gram) -> Gram:
+    if not _fits(gram, 5, 8):
+        return gram
+    return DenseGram(np.asarray(backend.to_numpy(gram.astype(np.float64).dense())), gram.compute)
+
+
+_RULES = {
+    Use.VALUES: _values,
+    Use.PRODUCTS: _products,
+    Use.COARSE_PRODUCTS: _coarse_products,
+    Use.SYSTEMS: _systems,
+    Use.AGAIN: _again,
+    Use.ACTIVE: _active,
+    Use.ACTIVE_PARTS: _active_parts,
+    Use.FOLDS: _folds,
+}

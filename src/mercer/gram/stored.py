@@ -1,0 +1,192 @@
+"""Matrices whose values are in memory: dense, some rows and columns of a dense one, sparse."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend, threads
+from mercer.backend import Array, Compute
+from mercer.data import chunks, take
+from mercer.gram.contract import Gram, as_index, precision
+from mercer.threads import cached_property
+
+_WORTH_COMPILING = 2**20  # values
+_STRIP = 512  # rows that are multiplied in one task
+_FEW = 64  # blocks that are copied one by one
+
+
+def as_gram(K: Any, compute: Compute | None = None) -> Gram:
+    """A matrix of numbers as a Gram; a Gram as it is."""
+    return K if isinstance(K, Gram) else DenseGram(K, compute)
+
+
+class DenseGram(Gram):
+    """A matrix that is already there (precomputed)."""
+
+    stored = True
+
+    def __init__(self, K: Any, compute: Compute | None = None) -> None:
+        K = K if backend.is_tensor(K) else np.asarray(K)
+        if K.ndim != 2:
+            raise ValueError(f"A Gram matrix has two dimensions, got shape {K.shape}.")
+        if backend.numpy_dtype(K).kind != "f":
+            K = backend.astype(K, np.float64)
+        self.K, self.compute = K, compute or Compute()
+        self.shape, self.dtype = (K.shape[0], K.shape[1]), backend.numpy_dtype(K)
+
+    def rows(self, idx: Any) -> Array:
+        return take(self.K, as_index(idx, self.shape[0]))
+
+    def sub(self, rows: Any, cols: Any) -> Gram:
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
+        if backend.is_tensor(self.K) or not (isinstance(rows, np.ndarray) and isinstance(cols, np.ndarray)):
+            return DenseGram(take(take(self.K, rows).T, cols).T, self.compute)
+        return DensePart(self, rows, cols)
+
+    def astype(self, dtype: Any) -> DenseGram:
+        return DenseGram(backend.astype(self.K, precision(dtype)), self.compute)
+
+    def diag(self) -> Array:
+        k = np.arange(min(self.shape))
+        return self.K[k, k]
+
+    @property
+    def T(self) -> DenseGram:
+        return DenseGram(self.K.T, self.compute)
+
+    def dense(self, out: Array | None = None) -> Array:
+        return self._dense(out)  # it exists: there is no memory to refuse
+
+    def _dense(self, out: Array | None = None) -> Array:
+        if out is None:
+            return self.K
+        out[...] = self.K
+        return out
+
+    def fresh(self, dtype: Any) -> Array:
+        return 1 * self.K if precision(dtype) == self.dtype else backend.astype(self.K, dtype)
+
+    def at_hand(self, dtype: Any) -> Array | None:
+        return self.K if not backend.is_tensor(self.K) and self.dtype == dtype else None
+
+    def _product(self, V: Array) -> Array:
+        V = backend.astype(backend.like(V, self.K), self.dtype)
+        if backend.is_tensor(self.K) or self.K.size < _WORTH_COMPILING:
+            return backend.astype(self.K @ V, np.float64)
+        out = np.empty((self.shape[0], V.shape[1]))
+
+        def task(rows: slice) -> None:  # strips of fixed size: the same bits for any number of threads
+            out[rows] = self.K[rows] @ V
+
+        threads.run_tasks(task, chunks(self.shape[0], _STRIP), self.compute.workers)
+        return out
+
+
+def _gather_loop(K, rows, cols, out):  # type: ignore[no-untyped-def]
+    for i in range(len(rows)):
+        row, place = K[rows[i]], out[i]
+        for j in range(len(cols)):
+            place[j] = row[cols[j]]
+
+
+def _runs(index: Array) -> list[tuple[slice, slice]]:
+    """Places and values of an index that count up by one: a few blocks where whole classes are chosen."""
+    cuts = np.concatenate([[0], np.flatnonzero(np.diff(index) != 1) + 1, [len(index)]]) if len(index) else np.zeros(1, np.int64)
+    return [(slice(a, b), slice(int(index[a]), int(index[a]) + b - a)) for a, b in pairwise(cuts.tolist())]
+
+
+@cache
+def _gather() -> Any:
+    return backend.jit(_gather_loop)
+
+
+class DensePart(Gram):
+    """Some rows and columns of a matrix that is there, gathered when they are asked for."""
+
+    stored = True
+
+    def __init__(self, whole: DenseGram, rows: Array, cols: Array) -> None:
+        self.whole, self.index, self.compute = whole, (rows, cols), whole.compute
+        self.shape, self.dtype = (len(rows), len(cols)), whole.dtype
+
+    @cached_property
+    def _gathered(self) -> DenseGram:
+        return DenseGram(self._dense(), self.compute)
+
+    def rows(self, idx: Any) -> Array:
+        return self._gathered.rows(idx)
+
+    def sub(self, rows: Any, cols: Any) -> Gram:
+        chosen = (as_index(rows, self.shape[0]), as_index(cols, self.shape[1]))
+        return self.whole.sub(*(of[part] for of, part in zip(self.index, chosen, strict=True)))
+
+    def astype(self, dtype: Any) -> Gram:
+        return self if precision(dtype) == self.dtype else self._gathered.astype(dtype)
+
+    def diag(self) -> Array:
+        n = min(self.shape)
+        return self.whole.K[self.index[0][:n], self.index[1][:n]]
+
+    @property
+    def T(self) -> Gram:
+        return self.whole.T.sub(*self.index[::-1])
+
+    def dense(self, out: Array | None = None) -> Array:
+        return self._dense(out)
+
+    def _dense(self, out: Array | None = None) -> Array:
+        out = np.empty(self.shape, self.dtype) if out is None else out
+        runs = [_runs(index) for index in self.index]
+        if len(runs[0]) * len(runs[1]) <= _FEW:
+            for r, i in runs[0]:
+                for c, j in runs[1]:
+                    out[r, c] = self.whole.K[i, j]
+        elif self.shape[0] * self.shape[1] < _WORTH_COMPILING:
+            out[...] = self.whole.K[np.ix_(*self.index)]
+        else:
+            gather, (rows, cols) = _gather(), self.index
+            threads.run_tasks(lambda i: gather(self.whole.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers)
+        return out
+
+    def _product(self, V: Array) -> Array:
+        return self._gathered._product(V)
+
+
+class SparseGram(Gram):
+    """A matrix most of whose values are 0: a graph's, by its edges."""
+
+    stored, quick_products = True, True
+
+    def __init__(self, K: Any, compute: Compute | None = None) -> None:
+        self.K, self.compute = sparse.csr_array(K), compute or Compute()
+        self.shape, self.dtype = (self.K.shape[0], self.K.shape[1]), self.K.dtype
+
+    def rows(self, idx: Any) -> Array:
+        return np.asarray(self.K[as_index(idx, self.shape[0])].toarray())
+
+    def sub(self, rows: Any, cols: Any) -> SparseGram:
+        return SparseGram(self.K[as_index(rows, self.shape[0])][:, as_index(cols, self.shape[1])], self.compute)
+
+    def astype(self, dtype: Any) -> SparseGram:
+        return SparseGram(self.K.astype(dtype), self.compute)
+
+    def diag(self) -> Array:
+        return np.asarray(self.K.diagonal())
+
+    @property
+    def T(self) -> SparseGram:
+        return SparseGram(self.K.T, self.compute)
+
+    def _dense(self, out: Array | None = None) -> Array:
+        return np.asarray(self.K.toarray(out=out))
+
+    def _product(self, V: Array) -> Array:
+        return np.asarray(self.K @ np.asarray(V, np.float64))
+
+    def sparse(self) -> Any:
+        return self.K

@@ -1,0 +1,204 @@
+"""Matrices made of others: with weights on rows and columns, with float32 and float64 values from two places, with rows that are kept."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import backend
+from mercer.backend import Array
+from mercer.data import take
+from mercer.gram.contract import Cost, Gram, as_index, precision
+from mercer.gram.factored import Features
+from mercer.gram.stored import DenseGram
+
+
+class WeightedGram(Gram):
+    """diag(u) K diag(v): weights on the rows and columns of another Gram."""
+
+    def __init__(self, base: Gram, u: Any, v: Any = None) -> None:
+        self.base, self.compute = base, base.compute
+        self.shape, self.dtype = base.shape, base.dtype
+        self.u = u if backend.is_tensor(u) else np.asarray(u)
+        self.v = self.u if v is None else v if backend.is_tensor(v) else np.asarray(v)
+        if (len(self.u), len(self.v)) != self.shape:
+            raise ValueError(f"Weights of lengths {len(self.u)} and {len(self.v)} do not fit a {self.shape[0]} × {self.shape[1]} matrix.")
+
+    @property
+    def cost(self) -> Cost:  # type: ignore[override]
+        return self.base.cost
+
+    @property
+    def recomputable(self) -> bool:  # type: ignore[override]
+        return self.base.recomputable
+
+    @property
+    def quick_products(self) -> bool:  # type: ignore[override]
+        return self.base.quick_products
+
+    def features(self, at_most: float = 0.75) -> Features | None:
+        found = self.base.features(at_most) if self.v is self.u else None
+        return None if found is None else found.weighted(self.u)
+
+    def sparse(self) -> Any:
+        found = self.base.sparse()
+        return None if found is None else sparse.csr_array(sparse.diags_array(self.u) @ found @ sparse.diags_array(self.v))
+
+    def _weigh(self, values: Array, u: Array, v: Array) -> Array:
+        return backend.astype(values * u[:, None] * v[None, :], self.dtype)
+
+    def rows(self, idx: Any) -> Array:
+        idx = as_index(idx, self.shape[0])
+        return self._weigh(self.base.rows(idx), take(self.u, idx), self.v)
+
+    def sub(self, rows: Any, cols: Any) -> WeightedGram:
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
+        return WeightedGram(self.base.sub(rows, cols), take(self.u, rows), take(self.v, cols))
+
+    def astype(self, dtype: Any) -> WeightedGram:
+        return WeightedGram(self.base.astype(dtype), self.u, self.v)
+
+    def diag(self) -> Array:
+        n = min(self.shape)
+        return backend.astype(self.base.diag() * self.u[:n] * self.v[:n], self.dtype)
+
+    @property
+    def T(self) -> WeightedGram:
+        return WeightedGram(self.base.T, self.v, self.u)
+
+    def _dense(self, out: Array | None = None) -> Array:
+        return DenseGram(self._weigh(self.base.dense(), self.u, self.v)).dense(out)
+
+    def _product(self, V: Array) -> Array:
+        return self.u[:, None] * self.base._product(self.v[:, None] * V)
+
+
+class MixedGram(Gram):
+    """float32 values from one Gram, all others from another that is the same matrix: stored or kept, and computed anew where digits matter.
+
+    A part of it takes its part of the second only when that is asked for.
+    """
+
+    mixed = True
+
+    def __init__(self, base: Gram, single: Gram, part: tuple[Any, Any] | None = None) -> None:
+        """``part``: rows and columns of ``base`` that ``single`` is of; None: all."""
+        self._base, self.single, self.part = base, single, part
+        self.compute, self.shape, self.dtype = base.compute, single.shape, base.dtype
+
+    @property
+    def recomputable(self) -> bool:  # type: ignore[override]
+        return self._base.recomputable
+
+    @property
+    def base(self) -> Gram:
+        return self._base if self.part is None else self._base.sub(*self.part)
+
+    def astype(self, dtype: Any) -> Gram:
+        return self.single if precision(dtype) == np.float32 else self.base.astype(dtype)
+
+    def sub(self, rows: Any, cols: Any) -> MixedGram:
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
+        inner = self.part or (slice(None), slice(None))
+        chosen = zip(inner, (rows, cols), self._base.shape, strict=True)
+        first, second = (new if _all(of) else take(np.arange(n)[of], new) for of, new, n in chosen)
+        return MixedGram(self._base, self.single.sub(rows, cols), (first, second))
+
+    def rows(self, idx: Any) -> Array:
+        return self.astype(self.dtype).rows(idx)
+
+    def diag(self) -> Array:
+        if self.part is not None and self.shape[0] == self.shape[1] and np.array_equal(*(np.arange(self._base.shape[0])[p] for p in self.part)):
+            return take(self._base.diag(), self.part[0])
+        return self.base.diag()
+
+    @property
+    def T(self) -> Gram:
+        return MixedGram(self._base.T, self.single.T, None if self.part is None else self.part[::-1])
+
+    def _dense(self, out: Array | None = None) -> Array:
+        return self.astype(self.dtype).dense(out)
+
+    def _product(self, V: Array) -> Array:
+        return self.astype(self.dtype)._product(V)
+
+
+def _all(chosen: Any) -> bool:
+    return isinstance(chosen, slice) and chosen == slice(None)
+
+
+class CachedGram(Gram):
+    """Another Gram whose most recently used rows are kept: ``hits`` and ``misses`` count them. A square one is taken to be symmetric.
+
+    capacity
+        How many rows to keep; None: as many as a quarter of the memory budget holds.
+    """
+
+    def __init__(self, base: Gram, capacity: int | None = None) -> None:
+        self.base, self.compute = base, base.compute
+        self.shape, self.dtype = base.shape, base.dtype
+        row = max(1, self.shape[1] * self.dtype.itemsize)
+        self.capacity = max(1, self.compute.budget // 4 // row) if capacity is None else capacity
+        if self.capacity < 1:
+            raise ValueError(f"CachedGram(capacity={capacity}): keep at least one row.")
+        self.hits = self.misses = 0
+        self._kept: OrderedDict[int, Array] = OrderedDict()
+
+    def rows(self, idx: Any) -> Array:
+        wanted = [int(i) for i in np.arange(self.shape[0])[as_index(idx, self.shape[0])]]
+        missing = [i for i in dict.fromkeys(wanted) if i not in self._kept]
+        self.misses += len(missing)
+        self.hits += len(wanted) - len(missing)
+        # a copy of each row: a view would keep the whole batch alive
+        fresh = {i: 1 * row for i, row in zip(missing, self.base.rows(np.array(missing)), strict=True)} if missing else {}
+        out = backend.empty((len(wanted), self.shape[1]), self.dtype, next(iter(fresh.values()), next(iter(self._kept.values()), None)))
+        for k, i in enumerate(wanted):
+            out[k] = fresh[i] if i in fresh else self._kept[i]
+        for i in dict.fromkeys(wanted):
+            self._kept[i] = fresh[i] if i in fresh else self._kept[i]
+            self._kept.move_to_end(i)
+        while len(self._kept) > self.capacity:
+            self._kept.popitem(last=False)
+        return out
+
+    @property
+    def quick_products(self) -> bool:  # type: ignore[override]
+        return self.base.quick_products
+
+    def features(self, at_most: float = 0.75) -> Features | None:
+        return self.base.features(at_most)
+
+    def sparse(self) -> Any:
+        return self.base.sparse()
+
+    def sub(self, rows: Any, cols: Any) -> Gram:
+        """From rows that are kept, where the matrix is square and so many can be; all rows of some columns are the rows of those, transposed."""
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
+        square = self.shape[0] == self.shape[1]
+        if square and isinstance(rows, np.ndarray) and len(rows) <= self.capacity:
+            return DenseGram(take(self.rows(rows).T, cols).T, self.compute)
+        if square and isinstance(rows, slice) and rows == slice(None) and isinstance(cols, np.ndarray) and len(cols) <= self.capacity:
+            return DenseGram(self.rows(cols).T, self.compute)
+        return self.base.sub(rows, cols)
+
+    def astype(self, dtype: Any) -> CachedGram:
+        return CachedGram(self.base.astype(dtype), self.capacity)
+
+    def diag(self) -> Array:
+        return self.base.diag()
+
+    @property
+    def T(self) -> Gram:
+        return self.base.T
+
+    def _dense(self, out: Array | None = None) -> Array:
+        return self.base._dense(out)
+
+    def _product(self, V: Array) -> Array:
+        return self.base._product(V)
+
+    def _normal(self, V: Array) -> Array:
+        return self.base._normal(V)

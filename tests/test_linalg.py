@@ -151,3 +151,13 @@ def test_an_interrupt_is_passed_on_after_the_tile_at_hand(workers: int, monkeypa
     assert 3 <= len(calls) <= 3 + 4 * (workers - 1) < whole  # another thread may finish the rows it is at
     monkeypatch.setattr(linalg._Cholesky, "subtract", real)
     np.testing.assert_allclose(np.tril(cholesky(A.copy(), workers)), np.linalg.cholesky(A), rtol=0, atol=1e-12)  # nothing is left behind
+
+
+@pytest.mark.parametrize("n", [1, 5, 700, 1100])
+def test_congruence_and_symmetric_part(n: int) -> None:
+    rng = np.random.default_rng(n)
+    A, s = rng.standard_normal((n, n)), rng.standard_normal(n)
+    P = A + A.T
+    np.testing.assert_allclose(linalg.congruence(P, s), P @ np.diag(s) @ P, rtol=0, atol=1e-10 * n)
+    np.testing.assert_array_equal(linalg.congruence(P, s, 2), linalg.congruence(P, s, 1))
+    np.testing.assert_array_equal(linalg.symmetric_part(A.copy()), (A + A.T) / 2)

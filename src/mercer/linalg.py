@@ -109,6 +109,35 @@ def _cut(low: int, high: int, parts: int, least: int, most: int) -> list[slice]:
     return [slice(i, min(i + step, high)) for i in range(low, high, step)]
 
 
+def congruence(P: Array, s: Array, workers: int = 1) -> Array:
+    """P diag(s) P of a symmetric P: one half and its mirror, in tiles between which Ctrl-C is heard."""
+    n, scaled = len(P), P * s
+    if n <= _TILE // 2:
+        return np.asarray(scaled @ P)
+    out = np.empty((n, n), P.dtype)
+    tiles = _cut(0, n, 1, _TILE // 2, _TILE // 2)
+
+    def task(tile: tuple[slice, slice]) -> None:
+        rows, cols = tile
+        part = scaled[rows] @ P[:, cols]
+        out[rows, cols] = part
+        out[cols, rows] = part.T
+
+    run_tasks(task, [(rows, cols) for k, rows in enumerate(tiles) for cols in tiles[: k + 1]], workers, stage="product")
+    return out
+
+
+def symmetric_part(A: Array) -> Array:
+    """(A + A^T)/2, in the memory of A, in tiles between which Ctrl-C is heard."""
+    tiles = _cut(0, len(A), 1, _TILE, _TILE)
+    for k, rows in enumerate(tiles):
+        for cols in tiles[: k + 1]:
+            watch.look("symmetric part")
+            half = (A[rows, cols] + A[cols, rows].T) / 2
+            A[rows, cols], A[cols, rows] = half, half.T
+    return A
+
+
 def cholesky_solve(L: Array, B: Array) -> Array:
     """(L L^T)^−1 B, L as ``cholesky`` leaves it."""
     if backend.is_tensor(L):

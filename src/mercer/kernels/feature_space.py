@@ -19,7 +19,7 @@ from mercer.kernels.anything import Categorical
 from mercer.kernels.base import Kernel, kernel, sample
 from mercer.kernels.families import Explicit
 from mercer.kernels.notation import method
-from mercer.linalg import eigh
+from mercer.linalg import eigh, symmetric_part
 
 
 class Wrapper(Composite):
@@ -309,7 +309,11 @@ class Repaired(Wrapper):
         K = backend.to_numpy(KernelGram.of(k, A, A, Compute(dtype="float64"), mirror=False).dense())
         check_symmetric(K)
         root = np.sqrt(check_weights(len(K), weights))
-        values, vectors = eigh(root[:, None] * (K + K.T) / 2 * root)
+        K = symmetric_part(K)
+        if weights is not None:
+            K *= root[:, None]
+            K *= root
+        values, vectors = eigh(K)
         tolerance = len(K) * np.finfo(np.float64).eps * float(np.abs(values).max(initial=0.0))
         if self.how == "shift":
             return Sum((k, Scaled(max(0.0, -float(values.min(initial=0.0))), Categorical())))

@@ -17,10 +17,13 @@ from scipy.special import expit
 
 from mercer.backend import Array
 from mercer.gram import DenseGram
-from mercer.linalg import cholesky, inverse
+from mercer.linalg import cholesky, congruence, inverse
 from mercer.losses import Hinge
 from mercer.problems import DualQP
 from mercer.solvers.dual import ActiveSet
+from mercer.threads import default_workers
+
+_SMALL = 1024  # rows that one thread factors in no time
 
 Criterion = Callable[[Array, Array, Array, float, bool], tuple[float, Array, float]]
 
@@ -38,7 +41,7 @@ class Projected:
     def of(cls, K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> Projected:
         C = np.array(K, np.float64)
         C[np.diag_indices_from(C)] += ridge / w
-        L = cholesky(C)
+        L = cholesky(C, default_workers() if len(C) > _SMALL else 1)
         logs = 2 * float(np.sum(np.log(np.diagonal(L))))
         P = inverse(L)
         of_bias = np.zeros(len(P))
@@ -57,7 +60,7 @@ class Projected:
         """∂value/∂C from ∂value/∂e: −P a α^T + P diag(a e) P with a = (∂value/∂e)/P_ii."""
         a = by_residual / np.diagonal(self.P)[:, None]
         direct = (self.P @ a) @ self.alpha.T
-        through = (self.P * np.sum(a * self.leave_one_out(), axis=1)) @ self.P
+        through = congruence(self.P, np.sum(a * self.leave_one_out(), axis=1), default_workers())
         return through - (direct + direct.T) / 2
 
 
@@ -79,7 +82,7 @@ def generalised(K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> tuple
     P, alpha, v = solved.P, solved.alpha, 1 / w[:, None]
     q, t = float(np.sum(alpha**2 * v)), float(np.sum(np.diagonal(P) / w))
     direct = (P @ (v * alpha)) @ alpha.T
-    M = (2 / t) * ((P * v[:, 0]) @ P) - (direct + direct.T) / q
+    M = (2 / t) * congruence(P, v[:, 0], default_workers()) - (direct + direct.T) / q
     return _with_slope(float(np.log(q * len(K)) - 2 * np.log(t)), M, w, ridge)
 
 

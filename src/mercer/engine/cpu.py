@@ -378,10 +378,12 @@ def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars,
 
 @cache
 def _writer() -> str:
-    """A digest of the code that writes micro-kernels: what an earlier version of it wrote must not be found in the cache."""
+    """A digest of the code that writes micro-kernels, and of what is compiled into their loop: what an earlier version wrote must not be found in
+    the cache."""
     from mercer import vector
+    from mercer.engine import mirror
 
-    return hashlib.sha256((inspect.getsource(vector) + inspect.getsource(sys.modules[__name__])).encode()).hexdigest()[:16]
+    return hashlib.sha256("".join(map(inspect.getsource, (vector, mirror, sys.modules[__name__]))).encode()).hexdigest()[:16]
 
 
 @cache

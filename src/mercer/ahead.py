@@ -31,6 +31,8 @@ _MATRIX = 1100  # rows whose matrix is worth compiling for
 _SHARED = 3400  # rows of a machine that two threads work at
 _MANY = 5000  # rows from which a linear machine goes variable by variable
 _FEW = 40  # items of which a pair is dear
+_COLUMNS = 60  # so many that a polynomial kernel has more features than there are rows, and is computed as a kernel
+_NARROW = 8  # so few that it has less
 _WIDE = 200  # columns whose inner products are left to BLAS
 _MOST_COLUMNS = 40  # that are tried for a kernel that wants a number of its own
 _TWO = Compute(threads=2)  # code for two threads is compiled on a machine of one core too
@@ -72,8 +74,8 @@ def compile_ahead(*kernels: Kernel | str, report: Report | None = None) -> Compi
     -------
     Compiled
 
-    Code is compiled for the processor of this machine, and kept where Numba keeps it: ``NUMBA_CACHE_DIR`` if that is set, else beside the sources; what
-    is written for a formula is kept under ``XDG_CACHE_HOME``.
+    Code is compiled for the processor of this machine, and kept where Numba keeps it: ``NUMBA_CACHE_DIR`` if that is set, else beside the sources;
+    what is written for a formula is kept under ``XDG_CACHE_HOME``.
     """
     check_cache()
     chosen = [parse(k) if isinstance(k, str) else k for k in kernels]
@@ -115,7 +117,7 @@ def check_cache() -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _rows(n: int, d: int = 8) -> Any:
+def _rows(n: int, d: int = _COLUMNS) -> Any:
     """Numbers between 0 and 1: every kernel on vectors or histograms is defined there."""
     return np.random.default_rng(n + d).uniform(0.01, 0.99, (n, d))
 
@@ -209,7 +211,8 @@ def _usual() -> Iterator[Work]:
 def _vectors() -> Iterator[Work]:
     for kernel in (mc.Gaussian(0.1), mc.Polynomial(2), mc.Polynomial(3), mc.Laplacian(0.1), mc.Matern(1.0, 1.5), mc.Matern(1.0, 2.5)):
         yield from _of_kernel(kernel, _rows(_MATRIX))
-    yield from _of_kernel(mc.Linear(), _rows(_MATRIX))
+    for kernel in (mc.Linear(), mc.Polynomial(2)):
+        yield from _of_kernel(kernel, _rows(_MATRIX, _NARROW))
     yield "Gaussian, many columns", lambda: _matrices(mc.Gaussian(0.1), _rows(_MATRIX, _WIDE))
     yield "Gaussian, many columns", lambda: mc.SVC().fit(_rows(_MATRIX, _WIDE), _classes(_MATRIX))
     for kernel in (mc.Linear(), mc.Gaussian(0.1)):

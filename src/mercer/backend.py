@@ -149,7 +149,7 @@ def jit(function: Callable[..., Any], *, cached: bool = True) -> Any:
     """``numba.njit`` that releases the GIL and caches on disk, or works without a cache where no folder can be written."""
     import numba
 
-    # fused multiply-add, and nothing that changes the order of sums or hides NaN; no second door for C, which takes a tenth of the compiler's time
+    # fused multiply-add, and nothing that changes the order of sums or hides NaN; no door for callers in C, which would be compiled too
     options = {"nogil": True, "fastmath": {"contract"}, "no_cfunc_wrapper": True}
     try:
         dispatcher = numba.njit(cache=cached, **options)(function)

@@ -1,4 +1,4 @@
-"""Promise: a first fit with nothing compiled takes at most four seconds on two cores, and no compiling at all after ``mercer compile``.
+"""Promise: a first fit with nothing compiled takes a few seconds, and compiles nothing after ``mercer compile``.
 
     python benchmarks/bench_first_fit.py [--rounds N]
 

@@ -14,7 +14,7 @@ LAYERS = [
     {"cli"},
     {"demo", "inventory", "versions", "plots", "report"},
     {"console"},
-    {"job"},
+    {"ahead", "job"},
     {"candidates"},
     {"persistence", "readers", "kinds"},
     {"svmlight"},

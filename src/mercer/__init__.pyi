@@ -1,3 +1,4 @@
+from .ahead import compile_ahead as compile_ahead
 from .backend import Compute as Compute
 from .data import DataError as DataError
 from .data import Graph as Graph

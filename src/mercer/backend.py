@@ -149,12 +149,27 @@ def jit(function: Callable[..., Any], *, cached: bool = True) -> Any:
     """``numba.njit`` that releases the GIL and caches on disk, or works without a cache where no folder can be written."""
     import numba
 
-    options = {"nogil": True, "fastmath": {"contract"}}  # fused multiply-add, and nothing that changes the order of sums or hides NaN
+    # fused multiply-add, and nothing that changes the order of sums or hides NaN; no door for callers in C, which would be compiled too
+    options = {"nogil": True, "fastmath": {"contract"}, "no_cfunc_wrapper": True}
     try:
         dispatcher = numba.njit(cache=cached, **options)(function)
     except RuntimeError:  # "cannot cache function": a read-only installation and no writable home
         dispatcher = numba.njit(**options)(function)
+    _dispatchers.append(dispatcher)
     return _compiling_aside(dispatcher)
+
+
+_dispatchers: list[Any] = []  # all that ``jit`` has made: they know what they compiled, and where it is kept
+
+
+def compilations() -> int:
+    """How many functions this process has compiled, each once for each combination of types; not those that it found in the cache."""
+    return sum(sum(each.stats.cache_misses.values()) for each in _dispatchers)
+
+
+def cache_folders() -> tuple[Path, ...]:
+    """The folders that hold the compiled code of functions called so far."""
+    return tuple(sorted({Path(each.stats.cache_path) for each in _dispatchers if each.signatures and each.stats.cache_path is not None}))
 
 
 def _compiling_aside(dispatcher: Any) -> Any:
@@ -215,6 +230,13 @@ def cache_folder() -> Path:
 
     base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(base) / "mercer" / f"{mercer.__version__}-numba{numba.__version__}"
+
+
+def cache_places() -> list[tuple[Path, str]]:
+    """Folders that must be writable for compiled code to be kept, each with the variable that sets another."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    variable = "LOCALAPPDATA" if os.environ.get("LOCALAPPDATA") else "XDG_CACHE_HOME"
+    return [*([(Path(chosen), "NUMBA_CACHE_DIR")] if chosen else []), (cache_folder(), variable)]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

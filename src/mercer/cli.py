@@ -1,5 +1,5 @@
-"""The command line: ``mercer fit``, ``mercer predict``, ``mercer demo``, ``mercer kernels``. Heavy modules are imported by the command that needs
-them."""
+"""The command line: ``mercer fit``, ``mercer predict``, ``mercer compile``, ``mercer demo``, ``mercer kernels``. Heavy modules are imported by the
+command that needs them."""
 
 from __future__ import annotations
 
@@ -119,6 +119,27 @@ def demo(seconds: Annotated[float, typer.Option("--time", min=1.0, help="Seconds
     from mercer.demo import run
 
     run(seconds)
+
+
+@app.command("compile")
+def compile_(
+    kernels: Annotated[list[str] | None, typer.Argument(help="Kernels, as 'Gaussian() + Linear()'; the usual ones if none is given.")] = None,
+) -> None:
+    """Compile what usual work needs into the cache, so that no fit has to: for the image of a container, or before an exercise."""
+    from rich.console import Console
+
+    from mercer.ahead import compile_ahead
+    from mercer.console import compiling, show_compiled
+
+    console = Console()
+    with _said_plainly():
+        try:
+            with compiling(console) as report:
+                done = compile_ahead(*(kernels or []), report=report)
+        except KeyboardInterrupt:
+            typer.echo("mercer: interrupted; what is compiled is kept, and the same command goes on from there.", err=True)
+            raise typer.Exit(130) from None
+    show_compiled(console, done)
 
 
 @app.command()

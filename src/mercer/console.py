@@ -11,6 +11,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from mercer.ahead import Compiled
+from mercer.ahead import Report as Step
+from mercer.backend import human
 from mercer.job import Model, Report
 from mercer.kinds import USED
 
@@ -44,6 +47,31 @@ def progress(console: Console, seconds: float) -> Iterator[Report]:
             bar.update(task, completed=seconds - max(state["left"], 0.0), description=escape(f"{state['stage']} {state.get('name', '')}"), best=shown)
 
         yield report
+
+
+@contextmanager
+def compiling(console: Console) -> Iterator[Step]:
+    """A bar of what is compiled; where there is no terminal, a line for each kernel and each kind of machine."""
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task, last = bar.add_task("compiling", total=1.0), [""]
+
+        def report(name: str, share: float) -> None:
+            bar.update(task, completed=share, description=escape(name))
+            if not console.is_terminal and name != last[0]:
+                console.print(f"compiling {escape(name)}", highlight=False)
+            last[0] = name
+
+        yield report
+
+
+def show_compiled(console: Console, done: Compiled) -> None:
+    """How much was compiled, and where it is."""
+    what = f"{done.functions} functions compiled" if done.functions else "All was compiled already"
+    console.print(f"{what}, {done.seconds:.0f} s; {human(done.size)} in", highlight=False)
+    for folder in done.folders:
+        console.print(f"  {escape(str(folder))}", highlight=False, soft_wrap=True)
 
 
 def show_model(console: Console, model: Model) -> None:

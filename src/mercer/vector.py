@@ -51,11 +51,17 @@ class Vector:
         self.mantissa, self.bias = (23, 127) if dtype.itemsize == 4 else (52, 1023)
         self.type = ir.VectorType(self.scalar, self.lanes)
         self.int_type = ir.VectorType(ir.IntType(self.bits), self.lanes)
+        self._constants: dict[str, Any] = {}
 
     # -- constants and memory ----------------------------------------------------------------------------------------
 
     def constant(self, value: float) -> Any:
-        return ir.Constant(self.type, [float(self.dtype.type(value))] * self.lanes)
+        """The same object for the same value: writing out its lanes takes longer than all else that is done with it."""
+        number = float(self.dtype.type(value))
+        name = repr(number)  # not the number: −0 is equal to 0
+        if name not in self._constants:
+            self._constants[name] = ir.Constant(self.type, [number] * self.lanes)
+        return self._constants[name]
 
     def integer(self, value: int) -> Any:
         return ir.Constant(self.int_type, [value] * self.lanes)

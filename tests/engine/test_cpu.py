@@ -245,6 +245,27 @@ def test_mirror(shape: tuple[int, int], dtype: Any) -> None:
             assert not mirror(spoiled, out, 0, n - c - 1)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("r", "c"), [(16, 16), (5, 5), (40, 40), (32, 64), (32, 75), (48, 48)])
+@pytest.mark.parametrize("start", [0, 16, 21])
+def test_mirror_from_the_diagonal_on(r: int, c: int, start: int, dtype: Any) -> None:
+    """Of the columns that meet the diagonal the upper triangle is taken; what stands below it is not looked at."""
+    tile = np.random.default_rng(0).standard_normal((r, c)).astype(dtype)
+    tile[np.tril_indices(r, -1)] = np.nan
+    for n in (128, 150):
+        out = np.zeros((n, n), dtype)
+        assert mirror(tile, out, start, start)
+        expected = np.zeros((n, n), dtype)
+        upper = np.where(np.arange(c) >= np.arange(r)[:, None], tile, 0)
+        expected[start : start + r, start : start + c] = upper
+        expected = np.where(expected != 0, expected, expected.T)
+        np.testing.assert_array_equal(out, expected)
+        for a, b in ((0, 0), (r - 1, c - 1), (0, c - 1), (r - 1, r - 1)):
+            spoiled = tile.copy()
+            spoiled[a, b] = np.inf
+            assert not mirror(spoiled, out, start, start)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", FUSED, ids=str)

@@ -156,6 +156,28 @@ def test_smo_on_a_block(n: int, C: float, dtype: str) -> None:
 
 @pytest.mark.parametrize("coupled", [True, False])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_halves_of_a_pass_by_one_thread_or_two(dtype: str, coupled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bits with a helper and where this thread takes both halves; the same optimum as of whole passes, which may break ties otherwise."""
+    n, C = 300, 10.0
+    X, y = _data(n, seed=3)
+    K = np.zeros((n + 1, row_length(n, dtype)), dtype)
+    K[:n, :n] = mc.Gaussian(0.3)(X)
+    qp = DualQP(-y, np.minimum(0, C * y), np.maximum(0, C * y), np.zeros(n), coupled=coupled)
+    found = []
+    for split, workers in ((10**6, 1), (1, 1), (1, 2)):
+        monkeypatch.setattr("mercer.solvers.smo._SPLIT", split)
+        block = Block(K, qp, np.zeros(n), -y, workers)
+        steps, gap, stuck = block.run(1e-3, 10**6)
+        assert (gap <= 1e-3, stuck) == (True, False)
+        assert steps > 100
+        found.append((steps, block.b, block.g))
+    for whole, alone, helped in zip(*found, strict=True):
+        np.testing.assert_array_equal(alone, helped)
+        np.testing.assert_allclose(alone, whole, rtol=0.05, atol=0.1)
+
+
+@pytest.mark.parametrize("coupled", [True, False])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_block_that_shrinks(dtype: str, coupled: bool) -> None:
     """Those that may still move in a block of their own: the same optimum, a gradient that is that of its point, also when stopped on the way."""
     n, C = 900, 100.0

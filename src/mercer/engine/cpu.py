@@ -137,22 +137,20 @@ class FusedTile:
         out = buffer[: height * width].reshape(height, width)
         if self.wide:
             self._inner_products(rows, cols, out)
-        none, nothing = self.scalars[:1], np.zeros(0)
-        self._run("store", rows, cols, out.reshape(-1), width, (none, none, none, none, nothing, nothing))
+        self._run(_STORED, rows, cols, out.reshape(-1), width, _no_sums(self.scalars))
         return out[:r, :c]
 
     def symmetric(self, diagonal: Array, out: Array, workers: int) -> bool:
         """The whole of a symmetric matrix of moderate size in one call for each thread, half of it computed; whether all of it is finite."""
         ldo, turn, found = out.strides[0] // out.itemsize, np.zeros(1, np.int64), []
-        none, nothing = self.scalars[:1], np.zeros(0)
         flat = np.lib.stride_tricks.as_strided(out, ((len(out) - 1) * ldo + len(out),), (out.itemsize,))
         aligned = not any(x % (self.lanes * out.itemsize) for x in (out.ctypes.data, out.strides[0]))
-        loop = _compiled(self.spec, self.dtype.name, vectors(), "store", function="symmetric")
-        sides = (*self.left.arrays, *self.right.arrays)
+        loop = _compiled(self.spec, self.dtype.name, vectors(), self.wide)
+        sides, sums = (*self.left.arrays, *self.right.arrays), _no_sums(self.scalars)
 
         def task(_: int) -> None:
             strip = np.empty(_STRIP * len(self.right.items) * self.width, self.dtype)
-            found.append(loop(*sides, self.scale, self.scalars, strip, none, nothing, diagonal, flat, ldo, aligned, turn))
+            found.append(loop(*sides, self.scale, self.scalars, _SYMMETRIC, strip, 0, 0, 0, 0, *sums, diagonal, flat, ldo, aligned, turn))
 
         busy = min(workers, -(-len(out) // (8 * _STRIP)))  # a few strips are there before another thread is awake
         threads.run_tasks(task, range(busy), workers, blas=False)
@@ -177,7 +175,7 @@ class FusedTile:
         if self.wide:
             tile = np.empty((height, width), self.dtype)
             self._inner_products(rows, cols, tile)
-        self._run("both" if both else "rows", rows, cols, tile.reshape(-1), width, sums)
+        self._run(_BOTH_SUMS if both else _ROW_SUMS, rows, cols, tile.reshape(-1), width, sums)
 
     def _inner_products(self, rows: slice, cols: slice, out: Array) -> None:
         """⟨a, b⟩ of a tile of wide items by BLAS; the micro-kernel reads them instead of adding them up."""
@@ -186,10 +184,11 @@ class FusedTile:
         for k, panel in enumerate(panels):
             np.matmul(self.left.items[rows.start : rows.start + len(out)], panel, out=out[:, k * self.width : (k + 1) * self.width])
 
-    def _run(self, sink: str, rows: slice, cols: slice, out: Array, width: int, sums: tuple[Any, ...]) -> None:
-        loop = _compiled(self.spec, self.dtype.name, vectors(), sink, self.wide)
-        last = rows.start + _up(rows.stop - rows.start, ROWS)
-        loop(*self.left.arrays, *self.right.arrays, self.scale, self.scalars, out, width, *sums, rows.start, last, cols.start // self.width)
+    def _run(self, sink: int, rows: slice, cols: slice, tile: Array, width: int, sums: tuple[Any, ...]) -> None:
+        loop = _compiled(self.spec, self.dtype.name, vectors(), self.wide)
+        place = (rows.start, rows.start + _up(rows.stop - rows.start, ROWS), cols.start // self.width)
+        sides = (*self.left.arrays, *self.right.arrays)
+        loop(*sides, self.scale, self.scalars, sink, tile, width, *place, *sums, *_no_matrix(self.scalars))
 
     def part(self, rows: Any, cols: Any) -> FusedTile:
         """The same for some of the rows and columns; a side that is wanted whole is shared."""
@@ -311,110 +310,121 @@ def specify(operands: dict[Node, Any], steps: list[Node], result: Node) -> tuple
     return (kinds, tuple(program), reference(result)), inputs
 
 
-# What the micro-kernel is given: arrays, whole numbers (offsets, strides, positions), and the bound ``near``.
-_ARRAYS = ("A", "raw_A", "na", "rows", "B", "raw_B", "nb", "cols", "scale", "scalars", "out", "v", "u", "row_sums", "col_sums")
-_NUMBERS = ("a", "b", "raw_a", "raw_b", "d", "ldr", "ldc", "o", "ldo", "i", "j", "s", "c")
+# What the micro-kernel is given: arrays, whole numbers (offsets, strides, positions, the sink), and the bound ``near``.
+_ARRAYS = ("A", "raw_A", "na", "rows", "B", "raw_B", "nb", "cols", "scale", "scalars", "tile", "v", "u", "row_sums", "col_sums")
+_NUMBERS = ("a", "b", "raw_a", "raw_b", "d", "ldr", "ldc", "o", "ldt", "i", "j", "s", "c", "sink")
 _ARGUMENTS = ", ".join((*_ARRAYS, *_NUMBERS, "near"))
+# What becomes of a tile: it is stored, or summed with weights over its columns, or over both; or it is a strip of a whole symmetric matrix.
+_STORED, _ROW_SUMS, _BOTH_SUMS, _SYMMETRIC = range(4)
 
+# One function with the micro-kernel in it once, whatever the sink: compiling the micro-kernel is what takes the time, and one branch for hundreds of
+# values costs nothing.
 _MODULE = """
 # written by {writer}
 from numba.extending import intrinsic
 
 from mercer.atomics import count
-from mercer.backend import jit
 from mercer.engine.cpu import micro_kernel
-from mercer.engine.mirror import spread, spread_upper
+from mercer.engine.mirror import spread
 
 SPEC = {spec!r}
 
 
 @intrinsic
 def micro(context, {arguments}):
-    return micro_kernel(SPEC, {dtype!r}, {vectors}, {sink!r}, {loaded}, ({arguments}))
+    return micro_kernel(SPEC, {dtype!r}, {vectors}, {loaded}, ({arguments}))
 
 
-def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, out, ldo, v, u, row_sums, col_sums, total_rows, total_cols,
-         first, last, panel):
-    d, width, lanes = B.shape[1], B.shape[2], {lanes}
+def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, sink, tile, ldt, first, last, panel,
+         v, u, row_sums, col_sums, total_rows, total_cols, diagonal, out, ldo, aligned, turn):
+    d, width, lanes, finite, n, r = B.shape[1], B.shape[2], {lanes}, True, len(diagonal), 0
     raw = raw_B.shape[1] == d and raw_B.shape[2] == width
     ldr, ldc = rows.shape[1], cols.shape[1]
-    for p in range(ldo // width):
-        b = (panel + p) * d * width
-        far = near_b[panel + p if raw else 0]
-        for i in range(first, last, {rows}):
-            a = i * d
-            near = far + near_a[i // {rows} if raw else 0]
-            raw_a, raw_b, j = a if raw else 0, b if raw else 0, (panel + p) * width
-            o, s, c = (i - first) * ldo + p * width, (i - first) * lanes, p * width
-            micro({arguments})
-    if {summing}:
-        for i in range(min(last, len(total_rows)) - first):
-            total = 0.0
-            for lane in range(lanes):
-                total += row_sums[i * lanes + lane]
-            total_rows[first + i] += total
-        start = panel * width
-        for c in range(min(ldo, len(total_cols) - start)):
-            total_cols[start + c] += col_sums[c]
-
-
-filled = jit(loop)
-
-
-def symmetric(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, strip, none, nothing, diagonal, out, ldo, aligned, turn):
-    n, width, height, finite = len(diagonal), B.shape[2], {height}, True
     while True:
-        i = height * count(turn, 0)
-        if i >= n:
-            return finite
-        r, whole = min(height, n - i), len(B) * width - i
-        filled(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, strip, whole, none, none, none, none, nothing, nothing,
-               i, i + (r + {rows} - 1) // {rows} * {rows}, i // width)
+        if sink == {symmetric}:
+            first = {height} * count(turn, 0)
+            if first >= n:
+                return finite
+            r = n - first if n - first < {height} else {height}
+            last, panel, ldt = first + (r + {rows} - 1) // {rows} * {rows}, first // width, len(B) * width - first
+        for p in range(ldt // width):
+            b = (panel + p) * d * width
+            far = near_b[panel + p if raw else 0]
+            for i in range(first, last, {rows}):
+                a = i * d
+                near = far + near_a[i // {rows} if raw else 0]
+                raw_a, raw_b, j = a if raw else 0, b if raw else 0, (panel + p) * width
+                o, s, c = (i - first) * ldt + p * width, (i - first) * lanes, p * width
+                micro({arguments})
+        if sink != {symmetric}:
+            break
         for k in range(r):
-            strip[k * whole + k] = diagonal[i + k]
-        finite &= spread_upper(strip, whole, r, out, ldo, i, {lanes})
-        if i + r < n:
-            finite &= spread(strip[r:], whole, r, n - i - r, out, ldo, i, i + r, {lanes}, aligned)
+            tile[k * ldt + k] = diagonal[first + k]
+        finite &= spread(tile, ldt, r, n - first, out, ldo, first, first, lanes, aligned)
+    if sink != {stored}:
+        for i in range(first, last):
+            if i < len(total_rows):
+                total = 0.0
+                for lane in range(lanes):
+                    total += row_sums[(i - first) * lanes + lane]
+                total_rows[i] += total
+        start = panel * width
+        for c in range(ldt):
+            if start + c < len(total_cols):
+                total_cols[start + c] += col_sums[c]
+    return finite
 """
 
 
 @cache
 def _writer() -> str:
-    """A digest of the code that writes micro-kernels: what an earlier version of it wrote must not be found in the cache."""
+    """A digest of the code that writes micro-kernels, and of what is compiled into their loop: what an earlier version wrote must not be found in
+    the cache."""
     from mercer import vector
+    from mercer.engine import mirror
 
-    return hashlib.sha256((inspect.getsource(vector) + inspect.getsource(sys.modules[__name__])).encode()).hexdigest()[:16]
+    return hashlib.sha256("".join(map(inspect.getsource, (vector, mirror, sys.modules[__name__]))).encode()).hexdigest()[:16]
 
 
 @cache
-def _compiled(spec: Spec, dtype: str, count: int, sink: str, loaded: bool = False, function: str = "loop") -> Any:
+def _compiled(spec: Spec, dtype: str, count: int, loaded: bool) -> Any:
     lanes = _lanes(np.dtype(dtype))
     width = count * lanes
-    one, many, total = np.ones(64, dtype), np.ones((1, width), dtype), np.ones(1)
+    one, many = np.ones(64, dtype), np.ones((1, width), dtype)
     rows, panel = np.ones((2 * ROWS, 1), dtype), np.ones((1, 1, width), dtype)
     left, right = (rows, rows, one, one, many), (panel, panel, one, one, many)
-    example: tuple[Any, ...] = (*left, *right, one, one, np.ones(ROWS * width, dtype), width)
-    if function == "loop":
-        example += (one, one, np.ones(ROWS * lanes, dtype), one, total, total, 0, ROWS, 0)
-    else:
-        example = (*example[:-1], one, total, one[:1], np.ones(1, dtype), 1, False, np.zeros(1, np.int64))
     text = _MODULE.format(
         spec=spec,
         dtype=dtype,
         vectors=count,
         rows=ROWS,
         lanes=lanes,
-        sink=sink,
-        summing=sink != "store",
         loaded=loaded,
         height=_STRIP,
+        stored=_STORED,
+        symmetric=_SYMMETRIC,
         arguments=_ARGUMENTS,
         writer=_writer(),
     )
-    return backend.jit_source(function, text, *example)
+    tile = np.ones(ROWS * width, dtype)
+    return backend.jit_source("loop", text, *left, *right, one, one, _STORED, tile, width, 0, ROWS, 0, *_no_sums(one), *_no_matrix(one))
 
 
-def micro_kernel(spec: Spec, dtype: str, count: int, sink: str, loaded: bool, arguments: tuple[Any, ...]) -> Any:
+def _no_sums(none: Array) -> tuple[Any, ...]:
+    """What a loop is given in place of weights and sums."""
+    nothing = np.zeros(0)
+    return none, none, none, none, nothing, nothing
+
+
+def _no_matrix(none: Array) -> tuple[Any, ...]:
+    """What a loop is given in place of a symmetric matrix, its diagonal and the counter of its strips."""
+    return none, none, 0, False, _NO_TURN
+
+
+_NO_TURN = np.zeros(1, np.int64)
+
+
+def micro_kernel(spec: Spec, dtype: str, count: int, loaded: bool, arguments: tuple[Any, ...]) -> Any:
     """Signature and code of the micro-kernel for ``numba.extending.intrinsic``."""
     from numba import types
 
@@ -426,7 +436,7 @@ def micro_kernel(spec: Spec, dtype: str, count: int, sink: str, loaded: bool, ar
             name: context.make_array(t)(context, builder, value).data if name in _ARRAYS else value
             for name, t, value in zip(names, sig.args, values, strict=True)
         }
-        _Emitter(spec, np.dtype(dtype), count, builder, given).emit(sink, loaded)
+        _Emitter(spec, np.dtype(dtype), count, builder, given).emit(loaded)
         return context.get_dummy_value()
 
     return signature, code
@@ -456,11 +466,11 @@ class _Emitter:
             total = self.b.add(total, o)
         return self.b.gep(self.g[pointer], [total])
 
-    def emit(self, sink: str, loaded: bool) -> None:
-        """``loaded``: the inner products stand in ``out`` already."""
+    def emit(self, loaded: bool) -> None:
+        """``loaded``: the inner products stand in ``tile`` already."""
         grid = [(r, q) for r in range(ROWS) for q in range(self.count)]
         if loaded:
-            dots = {cell: self.v.load(self._out(*cell)) for cell in grid}
+            dots = {cell: self.v.load(self._place(*cell)) for cell in grid}
         else:
             dots = self._accumulate("A", "a", "B", "b", lambda x, y, total: self.v.fma(x, y, total))
         reduced: dict[str, dict[tuple[int, int], Any]] = {"dot": dots}
@@ -469,16 +479,22 @@ class _Emitter:
         finished = {}
         for r, q in grid:
             finished[r, q] = self._finish(r, q, {name: values[r, q] for name, values in reduced.items()})
-        if sink == "store":
-            for (r, q), value in finished.items():
-                self.v.store(value, self._out(r, q))
-            return
-        self._sum_rows(finished)
-        if sink == "both":
-            self._sum_cols(finished)
+        with self.b.if_else(self._sinks(_ROW_SUMS, _BOTH_SUMS)) as (summed, stored):
+            with summed:
+                self._sum_rows(finished)
+                with self.b.if_then(self._sinks(_BOTH_SUMS)):
+                    self._sum_cols(finished)
+            with stored:
+                for (r, q), value in finished.items():
+                    self.v.store(value, self._place(r, q))
 
-    def _out(self, r: int, q: int) -> Any:
-        return self._at("out", self.g["o"], self.b.mul(self.g["ldo"], self._int(r)), self._int(q * self.v.lanes))
+    def _sinks(self, *which: int) -> Any:
+        """One bit: whether the sink is one of these."""
+        found = [self.b.icmp_signed("==", self.g["sink"], self._int(sink)) for sink in which]
+        return found[0] if len(found) == 1 else self.b.or_(*found)
+
+    def _place(self, r: int, q: int) -> Any:
+        return self._at("tile", self.g["o"], self.b.mul(self.g["ldt"], self._int(r)), self._int(q * self.v.lanes))
 
     def _sum_rows(self, values: dict[tuple[int, int], Any]) -> None:
         """A register of partial sums for each row: Σ_q K[r, q] v[q]; its lanes are added up once a tile."""

@@ -40,9 +40,10 @@ def _together(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol:
     g, steps, gaps = np.empty_like(b), np.zeros(len(problems), np.int64), np.full(len(problems), np.inf)
     turn, at = np.zeros(1, np.int64), np.concatenate(items).astype(np.int64, copy=False)
     lengths = np.array([row_length(len(p), np.float64) for p in problems])
+    largest = int(lengths.max())
 
     def task(_: int) -> None:
-        _solving(turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths, *blackboard(np.float64), b, g, steps, gaps)
+        _solving(turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths, largest, *blackboard(np.float64), b, g, steps, gaps)
 
     threads.run_tasks(task, range(min(workers, -(-len(problems) // 4))), workers, blas=False)  # a few are solved before a thread is awake
     out: list[Solution | None] = []
@@ -59,11 +60,8 @@ def _together(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol:
 
 
 def _solve_loop(  # type: ignore[no-untyped-def]
-    turn, K, first, items, linear, lower, upper, group, groups, coupled, tol, lengths, flags, number, value, found, place, b, g, steps, gaps
+    turn, K, first, items, linear, lower, upper, group, groups, coupled, tol, lengths, largest, flags, number, value, found, place, b, g, steps, gaps
 ):  # fmt: skip
-    largest = 0
-    for t in range(len(gaps)):
-        largest = max(largest, lengths[t])
     room, runs = np.empty((largest + 1) * largest), np.empty(largest + 1, np.int64)
     while True:
         t = count(turn, 0)
@@ -79,7 +77,9 @@ def _solve_loop(  # type: ignore[no-untyped-def]
                 many += 1
         runs[many] = q
         point, low, high = np.zeros(ld), np.zeros(ld), np.zeros(ld)
-        grow, shrink = np.full(groups[t] * ld, -np.inf), np.full(groups[t] * ld, -np.inf)
+        grow, shrink = np.empty(groups[t] * ld), np.empty(groups[t] * ld)
+        for c in range(groups[t] * ld):
+            grow[c] = shrink[c] = -np.inf
         size, total = 1.0, 0.0
         for a in range(q):
             row, line = K[items[begin + a]], block[a * ld : (a + 1) * ld]
@@ -92,7 +92,8 @@ def _solve_loop(  # type: ignore[no-untyped-def]
             diagonal[a] = block[a * ld + a]
             gradient[a], point[a] = linear[begin + a], b[begin + a]
             low[a], high[a] = lower[begin + a], upper[begin + a]
-            size = max(size, abs(gradient[a]))
+            if abs(gradient[a]) > size:
+                size = abs(gradient[a])
         block[q * ld :] = 0
         for a in range(q):
             if point[a] != 0:

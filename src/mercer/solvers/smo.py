@@ -195,45 +195,26 @@ _POSTED, _CLAIMED, _DONE = 0, 16, 32  # places in ``flags``, two cache lines apa
 _STOP = -1
 
 
-def _second_half(K, g, grow, shrink, diagonal, middle, number, value, found, place):  # type: ignore[no-untyped-def]
-    """The job that ``number`` and ``value`` describe, on the second half; its results in ``found`` and ``place``."""
-    rest = len(g) - middle
-    if number[0] == 0:
-        up, at_up, down, at_down = _update(g, grow, shrink, number[1], K, number[2], number[3], value[0], middle, rest)
-        found[0], place[0], found[1], place[1] = up, at_up, down, at_down
-    else:
-        gain, j = _partner(g, shrink, number[1], K, number[2], diagonal, value[0], value[1], middle, rest)
-        found[0], place[0] = gain, j
-
-
-_half = backend.jit(_second_half)
-
-
 def _assist(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place):  # type: ignore[no-untyped-def]
-    """A helper: claims jobs until it is told to stop."""
-    seen = 0
+    """A helper: claims jobs until it is told to stop. ``number`` and ``value`` describe a job; its results are ``found`` and ``place``."""
+    seen, rest = 0, len(g) - middle
     while True:
         job = read(flags, _POSTED)
         if job == _STOP:
             return
         if job != seen:
             if claim(flags, _CLAIMED, job):
-                _half(K, g, grow, shrink, diagonal, middle, number, value, found, place)
+                if number[0] == 0:
+                    up, at_up, down, at_down = _update(g, grow, shrink, number[1], K, number[2], number[3], value[0], middle, rest)
+                    found[0], place[0], found[1], place[1] = up, at_up, down, at_down
+                else:
+                    gain, j = _partner(g, shrink, number[1], K, number[2], diagonal, value[0], value[1], middle, rest)
+                    found[0], place[0] = gain, j
                 write(flags, _DONE, job)
             seen = job
 
 
-def _share(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place):  # type: ignore[no-untyped-def]
-    """The second half by whoever is free; called when this thread has done the first."""
-    job = read(flags, _POSTED)
-    if claim(flags, _CLAIMED, job):
-        _half(K, g, grow, shrink, diagonal, middle, number, value, found, place)
-        return
-    while read(flags, _DONE) != job:
-        pass
-
-
-_assisting, _shared = backend.jit(_assist), backend.jit(_share)
+_assisting = backend.jit(_assist)
 
 
 def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupled, tol, steps, middle, flags, number, value, found, place):  # type: ignore[no-untyped-def]
@@ -241,72 +222,113 @@ def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupl
 
     Flat arrays of a length that is a multiple of the registers'; ``grow`` and ``shrink`` hold, group after group, 0 for a variable of the
     group that can move that way and −∞ otherwise. Row q of K is zero.
+
+    Each pass stands here once, in a loop over the halves that this thread takes: a second copy of it would be compiled a second time.
     """
     size, zero = len(g), g[0] * 0
     row_i, row_j, t = q * ld, q * ld, zero
-    negative, job = 0, 0
+    negative, job, gap, stuck = 0, 0, -np.inf, False
     for step in range(steps + 1):
         gap, i, k = -np.inf, 0, 0
         for group in range(groups):
             if middle < size:
-                number[0], number[1], number[2], number[3], value[0] = 0, group * size, row_i, row_j, t
+                number[0] = 0
+                number[1] = group * size
+                number[2] = row_i
+                number[3] = row_j
+                value[0] = t
                 job += 1
                 write(flags, _POSTED, job)
-            up, at_up, down, at_down = _update(g, grow, shrink, group * size, K, row_i, row_j, t, 0, middle)
-            if middle < size:
-                _shared(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place)
-                if found[0] > up:
-                    up, at_up = found[0], place[0]
-                if found[1] > down:
-                    down, at_down = found[1], place[1]
+            up, down = zero, zero
+            at_up, at_down = 0, 0
+            first, stop = 0, middle
+            while True:
+                high, at_high, low, at_low = _update(g, grow, shrink, group * size, K, row_i, row_j, t, first, stop - first)
+                if first == 0 or high > up:
+                    up, at_up = high, at_high
+                if first == 0 or low > down:
+                    down, at_down = low, at_low
+                if stop == size:
+                    break
+                if not claim(flags, _CLAIMED, job):  # the helper has it
+                    while read(flags, _DONE) != job:
+                        pass
+                    if found[0] > up:
+                        up, at_up = found[0], place[0]
+                    if found[1] > down:
+                        down, at_down = found[1], place[1]
+                    break
+                first, stop = middle, size
             t = zero  # the gradient is updated once
-            violated = up + down if coupled else max(up, down)
+            falls = not coupled and down > up
+            violated = up + down if coupled else down if falls else up
             if violated > gap:
-                gap, i, k = violated, at_down if not coupled and down > up else at_up, group
+                gap, i, k = violated, at_down if falls else at_up, group
         if not gap > tol or step == steps:
-            return step, gap, negative, False
+            break
+        b_i, g_i, d_i, row_i = b[i], g[i], diagonal[i], i * ld
+        low_i, high_i = lower[i] - b_i, upper[i] - b_i
         if not coupled:
-            curve = max(float(diagonal[i]), TAU)
-            change = -float(g[i]) / curve
-            change = min(max(change, lower[i] - b[i]), upper[i] - b[i])
+            curve = float(d_i)
+            change = -float(g_i) / (curve if curve > TAU else TAU)
+            change = low_i if change < low_i else change
+            change = high_i if change > high_i else change
             if change == 0.0:
-                return step, gap, negative, True
-            b[i] += change
+                stuck = True
+                break
+            b[i] = b_i + change
             grow[i] = zero if b[i] < upper[i] else -np.inf
             shrink[i] = zero if b[i] > lower[i] else -np.inf
-            row_i, t = i * ld, zero + change
+            t = zero + change
             continue
         if middle < size:
-            number[0], number[1], number[2], value[0], value[1] = 1, k * size, i * ld, g[i], diagonal[i]
+            number[0] = 1
+            number[1] = k * size
+            number[2] = row_i
+            value[0] = g_i
+            value[1] = d_i
             job += 1
             write(flags, _POSTED, job)
-        gain, j = _partner(g, shrink, k * size, K, i * ld, diagonal, g[i], diagonal[i], 0, middle)
-        if middle < size:
-            _shared(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place)
-            if found[0] > gain:
-                gain, j = found[0], place[0]
+        gain, j = zero, 0
+        first, stop = 0, middle
+        while True:
+            most, at_most = _partner(g, shrink, k * size, K, row_i, diagonal, g_i, d_i, first, stop - first)
+            if most > gain:
+                gain, j = most, at_most
+            if stop == size:
+                break
+            if not claim(flags, _CLAIMED, job):
+                while read(flags, _DONE) != job:
+                    pass
+                if found[0] > gain:
+                    gain, j = found[0], place[0]
+                break
+            first, stop = middle, size
         if not gain > 0:
-            return step, gap, negative, True
-        curve = float(diagonal[i]) + float(diagonal[j]) - 2.0 * float(K[i * ld + j])
-        if curve < -1e-6 * (abs(float(diagonal[i])) + abs(float(diagonal[j]))):
+            stuck = True
+            break
+        b_j, d_j, row_j = b[j], diagonal[j], j * ld
+        high_j = b_j - lower[j]
+        curve = float(d_i) + float(d_j) - 2.0 * float(K[row_i + j])
+        if curve < -1e-6 * (abs(float(d_i)) + abs(float(d_j))):
             negative += 1
-        change = (float(g[j]) - float(g[i])) / max(curve, TAU)
-        room_i, room_j = upper[i] - b[i], b[j] - lower[j]
-        change = min(change, room_i, room_j)
-        if not change > 0.0:
-            return step, gap, negative, True
-        before_i, before_j = b[i], b[j]
-        b[i] = upper[i] if change == room_i else b[i] + change
-        b[j] = lower[j] if change == room_j else b[j] - change
-        if b[i] == before_i and b[j] == before_j:
-            return step, gap, negative, True
+        change = (float(g[j]) - float(g_i)) / (curve if curve > TAU else TAU)
+        change = high_i if change > high_i else change
+        change = high_j if change > high_j else change
+        new_i = upper[i] if change == high_i else b_i + change
+        new_j = lower[j] if change == high_j else b_j - change
+        if not change > 0.0 or (new_i == b_i and new_j == b_j):
+            stuck = True
+            break
+        b[i] = new_i
+        b[j] = new_j
         at_i, at_j = k * size + i, k * size + j
-        grow[at_i] = zero if b[i] < upper[i] else -np.inf
+        grow[at_i] = zero if new_i < upper[i] else -np.inf
         shrink[at_i] = zero
         grow[at_j] = zero
-        shrink[at_j] = zero if b[j] > lower[j] else -np.inf
-        row_i, row_j, t = i * ld, j * ld, zero + change
-    return steps, gap, negative, False
+        shrink[at_j] = zero if new_j > lower[j] else -np.inf
+        t = zero + change
+    return step, gap, negative, stuck
 
 
 iterate = backend.jit(_iterate)

@@ -13,8 +13,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from mercer.backend import Array, Compute
-from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import Weighted
+from mercer.estimators.machine import Supervised, Weighted
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
@@ -23,7 +22,7 @@ from mercer.solvers.dual import kept
 from mercer.solvers.erm import Limits, minimise
 
 
-class LossMachine(Weighted):
+class LossMachine(Supervised, Weighted):
     """What machines with a loss share: the call of the solver, and its report."""
 
     alpha: Any
@@ -31,7 +30,6 @@ class LossMachine(Weighted):
     solver: str
 
     def _limits(self) -> Limits:
-        self._check_limits()
         keep = self.on_interrupt == "keep"
         return Limits(self.tol, self.max_iter, solver=self.solver, keep_on_interrupt=keep)
 
@@ -56,27 +54,21 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
     def _one(self) -> bool:
         return True
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on samples X with targets y; a weight counts as that many repetitions."""
+    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
         X, y = self._accept(X, y, reset=True, y_numeric=True)
-        self._open_task(X, y)
-        y = np.asarray(y, np.float64)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
+        return X, np.asarray(y, np.float64)
+
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
         ridge, limits, losses = self._positive("alpha"), self._limits(), self._losses()
         for loss in losses:
             loss.check(y)
             if loss.outputs(y):
                 raise ValueError(f"{loss} is of several functions at once, which this machine does not fit; for classes there is KernelLogistic.")
-        self._bind(X, weights)
-        gram: Gram = self._gram(X)
         gram = kept(gram) if len(losses) > 1 else gram
         fits = [minimise(loss, y, weights, ridge, self.fit_intercept, gram, limits) for loss in losses]
-        self._keep(X, np.column_stack([fit.coef for fit in fits]), original)
+        self._keep(np.column_stack([fit.coef for fit in fits]))
         self.intercept_, self._trained = np.array([fit.bias for fit in fits]), losses
         self._report(fits, X)
-        self._close_task()
-        return self
 
     def predict(self, X: Any) -> Array:
         """What the loss predicts for each sample: E[y] or the like."""

@@ -18,8 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.backend import Array, Compute
 from mercer.data import size
 from mercer.estimators import hulls
-from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import SupportVectorMachine, check_nu
+from mercer.estimators.machine import Supervised, SupportVectorMachine, check_nu
 from mercer.estimators.multiclass import class_weights, couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
 from mercer.estimators.weights import countable
@@ -59,7 +58,7 @@ class Part(NamedTuple):
         return self.whole if self.samples is None else self.whole.sub(self.samples, self.samples)
 
 
-class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
+class Classifier(ClassifierMixin, Supervised, SupportVectorMachine):  # type: ignore[misc]
     """One-vs-one over a binary machine: its problem, and what the solution means."""
 
     class_weight: Any = None
@@ -92,40 +91,39 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         a, b = pairs_of(len(self.classes_))[t]
         return f"{self.classes_[a]!s} and class {self.classes_[b]!s}"
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on samples X with labels y; a weight counts as that many repetitions of its sample."""
-        X, y = self._accept(X, y, reset=True)
-        self._open_task(X, y)
+    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
+        X, y = super()._accept_training(X, y)
         if y.dtype.kind not in "iub":  # whole numbers are labels, and small data would wait for the proof
             check_classification_targets(y)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
+        return X, y
+
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None, start: Array | None = None) -> None:
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
-        solver = self._solver()
         counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
         prices = class_weights(self.class_weight, counts)
         self._feasible({label: count * price for (label, count), price in zip(counts.items(), prices, strict=True)})
-        self._bind(X, weights)
-        bounds = self._bounds(weights * prices[codes])
-        if len(self.classes_) > 2:  # class by class, so that what a pair needs lies together
-            order = np.argsort(codes, kind="stable")
-            X, codes, bounds, original = self._some(X, order), codes[order], bounds[order], original[order]
-        self._fit_pairs(X, self._gram(X), codes, bounds, original, solver)
-        self._close_task()
-        return self
-
-    def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
-        parts = self._parts(codes, bounds, _ready(gram, len(self.classes_)))
+        bounds, order = self._bounds(weights * prices[codes]), np.argsort(codes, kind="stable")
+        kinds = rows = None
+        if self.probability:
+            first, kinds = self._kinds(gram, codes, X)
+            kinds = first[kinds]
+        if len(self.classes_) > 2 and (np.diff(codes) < 0).any():  # class by class, so that what a pair needs lies together
+            rows, gram, codes, bounds = order, gram.sub(order, order), codes[order], bounds[order]
+            order = np.arange(len(codes))
+            kinds = None if kinds is None else np.argsort(rows)[kinds[rows]]
+        solver, parts = self._solver(), self._parts(codes, bounds, _ready(gram, len(self.classes_)))
         problems = [self._problem(part) for part in parts]
         if len(parts) == 1:
-            solutions = [solver.solve(problems[0], parts[0].whole)]
+            solutions = [solver.solve(problems[0], parts[0].whole, start)]
         else:
             solutions = solver.solve_all(problems, parts[0].whole, [part.samples for part in parts if part.samples is not None])
         machines = [self._machine(s, problem, part, solver) for s, problem, part in zip(solutions, problems, parts, strict=True)]
-        self._assemble(X, codes, original, machines, parts)
-        self._report([machine.solution for machine in machines], X, gram)
+        self._assemble(codes, order, machines, parts)
+        self.support_ = self.support_ if rows is None else rows[self.support_]
+        self._sigmoids = None if kinds is None else self._probabilities(kinds, machines, parts)
+        self._report([machine.solution for machine in machines], X)
         self._check_constant(machines, parts, solver)
 
     def _parts(self, codes: Array, bounds: Array, gram: Gram) -> list[Part]:
@@ -138,7 +136,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         both = [np.concatenate([members[a], members[b]]) for a, b in pairs_of(k)]
         return [Part(some, np.where(codes[some] == a, 1.0, -1.0), bounds[some], gram, unit) for some, (a, _) in zip(both, pairs_of(k), strict=True)]
 
-    def _assemble(self, X: Any, codes: Array, original: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
+    def _assemble(self, codes: Array, order: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
         """The fitted attributes from the machines of all pairs, in libsvm's layout: support vectors class by class, and row r of the coefficients of
         one is that against the r-th other class."""
         k = len(self.classes_)
@@ -150,15 +148,14 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
                 assert part.samples is not None
                 coef[part.samples[part.y > 0], b - 1] = pair.coef[part.y > 0]
                 coef[part.samples[part.y < 0], a] = pair.coef[part.y < 0]
-        self._keep(X, coef, original, order=np.argsort(codes, kind="stable"))
+        self._keep(coef, order=order)
         self.n_support_ = np.bincount(codes[np.any(coef != 0, axis=1)], minlength=k).astype(np.int32)
         self.intercept_ = np.array([pair.bias for pair in machines])
-        self._sigmoids = self._probabilities(X, codes, machines, parts) if self.probability else None
 
-    def _probabilities(self, X: Any, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[Sigmoid]:
-        """A sigmoid for each pair, on leave-one-out values. Samples that are the same in x and y are one, of their weights together: a weight is a
-        repetition here too, and no sample is judged by a machine that has seen its copy."""
-        _, kinds = self._distinct(X, codes)
+    def _probabilities(self, kinds: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[Sigmoid]:
+        """A sigmoid for each pair, on leave-one-out values. ``kinds``: the number of the first sample that is the same in x
+        and y. Such are one, of their weights together: a weight is a repetition here too, and no sample is judged by a machine that has seen its
+        copy."""
         found: list[Any] = [None] * len(parts)
 
         def sigmoid(t: int) -> None:
@@ -197,7 +194,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         if len(self.classes_) == 2 or self._compressed or not len(self.support_):
             return self._values(X)
         X = self._accept_new(X)
-        cross, n = self._evaluated(X), size(X)
+        cross, n = self._evaluated(self._meet(X).cross), size(X)
         stops = np.cumsum(self.n_support_)
         parts = []
         for start, stop in zip(stops - self.n_support_, stops, strict=True):
@@ -322,38 +319,35 @@ class SVC(Classifier):
 
     _along = "C"
 
-    def _path(self, X: Any, y: Any, machines: Sequence[Any], **given: Any) -> list[Any]:
-        if self.probability or len(np.unique(np.asarray(y))) != 2:
-            return super()._path(X, y, machines, **given)
-        by_C = {machine.C: machine for machine in self.path(X, y, [machine.C for machine in machines], given.get("sample_weight"))}
-        return [by_C[float(machine.C)] for machine in machines]
+    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any]) -> None:
+        """In increasing order of C, each started from the last; the matrix is prepared once. Two classes."""
+        if self.probability or len(np.unique(y)) != 2:
+            super()._learn_path(gram, y, weights, machines)
+            return
+        gram, before = kept(gram), None
+        for one in sorted(machines, key=lambda machine: float(machine.C)):
+            start = None
+            if before is not None and not one._hard:
+                # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
+                start = np.zeros(len(weights))
+                start[before.support_] = before._dual_coef[0] * (one.C / before.C if one.C <= 10 else 1.0)
+            with one._watching():
+                one._check()
+                one._learn(gram, y, weights, start=start)
+            before = one
 
     def path(self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None) -> list[SVC]:
         """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two classes."""
-        machines = []
-        X, y = self._accept(X, y, reset=True)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) != 2:
-            raise ValueError(f"A path is of two classes; y has {len(classes)}.")
-        self._bind(X, weights)
-        gram, counts = kept(self._gram(X)), {label: float(weights[codes == k].sum()) for k, label in enumerate(classes)}
-        before: tuple[float, Array] | None = None
-        for C in sorted(float(c) for c in Cs):
-            one = clone(self).set_params(C=C)
-            one.classes_, one.kernel_, one.n_features_in_ = classes, self.kernel_, getattr(self, "n_features_in_", None)
-            one._feasible(counts)
-            parts = one._parts(codes, weights * class_weights(one.class_weight, counts)[codes], gram)
-            problem, solver = one._problem(parts[0]), one._solver()
-            # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
-            start = None if before is None or np.isinf(C) else before[1] * (C / before[0] if C <= 10 else 1.0)
-            with one._watching():
-                machine = one._machine(solver.solve(problem, gram, start), problem, parts[0], solver)
-            one._assemble(X, codes, original, [machine], parts)
-            one._report([machine.solution], X, gram)
-            one._check_constant([machine], parts, solver)
-            before = (C, machine.coef)
-            machines.append(one)
+        X, y = self._accept_training(X, y)
+        part, targets, weights, used = self._without_zeros(X, y, self._weights(size(X), sample_weight))
+        classes = len(np.unique(targets))
+        if classes != 2:
+            raise ValueError(f"A path is of two classes; y has {classes}.")
+        gram = self._matrix(part, weights)
+        machines = [clone(self).set_params(C=C)._as_entered_by(self) for C in sorted(float(c) for c in Cs)]
+        self._learn_path(gram, targets, weights, machines)
+        for one in machines:
+            one._remember(X, gram, used)
         return machines
 
 

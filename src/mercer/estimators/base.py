@@ -26,7 +26,7 @@ from mercer.gram import DenseGram, Gram
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian
-from mercer.linalg import eigenvalues
+from mercer.linalg import NotPositive, cholesky, eigenvalues
 from mercer.validity import asymmetry
 
 PRECOMPUTED = "precomputed"
@@ -38,7 +38,13 @@ _SEEN = 128  # items on which a kernel without a proof is looked at: a milliseco
 def warn_if_indefinite(gram: Gram, who: str) -> None:
     """Warn if a part of the matrix, ``_SEEN`` items evenly chosen, has a negative eigenvalue: then so has the whole."""
     seen = np.unique(np.linspace(0, gram.shape[0] - 1, _SEEN).astype(int))
-    values = eigenvalues(np.asarray(backend.to_numpy(gram.sub(seen, seen).dense()), np.float64))
+    K = np.array(backend.to_numpy(gram.sub(seen, seen).dense()), np.float64)
+    shift = 1e-9 * float(np.max(np.diagonal(K)))  # at most that part of the largest eigenvalue
+    try:  # a factor is found sooner than eigenvalues
+        cholesky(K + shift * np.eye(len(K)))
+        return
+    except NotPositive:
+        values = eigenvalues(K)
     rounding = 10 * len(seen) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
     if values[0] >= -max(rounding, 1e-9 * float(np.abs(values).max())):
         return

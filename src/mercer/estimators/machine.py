@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
@@ -18,6 +20,7 @@ from mercer.backend import Array
 from mercer.data import Coded, chunks, size, take
 from mercer.estimators.base import KernelEstimator, is_gram
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
+from mercer.estimators.multiclass import class_weights
 from mercer.estimators.weights import checked, relative
 from mercer.functions import RKHSFunction
 from mercer.gram import Gram, KernelGram, MixedGram
@@ -43,6 +46,7 @@ class KernelMachine(Reporting, KernelEstimator):
     max_time: float | None
     progress: Any
     on_interrupt: str
+    _targets: ClassVar[dict[str, bool]] = {}  # what y is: y_numeric, multi_output
     _first_report: ClassVar[dict[str, Any]] = {"gap": np.inf, "n_iter": 0}
     intercept_: Any
     _dual_coef: Array  # (m, n_support), dense: what all that computes reads
@@ -65,8 +69,8 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _accept_training(self, X: Any, y: Any) -> tuple[Any, Any]:
         """X and y, checked."""
-        X, y = self._accept(X, y, reset=True)
-        return X, y
+        X, y = self._accept(X, y, reset=True, **self._targets)
+        return X, np.asarray(y, np.float64) if self._targets.get("y_numeric") else y
 
     def _check(self) -> None:
         """Raise if a parameter is out of range whatever the data; those of solvers are checked here, for all."""
@@ -243,6 +247,31 @@ class Supervised(KernelMachine):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Train on samples X with targets or labels y; a weight counts as that many repetitions of its sample."""
         return self._fitted(X, y, sample_weight)
+
+
+class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
+    """A machine whose targets are classes."""
+
+    class_weight: Any = None
+
+    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
+        X, y = super()._accept_training(X, y)
+        if y.dtype.kind not in "iub":  # whole numbers are labels, and small data would wait for the proof
+            check_classification_targets(y)
+        return X, y
+
+    def _labels(self, y: Array, weights: Array) -> tuple[Array, Array]:
+        """(the number of each sample's class, weights with those of the classes); sets ``classes_``."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
+        counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
+        return codes, weights * class_weights(self.class_weight, counts)[codes]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
 
 
 class Unsupervised(KernelMachine):

@@ -7,7 +7,7 @@ Whatever the loss, the minimiser is a sum over the training items; the bias is n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -47,16 +47,14 @@ class LossMachine(Supervised, Weighted):
 class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
     """Regression with a loss; ``_losses`` says which, one for each function that is sought."""
 
+    _targets: ClassVar[dict[str, bool]] = {"y_numeric": True}
+
     def _losses(self) -> list[Loss]:
         raise NotImplementedError
 
     @property
     def _one(self) -> bool:
         return True
-
-    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
-        X, y = self._accept(X, y, reset=True, y_numeric=True)
-        return X, np.asarray(y, np.float64)
 
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
         ridge, limits, losses = self._positive("alpha"), self._limits(), self._losses()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -37,28 +37,11 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
     max_time = None
     on_interrupt = "raise"
     fit_intercept: bool
+    _targets: ClassVar[dict[str, bool]] = {"y_numeric": True, "multi_output": True}
 
     @property
     def _one(self) -> bool:
         return bool(self._single)
-
-    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
-        """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is an error."""
-        found = np.asarray(y)
-        given = found.astype(np.float64) if found.ndim == 2 and found.shape[1] > 1 else None
-        gaps = np.isnan(given) if given is not None else np.zeros((0, 1), bool)
-        if given is None or not gaps.any():
-            X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
-            return X, np.asarray(y, np.float64)
-        self._check_labels(given)
-        X, y = self._accept(X, np.where(gaps, 0.0, given), reset=True, y_numeric=True, multi_output=True)
-        return X, np.where(gaps, np.nan, np.asarray(y, np.float64))
-
-    @staticmethod
-    def _check_labels(Y: Array) -> None:
-        empty = np.isnan(Y).all(axis=0)
-        if empty.any():
-            raise ValueError(f"Output {int(np.argmax(empty))} of y has no label at all.")
 
     def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Gram:
         """Of X on the device to compute on: what is computed there then stays there."""
@@ -188,6 +171,17 @@ class KernelRidge(Ridge):
         self.alpha, self.kernel, self.fit_intercept, self.solver = alpha, kernel, fit_intercept, solver
         self.tol, self.max_iter, self.progress, self.compute = tol, max_iter, progress, compute
 
+    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
+        """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is an error."""
+        found = np.asarray(y)
+        given = found.astype(np.float64) if found.ndim == 2 and found.shape[1] > 1 else np.zeros((0, 1))
+        gaps = np.isnan(given)
+        if not gaps.any():
+            return super()._accept_training(X, y)
+        _check_labels(given)
+        X, y = super()._accept_training(X, np.where(gaps, 0.0, given))
+        return X, np.where(gaps, np.nan, y)
+
     def _check(self) -> None:
         super()._check()
         if self.solver not in _SOLVERS:
@@ -195,7 +189,7 @@ class KernelRidge(Ridge):
 
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
         Y = y.reshape(len(y), -1)
-        self._check_labels(Y)
+        _check_labels(Y)
         ridges = self._ridges(Y.shape[1])
         gram = DenseGram(gram.dense(), self.compute) if gram.opaque else gram
         coef, bias = np.zeros(Y.shape), np.zeros(Y.shape[1])
@@ -285,6 +279,12 @@ class KernelRidge(Ridge):
         )  # fmt: skip
 
 
+def _check_labels(Y: Array) -> None:
+    empty = np.isnan(Y).all(axis=0)
+    if empty.any():
+        raise ValueError(f"Output {int(np.argmax(empty))} of y has no label at all.")
+
+
 def _by_labels(Y: Array) -> list[tuple[Array | None, Array]]:
     """Outputs with the same labels missing, together: (samples that have labels, outputs); None for all samples."""
     gaps = np.isnan(Y)
@@ -329,10 +329,6 @@ class KernelRidgeCV(Ridge):
 
     tol, max_iter = 1e-8, None
     _one_kernel = False
-
-    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
-        X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
-        return X, np.asarray(y, np.float64)
 
     def _check(self) -> None:
         super()._check()

@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_expit
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
 from mercer.data import size
 from mercer.estimators import hulls
-from mercer.estimators.machine import Supervised, SupportVectorMachine, check_nu
-from mercer.estimators.multiclass import class_weights, couple, pairs_of, scores_of_pairs
+from mercer.estimators.base import is_gram
+from mercer.estimators.machine import LabelLearner, SupportVectorMachine, check_nu
+from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
 from mercer.estimators.weights import countable
 from mercer.gram import Gram
@@ -58,10 +58,9 @@ class Part(NamedTuple):
         return self.whole if self.samples is None else self.whole.sub(self.samples, self.samples)
 
 
-class Classifier(ClassifierMixin, Supervised, SupportVectorMachine):  # type: ignore[misc]
+class Classifier(LabelLearner, SupportVectorMachine):
     """One-vs-one over a binary machine: its problem, and what the solution means."""
 
-    class_weight: Any = None
     probability: bool
 
     def _problem(self, part: Part) -> DualQP:
@@ -91,38 +90,27 @@ class Classifier(ClassifierMixin, Supervised, SupportVectorMachine):  # type: ig
         a, b = pairs_of(len(self.classes_))[t]
         return f"{self.classes_[a]!s} and class {self.classes_[b]!s}"
 
-    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
-        X, y = super()._accept_training(X, y)
-        if y.dtype.kind not in "iub":  # whole numbers are labels, and small data would wait for the proof
-            check_classification_targets(y)
-        return X, y
+    def _without_zeros(self, X: Any, y: Any, weights: Array | None) -> tuple[Any, Any, Array, Array]:
+        """Samples of several classes also class by class, so that what a pair needs lies together."""
+        X, y, weights, used = super()._without_zeros(X, y, weights)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 3 or self._precomputed or is_gram(X) or not (np.diff(codes) < 0).any():
+            return X, y, weights, used
+        order = np.argsort(codes, kind="stable")
+        return self._some(X, order), y[order], weights[order], used[order]
 
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None, start: Array | None = None) -> None:
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
-        counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
-        prices = class_weights(self.class_weight, counts)
-        self._feasible({label: count * price for (label, count), price in zip(counts.items(), prices, strict=True)})
-        bounds, order = self._bounds(weights * prices[codes]), np.argsort(codes, kind="stable")
-        kinds = rows = None
-        if self.probability:
-            first, kinds = self._kinds(gram, codes, X)
-            kinds = first[kinds]
-        if len(self.classes_) > 2 and (np.diff(codes) < 0).any():  # class by class, so that what a pair needs lies together
-            rows, gram, codes, bounds = order, gram.sub(order, order), codes[order], bounds[order]
-            order = np.arange(len(codes))
-            kinds = None if kinds is None else np.argsort(rows)[kinds[rows]]
-        solver, parts = self._solver(), self._parts(codes, bounds, _ready(gram, len(self.classes_)))
+        codes, weights = self._labels(y, weights)
+        self._feasible({label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)})
+        solver, parts = self._solver(), self._parts(codes, self._bounds(weights), _ready(gram, len(self.classes_)))
         problems = [self._problem(part) for part in parts]
         if len(parts) == 1:
             solutions = [solver.solve(problems[0], parts[0].whole, start)]
         else:
             solutions = solver.solve_all(problems, parts[0].whole, [part.samples for part in parts if part.samples is not None])
         machines = [self._machine(s, problem, part, solver) for s, problem, part in zip(solutions, problems, parts, strict=True)]
-        self._assemble(codes, order, machines, parts)
-        self.support_ = self.support_ if rows is None else rows[self.support_]
-        self._sigmoids = None if kinds is None else self._probabilities(kinds, machines, parts)
+        self._assemble(codes, machines, parts)
+        self._sigmoids = self._probabilities(self._kinds(gram, codes, X)[1], machines, parts) if self.probability else None
         self._report([machine.solution for machine in machines], X)
         self._check_constant(machines, parts, solver)
 
@@ -136,7 +124,7 @@ class Classifier(ClassifierMixin, Supervised, SupportVectorMachine):  # type: ig
         both = [np.concatenate([members[a], members[b]]) for a, b in pairs_of(k)]
         return [Part(some, np.where(codes[some] == a, 1.0, -1.0), bounds[some], gram, unit) for some, (a, _) in zip(both, pairs_of(k), strict=True)]
 
-    def _assemble(self, codes: Array, order: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
+    def _assemble(self, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
         """The fitted attributes from the machines of all pairs, in libsvm's layout: support vectors class by class, and row r of the coefficients of
         one is that against the r-th other class."""
         k = len(self.classes_)
@@ -148,19 +136,20 @@ class Classifier(ClassifierMixin, Supervised, SupportVectorMachine):  # type: ig
                 assert part.samples is not None
                 coef[part.samples[part.y > 0], b - 1] = pair.coef[part.y > 0]
                 coef[part.samples[part.y < 0], a] = pair.coef[part.y < 0]
-        self._keep(coef, order=order)
+        self._keep(coef, order=np.argsort(codes, kind="stable"))
         self.n_support_ = np.bincount(codes[np.any(coef != 0, axis=1)], minlength=k).astype(np.int32)
         self.intercept_ = np.array([pair.bias for pair in machines])
 
     def _probabilities(self, kinds: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[Sigmoid]:
-        """A sigmoid for each pair, on leave-one-out values. ``kinds``: the number of the first sample that is the same in x
-        and y. Such are one, of their weights together: a weight is a repetition here too, and no sample is judged by a machine that has seen its
-        copy."""
+        """A sigmoid for each pair, on leave-one-out values. Samples of one of the ``kinds``, the same in x and y, are one, of
+        their weights together: a weight is a repetition here too, and no sample is judged by a machine that has seen its copy."""
         found: list[Any] = [None] * len(parts)
 
         def sigmoid(t: int) -> None:
             part, pair = parts[t], machines[t]
             _, first, group = np.unique(kinds if part.samples is None else kinds[part.samples], return_index=True, return_inverse=True)
+            if len(first) == len(group):  # each is of its own, in whatever order
+                first = group = np.arange(len(group))
             used = pair.coef != 0
             full = used & ~pair.solution.free
             coef, weights, some, filled, all_of = (np.bincount(group, weights=v) for v in (pair.coef, part.weights, used, full, np.ones(len(group))))
@@ -244,11 +233,6 @@ class Classifier(ClassifierMixin, Supervised, SupportVectorMachine):  # type: ig
             )
         return self._pair_values(X), self._sigmoids
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags
-
 
 class SVC(Classifier):
     """min ½‖w‖² + Σ_i C w_i max(0, 1 − y_i f(x_i)), f = ⟨w, φ(x)⟩ + b: soft-margin classification.
@@ -293,7 +277,7 @@ class SVC(Classifier):
 
     @property
     def _hard(self) -> bool:
-        return isinstance(self.C, float | np.floating) and bool(np.isposinf(self.C))
+        return isinstance(self.C, float | np.floating) and bool(np.isinf(self.C)) and self.C > 0
 
     def _unit(self, gram: Gram) -> float:
         return hulls.kernel_size(gram) if self._hard else 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -20,6 +20,7 @@ class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine): 
     """Regression machines: one problem for each output, over one matrix."""
 
     C: float
+    _targets: ClassVar[dict[str, bool]] = {"y_numeric": True, "multi_output": True}
 
     def _dual(self, y: Array, C: Array) -> DualQP:
         raise NotImplementedError
@@ -29,10 +30,6 @@ class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine): 
 
     def _feasible(self) -> None:
         self._positive("C")
-
-    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
-        X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
-        return X, np.asarray(y, np.float64)
 
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
         self._feasible()

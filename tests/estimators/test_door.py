@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import mercer as mc
@@ -185,6 +187,38 @@ def test_what_is_not_used_is_told_once_for_each_fit() -> None:
         assert all(isinstance(kept, mc.Graph) for kept in machine.support_vectors_)
 
 
+@pytest.mark.parametrize("machine", [mc.SVC(max_iter=1), mc.SVR(max_iter=1), mc.OneClassSVM(max_iter=1), mc.KernelLogistic(max_iter=1)], ids=str)
+def test_a_warning_is_at_the_line_of_the_user(machine: Any) -> None:
+    with pytest.warns(ConvergenceWarning) as told:
+        machine.set_params(kernel=mc.Gaussian(0.3)).fit(X, TWO)
+    with pytest.warns(mc.IgnoredWarning) as also:
+        mc.Spectrum(2)(["ACGTacgt", "ACGT"])
+    assert {w.filename for w in [*told, *also]} == {__file__}
+
+
+def test_plain_tables_are_refused_as_any_other() -> None:
+    machine = mc.SVR(kernel=mc.Linear()).fit(X, TARGETS)
+    for data, y, message in (
+        (X[:0], TARGETS[:0], "minimum of 1 is required"),
+        (X[:, :0], TARGETS, "minimum of 1 is required"),
+        (X[:-1], TARGETS, "inconsistent numbers"),
+        (X, np.where(X[:, 0] > 2, np.nan, np.inf), "contains infinity"),
+        (X[0], TARGETS, "Expected 2D array"),
+        (np.where(X.max() == X, np.nan, X), TARGETS, "missing value"),
+        (X, None, "requires y"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(machine).fit(data, y)
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        machine.predict(X[:, :2])
+    named = mc.SVR(kernel=mc.Linear()).fit(pd.DataFrame(X, columns=["a", "b", "c"]), TARGETS)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        named.predict(X)
+    named.fit(X, TARGETS)
+    assert not hasattr(named, "feature_names_in_")
+    np.testing.assert_array_equal(named.predict(NEW), machine.predict(NEW))
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Learning from the matrix
 # ---------------------------------------------------------------------------------------------------------------------
@@ -264,4 +298,3 @@ def test_parameters_of_solvers_are_checked_alike() -> None:
         if "on_interrupt" in machine.get_params():
             with pytest.raises(ValueError, match="on_interrupt='stay'"):
                 clone(machine).set_params(on_interrupt="stay").fit(X, y)
-    assert is_classifier(mc.SVC())

@@ -5,7 +5,6 @@ check ─▶ bind ─▶ gram ─▶ problem ─▶ solve ─▶ function
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
@@ -19,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
-from mercer.data.notices import one_call, quietly
+from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import checked_table
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram
@@ -49,11 +48,10 @@ def warn_if_indefinite(gram: Gram, who: str) -> None:
     if values[0] >= -max(rounding, 1e-9 * float(np.abs(values).max())):
         return
     negative = int(np.sum(values < -rounding))
-    warnings.warn(
+    warn(
         f"The kernel matrix is indefinite: among {len(seen)} of the samples it has {negative} negative eigenvalues, the smallest {values[0]:.3g} "
         f"where the largest is {values[-1]:.3g}. {who} is defined for positive semi-definite kernels; here its optimum need be neither the only one "
         "nor the best. Choose another kernel or other parameters, or repair this one: kernel.repaired('clip').",
-        UserWarning, stacklevel=5,
     )  # fmt: skip
 
 
@@ -263,10 +261,10 @@ def _symmetric(K: Array) -> Array:
     if found is None:
         return K
     i, j = found
-    warnings.warn(
+    warn(
         f"The precomputed matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and ({j}, {i}) is {K[j, i]:.6g}, so no training problem "
         "belongs to it. The model is that of its symmetric part; the kernel that made the matrix has an error.",
-        ConvergenceWarning, stacklevel=7,
+        ConvergenceWarning,
     )  # fmt: skip
     return (K + K.T) / 2
 

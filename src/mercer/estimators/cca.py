@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from mercer.backend import Array, Compute, human
 from mercer.data import size
+from mercer.data.notices import warn
 from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
@@ -53,11 +53,10 @@ class Column(KernelMachine):
     def _keep_pivots(self, found: Incomplete, V: Array, bias: Array) -> None:
         """The functions g(x) V + bias of an incomplete factor g, which need its pivots alone."""
         if found.indefinite > _INDEFINITE:
-            warnings.warn(
+            warn(
                 f"The matrix of {'a view' if self.kernel_ is None else self.kernel_} is not positive semi-definite on these data, so it is "
                 f"of no kernel: k(x, z)² exceeds k(x, x)k(z, z) by {found.indefinite:.2g} of the largest k(x, x), in what the factor leaves over. "
                 "What is found has no meaning in a feature space; use a kernel that is (psd is True), or kernel.repaired('clip').",
-                stacklevel=6,
             )
         self.support_, self.dual_coef_, self.intercept_ = found.pivots, found.coefficients(V).T, bias
 
@@ -201,10 +200,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         found = canonical(x.spectra_, other.spectra_, self.n_components, rescaled(self.reg_, 1 / scale))
         self.canonical_values_, self.n_components_ = found.values, len(found.values)
         if self.n_components_ < self.n_components:
-            warnings.warn(
+            warn(
                 f"The views have ranks {x.spectra_.rank} and {other.spectra_.rank}: there are {self.n_components_} components, not "
                 f"{self.n_components}.",
-                stacklevel=3,
             )
         f, g = x.combine(found.x / np.sqrt(scale)), other.combine(found.y / np.sqrt(scale))
         self.correlations_ = correlations(f, g, weights)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute
+from mercer.data.notices import warn
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import Unsupervised
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
@@ -79,11 +79,10 @@ class Components(Unsupervised):
         """Say what was found, what is done about it, and the cure."""
         least = "" if below.every else "at least "
         cure = "Clip them to 0 first" if self._bound is None else "Use a kernel that is (psd is True), or kernel.repaired('clip')"
-        warnings.warn(
+        warn(
             f"{self._called}: the centred matrix is not positive semi-definite, so it is of no kernel: {least}{below.count} of its {n} "
             f"eigenvalues are negative, and make up {least}{self.negative_share_:.2g} of the sum of all their absolute values. Components are of "
             f"positive eigenvalues alone, and explained_variance_ratio_ is their share of the sum of these. {cure}.",
-            stacklevel=7,
         )
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
@@ -124,11 +123,10 @@ class Components(Unsupervised):
                     break
                 tried *= 4
         if s.residual > 10 * max(self.tol or 0.0, 1e-5 if gram.dtype == np.float32 else 1e-8):
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: the {s.solver} solver stopped after {s.n_iter} steps with a residual of {s.residual:.2g} of the largest "
                 "eigenvalue: the last eigenvalues asked for are too near to each other. Ask for fewer components, or use solver='exact'.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return _some(s, kept), below
 
@@ -194,8 +192,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         if lost:
             found = self.n_components_ - lost
             what = f"rank {found}" if not self.n_negative_ else f"{found} positive eigenvalues"
-            warnings.warn(
-                f"The centred matrix has {what}, {self.n_components_} components were asked for: the scores of the last {lost} are 0.", stacklevel=7
+            warn(
+                f"The centred matrix has {what}, {self.n_components_} components were asked for: the scores of the last {lost} are 0.",
             )
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:

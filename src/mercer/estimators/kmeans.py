@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size
+from mercer.data.notices import warn
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.machine import Unsupervised
 from mercer.estimators.verbose import speak
@@ -45,10 +45,9 @@ def check_clusters(machine: Any, n: int) -> None:
 def warn_of_fewer(labels: Array, wanted: int) -> None:
     found = len(np.unique(labels))
     if found < wanted:
-        warnings.warn(
+        warn(
             f"Number of distinct clusters ({found}) found smaller than n_clusters ({wanted}). Possibly due to duplicate points in X.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 

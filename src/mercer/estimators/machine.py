@@ -4,7 +4,6 @@ the solver and its report."""
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import backend
 from mercer.backend import Array
 from mercer.data import Coded, chunks, size, take
+from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator, is_gram
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
 from mercer.estimators.multiclass import class_weights
@@ -115,7 +115,7 @@ class KernelMachine(Reporting, KernelEstimator):
         stop = _STOPS[reason].format(n_iter=self.n_iter_, max_time=self.max_time)
         cause = "; ".join(part for part in (note, _uneven(X)) if part) or "none found"
         said = f"{type(self).__name__} {stop}: the gap is {gap:.3g}{'' if self.tol is None else f', tol {self.tol:g}'}. Measured cause: {cause}."
-        warnings.warn(said, ConvergenceWarning, stacklevel=7)
+        warn(said, ConvergenceWarning)
 
     def _positive(self, name: str) -> float:
         value = getattr(self, name)

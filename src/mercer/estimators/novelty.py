@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
+from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.machine import SupportVectorMachine, Unsupervised, check_nu, filled
 from mercer.estimators.weights import LARGEST_SUM
@@ -144,10 +144,9 @@ class OneClassSVM(NoveltyMachine):
 
     def _check_edge(self, edge: float) -> None:
         if edge <= _NONE and self.converged_:
-            warnings.warn(
+            warn(
                 f"OneClassSVM(nu={self.nu:g}): the origin of feature space lies among the data, so w = 0 is optimal, all scores are 0 and nothing is "
                 "told apart: take a kernel of positive values such as Gaussian(), or SVDD, a ball instead of a half-space.",
-                UserWarning, stacklevel=5,
             )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any, ClassVar
@@ -15,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute, human
+from mercer.data.notices import warn
 from mercer.estimators.base import Met, is_gram
 from mercer.estimators.machine import ManyOutputs, Supervised, Weighted
 from mercer.gram import DenseGram, Gram, LowRankGram
@@ -120,11 +120,11 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
 
     def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
         largest = float(np.sum(weights * backend.to_numpy(gram.diag())))
-        warnings.warn(
+        warn(
             f"{type(self).__name__} reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
             f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
             "or raise tol.",
-            ConvergenceWarning, stacklevel=5,
+            ConvergenceWarning,
         )  # fmt: skip
 
     def __getstate__(self) -> Any:
@@ -272,10 +272,10 @@ class KernelRidge(Ridge):
     def _say_indefinite(self, gram: Gram) -> None:
         smallest = float(eigenvalues(backend.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
         seen = f"its smallest eigenvalue is {smallest:.3g}" if smallest == smallest else "its Cholesky factorisation fails"
-        warnings.warn(
+        warn(
             f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not positive semi-definite on "
             "these data, and the solution is a saddle point, not a minimum: raise alpha above that, or use kernel.repaired('clip').",
-            ConvergenceWarning, stacklevel=6,
+            ConvergenceWarning,
         )  # fmt: skip
 
 

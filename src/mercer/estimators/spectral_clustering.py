@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.utils import check_random_state
 from mercer import backend
 from mercer.backend import Array, Compute, human
 from mercer.data import chunks, size, take
+from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
@@ -135,10 +135,9 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             return X
         X = sparse.csr_array(X)
         if abs(X - X.T).max() > (1e-10 if X.dtype == np.float64 else 1e-5) * abs(X).max():
-            warnings.warn(
+            warn(
                 "The precomputed matrix is not symmetric. The clusters are those of its symmetric part, (A + A^T)/2.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
             X = sparse.csr_array((X + X.T) / 2)
         return X

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
 from mercer.data import size
+from mercer.data.notices import warn
 from mercer.estimators import hulls
 from mercer.estimators.base import is_gram
 from mercer.estimators.machine import LabelLearner, SupportVectorMachine, check_nu
@@ -397,10 +397,9 @@ class NuSVC(Classifier):
             else "no nu keeps them apart; with class_weight='balanced' a larger nu, up to 1, may"
         )  # fmt: skip
         others = f" (and for {len(meet) - 1} other pairs)" if len(meet) > 1 else ""
-        warnings.warn(
+        warn(
             f"NuSVC(nu={self.nu:g}): the reduced convex hulls of class {self._names(meet[0])} meet{others}, so w = 0 is optimal and that machine is "
             f"constant. On these data {cure}.",
-            UserWarning, stacklevel=5,
         )  # fmt: skip
 
 

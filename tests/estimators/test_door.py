@@ -153,6 +153,12 @@ def test_parts_of_one_domain_are_checked_together(compose: Any, words: bool) -> 
     np.testing.assert_array_equal(k(data), plain(data))
 
 
+def test_kernels_of_one_domain_take_single_items_as_their_parts_do() -> None:
+    k = mc.Spectrum(2)
+    assert (k + mc.Spectrum(1))("abc", "abd") == k("abc", "abd") + mc.Spectrum(1)("abc", "abd") == 3.0
+    assert (2 * k.normalized())("abc", "abd") == pytest.approx(1.0)
+
+
 def test_parts_of_different_domains_look_for_themselves() -> None:
     k = OfVectors(0.3).on([0, 1]) + mc.Gaussian(1.0).imputed().on([2])
     holes = X.copy()

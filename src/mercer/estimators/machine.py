@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
-from mercer.backend import Array
+from mercer.backend import Array, Compute
 from mercer.data import Coded, chunks, size, take
 from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator, is_gram
@@ -74,11 +74,19 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _check(self) -> None:
         """Raise if a parameter is out of range whatever the data; those of solvers are checked here, for all."""
-        tol, on_interrupt = getattr(self, "tol", None), getattr(self, "on_interrupt", "raise")
+        tol, on_interrupt, progress, compute = (getattr(self, name, None) for name in ("tol", "on_interrupt", "progress", "compute"))
         if tol is not None and not (isinstance(tol, int | float | np.number) and tol > 0):
             raise ValueError(f"tol={tol}: the gap to reach must be positive.")
-        if on_interrupt not in ("raise", "keep"):
+        for name in ("max_iter", "max_time"):
+            limit = getattr(self, name, None)
+            if limit is not None and not (isinstance(limit, int | float | np.number) and limit >= 0):
+                raise ValueError(f"{name}={limit!r}: a number of at least 0, or None for no limit.")
+        if on_interrupt not in (None, "raise", "keep"):
             raise ValueError(f"on_interrupt={on_interrupt!r}: 'raise', or 'keep' the model found so far.")
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress={progress!r}: a function of a dictionary, or None.")
+        if compute is not None and not isinstance(compute, Compute):
+            raise TypeError(f"compute={compute!r}: a mercer.Compute, or None.")
 
     def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
         """All that is fitted but what is kept of the samples, from their matrix; ``support_`` are numbers of its rows. Weights are positive, y is

@@ -44,10 +44,12 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         return bool(self._single)
 
     def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Gram:
-        """Of X on the device to compute on: what is computed there then stays there."""
+        """Of X on the device to compute on: what is computed there then stays there, but what a kernel takes from data is kept here."""
         device = self.compute.device if self.compute is not None else None
-        placed = device is not None and isinstance(X, np.ndarray) and not self._precomputed
-        return super()._matrix(backend.to_device(X, device) if placed else X, weights, kernel)
+        if device is not None and isinstance(X, np.ndarray) and not self._precomputed:
+            given = kernel or self._given_kernel
+            kernel, X = given.bind(given.domain.check(X), weights), backend.to_device(X, device)
+        return super()._matrix(X, weights, kernel)
 
     def predict(self, X: Any, return_std: bool = False, include_noise: bool = False) -> Any:
         """f(x) for each sample; with ``return_std`` also how sure it is of that.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,4 +67,15 @@ def used(what: str) -> None:
 
 
 def _tell(message: str) -> None:
-    warnings.warn(message, IgnoredWarning, stacklevel=4)
+    warn(message, IgnoredWarning)
+
+
+_INSIDE = {"mercer", "sklearn", "contextlib"}  # where a user's line is not looked for
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """A warning at the line of the user's that led to it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -544,7 +544,10 @@ class Tiles:
 
     def compiled(self) -> Tiles:
         """The same by compiled code, however small: for a caller that is compiled itself, and may ask for it often."""
-        return Tiles(self.formula, self.left, self.right, self.shape, self.dtype, self.compute, self.diagonal, compiled=True)
+        view = object.__new__(Tiles)
+        view.__dict__.update(self.__dict__, _workspace=threading.local(), _compiled=True)
+        view._fuse()
+        return view
 
     def diag(self) -> Array:
         """K_ii without the rest."""

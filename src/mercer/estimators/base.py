@@ -5,9 +5,8 @@ check ─▶ bind ─▶ gram ─▶ problem ─▶ solve ─▶ function
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -18,8 +17,8 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import Vectors, as_frame, chunks, distinct, listed, moderate_weights, size, take
-from mercer.data.notices import quietly
+from mercer.data import Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
+from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import checked_table
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram
@@ -27,7 +26,7 @@ from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors import Gaussian
-from mercer.linalg import eigenvalues
+from mercer.linalg import NotPositive, cholesky, eigenvalues
 
 PRECOMPUTED = "precomputed"
 _NARROW = 128  # columns
@@ -38,17 +37,37 @@ _SEEN = 128  # items on which a kernel without a proof is looked at: a milliseco
 def warn_if_indefinite(gram: Gram, who: str) -> None:
     """Warn if a part of the matrix, ``_SEEN`` items evenly chosen, has a negative eigenvalue: then so has the whole."""
     seen = np.unique(np.linspace(0, gram.shape[0] - 1, _SEEN).astype(int))
-    values = eigenvalues(np.asarray(backend.to_numpy(gram.sub(seen, seen).dense()), np.float64))
+    K = np.array(backend.to_numpy(gram.sub(seen, seen).dense()), np.float64)
+    shift = 1e-9 * float(np.max(np.diagonal(K)))  # at most that part of the largest eigenvalue
+    try:  # a factor is found sooner than eigenvalues
+        cholesky(K + shift * np.eye(len(K)))
+        return
+    except NotPositive:
+        values = eigenvalues(K)
     rounding = 10 * len(seen) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
     if values[0] >= -max(rounding, 1e-9 * float(np.abs(values).max())):
         return
     negative = int(np.sum(values < -rounding))
-    warnings.warn(
+    warn(
         f"The kernel matrix is indefinite: among {len(seen)} of the samples it has {negative} negative eigenvalues, the smallest {values[0]:.3g} "
         f"where the largest is {values[-1]:.3g}. {who} is defined for positive semi-definite kernels; here its optimum need be neither the only one "
         "nor the best. Choose another kernel or other parameters, or repair this one: kernel.repaired('clip').",
-        UserWarning, stacklevel=5,
     )  # fmt: skip
+
+
+class Met(NamedTuple):
+    """New items from one look at them: their matrix with those that were kept, and the items as the kernel has prepared them, unless there is but the
+    matrix."""
+
+    cross: Gram
+    kernel: Kernel | None = None
+    items: Any = None
+
+    def own(self) -> Array:
+        """k(x, x) of each."""
+        if self.kernel is None:
+            raise ValueError("A precomputed matrix does not hold k(x, x) of new samples, which is needed here; give the kernel itself.")
+        return np.asarray(backend.to_numpy(self.kernel._own(self.items)), np.float64)
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -57,6 +76,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     kernel: Kernel | Callable[[Any, Any], Any] | str | None
     compute: Compute | None
+    kernel_: Kernel | None  # bound to the training data; None where there is but a matrix
+    support_: Array  # the numbers of the training items that are kept
     _one_kernel = True  # whether ``_given_kernel`` is all there is to know of its matrix
     _needs_psd = True  # whether an indefinite matrix makes its problem another one; False where it measures that itself
     _along: str | None = None  # the parameter along which many fits cost little more than one
@@ -75,6 +96,11 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             f"kernel={self.kernel!r}: give a kernel such as mercer.Gaussian() or mercer.parse('Gaussian() + Linear()'), None for Gaussian(), "
             "a function f(X, Y) that returns the matrix, or 'precomputed'."
         )
+
+    @property
+    def _bound(self) -> Kernel | None:
+        """The kernel of the training data; None where there is but a matrix."""
+        return self.__dict__.get("kernel_")
 
     @property
     def _precomputed(self) -> bool:
@@ -138,38 +164,29 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             assert_all_finite(y, input_name="y")
         return X, y
 
-    def _weights(self, X: Any, sample_weight: Any) -> Array | None:
-        if sample_weight is None:
-            return None
-        return np.asarray(moderate_weights(checked(sample_weight, size(X))))
+    def _weights(self, n: int, sample_weight: Any) -> Array | None:
+        """Weights of n samples, checked."""
+        return None if sample_weight is None else np.asarray(moderate_weights(checked(sample_weight, n)))
+
+    def _as_entered_by(self, door: KernelEstimator) -> Self:
+        """Know what another estimator found at the door for the same data: the bound kernel, and the columns."""
+        self.__dict__.update({name: vars(door)[name] for name in ("kernel_", "n_features_in_", "feature_names_in_") if name in vars(door)})
+        return self
 
     # -- the matrix --------------------------------------------------------------------------------------------------
 
-    def _bind(self, X: Any, weights: Array | None) -> None:
-        """Fix what the kernel takes from data: ``kernel_``."""
-        with quietly():  # what the kernel does not use is told when the matrix is computed
-            self.kernel_ = None if self._precomputed else self._given_kernel.bind(self._given_kernel.domain.check(X), weights)
-
-    def _gram(self, X: Any) -> Gram:
-        """The square matrix of the training items; a warning where it is indefinite and the estimator is only right for one that is not."""
-        gram = self._square(X)
+    def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Gram:
+        """The square matrix of the training items, which are looked at once: also sets ``kernel_``, the kernel (None: the given one) bound to them. A
+        warning where the matrix is indefinite and the estimator is only right for one that is not."""
+        gram: Gram
+        if self._precomputed:
+            self.kernel_, gram = None, DenseGram(_symmetric(X), self.compute)
+        else:
+            self.kernel_, A = (kernel or self._given_kernel)._entered(self._unpacked(X), weights)
+            gram = self.kernel_._gram(A, A, self.compute or Compute())
         if self._needs_psd and not (self.kernel_ is not None and self.kernel_.psd):
             warn_if_indefinite(gram, type(self).__name__)
         return gram
-
-    def _square(self, X: Any) -> Gram:
-        if self.kernel_ is not None:
-            return self.kernel_.gram(self._unpacked(X), compute=self.compute)
-        found = asymmetry(X, 1e-10 if X.dtype == np.float64 else 1e-5)
-        if found is not None:
-            i, j = found
-            warnings.warn(
-                f"The precomputed matrix is not symmetric: entry ({i}, {j}) is {X[i, j]:.6g} and ({j}, {i}) is {X[j, i]:.6g}, so no training problem "
-                "belongs to it. The model is that of its symmetric part; the kernel that made the matrix has an error.",
-                ConvergenceWarning, stacklevel=5,
-            )  # fmt: skip
-            X = (X + X.T) / 2
-        return DenseGram(X, self.compute)
 
     def _unpacked(self, X: Any) -> Any:
         """A sparse table of few columns as a dense one, where that is small: the engine's inner products are then in registers."""
@@ -178,56 +195,78 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _some(self, X: Any, chosen: Array) -> Any:
         """The problem of some of the samples: of a matrix, their rows and columns."""
+        if is_gram(X):
+            return X.sub(chosen, chosen)
         return X[np.ix_(chosen, chosen)] if self._precomputed else take(X, chosen)
 
-    def _distinct(self, X: Any, y: Array) -> tuple[Array, Array]:
+    def _kinds(self, gram: Gram, y: Array, X: Any) -> tuple[Array, Array]:
         """(the first sample of each kind, the kind of each sample): samples are of one kind if they are the same in x and y.
 
-        Items are the same to the last bit; those of a matrix if their distance K_ii + K_jj − 2K_ij is rounding, for what was computed for equal items
-        need not be equal to the last bit.
+        Items are the same to the last bit. Where there is but their matrix, X is None, they are if their distance K_ii + K_jj − 2K_ij is rounding:
+        what was computed for equal items need not be equal to the last bit.
         """
-        if not self._precomputed:
+        if X is not None and not self._precomputed:
             return distinct(X, y)
-        diagonal, same = np.diagonal(X), np.empty(len(y), np.int64)
+        diagonal, same = np.asarray(backend.to_numpy(gram.diag())), np.empty(len(y), np.int64)
         for some in chunks(len(y), _AT_ONCE):
-            near = diagonal[some, None] + diagonal - 2 * X[some] <= 100 * np.finfo(X.dtype).eps * (np.abs(diagonal[some, None]) + np.abs(diagonal))
+            values = np.asarray(backend.to_numpy(gram.rows(some)))
+            near = diagonal[some, None] + diagonal - 2 * values <= 100 * np.finfo(gram.dtype).eps * (np.abs(diagonal[some, None]) + np.abs(diagonal))
             equal = (y[some].reshape(len(near), 1, -1) == y.reshape(1, len(y), -1)).all(axis=2)
             same[some] = np.argmax(near & equal | (np.arange(len(y)) == np.arange(len(y))[some, None]), axis=1)
         return np.unique(same, return_index=True, return_inverse=True)[1:]
 
+    # -- what is kept, and new items ---------------------------------------------------------------------------------
+
     def _items(self, X: Any, chosen: Any) -> Any:
         """Some of the training items: what is kept to predict with. Of a precomputed matrix there is nothing to keep."""
-        return self.kernel_._kept(take(X, chosen)) if self.kernel_ is not None else np.empty((len(chosen), 0))
-
-    def _cross(self, X: Any) -> Gram:
-        """The matrix between new items and those that were kept."""
-        if self.kernel_ is not None:
-            return self.kernel_.gram(self._unpacked(X), self._unpacked(self.support_vectors_), compute=self.compute)
-        alone = X.shape[1] == len(self.support_) != self.n_features_in_  # columns for the kept items alone, in their order
-        return DenseGram(X if alone else X[:, self.support_], self.compute)
+        if self.kernel_ is None:
+            return np.empty((len(chosen), 0))
+        with quietly():  # what the kernel does not use was told when the matrix was computed
+            return self.kernel_._kept(take(X, chosen))
 
     def _accept_new(self, X: Any) -> Any:
-        if self._precomputed and getattr(X, "ndim", 0) == 2 and X.shape[1] == len(self.support_) != self.n_features_in_:
-            return np.asarray(X)  # columns for the support vectors alone
-        return self._accept(X, reset=False)
+        """New items, checked; where they are given by their matrix with the training items, that with those that were kept, a Gram."""
+        if is_gram(X):
+            return X.sub(slice(None), self.support_)
+        if not self._precomputed:
+            return self._accept(X, reset=False)
+        alone = getattr(X, "ndim", 0) == 2 and X.shape[1] == len(self.support_) != self.n_features_in_  # columns for the kept items, in their order
+        return DenseGram(np.asarray(X) if alone else self._accept(X, reset=False)[:, self.support_], self.compute)
 
-    def _onto(self, X: Any) -> Any:
-        """This estimator, fitted to the matrix of ``kernel`` on X, as if it had been fitted to X itself."""
-        del self.n_features_in_  # that of the matrix
-        X = self._accept(X, reset=True)
-        self._bind(X, None)
-        self.support_vectors_ = self._items(X, self.support_)
-        return self
-
-    def _path(self, X: Any, y: Any, machines: Sequence[Any], **given: Any) -> list[Any]:
-        """``machines``, which differ from this one only in the parameter ``_along``, fitted."""
-        return [machine.fit(X, y, **given) for machine in machines]
+    def _meet(self, X: Any) -> Met:
+        """Accepted items and those that were kept."""
+        kernel = self._bound
+        if kernel is None or is_gram(X):
+            return Met(X)
+        with one_call():
+            _, A = kernel._entered(in_order_of(self._unpacked(X), self.support_vectors_))
+            _, B = kernel._entered(self._unpacked(self.support_vectors_))
+        return Met(kernel._gram(A, B, self.compute or Compute()), kernel, A)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = not self._precomputed
         tags.input_tags.pairwise = self._precomputed
         return tags
+
+
+def is_gram(X: Any) -> bool:
+    """Whether new items are given by their matrix with the training items: the one place where a Gram may stand for data."""
+    return isinstance(X, Gram)
+
+
+def _symmetric(K: Array) -> Array:
+    """A precomputed matrix, or its symmetric part with a warning."""
+    found = asymmetry(K, 1e-10 if K.dtype == np.float64 else 1e-5)
+    if found is None:
+        return K
+    i, j = found
+    warn(
+        f"The precomputed matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and ({j}, {i}) is {K[j, i]:.6g}, so no training problem "
+        "belongs to it. The model is that of its symmetric part; the kernel that made the matrix has an error.",
+        ConvergenceWarning,
+    )  # fmt: skip
+    return (K + K.T) / 2
 
 
 def _check_square(K: Array) -> None:

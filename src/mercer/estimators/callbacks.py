@@ -28,11 +28,11 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 def with_callbacks(method: Method) -> Method:
     """A ``fit`` that ends in time, tells how far it is, and after which callbacks are torn down, however it ends; one that fails leaves the estimator
     as it was."""
-    managed: Method = whole(_managed(_watched(method)))
+    managed: Method = whole(_managed(watched(method)))
     return managed
 
 
-def _watched(method: Method) -> Method:
+def watched(method: Method) -> Method:
     """The method inside ``max_time``, all its work reporting to ``progress`` and scikit-learn's callbacks (``mercer.watch``)."""
 
     @functools.wraps(method)

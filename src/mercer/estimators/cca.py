@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import _check_n_features, check_is_fitted
 
 from mercer.backend import Array, Compute, human
 from mercer.data import size
+from mercer.data.notices import warn
 from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
@@ -50,17 +50,15 @@ class Column(KernelMachine):
             self.column_ = one if reset else self.column_
         return super()._accept(X, y, reset=reset, **options)
 
-    def _keep_pivots(self, X: Any, original: Array, found: Incomplete, V: Array, bias: Array) -> None:
-        """The functions g(x) V + bias of an incomplete factor g, which need its pivots alone; ``original``: the numbers of X as given."""
+    def _keep_pivots(self, found: Incomplete, V: Array, bias: Array) -> None:
+        """The functions g(x) V + bias of an incomplete factor g, which need its pivots alone."""
         if found.indefinite > _INDEFINITE:
-            warnings.warn(
+            warn(
                 f"The matrix of {'a view' if self.kernel_ is None else self.kernel_} is not positive semi-definite on these data, so it is "
                 f"of no kernel: k(x, z)² exceeds k(x, x)k(z, z) by {found.indefinite:.2g} of the largest k(x, x), in what the factor leaves over. "
                 "What is found has no meaning in a feature space; use a kernel that is (psd is True), or kernel.repaired('clip').",
-                stacklevel=6,
             )
-        self.support_, self.support_vectors_ = original[found.pivots].astype(np.int32), self._items(X, found.pivots)
-        self.dual_coef_, self.intercept_ = found.coefficients(V).T, bias
+        self.support_, self.dual_coef_, self.intercept_ = found.pivots, found.coefficients(V).T, bias
 
 
 class View(Column, Components):
@@ -72,8 +70,8 @@ class View(Column, Components):
         self.kernel, self.single, self.rank, self.compute = kernel, single, rank, compute
         self.n_components, self.solver, self.random_state, self.tol, self.progress = None, "auto", 0, None, None
 
-    def fit(self, X: Any, sample_weight: Any = None, expected: int | None = None) -> Self:
-        """``expected``: the number of samples of the other view."""
+    def seen(self, X: Any, sample_weight: Any = None, expected: int | None = None) -> Self:
+        """Fitted to X; ``expected``: the number of samples of the other view."""
         X = self._accept(X, reset=True)
         n = size(X)
         if expected is not None and n != expected:
@@ -83,23 +81,23 @@ class View(Column, Components):
         if self.rank is not None:
             check_whole(self, "rank")
         given, self.scale_ = relative(checked(sample_weight, n), NEGLIGIBLE)
-        X, _, weights, original = self._without_zeros(X, np.zeros(n), given)
+        part, _, weights, original = self._without_zeros(X, None, given)
         if len(original) < 2:
             raise ValueError("Canonical correlation needs at least two samples of positive weight.")
-        self.n_given_, self.items_, self.weights_ = n, X, None if sample_weight is None else weights
-        self._bind(X, self.weights_)
-        gram = self._gram(X)
+        self.n_given_, self.items_, self.weights_ = n, part, None if sample_weight is None else weights
+        gram = self._matrix(part, weights)
         if self.rank is None and (len(original) <= _WHOLE or gram.features() is not None):
-            self._decompose(X, weights, original)
+            self._learn(gram, None, weights)
             self.spectra_ = Spectra(self.eigenvalues_, self.eigenvectors_, self.weights_)
         else:
             found = incomplete_cholesky(gram, self._affordable_rank(gram))
             if not len(found.pivots):
                 raise ValueError("The kernel is 0 for all samples of a view, so there is nothing to correlate.")
             self.spectra_, V, mean = Spectra.of(found.factor, self.weights_)
-            self._keep_pivots(X, original, found, V, -(mean @ V))
+            self._keep_pivots(found, V, -(mean @ V))
         if not self.spectra_.rank:
             raise ValueError("All samples of a view are the same to its kernel: there is nothing to correlate.")
+        self._remember(X, gram, original)
         self.basis_, self.bias_ = self.dual_coef_, self.intercept_
         return self
 
@@ -201,10 +199,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         found = canonical(x.spectra_, other.spectra_, self.n_components, rescaled(self.reg_, 1 / scale))
         self.canonical_values_, self.n_components_ = found.values, len(found.values)
         if self.n_components_ < self.n_components:
-            warnings.warn(
+            warn(
                 f"The views have ranks {x.spectra_.rank} and {other.spectra_.rank}: there are {self.n_components_} components, not "
                 f"{self.n_components}.",
-                stacklevel=3,
             )
         f, g = x.combine(found.x / np.sqrt(scale)), other.combine(found.y / np.sqrt(scale))
         self.correlations_ = correlations(f, g, weights)
@@ -219,8 +216,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _views(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[View, View]:
         kernel_x, kernel_y, _, rank = self._kernels()
-        x = View(kernel_x, rank=rank, compute=self.compute).fit(X, sample_weight)
-        return x, View(kernel_y, single=True, rank=rank, compute=self.compute).fit(Y, sample_weight, x.n_given_)
+        x = View(kernel_x, rank=rank, compute=self.compute).seen(X, sample_weight)
+        return x, View(kernel_y, single=True, rank=rank, compute=self.compute).seen(Y, sample_weight, x.n_given_)
 
     def _folds(self, n: int) -> list[tuple[Array, Array]]:
         check_whole(self, "cv", least=2)

@@ -13,13 +13,29 @@ from mercer.data import Vectors
 def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, missing: bool = False, **options: Any) -> Any:
     """X (and y) by scikit-learn's rules, but for missing and infinite entries: these are named, with the cure. ``missing``: NaN is allowed."""
     options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **options}
-    found = validate_data(estimator, X, y, ensure_all_finite=False, **options)
+    if _plain(estimator, X, y, **options):
+        estimator.n_features_in_, found = X.shape[1], X if isinstance(y, str) else (X, y)
+    else:
+        found = validate_data(estimator, X, y, ensure_all_finite=False, **options)
     accepted, names = found[0] if isinstance(found, tuple) else found, getattr(estimator, "feature_names_in_", None)
     if isinstance(getattr(estimator, "kernel", ""), str):  # no kernel that could say what a missing value means
         Vectors(missing=missing).check_finite(accepted, names, cure="Drop the row or fill it.")
     else:
         Vectors(missing=missing).check_finite(accepted, names)
     return found
+
+
+def _plain(estimator: Any, X: Any, y: Any, *, dtype: Any, reset: bool = True, **options: Any) -> bool:
+    """Whether there is nothing to convert and nothing to complain of but what is not finite: small data would wait for scikit-learn to find that."""
+    known = options.keys() <= {"accept_sparse", "y_numeric", "multi_output"} and not hasattr(estimator, "feature_names_in_")
+    if not (known and type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in (dtype if isinstance(dtype, list) else [dtype])):
+        return False
+    if not reset and X.shape[1] != getattr(estimator, "n_features_in_", None):
+        return False
+    if isinstance(y, str):
+        return y == "no_validation"
+    plain = type(y) is np.ndarray and y.ndim == 1 and len(y) == len(X)
+    return plain and (y.dtype.kind in "iub" or (y.dtype == np.float64 and bool(np.isfinite(y).all())))
 
 
 def check_whole(machine: Any, *names: str, least: int = 1) -> None:

@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from mercer import threads
 from mercer.backend import Array, Compute
-from mercer.data import chunks, size, stack, take
+from mercer.data import chunks, in_order_of, size, stack, take
 from mercer.estimators.checks import check_whole
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.weights import checked, relative
@@ -56,29 +56,32 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         X = self._accept(X, reset=first)
         n = size(X)
         given, scale = relative(checked(sample_weight, n))
-        X, _, weights, original = self._without_zeros(X, np.zeros(n), given)
+        X, _, weights, original = self._without_zeros(X, None, given)
         if first:
-            self._bind(X, None if sample_weight is None else weights)
+            self.kernel_, A = self._given_kernel._entered(self._unpacked(X), None if sample_weight is None else weights)
             self.n_samples_seen_ = 0
             self._stream_mass = 0.0  # the weight of all samples seen
             self.support_ = np.zeros(0, np.int32)
             self._stream_root = np.zeros((0, 0))  # L with L L^T = K of the centres
             self._stream_mean, self._stream_moments = np.zeros(0), np.zeros((0, 0))  # of coordinates: their mean and covariance
+        else:
+            assert self.kernel_ is not None
+            _, A = self.kernel_._entered(in_order_of(self._unpacked(X), self.support_vectors_))
         with threads.calm_blas(self.budget):
             for some in chunks(size(X), _PIECE):
-                self._take_in(take(X, some), weights[some], scale, original[some])
+                self._take_in(take(X, some), take(A, some), weights[some], scale, original[some])
             self._come_to_rest()
         self.n_samples_seen_ += n
         return self
 
-    def _take_in(self, X: Any, weights: Array, scale: float, numbers: Array) -> None:
-        """Samples of weight ``scale`` times ``weights``; ``numbers`` are theirs in the batch."""
+    def _take_in(self, X: Any, A: Any, weights: Array, scale: float, numbers: Array) -> None:
+        """Samples X, prepared A, of weight ``scale`` times ``weights``; ``numbers`` are theirs in the batch."""
         assert self.kernel_ is not None
-        norms = np.asarray(self.kernel_.diag(X), np.float64)
-        C = np.zeros((size(X), 0)) if not len(self.support_) else self._coordinates(X)
-        C, chosen = self._grown(X, C, norms, weights)
+        norms = np.asarray(self.kernel_._own(A), np.float64)
+        C = np.zeros((size(X), 0)) if not len(self.support_) else self._coordinates(A)
+        C, chosen = self._grown(A, C, norms, weights)
         if len(chosen):
-            new = self.kernel_._kept(take(X, chosen))
+            new = self._items(X, chosen)
             self.support_vectors_ = stack(self.support_vectors_, new) if len(self.support_) else new
             self.support_ = np.concatenate([self.support_, self.n_samples_seen_ + numbers[chosen]]).astype(np.int32)
             more = C.shape[1] - len(self._stream_mean)
@@ -92,16 +95,22 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         self._stream_moments = (1 - share) * self._stream_moments + share * (D.T @ D + (1 - share) * np.outer(shift, shift))
         self._stream_mean, self._stream_mass = self._stream_mean + share * shift, mass
 
-    def _coordinates(self, X: Any) -> Array:
-        inner = np.asarray(self._cross(X).astype(np.float64).dense()).T
+    def _between(self, A: Any, B: Any) -> Array:
+        """Values of the kernel between prepared items."""
+        assert self.kernel_ is not None
+        return np.asarray(self.kernel_._gram(A, B, self.compute or Compute()).astype(np.float64).dense())
+
+    def _coordinates(self, A: Any) -> Array:
+        assert self.kernel_ is not None
+        inner = self._between(A, self.kernel_._entered(self._unpacked(self.support_vectors_))[1]).T
         return np.asarray(linalg.solve_triangular(self._stream_root, inner, lower=True, check_finite=False)).T
 
-    def _grown(self, X: Any, C: Array, norms: Array, weights: Array) -> tuple[Array, Array]:
+    def _grown(self, A: Any, C: Array, norms: Array, weights: Array) -> tuple[Array, Array]:
         """Coordinates with those of new centres, chosen one by one by what is left of their features."""
         rounding = 1e-13 * max(float(norms.max()), 1e-300)
         if C.shape[1] >= self.budget or not (norms - np.sum(C**2, axis=1) > rounding).any():
             return C, np.zeros(0, np.int64)
-        gram = DenseGram(np.asarray(self._gram(X).astype(np.float64).dense()))
+        gram = DenseGram(self._between(A, A))
         share = weights / weights.sum()
         least = self.tol * float(share @ norms - share @ (gram.K @ share))  # of the variance, wherever the origin is
         found = incomplete_cholesky(gram, self.budget, 0.0, before=C, least=max(least, rounding))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -12,12 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute
-from mercer.data import size
-from mercer.estimators.callbacks import with_callbacks
+from mercer.data.notices import warn
 from mercer.estimators.components import component_count, share_of_variance
-from mercer.estimators.machine import KernelMachine
+from mercer.estimators.machine import Unsupervised
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
-from mercer.estimators.weights import NEGLIGIBLE, checked, relative
+from mercer.estimators.weights import NEGLIGIBLE, relative
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.linalg import signs
@@ -25,7 +23,7 @@ from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
 
 
-class Components(KernelMachine):
+class Components(Unsupervised):
     """f_l = Σ_i α_il (φ(x_i) − μ), orthonormal directions of the largest variance: the centred matrix is UΛU^T and α_l = u_l/√λ_l.
 
     Since Σ_i α_il = 0, f_l(x) is Σ_i α_il k(x, x_i) + b_l: the means of new items cancel and those of training are the constant b_l.
@@ -35,16 +33,19 @@ class Components(KernelMachine):
     solver: str
     random_state: Any
     _needs_psd = False  # it counts the negative eigenvalues itself
+    _negligible = NEGLIGIBLE
 
-    def _decompose(self, X: Any, weights: Array, original: Array, scale: float = 1.0) -> None:
-        """Fit to items of positive weight, ``scale`` times ``weights``; sets what ``_values`` needs."""
+    def _check(self) -> None:
+        super()._check()
         if self.solver not in SOLVERS:
             raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
-        n = size(X)
+
+    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+        """Sets what ``_values`` needs."""
+        n = gram.shape[0]
         if n < 2:
             raise ValueError(f"{type(self).__name__} needs at least two samples of positive weight (n_samples={n}): one has no variance.")
-        self._bind(X, weights)
-        gram = self._gram(X)
+        weights, scale = relative(weights)
         s, below = self._solve(gram, weights)
         positive = s.values > self._rounding(gram, weights, s)
         if self.n_components is None:
@@ -52,13 +53,13 @@ class Components(KernelMachine):
         if not positive.any():
             if s.trace < -1e-10 * abs(float(np.max(np.abs(s.means)))):
                 raise ValueError("The centred matrix has no positive eigenvalue: it is negative, not that of a kernel.")
-            explicit = self.kernel_ is None or self.kernel_.explicit
+            explicit = self._bound is None or self._bound.explicit
             cure = "." if explicit else "; change its parameters (a Gaussian with a tiny γ makes all samples equal)."
             raise ValueError(f"The kernel is the same for all {n} samples, constant: they have no directions{cure}")
         vectors = s.vectors * signs(s.vectors / np.sqrt(weights)[:, None])  # those of scores, which repetitions do not change
         roots = np.sqrt(np.where(positive, s.values, 1.0))
         coef = np.sqrt(weights)[:, None] * vectors * np.where(positive, 1 / roots, 0.0)
-        self._keep(X, coef, original, every=True)
+        self._keep(coef, every=True)
         self.intercept_ = -(s.means @ coef)
         values = np.where(positive, s.values, 0.0)
         self.eigenvalues_, self.eigenvectors_ = scale * values, vectors
@@ -77,12 +78,11 @@ class Components(KernelMachine):
     def _warn_of_negatives(self, n: int, below: Negatives) -> None:
         """Say what was found, what is done about it, and the cure."""
         least = "" if below.every else "at least "
-        cure = "Clip them to 0 first" if self.kernel_ is None else "Use a kernel that is (psd is True), or kernel.repaired('clip')"
-        warnings.warn(
+        cure = "Clip them to 0 first" if self._bound is None else "Use a kernel that is (psd is True), or kernel.repaired('clip')"
+        warn(
             f"{self._called}: the centred matrix is not positive semi-definite, so it is of no kernel: {least}{below.count} of its {n} "
             f"eigenvalues are negative, and make up {least}{self.negative_share_:.2g} of the sum of all their absolute values. Components are of "
             f"positive eigenvalues alone, and explained_variance_ratio_ is their share of the sum of these. {cure}.",
-            stacklevel=7,
         )
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
@@ -94,7 +94,7 @@ class Components(KernelMachine):
 
     def _below(self, gram: Gram, weights: Array, s: EigenSolution) -> Negatives:
         """The negative eigenvalues, which the matrix of a kernel has not: looked for unless that is known."""
-        if gram.features(at_most=np.inf) is not None or (self.kernel_ is not None and self.kernel_.psd):
+        if gram.features(at_most=np.inf) is not None or (self._bound is not None and self._bound.psd):
             return Negatives()
         part = 1e-10 if gram.dtype == np.float64 else 1e-5  # as precise as matrices are written down
         floor = max(self._rounding(gram, weights, s), part * float(s.values.max(initial=0.0)))
@@ -104,8 +104,6 @@ class Components(KernelMachine):
         n = gram.shape[0]
         options: dict[str, Any] = {"random_state": self.random_state}
         if self.tol is not None:
-            if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
-                raise ValueError(f"tol={self.tol!r}: the residual to reach must be positive.")
             options["tol"] = self.tol
         count = component_count(self.n_components, np.iinfo(np.int64).max, "")
         if count is not None or self.n_components is None:
@@ -125,11 +123,10 @@ class Components(KernelMachine):
                     break
                 tried *= 4
         if s.residual > 10 * max(self.tol or 0.0, 1e-5 if gram.dtype == np.float32 else 1e-8):
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: the {s.solver} solver stopped after {s.n_iter} steps with a residual of {s.residual:.2g} of the largest "
                 "eigenvalue: the last eigenvalues asked for are too near to each other. Ask for fewer components, or use solver='exact'.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return _some(s, kept), below
 
@@ -184,24 +181,20 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
 
     _first_report: ClassVar[dict[str, Any]] = {"step": 0, "residual": np.inf}
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        X = self._accept(X, reset=True)
-        self._open_task(X)
+    def _check(self) -> None:
+        super()._check()
         if self.pre_image not in ("auto", *PRE_IMAGES):
             raise ValueError(f"pre_image={self.pre_image!r}: choose one of {', '.join(map(repr, ('auto', *PRE_IMAGES)))}.")
-        given, scale = relative(checked(sample_weight, size(X)), NEGLIGIBLE)
-        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), given)
-        self._decompose(X, weights, original, scale)
+
+    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+        super()._learn(gram, y, weights, X)
         lost = int(np.sum(self.explained_variance_ == 0))
         if lost:
             found = self.n_components_ - lost
             what = f"rank {found}" if not self.n_negative_ else f"{found} positive eigenvalues"
-            warnings.warn(
-                f"The centred matrix has {what}, {self.n_components_} components were asked for: the scores of the last {lost} are 0.", stacklevel=4
+            warn(
+                f"The centred matrix has {what}, {self.n_components_} components were asked for: the scores of the last {lost} are 0.",
             )
-        self._close_task()
-        return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """The scores of X without evaluating the kernel again."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -16,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import chunks, size
-from mercer.estimators.callbacks import with_callbacks
+from mercer.data.notices import warn
 from mercer.estimators.checks import check_whole, checked_table
-from mercer.estimators.machine import KernelMachine
+from mercer.estimators.machine import Unsupervised
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
 from mercer.estimators.whole import whole
@@ -46,10 +45,9 @@ def check_clusters(machine: Any, n: int) -> None:
 def warn_of_fewer(labels: Array, wanted: int) -> None:
     found = len(np.unique(labels))
     if found < wanted:
-        warnings.warn(
+        warn(
             f"Number of distinct clusters ({found}) found smaller than n_clusters ({wanted}). Possibly due to duplicate points in X.",
             ConvergenceWarning,
-            stacklevel=4,
         )
 
 
@@ -184,7 +182,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return tags
 
 
-class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, KernelMachine):  # type: ignore[misc]
+class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Unsupervised):  # type: ignore[misc]
     """min Σ_i w_i ‖φ(x_i) − μ_c(i)‖², ‖φ(x) − μ_c‖² = k(x, x) − 2 Σ_{j∈c} w_j k(x, x_j)/m_c + Σ_{j,l∈c} w_j w_l k(x_j, x_l)/m_c².
 
     All starts share the matrix; kernels with few features are clustered by these. ``objectives_``, of the best run, never rise.
@@ -199,30 +197,22 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     _first_report: ClassVar[dict[str, Any]] = {"step": 0, "objective": np.inf}
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        X = self._accept(X, reset=True)
-        self._open_task(X)
-        check_clusters(self, size(X))
-        everything = X
-        given, scale = relative(checked(sample_weight, size(X)))
-        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), given)
-        check_clusters(self, size(X))
-        self._bind(X, weights)
-        gram = self._gram(X)
-        found = self._clustered(gram, weights)
-        self._describe(X, gram, weights, original, found, scale)
-        if len(original) < len(given):
-            self.labels_ = self.predict(everything)
+    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+        check_clusters(self, gram.shape[0])
+        weights, scale = relative(weights)
+        self._describe(gram, weights, self._clustered(gram, weights), scale)
+
+    def _remember(self, X: Any, gram: Gram, used: Array) -> None:
+        super()._remember(X, gram, used)
+        if len(used) < size(X):
+            self.labels_ = self.predict(X)
         warn_of_fewer(self.labels_, self.n_clusters)
-        self._close_task()
-        return self
 
     def _clustered(self, gram: Gram, weights: Array) -> Clustering:
         rng = check_random_state(self.random_state)
         return cluster(space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng)
 
-    def _describe(self, X: Any, gram: Gram, weights: Array, original: Array, found: Clustering, scale: float) -> None:
+    def _describe(self, gram: Gram, weights: Array, found: Clustering, scale: float) -> None:
         """Centres as functions h_c(x) = ⟨φ(x) − μ, μ_c − μ⟩, μ the mean of all: far from the origin nothing is lost. One more, ⟨φ(x), μ⟩, for
         distances."""
         n, k = len(weights), self.n_clusters
@@ -231,7 +221,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         coef[np.arange(n), found.labels] += weights / np.bincount(found.labels, weights=weights, minlength=k)[found.labels]
         coef[:, k] = share
         inner = np.asarray(backend.to_numpy(gram @ coef), np.float64)
-        self._keep(X, coef, original, every=True)
+        self._keep(coef, every=True)
         self.intercept_ = np.append(-(inner[:, k] @ coef[:, :k]), 0.0)
         self._square_norms = np.einsum("ic,ic->c", coef[:, :k], inner[:, :k])  # ‖μ_c − μ‖²
         self._mean_norm = float(share @ inner[:, k])
@@ -251,10 +241,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def transform(self, X: Any) -> Array:
         """The distance to each mean in feature space."""
         check_is_fitted(self)
-        if self.kernel_ is None:
-            raise ValueError("Distances of new items need their own k(x, x), which a precomputed matrix does not hold; give the kernel itself.")
-        accepted = self._accept_new(X)
-        return self._distances(np.asarray(backend.to_numpy(self.kernel_.diag(accepted)), np.float64), self._values_of(accepted))
+        inner, own = self._inner(self._accept_new(X), own=True)
+        return self._distances(own, inner + self.intercept_)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Distances in training: also of a precomputed matrix."""

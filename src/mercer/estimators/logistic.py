@@ -6,19 +6,17 @@ from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from mercer.backend import Array, Compute
-from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.multiclass import class_weights
+from mercer.estimators.machine import LabelLearner
 from mercer.estimators.representer import LossMachine
+from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.losses import Logistic, Multinomial
 from mercer.solvers.erm import minimise
 
 
-class KernelLogistic(ClassifierMixin, LossMachine):  # type: ignore[misc]
+class KernelLogistic(LabelLearner, LossMachine):
     """min −Σ_i w_i log P(y_i | x_i) + λ‖f‖²: P = σ(f) for two classes, softmax of one function for each where there are more.
 
     The probabilities are those of the model itself; nothing is fitted afterwards. Every sample has a coefficient, unlike in an SVM.
@@ -40,29 +38,16 @@ class KernelLogistic(ClassifierMixin, LossMachine):  # type: ignore[misc]
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
         self.on_interrupt, self.compute = on_interrupt, compute
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on samples X with labels y; a weight counts as that many repetitions of its sample."""
-        X, y = self._accept(X, y, reset=True)
-        self._open_task(X, y)
-        check_classification_targets(y)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"KernelLogistic needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
+        codes, weighted = self._labels(y, weights)
         ridge, limits = self._positive("alpha"), self._limits()
-        counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
-        weighted = weights * class_weights(self.class_weight, counts)[codes]
-        self._bind(X, weights)
         binary = len(self.classes_) == 2
         loss = Logistic() if binary else Multinomial(len(self.classes_))
         targets = np.where(codes == 1, 1.0, -1.0) if binary else codes
-        fit = minimise(loss, targets, weighted, ridge, self.fit_intercept, self._gram(X), limits)
-        self._keep(X, fit.coef.reshape(len(codes), -1), original)
+        fit = minimise(loss, targets, weighted, ridge, self.fit_intercept, gram, limits)
+        self._keep(fit.coef.reshape(len(codes), -1))
         self.intercept_ = np.atleast_1d(np.asarray(fit.bias, np.float64))
         self._report([fit], X)
-        self._close_task()
-        return self
 
     def decision_function(self, X: Any) -> Array:
         """The logit of ``classes_[1]`` for two classes; for more, one value per class whose largest is the prediction."""
@@ -88,8 +73,3 @@ class KernelLogistic(ClassifierMixin, LossMachine):  # type: ignore[misc]
         """The likeliest class of each sample."""
         values = self.decision_function(X)
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags

@@ -4,20 +4,24 @@ the solver and its report."""
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
-from mercer.backend import Array
+from mercer.backend import Array, Compute
 from mercer.data import Coded, chunks, size, take
-from mercer.estimators.base import KernelEstimator
-from mercer.estimators.callbacks import Reporting
+from mercer.data.notices import warn
+from mercer.estimators.base import KernelEstimator, is_gram
+from mercer.estimators.callbacks import Reporting, watched, with_callbacks
+from mercer.estimators.multiclass import class_weights
+from mercer.estimators.weights import checked, relative
 from mercer.functions import RKHSFunction
 from mercer.gram import Gram
 from mercer.problems import Solution
@@ -42,16 +46,75 @@ class KernelMachine(Reporting, KernelEstimator):
     max_time: float | None
     progress: Any
     on_interrupt: str
+    _targets: ClassVar[dict[str, bool]] = {}  # what y is: y_numeric, multi_output
     _first_report: ClassVar[dict[str, Any]] = {"gap": np.inf, "n_iter": 0}
+    intercept_: Any
     _dual_coef: Array  # (m, n_support), dense: what all that computes reads
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
     _coarse = False  # whether float32 values of the kernel serve to predict
 
-    def _check_limits(self) -> None:
-        if self.tol is not None and not self.tol > 0:
-            raise ValueError(f"tol={self.tol}: the gap to reach must be positive.")
-        if self.on_interrupt not in ("raise", "keep"):
-            raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the model found so far.")
+    # -- training ----------------------------------------------------------------------------------------------------
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """All of a fit: the door, the matrix, what is learnt from it, and what is kept of the samples."""
+        X, y = self._accept_training(X, y)
+        self._open_task(X, y)
+        self._check()
+        part, targets, weights, used = self._without_zeros(X, y, self._weights(size(X), sample_weight))
+        gram = self._matrix(part, weights)
+        self._learn(gram, targets, weights, part)
+        self._remember(X, gram, used)
+        self._close_task()
+        return self
+
+    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """X and y, checked."""
+        X, y = self._accept(X, y, reset=True, **self._targets)
+        return X, np.asarray(y, np.float64) if self._targets.get("y_numeric") else y
+
+    def _check(self) -> None:
+        """Raise if a parameter is out of range whatever the data; those of solvers are checked here, for all."""
+        tol, on_interrupt, progress, compute = (getattr(self, name, None) for name in ("tol", "on_interrupt", "progress", "compute"))
+        if tol is not None and not (isinstance(tol, int | float | np.number) and tol > 0):
+            raise ValueError(f"tol={tol}: the gap to reach must be positive.")
+        for name in ("max_iter", "max_time"):
+            limit = getattr(self, name, None)
+            if limit is not None and not (isinstance(limit, int | float | np.number) and limit >= 0):
+                raise ValueError(f"{name}={limit!r}: a number of at least 0, or None for no limit.")
+        if on_interrupt not in (None, "raise", "keep"):
+            raise ValueError(f"on_interrupt={on_interrupt!r}: 'raise', or 'keep' the model found so far.")
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress={progress!r}: a function of a dictionary, or None.")
+        if compute is not None and not isinstance(compute, Compute):
+            raise TypeError(f"compute={compute!r}: a mercer.Compute, or None.")
+
+    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+        """All that is fitted but what is kept of the samples, from their matrix; ``support_`` are numbers of its rows. Weights are positive, y is
+        None where there are no targets. X, the samples themselves where they are at hand, tells copies apart and the cause of a warning."""
+        raise NotImplementedError
+
+    def _remember(self, X: Any, gram: Gram, used: Array) -> None:
+        """What is kept of the samples X to predict with; learnt was from those numbered ``used``, of which ``gram`` is the matrix."""
+        self.support_ = used[self.support_].astype(np.int32)
+        self.support_vectors_ = self._items(X, self.support_)
+
+    @watched
+    def _learned(self, gram: Gram, y: Any, weights: Array) -> Self:
+        """This machine, having learnt from a matrix alone: new items are then given by their matrix with all items of that."""
+        self._check()
+        self._learn(gram, y, weights)
+        return self
+
+    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any]) -> None:
+        """``machines``, which differ from this one only in the parameter ``_along``, learn from a matrix."""
+        for machine in machines:
+            machine._learned(gram, y, weights)
+
+    def _learn_rows(self, gram: Gram, y: Any, sample_weight: Any, machines: Sequence[Any]) -> Array:
+        """The same with the weights of all rows, of which those of weight 0 are not there; the numbers of the others."""
+        gram, y, weights, used = self._without_zeros(gram, y, self._weights(gram.shape[0], sample_weight))
+        self._learn_path(gram, y, weights, machines)
+        return used
 
     def _warn(self, reason: str, gap: float, note: str, X: Any) -> None:
         """Say that the solver did not converge, how it ended, and what was measured about the cause."""
@@ -60,7 +123,7 @@ class KernelMachine(Reporting, KernelEstimator):
         stop = _STOPS[reason].format(n_iter=self.n_iter_, max_time=self.max_time)
         cause = "; ".join(part for part in (note, _uneven(X)) if part) or "none found"
         said = f"{type(self).__name__} {stop}: the gap is {gap:.3g}{'' if self.tol is None else f', tol {self.tol:g}'}. Measured cause: {cause}."
-        warnings.warn(said, ConvergenceWarning, stacklevel=7)
+        warn(said, ConvergenceWarning)
 
     def _positive(self, name: str) -> float:
         value = getattr(self, name)
@@ -69,22 +132,22 @@ class KernelMachine(Reporting, KernelEstimator):
             raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be {wanted}.")
         return float(value)
 
-    def _without_zeros(self, X: Any, y: Array, weights: Array | None) -> tuple[Any, Array, Array, Array]:
+    def _without_zeros(self, X: Any, y: Any, weights: Array | None) -> tuple[Any, Any, Array, Array]:
         """Samples of weight 0 are not there; (X, y, weights, the numbers of those that are)."""
         n = size(X)
         if weights is None:
             return X, y, np.ones(n), np.arange(n)
         used = np.flatnonzero(weights > 0)
-        return (X, y, weights, used) if len(used) == n else (self._some(X, used), y[used], weights[used], used)
+        return (X, y, weights, used) if len(used) == n else (self._some(X, used), None if y is None else y[used], weights[used], used)
 
-    def _keep(self, X: Any, coef: Array, original: Array, *, every: bool = False, order: Array | None = None) -> None:
-        """Only the items with weight, unless ``every``: ``support_`` are their numbers in the data as given, ``coef`` (n, m) their coefficients;
-        in that ``order``, if it is given."""
+    def _keep(self, coef: Array, *, every: bool = False, order: Array | None = None) -> None:
+        """Only the items with weight, unless ``every``: ``support_`` are their numbers, ``coef`` (n, m) their coefficients; in that ``order``, if it
+        is given."""
         order = np.arange(len(coef)) if order is None else order
-        used = order if every else order[np.any(coef[order] != 0, axis=1)]
-        self.support_ = original[used].astype(np.int32)
-        self.support_vectors_ = self._items(X, used)
-        self.dual_coef_, self._compressed = np.ascontiguousarray(coef[used].T), False
+        self.support_ = order if every else order[np.any(coef[order] != 0, axis=1)]
+        self.dual_coef_, self._compressed = np.ascontiguousarray(coef[self.support_].T), False
+
+    # -- prediction --------------------------------------------------------------------------------------------------
 
     def _values(self, X: Any) -> Array:
         """Σ_i coef_i k(x, x_i) + b for new items."""
@@ -93,18 +156,22 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _values_of(self, X: Any) -> Array:
         """The same for items that have been accepted."""
-        if not len(self.support_):
-            return np.zeros((size(X), len(self.intercept_))) + self.intercept_
+        return (self._inner(X)[0] if len(self.support_) else np.zeros((size(X), 1))) + self.intercept_
+
+    def _inner(self, X: Any, *, own: bool = False) -> tuple[Array, Array]:
+        """Σ_i coef_i k(x, x_i) for accepted items and, where it is wanted, k(x, x), from one look at them."""
+        n, parts, owns = size(X), [np.zeros((0, len(self._dual_coef)))], [np.zeros(0)]
         coef = self._dual_coef.T
         coef = coef[:, 0] if coef.shape[1] == 1 else coef
-        at_once = size(X) if self._of_vectors else _AT_ONCE  # what is prepared of other items may be larger than they are
-        parts = [np.asarray(self._evaluated(take(X, some)) @ coef) for some in chunks(size(X), max(1, at_once))]
-        whole = parts[0] if len(parts) == 1 else np.concatenate([np.zeros((0, *coef.shape[1:])), *parts])
-        return whole.reshape(size(X), 1 if coef.ndim == 1 else coef.shape[1]) + self.intercept_
+        # what is prepared of items that are not vectors may be larger than they are
+        for some in chunks(n, max(1, n) if is_gram(X) or self._of_vectors else _AT_ONCE):
+            met = self._meet(X if some == slice(0, n) else take(X, some))
+            parts.append(np.asarray(self._evaluated(met.cross) @ coef).reshape(met.cross.shape[0], -1))
+            owns += [met.own()] if own else []
+        return parts[1] if len(parts) == 2 else np.concatenate(parts), owns[1] if len(owns) == 2 else np.concatenate(owns)
 
-    def _evaluated(self, X: Any) -> Gram:
+    def _evaluated(self, gram: Gram) -> Gram:
         """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""
-        gram = self._cross(X)
         return gram.astype(np.float32) if self._coarse and gram.recomputable else gram
 
     def compress(self, n: int) -> Any:
@@ -181,6 +248,58 @@ class Weighted(KernelMachine):
         return coef[0] if self._one else coef
 
 
+class Supervised(KernelMachine):
+    """A machine that learns from samples and targets."""
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Train on samples X with targets or labels y; a weight counts as that many repetitions of its sample."""
+        return self._fitted(X, y, sample_weight)
+
+
+class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
+    """A machine whose targets are classes."""
+
+    class_weight: Any = None
+
+    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
+        X, y = super()._accept_training(X, y)
+        if y.dtype.kind not in "iub":  # whole numbers are labels, and small data would wait for the proof
+            check_classification_targets(y)
+        return X, y
+
+    def _labels(self, y: Array, weights: Array) -> tuple[Array, Array]:
+        """(the number of each sample's class, weights with those of the classes); sets ``classes_``."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
+        counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
+        return codes, weights * class_weights(self.class_weight, counts)[codes]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
+        return tags
+
+
+class Unsupervised(KernelMachine):
+    """A machine that learns from samples alone."""
+
+    _negligible = 0.0  # what is less than this part of the largest weight is 0
+
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Train on samples X; y is not used, a weight counts as that many repetitions of its sample."""
+        return self._fitted(X, None, sample_weight)
+
+    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Any]:
+        return self._accept(X, reset=True), None
+
+    def _weights(self, n: int, sample_weight: Any) -> Array | None:
+        w, scale = relative(checked(sample_weight, n), self._negligible)
+        return w * scale
+
+
 class ManyOutputs:
     """Says to scikit-learn that y may have one column or several."""
 
@@ -205,24 +324,21 @@ class SupportVectorMachine(Weighted):
         self._dual_coef = coef
 
     def _solver(self) -> ActiveSet:
-        self._check_limits()
         keep = self.on_interrupt == "keep"
         return ActiveSet(tol=self.tol, max_iter=self.max_iter, keep_on_interrupt=keep)
 
-    def _report(self, solutions: Sequence[Solution], X: Any, gram: Gram) -> None:
+    def _report(self, solutions: Sequence[Solution], X: Any) -> None:
         """The fitted attributes about convergence, and a warning that names the measured cause where there was none."""
         worst = max(solutions, key=lambda s: (not s.converged, s.gap))
         self.n_iter_ = int(sum(s.n_iter for s in solutions))
         self.gap_, self.objective_ = worst.gap, float(sum(s.objective for s in solutions))
         self.converged_, self.stop_reason_ = all(s.converged for s in solutions), worst.stop_reason
-        self._coarse = self._is_coarse(gram)
         if not self.converged_:
             self._warn(worst.stop_reason, worst.gap, worst.note, X)
 
-    def _onto(self, X: Any) -> Any:
-        super()._onto(X)
-        self._coarse = self._is_coarse(self._gram(X))
-        return self
+    def _remember(self, X: Any, gram: Gram, used: Array) -> None:
+        super()._remember(X, gram, used)
+        self._coarse = self._is_coarse(gram)
 
     def _is_coarse(self, gram: Gram) -> bool:
         """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the

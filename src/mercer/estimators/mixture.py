@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
+from mercer.data.notices import warn
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.model import Model
 from mercer.estimators.verbose import speak
@@ -110,11 +110,10 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         if self.verbose:
             speak(f"Initialization {'converged' if self.converged_ else 'did not converge'}.")
         if not self.converged_ and self.max_iter:
-            warnings.warn(
+            warn(
                 f"GaussianMixture stopped after max_iter={self.max_iter} steps, the last of which still gained {self.tol:g} or more in the mean "
                 "log-likelihood. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return self
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +10,9 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
-from mercer.data import size
-from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import SupportVectorMachine, check_nu, filled
+from mercer.data.notices import warn
+from mercer.estimators.base import KernelEstimator
+from mercer.estimators.machine import SupportVectorMachine, Unsupervised, check_nu, filled
 from mercer.estimators.weights import LARGEST_SUM
 from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
@@ -45,7 +44,7 @@ def check_contamination(machine: Any) -> None:
         raise ValueError(f"{type(machine).__name__}(contamination={machine.contamination!r}): the share to call outliers is between 0 and 0.5.")
 
 
-class NoveltyMachine(Thresholded, OutlierMixin, SupportVectorMachine):  # type: ignore[misc]
+class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachine):  # type: ignore[misc]
     """A region found by a dual quadratic programme."""
 
     nu: float
@@ -70,37 +69,48 @@ class NoveltyMachine(Thresholded, OutlierMixin, SupportVectorMachine):  # type: 
     def _check_edge(self, edge: float) -> None:
         """Say so where the region is not one; ``edge`` is the score there over the kernel's size."""
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Find the region of X; y is not used."""
-        X = self._accept(X, reset=True)
-        self._open_task(X)
+    def _check(self) -> None:
+        super()._check()
         check_nu(self)
         if self.contamination is not None:
             check_contamination(self)
-        X, _, weights, original = self._without_zeros(X, np.zeros(size(X)), self._weights(X, sample_weight))
-        solver = self._solver()
-        self._bind(X, weights)
-        gram = held(self._gram(X), Use.ACTIVE)
+
+    def _weights(self, n: int, sample_weight: Any) -> Array | None:
+        return KernelEstimator._weights(self, n, sample_weight)
+
+    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+        solver, gram = self._solver(), held(gram, Use.ACTIVE)
         # solved for a multiple of α: bounded by the weights themselves (libsvm's scale), but of a sum that is neither below 1 nor too large for
         # float64 to resolve the tolerance, both over the kernel's size, so that this means the same for any scale of it
-        size_of_values = float(np.mean(np.abs(np.asarray(gram.diag(), np.float64)))) or 1.0
+        diagonal = np.asarray(gram.diag(), np.float64)
+        size_of_values = float(np.mean(np.abs(diagonal))) or 1.0
         bounded = self.nu * float(weights.sum())
         total = min(max(bounded, 1.0), LARGEST_SUM) / size_of_values
         upper = weights * (total / bounded)
         problem = DualQP(self._linear(gram, total), np.zeros(len(weights)), upper, filled(upper, total))
         s = solver.solve(problem, gram)
-        self._keep(X, s.coef[:, None] / total, original)
+        self._keep(s.coef[:, None] / total)
         self.n_support_ = np.array([len(self.support_)], np.int32)
-        self._report([replace(s, objective=s.objective * size_of_values**2)], X, gram)
+        self._report([replace(s, objective=s.objective * size_of_values**2)], X)
         edge, slack = self._edge(problem, s, total)
         # what is on the edge, within the solver's tolerance and rounding, is inside
         self.offset_ = edge - max(slack, 1e-9 * max(size_of_values, abs(edge)))
         self._check_edge(edge / size_of_values)
         if self.contamination is not None:
-            self.offset_ = threshold(self.score_samples(X), weights, self.contamination)
-        self._close_task()
-        return self
+            scores = self._scores(np.asarray(gram.sub(slice(None), self.support_) @ self._dual_coef[0]), diagonal)
+            rounding = 100 * float(np.finfo(gram.dtype).eps) * max(size_of_values, float(np.max(np.abs(scores))))
+            self.offset_ = threshold(scores, weights, self.contamination) - rounding
+
+    _own = False  # whether scores need k(x, x)
+
+    def _scores(self, inner: Array, own: Array) -> Array:
+        """Scores from Σ_i α_i k(x, x_i) and, where they need it, k(x, x)."""
+        return inner
+
+    def score_samples(self, X: Any) -> Array:
+        check_is_fitted(self)
+        inner, own = self._inner(self._accept_new(X), own=self._own)
+        return self._scores(inner[:, 0], own)
 
     def _is_coarse(self, gram: Gram) -> bool:
         return False  # support vectors lie on the edge itself, where rounding would decide
@@ -133,15 +143,10 @@ class OneClassSVM(NoveltyMachine):
 
     def _check_edge(self, edge: float) -> None:
         if edge <= _NONE and self.converged_:
-            warnings.warn(
+            warn(
                 f"OneClassSVM(nu={self.nu:g}): the origin of feature space lies among the data, so w = 0 is optimal, all scores are 0 and nothing is "
                 "told apart: take a kernel of positive values such as Gaussian(), or SVDD, a ball instead of a half-space.",
-                UserWarning, stacklevel=5,
             )  # fmt: skip
-
-    def score_samples(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return self._values(X)[:, 0]
 
 
 class SVDD(NoveltyMachine):
@@ -163,10 +168,7 @@ class SVDD(NoveltyMachine):
         self.intercept_ = np.array([-norm])
         return -2 * float(s.levels[0]) / total - norm, 2 * s.gap / total
 
-    def score_samples(self, X: Any) -> Array:
-        check_is_fitted(self)
-        accepted = self._accept_new(X)
-        if self.kernel_ is None:
-            raise ValueError("SVDD of a precomputed matrix scores new items only with their own k(x, x); give the kernel instead.")
-        inner = np.asarray(self._evaluated(accepted) @ self._dual_coef[0])
-        return 2 * inner - np.asarray(self.kernel_.diag(accepted), np.float64) + self.intercept_[0]
+    _own = True
+
+    def _scores(self, inner: Array, own: Array) -> Array:
+        return 2 * inner - own + self.intercept_[0]

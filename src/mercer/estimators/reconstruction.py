@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import backend
 from mercer.backend import Array, Compute
 from mercer.data import size
-from mercer.estimators.callbacks import with_callbacks
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.novelty import Thresholded, check_contamination, threshold
-from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
+from mercer.estimators.weights import relative, unit
+from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 
 
@@ -34,35 +34,32 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         self.n_components, self.kernel, self.contamination, self.solver = n_components, kernel, contamination, solver
         self.tol, self.random_state, self.progress, self.compute = tol, random_state, progress, compute
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the subspace of X; y is not used."""
-        X = self._accept(X, reset=True)
-        self._open_task(X)
+    def _check(self) -> None:
+        super()._check()
         check_contamination(self)
-        n = size(X)
-        given, scale = relative(checked(sample_weight, n), NEGLIGIBLE)
-        X, _, weights, original = self._without_zeros(X, np.zeros(n), given)
-        self._decompose(X, weights, original, scale)
+
+    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+        super()._learn(gram, y, weights, X)
+        weights, scale = relative(weights)
         # one more column: ⟨φ(x), μ⟩, so that a score costs one product
         self.dual_coef_ = np.concatenate([self.dual_coef_, weights[None, :] / weights.sum()])
         self.intercept_ = np.append(self.intercept_, 0.0)
-        diagonal = np.diag(X) if self.kernel_ is None else np.asarray(backend.to_numpy(self.kernel_.diag(X)), np.float64)
-        scores = self._scores(diagonal, self._values_of(X))
-        rounding = 1e-6 if hasattr(X, "dtype") and backend.numpy_dtype(X) == np.float32 else 1e-10
+        values = np.asarray(backend.to_numpy(gram @ self.dual_coef_.T), np.float64) + self.intercept_
+        scores = self._scores(np.asarray(backend.to_numpy(gram.diag()), np.float64), values)
+        rounding = 1e-6 if gram.dtype == np.float32 else 1e-10
         # what is on the edge but for rounding is inside
         self.offset_ = threshold(scores, weights, self.contamination, unit(weights, scale)) - rounding * float(np.max(np.abs(scores)))
-        self._training_labels = np.where(scores < self.offset_, -1, 1) if len(original) == n else None
-        self._close_task()
-        return self
+        self._training_labels: Any = np.where(scores < self.offset_, -1, 1)
+
+    def _remember(self, X: Any, gram: Gram, used: Array) -> None:
+        super()._remember(X, gram, used)
+        self._training_labels = self._training_labels if len(used) == size(X) else None
 
     def score_samples(self, X: Any) -> Array:
         """Minus the squared distance to the subspace: the larger, the more inside."""
         check_is_fitted(self)
-        if self.kernel_ is None:
-            raise ValueError("KernelPCANovelty of a precomputed matrix scores new items only with their own k(x, x); give the kernel instead.")
-        accepted = self._accept_new(X)
-        return self._scores(np.asarray(backend.to_numpy(self.kernel_.diag(accepted)), np.float64), self._values_of(accepted))
+        inner, own = self._inner(self._accept_new(X), own=True)
+        return self._scores(own, inner + self.intercept_)
 
     def _scores(self, diagonal: Array, values: Array) -> Array:
         return -np.maximum(self._centred_norms(diagonal, values[:, -1]) - np.sum(values[:, :-1] ** 2, axis=1), 0.0)

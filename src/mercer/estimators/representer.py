@@ -7,14 +7,13 @@ Whatever the loss, the minimiser is a sum over the training items; the bias is n
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from mercer.backend import Array, Compute
-from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import Weighted
+from mercer.estimators.machine import Supervised, Weighted
 from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
@@ -22,7 +21,7 @@ from mercer.problems import SmoothSolution
 from mercer.solvers.erm import Limits, minimise
 
 
-class LossMachine(Weighted):
+class LossMachine(Supervised, Weighted):
     """What machines with a loss share: the call of the solver, and its report."""
 
     alpha: Any
@@ -30,7 +29,6 @@ class LossMachine(Weighted):
     solver: str
 
     def _limits(self) -> Limits:
-        self._check_limits()
         keep = self.on_interrupt == "keep"
         return Limits(self.tol, self.max_iter, solver=self.solver, keep_on_interrupt=keep)
 
@@ -48,6 +46,8 @@ class LossMachine(Weighted):
 class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
     """Regression with a loss; ``_losses`` says which, one for each function that is sought."""
 
+    _targets: ClassVar[dict[str, bool]] = {"y_numeric": True}
+
     def _losses(self) -> list[Loss]:
         raise NotImplementedError
 
@@ -55,27 +55,17 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
     def _one(self) -> bool:
         return True
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on samples X with targets y; a weight counts as that many repetitions."""
-        X, y = self._accept(X, y, reset=True, y_numeric=True)
-        self._open_task(X, y)
-        y = np.asarray(y, np.float64)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
         ridge, limits, losses = self._positive("alpha"), self._limits(), self._losses()
         for loss in losses:
             loss.check(y)
             if loss.outputs(y):
                 raise ValueError(f"{loss} is of several functions at once, which this machine does not fit; for classes there is KernelLogistic.")
-        self._bind(X, weights)
-        gram: Gram = self._gram(X)
         gram = held(gram, Use.ACTIVE) if len(losses) > 1 else gram
         fits = [minimise(loss, y, weights, ridge, self.fit_intercept, gram, limits) for loss in losses]
-        self._keep(X, np.column_stack([fit.coef for fit in fits]), original)
+        self._keep(np.column_stack([fit.coef for fit in fits]))
         self.intercept_, self._trained = np.array([fit.bias for fit in fits]), losses
         self._report(fits, X)
-        self._close_task()
-        return self
 
     def predict(self, X: Any) -> Array:
         """What the loss predicts for each sample: E[y] or the like."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer import backend
 from mercer.backend import Array, Compute, human
-from mercer.data import size
-from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import ManyOutputs, Weighted
+from mercer.data.notices import warn
+from mercer.estimators.base import Met, is_gram
+from mercer.estimators.machine import ManyOutputs, Supervised, Weighted
 from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.linalg import NotPositive, eigenvalues
@@ -31,39 +31,25 @@ _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
 
 
-class Ridge(ManyOutputs, RegressorMixin, Weighted):  # type: ignore[misc]
+class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[misc]
     """What ridge machines share: targets with gaps, and prediction with its uncertainty."""
 
     max_time = None
     on_interrupt = "raise"
     fit_intercept: bool
+    _targets: ClassVar[dict[str, bool]] = {"y_numeric": True, "multi_output": True}
 
     @property
     def _one(self) -> bool:
         return bool(self._single)
 
-    def _accept_targets(self, X: Any, y: Any) -> tuple[Any, Array]:
-        """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is an error."""
-        found = np.asarray(y)
-        given = found.astype(np.float64) if found.ndim == 2 and found.shape[1] > 1 else None
-        gaps = np.isnan(given) if given is not None else np.zeros((0, 1), bool)
-        if given is None or not gaps.any():
-            X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
-            return X, np.asarray(y, np.float64)
-        self._check_labels(given)
-        X, y = self._accept(X, np.where(gaps, 0.0, given), reset=True, y_numeric=True, multi_output=True)
-        return X, np.where(gaps, np.nan, np.asarray(y, np.float64))
-
-    @staticmethod
-    def _check_labels(Y: Array) -> None:
-        empty = np.isnan(Y).all(axis=0)
-        if empty.any():
-            raise ValueError(f"Output {int(np.argmax(empty))} of y has no label at all.")
-
-    def _placed(self, X: Any) -> Any:
-        """X on the device to compute on: what is computed there then stays there."""
+    def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Gram:
+        """Of X on the device to compute on: what is computed there then stays there, but what a kernel takes from data is kept here."""
         device = self.compute.device if self.compute is not None else None
-        return backend.to_device(X, device) if device is not None and isinstance(X, np.ndarray) and not self._precomputed else X
+        if device is not None and isinstance(X, np.ndarray) and not self._precomputed:
+            given = kernel or self._given_kernel
+            kernel, X = given.bind(given.domain.check(X), weights), backend.to_device(X, device)
+        return super()._matrix(X, weights, kernel)
 
     def predict(self, X: Any, return_std: bool = False, include_noise: bool = False) -> Any:
         """f(x) for each sample; with ``return_std`` also how sure it is of that.
@@ -85,33 +71,34 @@ class Ridge(ManyOutputs, RegressorMixin, Weighted):  # type: ignore[misc]
         mean, or (mean, std)
             Each (n,), or (n, outputs) where y had several.
         """
-        values = self._values(X)
-        mean = values[:, 0] if self._single else values
-        return (mean, self._std(X, include_noise)) if return_std else mean
-
-    def _std(self, X: Any, noise: bool) -> Array:
+        if not return_std:
+            values = self._values(X)
+            return values[:, 0] if self._single else values
         check_is_fitted(self)
-        if self.kernel_ is None:
-            raise ValueError("A precomputed matrix does not hold k(x, x) of new samples, which their uncertainty needs; give the kernel itself.")
         if self._compressed:
             raise ValueError("A compressed machine no longer holds the samples that its uncertainty follows from; ask the whole one.")
         if any(ridge == 0 for ridge, _ in self._parts):
             raise ValueError("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.")
-        X = self._accept_new(X)
-        cross, diagonal = self._cross(X), np.asarray(self.kernel_.diag(X), np.float64)
-        columns: list[Array] = []  # variances where σ² is 1
+        new = self._meet(self._accept_new(X))
+        std = np.sqrt(np.column_stack(self._variances(new, include_noise)) * self.signal_variance_)
+        values = np.asarray(new.cross @ self._dual_coef.T) + self.intercept_
+        return (values[:, 0], std[:, 0]) if self._single else (values, std)
+
+    def _variances(self, new: Met, noise: bool) -> list[Array]:
+        """Of each output at new items, where σ² is 1."""
+        diagonal = new.own()
+        columns: list[Array] = []
         for t, (ridge, used) in enumerate(self._parts):
             if t and self._parts[t - 1][0] == ridge and self._parts[t - 1][1] is used:
                 columns.append(columns[-1])
                 continue
             posterior, rows = self._posterior(ridge, used), slice(None) if used is None else used
-            if posterior.features is not None:
-                variance = posterior.of_features(self.kernel_.features(X))
+            if posterior.features is not None and new.kernel is not None:
+                variance = posterior.of_features(new.kernel._features(new.items))
             else:
-                variance = posterior.variance(cross.sub(slice(None), rows), diagonal)
+                variance = posterior.variance(new.cross.sub(slice(None), rows), diagonal)
             columns.append(variance + ridge if noise else variance)
-        std = np.sqrt(np.column_stack(columns) * self.signal_variance_)
-        return std[:, 0] if self._single else std
+        return columns
 
     def _posterior(self, ridge: float, used: Array | None) -> Posterior:
         known = self.__dict__.setdefault("_posteriors", {})
@@ -135,18 +122,18 @@ class Ridge(ManyOutputs, RegressorMixin, Weighted):  # type: ignore[misc]
 
     def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
         largest = float(np.sum(weights * backend.to_numpy(gram.diag())))
-        warnings.warn(
+        warn(
             f"{type(self).__name__} reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
             f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
             "or raise tol.",
-            ConvergenceWarning, stacklevel=5,
+            ConvergenceWarning,
         )  # fmt: skip
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_posteriors"}
 
-    def _finish(self, X: Any, y: Array, coef: Array, bias: Array, weights: Array, original: Array) -> None:
-        self._keep(X, coef, original, every=True)
+    def _finish(self, y: Array, coef: Array, bias: Array, weights: Array) -> None:
+        self._keep(coef, every=True)
         self.intercept_, self._sample_weight, self._single = bias, weights, y.ndim == 1
         Y = y.reshape(len(y), -1)
         known = ~np.isnan(Y)
@@ -186,20 +173,26 @@ class KernelRidge(Ridge):
         self.alpha, self.kernel, self.fit_intercept, self.solver = alpha, kernel, fit_intercept, solver
         self.tol, self.max_iter, self.progress, self.compute = tol, max_iter, progress, compute
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on samples X with targets y, (n,) or (n, outputs); a weight counts as that many repetitions."""
-        X, y = self._accept_targets(X, y)
-        self._open_task(X, y)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
-        Y = y.reshape(len(y), -1)
-        self._check_labels(Y)
-        ridges = self._ridges(Y.shape[1])
-        self._check_limits()
+    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
+        """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is an error."""
+        found = np.asarray(y)
+        given = found.astype(np.float64) if found.ndim == 2 and found.shape[1] > 1 else np.zeros((0, 1))
+        gaps = np.isnan(given)
+        if not gaps.any():
+            return super()._accept_training(X, y)
+        _check_labels(given)
+        X, y = super()._accept_training(X, np.where(gaps, 0.0, given))
+        return X, np.where(gaps, np.nan, y)
+
+    def _check(self) -> None:
+        super()._check()
         if self.solver not in _SOLVERS:
             raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, _SOLVERS))}.")
-        self._bind(X, weights)
-        gram = self._gram(self._placed(X))
+
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
+        Y = y.reshape(len(y), -1)
+        _check_labels(Y)
+        ridges = self._ridges(Y.shape[1])
         gram = held(gram, Use.AGAIN)
         coef, bias = np.zeros(Y.shape), np.zeros(Y.shape[1])
         self.n_iter_, self.gap_, self.solver_, self.stop_reason_ = 0, 0.0, "", "gap"
@@ -210,47 +203,35 @@ class KernelRidge(Ridge):
             self._solve(part, Y[rows][:, outputs], weights[rows], ridges[outputs], outputs, coef, bias, rows)
             for t in outputs:
                 self._parts[t] = (float(ridges[t]), used)
-        self._finish(X, y, coef, bias, weights, original)
+        self._finish(y, coef, bias, weights)
         self.converged_ = self.gap_ <= self.tol
         self.stop_reason_ = "gap" if self.converged_ else self.stop_reason_
         if self.stop_reason_ in ("stalled", "max_iter"):
             self._explain(weights, gram, float(ridges.min()))
-        self._close_task()
-        return self
 
     _along = "alpha"
     _needs_psd = False  # λ may make up for negative eigenvalues; it warns where it does not
 
-    def _path(self, X: Any, y: Any, machines: Sequence[Any], **given: Any) -> list[Any]:
+    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any]) -> None:
         """One decomposition for all λ, where there are enough of them to pay for it."""
         scalar = all(np.ndim(machine.alpha) == 0 and machine.alpha > 0 for machine in machines)
-        if len(machines) < _SEVERAL or not scalar or self.solver not in ("auto", "eigen"):
-            return super()._path(X, y, machines, **given)
-        asked = (X, y)
-        X, y = self._accept_targets(X, y)
-        if np.isnan(y).any():
-            return super()._path(*asked, machines, **given)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, given.get("sample_weight")))
+        if len(machines) < _SEVERAL or not scalar or self.solver not in ("auto", "eigen") or np.isnan(y).any():
+            super()._learn_path(gram, y, weights, machines)
+            return
         Y = y.reshape(len(y), -1)
-        self._bind(X, weights)
-        gram = self._gram(X)
-        alphas = [machine.alpha for machine in machines]
         try:
             spectrum = decompose(gram, weights, self.fit_intercept)
-            coefs = spectrum.coefficients(Y, alphas)
+            coefs = spectrum.coefficients(Y, [machine.alpha for machine in machines])
         except NotPositive:
-            return super()._path(*asked, machines, **given)
+            super()._learn_path(gram, y, weights, machines)
+            return
         values = np.split(backend.to_numpy(gram.astype(np.float64) @ np.hstack(list(coefs))), len(machines), axis=1)
         for machine, coef, value in zip(machines, coefs, values, strict=True):
             bias, residual = self._measured(Y, coef, value, weights, float(machine.alpha))
-            machine.kernel_, machine._parts = self.kernel_, [(float(machine.alpha), None)] * Y.shape[1]
-            for name in ("n_features_in_", "feature_names_in_"):
-                if hasattr(self, name):
-                    setattr(machine, name, getattr(self, name))
-            machine._finish(X, y, coef, bias, weights, original)
+            machine._finish(y, coef, bias, weights)
+            machine._parts = [(float(machine.alpha), None)] * Y.shape[1]
             machine.n_iter_, machine.gap_, machine.solver_, machine.converged_ = 1, residual, "eigen", residual <= machine.tol
             machine.stop_reason_ = "gap" if machine.converged_ else "stalled"
-        return list(machines)
 
     def _ridges(self, outputs: int) -> Array:
         alpha = np.asarray(self.alpha, np.float64) if np.ndim(self.alpha) <= 1 else np.array([np.nan])
@@ -293,11 +274,17 @@ class KernelRidge(Ridge):
     def _say_indefinite(self, gram: Gram) -> None:
         smallest = float(eigenvalues(backend.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
         seen = f"its smallest eigenvalue is {smallest:.3g}" if smallest == smallest else "its Cholesky factorisation fails"
-        warnings.warn(
+        warn(
             f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not positive semi-definite on "
             "these data, and the solution is a saddle point, not a minimum: raise alpha above that, or use kernel.repaired('clip').",
-            ConvergenceWarning, stacklevel=6,
+            ConvergenceWarning,
         )  # fmt: skip
+
+
+def _check_labels(Y: Array) -> None:
+    empty = np.isnan(Y).all(axis=0)
+    if empty.any():
+        raise ValueError(f"Output {int(np.argmax(empty))} of y has no label at all.")
 
 
 def _by_labels(Y: Array) -> list[tuple[Array | None, Array]]:
@@ -345,41 +332,37 @@ class KernelRidgeCV(Ridge):
     tol, max_iter = 1e-8, None
     _one_kernel = False
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Choose and train on samples X with targets y, (n,) or (n, outputs); a weight counts as that many repetitions."""
-        X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
-        self._open_task(X, y)
-        y = np.asarray(y, np.float64)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
-        # equal samples are one of their weights together: the solution is the same, and none is predicted from its own copy
-        first, kinds = self._distinct(X, y)
-        if len(first) < len(kinds):
-            X, y, original = self._some(X, first), y[first], original[first]
-            weights = np.bincount(kinds, weights=weights)
-        if size(X) < 2:
-            raise ValueError("Leaving one out of one sample leaves nothing: KernelRidgeCV needs n_samples of at least 2.")
+    def _check(self) -> None:
+        super()._check()
         if self.criterion not in self._CRITERIA:
             raise ValueError(f"criterion={self.criterion!r}: choose one of {', '.join(map(repr, self._CRITERIA))}.")
-        Y = y.reshape(len(y), -1)
-        candidates = self._candidates()
-        try:
-            best, scores = self._tried(X, Y, weights, candidates)
-        finally:
-            self.__dict__.pop("_candidate", None)
-        self._choose(X, y, Y, best, weights, original, kinds)
-        self.scores_ = np.array(scores) if len({s.shape for s in scores}) == 1 else scores
-        self._close_task()
-        return self
 
-    def _tried(self, X: Any, Y: Array, weights: Array, candidates: list[Any]) -> tuple[Any, list[Array]]:
-        """(the best of the kernels with all that belongs to it, the scores of each)."""
+    def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Any:
+        """Those of all kernels, one after the other; ``kernel_`` is that of the last one."""
+        return (
+            super()._matrix(X, weights)
+            if self._precomputed
+            else (super(KernelRidgeCV, self)._matrix(X, weights, kernel) for kernel in self._candidates())
+        )
+
+    def _learn(self, gram: Any, y: Array, weights: Array, X: Any = None) -> None:
+        """``gram``: a matrix, or one after the other those to choose from."""
+        grams = iter([gram] if is_gram(gram) else gram)
+        gram = next(grams)
+        # equal samples are one of their weights together: the solution is the same, and none is predicted from its own copy
+        first, kinds = self._kinds(gram, y, X)
+        if len(first) < 2:
+            raise ValueError("Leaving one out of one sample leaves nothing: KernelRidgeCV needs n_samples of at least 2.")
+        some, y, weights = first if len(first) < len(kinds) else None, y[first], np.bincount(kinds, weights=weights)
+        self._choose(y, self._tried(chain([gram], grams), some, y.reshape(len(y), -1), weights), weights, kinds)
+        self.support_ = first[self.support_]
+
+    def _tried(self, grams: Iterable[Gram], some: Array | None, Y: Array, weights: Array) -> Any:
+        """The best of the kernels with all that belongs to it, from the matrices of ``some`` samples; sets ``scores_``, of each."""
         best: Any = None
-        scores = []
-        for k, kernel in enumerate(candidates):
-            self._candidate = kernel
-            self._bind(X, weights)
-            gram = self._gram(X)
+        scores, count = [], len(self._candidates())
+        for k, gram in enumerate(grams):
+            gram = gram if some is None else gram.sub(some, some)
             self._check_memory(gram)
             gram = held(gram, Use.AGAIN)
             alphas = self._alphas(gram)
@@ -387,14 +370,15 @@ class KernelRidgeCV(Ridge):
             scores.append(score)
             total = score.max(axis=0).sum() if self.alpha_per_target else score.sum(axis=1).max()
             if best is None or total > best[0]:
-                best = (total, self.kernel_, gram, spectrum, alphas, score)
-            if asked_to_stop(kernel=str(kernel), done=k + 1, of=len(candidates), score=float(best[0]) / Y.shape[1]):
+                best = (total, self._bound, gram, spectrum, alphas, score)
+            if asked_to_stop(kernel=str(self._bound), done=k + 1, of=count, score=float(best[0]) / Y.shape[1]):
                 break
-        return best, scores
+        self.scores_ = np.array(scores) if len({s.shape for s in scores}) == 1 else scores
+        return best
 
     @property
     def _given_kernel(self) -> Kernel:
-        kernel: Kernel = self.__dict__.get("_candidate") or self._candidates()[0]
+        kernel: Kernel = self._candidates()[0]
         return kernel
 
     def _candidates(self) -> list[Any]:
@@ -445,8 +429,9 @@ class KernelRidgeCV(Ridge):
             return spectrum.likelihood(Y, alphas)
         return -np.einsum("lim,i->lm", spectrum.leave_one_out(Y, alphas) ** 2, weights) / weights.sum()
 
-    def _choose(self, X: Any, y: Array, Y: Array, best: Any, weights: Array, original: Array, kinds: Array) -> None:
+    def _choose(self, y: Array, best: Any, weights: Array, kinds: Array) -> None:
         _, self.kernel_, gram, spectrum, alphas, score = best
+        Y = y.reshape(len(y), -1)
         chosen = score.argmax(axis=0) if self.alpha_per_target else np.full(Y.shape[1], score.sum(axis=1).argmax())
         coef, loo = np.empty(Y.shape), np.empty(Y.shape)
         for c in np.unique(chosen):
@@ -466,6 +451,6 @@ class KernelRidgeCV(Ridge):
             bias[mine], left = self._measured(Y[:, mine], coef[:, mine], values[:, mine], weights, float(alphas[c]))
             residual = max(residual, left)
         self.gap_, self.converged_ = residual, residual <= self.tol
-        self._finish(X, y, coef, bias, weights, original)
+        self._finish(y, coef, bias, weights)
         if not self.converged_:
             self._explain(weights, gram, float(np.min(alphas[chosen])))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +14,7 @@ from sklearn.utils import check_random_state
 from mercer import backend
 from mercer.backend import Array, Compute, human
 from mercer.data import chunks, size, take
+from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
@@ -111,9 +111,8 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         elif sparse_graph:
             self.kernel_, gram = None, SparseGram(part, self.compute)
         else:
-            self._bind(part, weights)
-            gram = self._gram(part)
-        self._cut(gram, weights, rng)
+            gram = self._matrix(part, weights)
+        self._learn(gram, weights, rng)
         if self.cut == "ratio":  # as large as the weights
             self.objective_, self.eigenvalues_ = scale * self.objective_, scale * self.eigenvalues_
         if len(used) < size(X):  # samples of weight 0 go with the most similar one
@@ -136,10 +135,9 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             return X
         X = sparse.csr_array(X)
         if abs(X - X.T).max() > (1e-10 if X.dtype == np.float64 else 1e-5) * abs(X).max():
-            warnings.warn(
+            warn(
                 "The precomputed matrix is not symmetric. The clusters are those of its symmetric part, (A + A^T)/2.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
             X = sparse.csr_array((X + X.T) / 2)
         return X
@@ -150,19 +148,16 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
     def _neighbours(self, X: Any, weights: Array) -> Gram:
         """The graph of nearest neighbours; sets ``affinity_matrix_``, and ``kernel_`` where one says what is near."""
         check_whole(self, "n_neighbors")
-        if self._of_distances or self.kernel is None:
-            self.kernel_ = None
-        else:
-            self._bind(X, weights)
         if self.n_neighbors > size(X):
             raise ValueError(
                 f"n_neighbors={self.n_neighbors} is more than the n_samples={size(X)} (of positive weight), each its own first neighbour."
             )
-        if self.kernel_ is None and not self._precomputed:  # trees where columns are few
+        if self._of_distances or self.kernel is None:  # trees where columns are few
+            self.kernel_ = None
             metric = "precomputed" if self._of_distances else "euclidean"
             C = NearestNeighbors(n_neighbors=self.n_neighbors, metric=metric).fit(X).kneighbors_graph(X)
         else:
-            C = nearest(self._gram(X), self.n_neighbors)
+            C = nearest(self._matrix(X, weights), self.n_neighbors)
         self.affinity_matrix_ = sparse.csr_array((C + C.T) / 2)
         return SparseGram(self.affinity_matrix_, self.compute)
 
@@ -187,7 +182,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         tags.input_tags.pairwise = self._precomputed or self._of_distances
         return tags
 
-    def _cut(self, gram: Gram, weights: Array, rng: Any) -> None:
+    def _learn(self, gram: Gram, weights: Array, rng: Any) -> None:
         """Eigenvectors, both roundings, the better one."""
         k, normalised = self.n_clusters, self.cut == "normalized"
         gram = _with_loops(gram, weights) if normalised else gram

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import log_expit
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.backend import Array, Compute
 from mercer.data import size
+from mercer.data.notices import warn
 from mercer.estimators import hulls
-from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import SupportVectorMachine, check_nu
-from mercer.estimators.multiclass import class_weights, couple, pairs_of, scores_of_pairs
+from mercer.estimators.base import is_gram
+from mercer.estimators.machine import LabelLearner, SupportVectorMachine, check_nu
+from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
 from mercer.estimators.weights import countable
 from mercer.gram import Gram, Use, held
@@ -59,10 +58,9 @@ class Part(NamedTuple):
         return self.whole if self.samples is None else self.whole.sub(self.samples, self.samples)
 
 
-class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
+class Classifier(LabelLearner, SupportVectorMachine):
     """One-vs-one over a binary machine: its problem, and what the solution means."""
 
-    class_weight: Any = None
     probability: bool
 
     def _problem(self, part: Part) -> DualQP:
@@ -92,40 +90,28 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         a, b = pairs_of(len(self.classes_))[t]
         return f"{self.classes_[a]!s} and class {self.classes_[b]!s}"
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on samples X with labels y; a weight counts as that many repetitions of its sample."""
-        X, y = self._accept(X, y, reset=True)
-        self._open_task(X, y)
-        if y.dtype.kind not in "iub":  # whole numbers are labels, and small data would wait for the proof
-            check_classification_targets(y)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
-        solver = self._solver()
-        counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
-        prices = class_weights(self.class_weight, counts)
-        self._feasible({label: count * price for (label, count), price in zip(counts.items(), prices, strict=True)})
-        self._bind(X, weights)
-        bounds = self._bounds(weights * prices[codes])
-        if len(self.classes_) > 2:  # class by class, so that what a pair needs lies together
-            order = np.argsort(codes, kind="stable")
-            X, codes, bounds, original = self._some(X, order), codes[order], bounds[order], original[order]
-        self._fit_pairs(X, self._gram(X), codes, bounds, original, solver)
-        self._close_task()
-        return self
+    def _without_zeros(self, X: Any, y: Any, weights: Array | None) -> tuple[Any, Any, Array, Array]:
+        """Samples of several classes also class by class, so that what a pair needs lies together."""
+        X, y, weights, used = super()._without_zeros(X, y, weights)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 3 or self._precomputed or is_gram(X) or not (np.diff(codes) < 0).any():
+            return X, y, weights, used
+        order = np.argsort(codes, kind="stable")
+        return self._some(X, order), y[order], weights[order], used[order]
 
-    def _fit_pairs(self, X: Any, gram: Gram, codes: Array, bounds: Array, original: Array, solver: ActiveSet) -> None:
-        parts = self._parts(codes, bounds, _ready(gram, len(self.classes_)))
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None, start: Array | None = None) -> None:
+        codes, weights = self._labels(y, weights)
+        self._feasible({label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)})
+        solver, parts = self._solver(), self._parts(codes, self._bounds(weights), _ready(gram, len(self.classes_)))
         problems = [self._problem(part) for part in parts]
         if len(parts) == 1:
-            solutions = [solver.solve(problems[0], parts[0].whole)]
+            solutions = [solver.solve(problems[0], parts[0].whole, start)]
         else:
             solutions = solver.solve_all(problems, parts[0].whole, [part.samples for part in parts if part.samples is not None])
         machines = [self._machine(s, problem, part, solver) for s, problem, part in zip(solutions, problems, parts, strict=True)]
-        self._assemble(X, codes, original, machines, parts)
-        self._report([machine.solution for machine in machines], X, gram)
+        self._assemble(codes, machines, parts)
+        self._sigmoids = self._probabilities(self._kinds(gram, codes, X)[1], machines, parts) if self.probability else None
+        self._report([machine.solution for machine in machines], X)
         self._check_constant(machines, parts, solver)
 
     def _parts(self, codes: Array, bounds: Array, gram: Gram) -> list[Part]:
@@ -138,7 +124,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         both = [np.concatenate([members[a], members[b]]) for a, b in pairs_of(k)]
         return [Part(some, np.where(codes[some] == a, 1.0, -1.0), bounds[some], gram, unit) for some, (a, _) in zip(both, pairs_of(k), strict=True)]
 
-    def _assemble(self, X: Any, codes: Array, original: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
+    def _assemble(self, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
         """The fitted attributes from the machines of all pairs, in libsvm's layout: support vectors class by class, and row r of the coefficients of
         one is that against the r-th other class."""
         k = len(self.classes_)
@@ -150,20 +136,20 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
                 assert part.samples is not None
                 coef[part.samples[part.y > 0], b - 1] = pair.coef[part.y > 0]
                 coef[part.samples[part.y < 0], a] = pair.coef[part.y < 0]
-        self._keep(X, coef, original, order=np.argsort(codes, kind="stable"))
+        self._keep(coef, order=np.argsort(codes, kind="stable"))
         self.n_support_ = np.bincount(codes[np.any(coef != 0, axis=1)], minlength=k).astype(np.int32)
         self.intercept_ = np.array([pair.bias for pair in machines])
-        self._sigmoids = self._probabilities(X, codes, machines, parts) if self.probability else None
 
-    def _probabilities(self, X: Any, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[Sigmoid]:
-        """A sigmoid for each pair, on leave-one-out values. Samples that are the same in x and y are one, of their weights together: a weight is a
-        repetition here too, and no sample is judged by a machine that has seen its copy."""
-        _, kinds = self._distinct(X, codes)
+    def _probabilities(self, kinds: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[Sigmoid]:
+        """A sigmoid for each pair, on leave-one-out values. Samples of one of the ``kinds``, the same in x and y, are one, of
+        their weights together: a weight is a repetition here too, and no sample is judged by a machine that has seen its copy."""
         found: list[Any] = [None] * len(parts)
 
         def sigmoid(t: int) -> None:
             part, pair = parts[t], machines[t]
             _, first, group = np.unique(kinds if part.samples is None else kinds[part.samples], return_index=True, return_inverse=True)
+            if len(first) == len(group):  # each is of its own, in whatever order
+                first = group = np.arange(len(group))
             used = pair.coef != 0
             full = used & ~pair.solution.free
             coef, weights, some, filled, all_of = (np.bincount(group, weights=v) for v in (pair.coef, part.weights, used, full, np.ones(len(group))))
@@ -197,7 +183,7 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
         if len(self.classes_) == 2 or self._compressed or not len(self.support_):
             return self._values(X)
         X = self._accept_new(X)
-        cross, n = self._evaluated(X), size(X)
+        cross, n = self._evaluated(self._meet(X).cross), size(X)
         stops = np.cumsum(self.n_support_)
         parts = []
         for start, stop in zip(stops - self.n_support_, stops, strict=True):
@@ -247,11 +233,6 @@ class Classifier(ClassifierMixin, SupportVectorMachine):  # type: ignore[misc]
             )
         return self._pair_values(X), self._sigmoids
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = True
-        return tags
-
 
 class SVC(Classifier):
     """min ½‖w‖² + Σ_i C w_i max(0, 1 − y_i f(x_i)), f = ⟨w, φ(x)⟩ + b: soft-margin classification.
@@ -296,7 +277,7 @@ class SVC(Classifier):
 
     @property
     def _hard(self) -> bool:
-        return isinstance(self.C, float | np.floating) and bool(np.isposinf(self.C))
+        return isinstance(self.C, float | np.floating) and bool(np.isinf(self.C)) and self.C > 0
 
     def _unit(self, gram: Gram) -> float:
         return hulls.kernel_size(gram) if self._hard else 1.0
@@ -322,38 +303,35 @@ class SVC(Classifier):
 
     _along = "C"
 
-    def _path(self, X: Any, y: Any, machines: Sequence[Any], **given: Any) -> list[Any]:
-        if self.probability or len(np.unique(np.asarray(y))) != 2:
-            return super()._path(X, y, machines, **given)
-        by_C = {machine.C: machine for machine in self.path(X, y, [machine.C for machine in machines], given.get("sample_weight"))}
-        return [by_C[float(machine.C)] for machine in machines]
+    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any]) -> None:
+        """In increasing order of C, each started from the last; the matrix is prepared once. Two classes."""
+        if self.probability or len(np.unique(y)) != 2:
+            super()._learn_path(gram, y, weights, machines)
+            return
+        gram, before = held(gram, Use.ACTIVE), None
+        for one in sorted(machines, key=lambda machine: float(machine.C)):
+            start = None
+            if before is not None and not one._hard:
+                # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
+                start = np.zeros(len(weights))
+                start[before.support_] = before._dual_coef[0] * (one.C / before.C if one.C <= 10 else 1.0)
+            with one._watching():
+                one._check()
+                one._learn(gram, y, weights, start=start)
+            before = one
 
     def path(self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None) -> list[SVC]:
         """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two classes."""
-        machines = []
-        X, y = self._accept(X, y, reset=True)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) != 2:
-            raise ValueError(f"A path is of two classes; y has {len(classes)}.")
-        self._bind(X, weights)
-        gram, counts = held(self._gram(X), Use.ACTIVE), {label: float(weights[codes == k].sum()) for k, label in enumerate(classes)}
-        before: tuple[float, Array] | None = None
-        for C in sorted(float(c) for c in Cs):
-            one = clone(self).set_params(C=C)
-            one.classes_, one.kernel_, one.n_features_in_ = classes, self.kernel_, getattr(self, "n_features_in_", None)
-            one._feasible(counts)
-            parts = one._parts(codes, weights * class_weights(one.class_weight, counts)[codes], gram)
-            problem, solver = one._problem(parts[0]), one._solver()
-            # scaled with C the last point stays feasible, and at small C, where most are at their bound, near
-            start = None if before is None or np.isinf(C) else before[1] * (C / before[0] if C <= 10 else 1.0)
-            with one._watching():
-                machine = one._machine(solver.solve(problem, gram, start), problem, parts[0], solver)
-            one._assemble(X, codes, original, [machine], parts)
-            one._report([machine.solution], X, gram)
-            one._check_constant([machine], parts, solver)
-            before = (C, machine.coef)
-            machines.append(one)
+        X, y = self._accept_training(X, y)
+        part, targets, weights, used = self._without_zeros(X, y, self._weights(size(X), sample_weight))
+        classes = len(np.unique(targets))
+        if classes != 2:
+            raise ValueError(f"A path is of two classes; y has {classes}.")
+        gram = self._matrix(part, weights)
+        machines = [clone(self).set_params(C=C)._as_entered_by(self) for C in sorted(float(c) for c in Cs)]
+        self._learn_path(gram, targets, weights, machines)
+        for one in machines:
+            one._remember(X, gram, used)
         return machines
 
 
@@ -419,10 +397,9 @@ class NuSVC(Classifier):
             else "no nu keeps them apart; with class_weight='balanced' a larger nu, up to 1, may"
         )  # fmt: skip
         others = f" (and for {len(meet) - 1} other pairs)" if len(meet) > 1 else ""
-        warnings.warn(
+        warn(
             f"NuSVC(nu={self.nu:g}): the reduced convex hulls of class {self._names(meet[0])} meet{others}, so w = 0 is optimal and that machine is "
             f"constant. On these data {cure}.",
-            UserWarning, stacklevel=5,
         )  # fmt: skip
 
 

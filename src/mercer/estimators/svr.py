@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from mercer.backend import Array, Compute
-from mercer.estimators.callbacks import with_callbacks
-from mercer.estimators.machine import ManyOutputs, SupportVectorMachine, check_nu, filled
-from mercer.gram import Use, held
+from mercer.estimators.machine import ManyOutputs, Supervised, SupportVectorMachine, check_nu, filled
+from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.losses import EpsilonInsensitive
 from mercer.problems import DualQP, Solution
 
 
-class Regressor(ManyOutputs, RegressorMixin, SupportVectorMachine):  # type: ignore[misc]
+class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine):  # type: ignore[misc]
     """Regression machines: one problem for each output, over one matrix."""
 
     C: float
+    _targets: ClassVar[dict[str, bool]] = {"y_numeric": True, "multi_output": True}
 
     def _dual(self, y: Array, C: Array) -> DualQP:
         raise NotImplementedError
@@ -30,18 +30,9 @@ class Regressor(ManyOutputs, RegressorMixin, SupportVectorMachine):  # type: ign
     def _feasible(self) -> None:
         self._positive("C")
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on samples X with targets y, (n,) or (n, outputs); a weight counts as that many repetitions."""
-        X, y = self._accept(X, y, reset=True, y_numeric=True, multi_output=True)
-        self._open_task(X, y)
-        y = np.asarray(y, np.float64)
-        X, y, weights, original = self._without_zeros(X, y, self._weights(X, sample_weight))
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
         self._feasible()
-        solver = self._solver()
-        self._bind(X, weights)
-        targets = y.reshape(len(y), -1)
-        gram = self._gram(X)
+        solver, targets = self._solver(), y.reshape(len(y), -1)
         gram = held(gram, Use.ACTIVE) if targets.shape[1] > 1 else gram
         solutions = []
         coef = np.zeros(targets.shape)
@@ -50,13 +41,11 @@ class Regressor(ManyOutputs, RegressorMixin, SupportVectorMachine):  # type: ign
             s = solver.solve(problem, gram)
             coef[:, t] = problem.items(s.coef, len(y))
             solutions.append(s)
-        self._keep(X, coef, original)
+        self._keep(coef)
         self.n_support_ = np.array([len(self.support_)], np.int32)
         self.intercept_ = np.array([self._bias(s) for s in solutions])
         self._single = y.ndim == 1
-        self._report(solutions, X, gram)
-        self._close_task()
-        return self
+        self._report(solutions, X)
 
     def predict(self, X: Any) -> Array:
         """f(x) for each sample."""

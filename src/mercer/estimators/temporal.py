@@ -34,9 +34,10 @@ class Series(Column):
         if isinstance(self.kernel, str):
             raise ValueError("TemporalKernelCCA compares moments at several lags; give kernels, not precomputed matrices.")
         X = self._accept(X, reset=True)
-        self._bind(X, None)
-        found = incomplete_cholesky(self._gram(X), rank)
-        self._keep_pivots(X, np.arange(size(X)), found, np.eye(len(found.pivots)), np.zeros(len(found.pivots)))
+        gram = self._matrix(X, None)
+        found = incomplete_cholesky(gram, rank)
+        self._keep_pivots(found, np.eye(len(found.pivots)), np.zeros(len(found.pivots)))
+        self._remember(X, gram, np.arange(size(X)))
         return found.factor
 
 

@@ -17,7 +17,8 @@ use                     the rule, and what was measured
                         anything.
 ``Use.ACTIVE_PARTS``    The same for several problems on parts of one matrix: what is costly is computed once for all of them.
 ``Use.FOLDS``           All values for the folds of a cross-validation, in float64, where five such matrices fit: this one, that of the best
-                        kernel so far, the part of a fold and what is done with it.
+                        kernel so far, the part of a fold and what is done with it. Else as it is.
+``Use.FOLD``            All values of one fold, in float64 or as they are stored, where four such matrices fit.
 ======================= ====================================================================================================================
 
 A matrix with features is held as it is: what is done with it costs the features.
@@ -59,6 +60,7 @@ class Use(Enum):
     ACTIVE = auto()
     ACTIVE_PARTS = auto()
     FOLDS = auto()
+    FOLD = auto()
 
 
 def held(gram: Gram, use: Use) -> Gram:
@@ -142,9 +144,17 @@ def _single_stored(gram: Gram) -> Gram:
 
 
 def _folds(gram: Gram) -> Gram:
-    if not _fits(gram, 5, 8):
-        return gram
-    return DenseGram(np.asarray(backend.to_numpy(gram.astype(np.float64).dense())), gram.compute)
+    return _on_host(gram) if _fits(gram, 5, 8) else gram
+
+
+def _fold(gram: Gram) -> Gram:
+    return _on_host(gram) if gram.stored or _fits(gram, 4, 8) else gram
+
+
+def _on_host(gram: Gram) -> Gram:
+    """All values, in float64 unless they are stored otherwise."""
+    known = gram if gram.stored else gram.astype(np.float64)
+    return DenseGram(np.asarray(backend.to_numpy(known.dense())), gram.compute)
 
 
 _RULES = {
@@ -156,4 +166,5 @@ _RULES = {
     Use.ACTIVE: _active,
     Use.ACTIVE_PARTS: _active_parts,
     Use.FOLDS: _folds,
+    Use.FOLD: _fold,
 }

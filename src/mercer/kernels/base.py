@@ -228,8 +228,12 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def diag(self, X: Any) -> Array:
         """k(x_i, x_i), without the matrix."""
-        k, A, _ = self._enter(X, None)
-        values = item_values(k._diag, A, common_dtype(A, Compute()))
+        k, A = self._entered(X)
+        return k._own(A)
+
+    def _own(self, A: Any) -> Array:
+        """The same of prepared items."""
+        values = item_values(self._diag, A, common_dtype(A, Compute()))
         if not backend.all_finite(values):
             i = int(np.argmin(np.isfinite(backend.to_numpy(values))))
             raise FloatingPointError(f"The kernel {self} gives {float(values[i])} for the pair ({i}, {i}). {self._cure}.")
@@ -257,7 +261,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _embedded(self, X: Any) -> Any:
         """φ(x_i) as an array, a CSR matrix or ``Coded``."""
-        k, A, _ = self._listed()._enter(X, None)
+        k, A = self._listed()._entered(X)
         if not k.explicit:
             raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
         need = k._width(A) * size(A) * 8
@@ -303,16 +307,26 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return backend.recorded(self._diag, A)
 
     def _enter(self, X: Any, Y: Any) -> tuple[Kernel, Any, Any]:
-        """The door: check parameters and data, bind, prepare. Returns the bound kernel and both sides (B is A without Y)."""
-        self.check_parameters()
-        same = Y is None or Y is X
+        """The door for two sets: the kernel bound to the second and both sides prepared (B is A without Y)."""
+        if Y is None or Y is X:
+            k, A = self._entered(X)
+            return k, A, A
         with one_call():
-            X = self.domain.check(X if same else in_order_of(X, Y))
-            Y = X if same else self.domain.check(Y)
-            k = self.bind(Y)
-            A = k._prepare(X)
-            B = A if same else k._prepare(Y)
-        return k, A, B
+            X = self.domain.check(in_order_of(X, Y))
+            k, B = self._entered(Y)
+            return k, k._prepared(X, self.domain), B
+
+    def _entered(self, X: Any, weights: Any = None) -> tuple[Kernel, Any]:
+        """The door for one set: parameters and data checked once; the kernel bound to it, and its items prepared."""
+        self.check_parameters()
+        with one_call():
+            X = self.domain.check(X)
+            k = self.bind(X, weights)
+            return k, k._prepared(X, self.domain)
+
+    def _prepared(self, X: Any, checked_by: Domain) -> Any:
+        """Items that a domain has checked, prepared: not checked again where that is one's own."""
+        return self._prepare(X if self.domain == checked_by else self.domain.check(X))
 
     # -- final: algebra ----------------------------------------------------------------------------------------------
 

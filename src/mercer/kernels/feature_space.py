@@ -244,7 +244,7 @@ class CenteredAt(Composite):
         return self._enter_part(self.kernel, X)
 
     def _reference(self) -> Any:
-        return self._enter_part(self.kernel, self.reference)
+        return self.kernel._prepare(self.kernel.domain.check(self.reference))
 
     def _block(self, A: Any, B: Any) -> Any:
         R, w, block = self._reference(), self.weights, self.kernel._pairs
@@ -336,7 +336,7 @@ class Projected(Composite):
         return self
 
     def _prepare(self, X: Any) -> Any:
-        A, R = self._enter_part(self.kernel, X), self._enter_part(self.kernel, self.reference)
+        A, R = self._enter_part(self.kernel, X), self.kernel._prepare(self.kernel.domain.check(self.reference))
         K = KernelGram.of(self.kernel, A, R, Compute())
         return backend.astype(K @ np.asarray(self.basis), K.dtype)
 

@@ -27,7 +27,7 @@ class Redirected(Wrapper):
         raise NotImplementedError
 
     def _prepare(self, X: Any) -> Any:
-        return self._enter_part(self.kernel, self._redirect(X))
+        return self.kernel._prepare(self.kernel.domain.check(self._redirect(X)))  # what it is given is other data
 
     def _balanced(self) -> Kernel:
         return self._with_children(lambda k: k._balanced())

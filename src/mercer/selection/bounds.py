@@ -13,7 +13,7 @@ from mercer.data import size
 from mercer.estimators.machine import SupportVectorMachine
 from mercer.estimators.multiclass import class_weights
 from mercer.estimators.probability import leave_one_out
-from mercer.gram import Gram
+from mercer.gram import DenseGram, Gram
 from mercer.linalg import eigenvalues
 from mercer.selection.criteria import radius_margin
 
@@ -89,7 +89,8 @@ def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05, sample_wei
     w = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     counts = {label: float(w[signs == s].sum()) for label, s in zip(machine.classes_, (-1.0, 1.0), strict=True)}
     prices = machine.C * w * class_weights(machine.class_weight if hasattr(machine, "class_weight") else None, counts)[(signs > 0).astype(int)]
-    gram: Gram = machine._gram(machine._accept(X, reset=False))
+    items = machine._accept(X, reset=False)
+    gram: Gram = DenseGram(items) if machine.kernel_ is None else machine.kernel_.gram(machine._unpacked(items), compute=machine.compute)
     K = np.asarray(backend.to_numpy(gram.astype(np.float64).dense()))
     n = len(signs)
     coef = np.zeros(n)

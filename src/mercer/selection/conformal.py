@@ -18,6 +18,7 @@ from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.ridge import KernelRidge
 from mercer.selection.criteria import Projected
+from mercer.selection.folds import Entered, learns_from_matrix
 
 _BLOCK = 512  # new samples at a time
 _METHODS = ("split", "loo")
@@ -135,11 +136,25 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         splits = list(KFold(min(self.folds, len(y)), shuffle=True, random_state=self.random_state).split(np.zeros(len(y))))
         self._machines, self._fold = [], np.empty(len(y), np.int64)
         self.errors_ = np.empty(len(y))
+        shared = learns_from_matrix(self.estimator) and self.estimator._one_kernel and not self.estimator._precomputed
+        entered = Entered.of(self.estimator, X, y) if shared and set(params) <= {"sample_weight"} else None
         for k, (train, test) in enumerate(splits):
-            machine = self._trained(X, y, train, params)
+            if entered is None:
+                machine = self._trained(X, y, train, params)
+                predicted = machine.predict(self._part(X, test, train))
+            else:
+                machine, predicted = self._on_fold(entered, train, test, _check_method_params(X, params, train).get("sample_weight"))
             self._machines.append((machine, train))
             self._fold[test] = k
-            self.errors_[test] = self._errors(y[test], machine.predict(self._part(X, test, train)))
+            self.errors_[test] = self._errors(y[test], predicted)
+
+    def _on_fold(self, entered: Entered, train: Array, test: Array, weights: Any) -> tuple[Any, Any]:
+        """(a machine trained on a part of the matrix, what it predicts for the rest)."""
+        machine, fold = clone(self.estimator), entered.fold(train, test, weights)
+        fold.learn([machine], entered.y[train], weights)
+        predicted = machine.predict(fold.cross)
+        machine._remember(entered.X, entered.gram or fold.gram, train)
+        return machine, predicted
 
     def _part(self, X: Any, rows: Any, trained_on: Array) -> Any:
         """Samples; of a precomputed matrix, also the columns of those that were trained on."""
@@ -189,7 +204,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             return tuple(np.column_stack(end)[:, self._fold] for end in zip(*both, strict=True))  # type: ignore[return-value]
         P, q, residuals = self._closed
         machine = self.estimator_
-        cross = machine._cross(machine._accept_new(X)).astype(np.float64)
+        cross = machine._meet(machine._accept_new(X)).cross.astype(np.float64)
         influence = np.asarray(backend.to_numpy(cross.dense())) @ P + q
         left = self.predict(X)[:, None] - influence * residuals
         return left, left

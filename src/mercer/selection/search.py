@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -23,10 +24,10 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer.backend import Array
 from mercer.data import listed, size, take
 from mercer.estimators.base import PRECOMPUTED, KernelEstimator
+from mercer.selection.folds import Entered, learns_from_matrix
 from mercer.watch import Stopped, Watch, watching
 
 Split = tuple[Array, Array]
@@ -53,19 +54,15 @@ class Cells:
         self.scores = np.full((len(self.candidates), len(self.splits)), np.nan)
         self.seconds = np.full((2, *self.scores.shape), np.nan)  # of fitting, of scoring
         self.machines = [clone(self.estimator).set_params(**values) for values in self.candidates]
-        self.kept, self.current = (None, None), (None, None)
+        self.kept: Entered | None = None  # the data as the best kernel so far sees them: the best machine is trained on its matrix
         self.watch: Watch | None = None
 
     def fit(self, c: int, X: Any, y: Any, weights: Array | None) -> Any:
         """Candidate c on all samples."""
-        machine, given = clone(self.machines[c]), {} if weights is None else {"sample_weight": weights}
-        kernel, K = self.kept
-        if K is None or machine._given_kernel != kernel:
-            return machine.fit(X, y, **given)
-        asked, machine.kernel = machine.kernel, PRECOMPUTED
-        machine.fit(K, y, **given)
-        machine.kernel = asked
-        return machine._onto(X)
+        machine = clone(self.machines[c])
+        if self.kept is None or self.kept.stored is None or _kernel_of(machine) != _kernel_of(self.kept.door):
+            return machine.fit(X, y, **({} if weights is None else {"sample_weight": weights}))
+        return self.kept.train(machine, weights)
 
     def fill(self, X: Any, y: Any, weights: Array | None) -> str:
         """All cells; what ended it before, in words. Those that are done stand, whatever is raised."""
@@ -81,23 +78,19 @@ class Cells:
 
     def _fill(self, X: Any, y: Any, weights: Array | None) -> None:
         for kernel, members in self._by_kernel().items():
-            whole = self._matrix(kernel, X)
-            self.current = (kernel, whole)
+            entered = None if kernel is None else Entered.of(self.machines[members[0]], X, y)
             for s, (train, test) in enumerate(self.splits):
-                blocks = self._blocks(kernel, whole, X, train, test, _some(weights, train))
-                A, B = blocks or (take(X, train), take(X, test))
+                fold = None if entered is None else entered.fold(train, test, _some(weights, train))
                 for path in self._paths(members):
                     machines = [clone(self.machines[c]) for c in path]
-                    if blocks is not None:
-                        for machine in machines:
-                            machine.kernel = PRECOMPUTED
-                    self._cells(path, s, machines, (A, _some(y, train), _some(weights, train)), (B, _some(y, test), _some(weights, test)))
-            self._keep_best(members)
-
-    def _keep_best(self, members: list[int]) -> None:
-        """The matrix of the best kernel so far: the best machine is trained on it without computing it again."""
-        if self.best_index() in members:
-            self.kept = self.current
+                    given = {} if weights is None else {"sample_weight": weights[train]}
+                    if entered is None or fold is None:
+                        learn = partial(machines[0].fit, take(X, train), _some(y, train), **given)
+                    else:
+                        learn = partial(fold.learn, machines, _some(entered.y, train), _some(weights, train))
+                    self._cells(path, s, machines, learn, (fold.cross if fold else take(X, test), _some(y, test), _some(weights, test)))
+            if self.best_index() in members:
+                self.kept = entered
 
     def best_index(self) -> int | None:
         """The first of the best candidates that are finished."""
@@ -105,47 +98,15 @@ class Cells:
         return int(np.argmax(mean)) if np.isfinite(mean).any() else None
 
     def _by_kernel(self) -> dict[Any, list[int]]:
-        """Candidates with the same kernel; under None where X is the matrix or the estimator is not of ours."""
+        """Candidates with the same kernel; under None those that do not learn from one matrix."""
         groups: dict[Any, list[int]] = {}
         for c, machine in enumerate(self.machines):
-            ours = isinstance(machine, KernelEstimator) and not machine._precomputed and machine._one_kernel
-            groups.setdefault(machine._given_kernel if ours else None, []).append(c)
+            groups.setdefault(_kernel_of(machine), []).append(c)
         return groups
-
-    def _matrix(self, kernel: Any, X: Any) -> Array | None:
-        """K of all samples, where it is the same for every fold and fits in memory with that of the best kernel and the part of a fold."""
-        if kernel is None or kernel._data_driven:
-            return None
-        gram = kernel.gram(self._unpacked(X), compute=self._compute)
-        need = 5 * 8 * gram.shape[0] ** 2
-        return np.asarray(backend.to_numpy(gram.astype(np.float64).dense())) if need <= gram.compute.budget else None
-
-    @property
-    def _compute(self) -> Compute | None:
-        return getattr(self.estimator, "compute", None)
-
-    def _unpacked(self, X: Any) -> Any:
-        return self.estimator._unpacked(X) if isinstance(self.estimator, KernelEstimator) else X
-
-    def _blocks(self, kernel: Any, whole: Array | None, X: Any, train: Array, test: Array, weights: Array | None) -> tuple[Array, Array] | None:
-        """K(train, train) and K(test, train); None where they would not fit in memory, or there is no kernel to compute."""
-        if kernel is None:
-            whole = X if getattr(self.estimator, "_precomputed", False) else None
-            if whole is None:
-                return None
-        if whole is not None:
-            return whole[np.ix_(train, train)], whole[np.ix_(test, train)]
-        items = take(X, train)
-        bound = kernel.bind(kernel.domain.check(items), weights)
-        gram = bound.gram(self._unpacked(items), compute=self._compute)
-        if 4 * 8 * gram.shape[0] ** 2 > gram.compute.budget:
-            return None
-        cross = bound.gram(self._unpacked(take(X, test)), self._unpacked(items), compute=self._compute)
-        return tuple(np.asarray(backend.to_numpy(part.astype(np.float64).dense())) for part in (gram, cross))  # type: ignore[return-value]
 
     def _paths(self, members: list[int]) -> list[list[int]]:
         """Candidates that differ only in the parameter along which the estimator has a path."""
-        along = getattr(self.estimator, "_along", None)
+        along = getattr(self.estimator, "_along", None) if learns_from_matrix(self.estimator) else None
         if along is None:
             return [[c] for c in members]
         groups: dict[str, list[int]] = {}
@@ -154,12 +115,10 @@ class Cells:
             groups.setdefault(repr(sorted(rest.items())), []).append(c)
         return list(groups.values())
 
-    def _cells(self, path: list[int], s: int, machines: list[Any], train: tuple[Any, ...], test: tuple[Any, ...]) -> None:
+    def _cells(self, path: list[int], s: int, machines: list[Any], learn: Callable[[], Any], test: tuple[Any, ...]) -> None:
         start = time.perf_counter()
-        A, y, weights = train
-        given = {} if weights is None else {"sample_weight": weights}
         try:
-            fitted = machines[0]._path(A, y, machines, **given) if len(path) > 1 else [machines[0].fit(A, y, **given)]
+            learn()
         except (ValueError, ArithmeticError, MemoryError, TimeoutError) as error:
             if self.error_score == "raise" or (isinstance(error, Stopped) and not error.watch.partial):  # the search's own time
                 raise
@@ -169,7 +128,7 @@ class Cells:
         middle = time.perf_counter()
         B, y_test, weights = test
         weighed = {} if weights is None or not self._weighs else {"sample_weight": weights}
-        for c, machine in zip(path, fitted, strict=True):
+        for c, machine in zip(path, machines, strict=True):
             self.scores[c, s] = float(self.scorer(machine, B, y_test, **weighed))
         self.seconds[0, path, s] = (middle - start) / len(path)
         self.seconds[1, path, s] = (time.perf_counter() - middle) / len(path)
@@ -238,7 +197,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         door = clone(self.estimator)
         if isinstance(door, KernelEstimator) and not any("kernel" in values for values in ParameterGrid(self.param_grid)):  # before any work
             door._accept(X, reset=True)
-            door._weights(X, sample_weight)
+            door._weights(size(X), sample_weight)
         y = None if y is None else np.asarray(y)
         if y is not None and y.dtype.kind == "f":
             assert_all_finite(y, allow_nan=y.ndim == 2, input_name="y")  # among several outputs NaN is a missing label
@@ -338,6 +297,13 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags.estimator_type, tags.classifier_tags, tags.regressor_tags = inner.estimator_type, inner.classifier_tags, inner.regressor_tags
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
         return tags
+
+
+def _kernel_of(machine: Any) -> Any:
+    """The kernel of whose matrix a machine learns, "precomputed" where that is given; None where it does not learn from one."""
+    if not learns_from_matrix(machine):
+        return None
+    return PRECOMPUTED if machine._precomputed else machine._given_kernel if machine._one_kernel else None
 
 
 def _some(values: Any, chosen: Array) -> Any:

@@ -1,0 +1,80 @@
+"""Data that have passed the door of one kernel once, for all machines and all folds that learn from its matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from mercer.backend import Array
+from mercer.data import take
+from mercer.estimators.machine import Supervised, Unsupervised
+from mercer.gram import Gram, Use, held
+
+
+def learns_from_matrix(estimator: Any) -> bool:
+    """Whether a matrix is all that it learns from."""
+    return isinstance(estimator, Supervised | Unsupervised)
+
+
+class Fold(NamedTuple):
+    """The matrix of the training items, that of test items with them, and the machine that knows what was found at the door."""
+
+    door: Any
+    gram: Gram
+    cross: Gram
+
+    def learn(self, machines: Sequence[Any], y: Any, weights: Array | None) -> Array:
+        """Machines that differ at most in the parameter they have a path along learn; they answer for ``cross``. Returns who had weight."""
+        for machine in machines:
+            machine._as_entered_by(self.door)
+        used = machines[0]._learn_rows(self.gram, y, weights, machines)
+        for machine in machines:
+            machine.support_ = used[machine.support_]
+        return np.asarray(used)
+
+
+@dataclass(frozen=True, eq=False)
+class Entered:
+    """``door`` accepted X and y. ``gram`` is their matrix, None where the kernel takes something from data and each fold has its own; ``stored`` the
+    same in memory, where it fits there with that of another kernel and the part of a fold."""
+
+    door: Any
+    X: Any
+    y: Any
+    gram: Gram | None = None
+    stored: Gram | None = None
+
+    @classmethod
+    def of(cls, machine: Any, X: Any, y: Any) -> Entered:
+        door = clone(machine)
+        X, y = door._accept_training(X, y)
+        if not door._precomputed and door._given_kernel._data_driven:
+            return cls(door, X, y)
+        gram = door._matrix(X, None)
+        found = gram if gram.stored else held(gram, Use.FOLDS)
+        return cls(door, X, y, gram, found if found.stored else None)
+
+    def fold(self, train: Array, test: Array, weights: Array | None) -> Fold:
+        """The matrices of a fold, in memory where that of the training items, whose ``weights`` are given, fits there."""
+        if self.stored is not None:
+            return Fold(self.door, held(self.stored.sub(train, train), Use.FOLD), self.stored.sub(test, train))
+        door = self.door
+        if self.gram is None:
+            door, items = clone(self.door)._as_entered_by(self.door), take(self.X, train)
+            gram = door._matrix(items, weights)
+            cross = door.kernel_.gram(door._unpacked(take(self.X, test)), door._unpacked(items), compute=door.compute)
+        else:
+            gram, cross = self.gram.sub(train, train), self.gram.sub(test, train)
+        found = held(gram, Use.FOLD)
+        return Fold(door, found, held(cross, Use.FOLD) if found.stored else cross)
+
+    def train(self, machine: Any, weights: Array | None) -> Any:
+        """The machine, having learnt from all samples by the stored matrix, and remembering them."""
+        machine._as_entered_by(self.door)
+        used = machine._learn_rows(self.stored, self.y, weights, [machine])
+        machine._remember(self.X, self.gram, used)
+        return machine

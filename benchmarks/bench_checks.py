@@ -36,7 +36,7 @@ def main() -> None:
     nothing = best(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
     imported = best(lambda: subprocess.run([sys.executable, "-c", "import mercer as mc"], check=True))
     used = best(lambda: subprocess.run([sys.executable, "-c", "import mercer as mc; mc.Gaussian(1.0)([[0.0], [1.0]])"], check=True), 3)
-    helped = best(lambda: subprocess.run([sys.executable, "-m", "mercer.cli", "--help"], check=True, stdout=subprocess.DEVNULL))
+    helped = best(lambda: subprocess.run([sys.executable, "-m", "mercer.app.cli", "--help"], check=True, stdout=subprocess.DEVNULL))
     print(f"  import mercer: {imported - nothing:.3f} s above a bare Python; import and a first kernel: {used:.2f} s; mercer --help: {helped:.3f} s")
     noisy = 1 + 0.05 * np.random.default_rng(0).standard_normal((5000, 5000))
     single = noisy + noisy.T

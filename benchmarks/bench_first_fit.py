@@ -59,7 +59,7 @@ def main() -> None:
     print(machine())
     with tempfile.TemporaryDirectory() as prepared:
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "mercer.cli", "compile"], check=True, stdout=subprocess.DEVNULL, env=_caches(prepared))
+        subprocess.run([sys.executable, "-m", "mercer.app.cli", "compile"], check=True, stdout=subprocess.DEVNULL, env=_caches(prepared))
         print(f"mercer compile: {time.perf_counter() - start:.0f} s")
         imports: dict[str, list[float]] = {"mercer": [], "scikit-learn": []}
         for n, classes in SIZES:

@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from tables import table
 
-from mercer.job import learn
+from mercer.app.job import learn
 
 SETS = {"heart_scale": True, "german_numer": True, "svmguide1": True, "california_housing": False, "abalone": False}
 SEARCHED = 4000  # rows that scikit-learn's grid is searched on; the best is then trained on all

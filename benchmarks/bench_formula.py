@@ -9,7 +9,7 @@ from measure import interleaved, machine, table
 from sklearn.metrics.pairwise import rbf_kernel
 
 import mercer as mc
-from mercer.backend import exp, sqrt
+from mercer.formula import exp, sqrt
 from mercer.kernels.base import kernel, positive
 from mercer.kernels.families import Radial
 

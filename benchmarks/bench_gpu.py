@@ -9,8 +9,9 @@ import numpy as np
 import torch
 
 import mercer as mc
-from mercer.backend import Compute, exp, sqrt
+from mercer.compute import Compute
 from mercer.engine import gpu
+from mercer.formula import exp, sqrt
 from mercer.kernels.base import kernel, positive
 from mercer.kernels.families import Radial
 

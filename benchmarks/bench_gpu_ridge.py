@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import mercer as mc
-from mercer.backend import device_name
+from mercer.arrays import device_name
 
 
 def main(n: int = 50_000, d: int = 20) -> None:

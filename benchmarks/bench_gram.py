@@ -11,7 +11,7 @@ from measure import interleaved, machine, peak_memory, table
 from sklearn.metrics.pairwise import rbf_kernel
 
 import mercer as mc
-from mercer.threads import run_tasks
+from mercer.runtime.threads import run_tasks
 
 try:
     import onedal.primitives as onedal

@@ -17,8 +17,8 @@ from sklearn.svm import SVC as PeerSVC
 from tables import FOLDER, table
 
 import mercer as mc
+from mercer.files.readers import read_table
 from mercer.losses import Pinball
-from mercer.readers import read_table
 
 TAUS = (0.1, 0.5, 0.9)
 

@@ -22,7 +22,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import mercer as mc
-from mercer.kernels.graphs import simple_paths, written
+from mercer.kernels.graphs.labelled import simple_paths, written
 
 LENGTH = 5
 PATHS = mc.PathBag(LENGTH).atoms(charge=True, chirality=True)

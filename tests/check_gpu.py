@@ -16,7 +16,8 @@ import numpy as np
 import torch
 
 import mercer as mc
-from mercer.backend import Compute, to_numpy
+from mercer.arrays import to_numpy
+from mercer.compute import Compute
 from mercer.engine.gpu import available
 from tests.cases import CASES, Case
 from tests.engine.test_gpu import Elementary

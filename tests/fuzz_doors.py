@@ -33,7 +33,7 @@ import numpy as np
 import polars as pl
 
 import mercer as mc
-from mercer.readers import read_table
+from mercer.files.readers import read_table
 
 SECONDS_A_CASE = 20
 MEMORY = 12 * 2**30  # of addresses, of which libraries reserve many

@@ -15,8 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 import mercer as mc
-from mercer import ahead
-from mercer.cli import app
+from mercer.app import ahead
+from mercer.app.cli import app
 
 runner = CliRunner()
 
@@ -68,7 +68,7 @@ def _python(folder: Path, *arguments: str, timeout: float = 300) -> str:
 def test_a_first_fit_compiles_three_functions_and_none_after_mercer_compile(tmp_path: Path) -> None:
     """In float32 alone: the loop of the formula, whatever becomes of its values; the mirror in it; SMO. Then all that the kernel may need."""
     assert _python(tmp_path, "-c", DATA + "mc.SVC().fit(*data(1000)); print(backend.compilations())").split() == ["3"]
-    said = _python(tmp_path, "-m", "mercer.cli", "compile", "Gaussian()")
+    said = _python(tmp_path, "-m", "mercer.app.cli", "compile", "Gaussian()")
     assert said.startswith("compiling Gaussian()\n")
     assert " functions compiled, " in said
     assert "kB in" in said or "MB in" in said
@@ -79,7 +79,7 @@ def test_a_first_fit_compiles_three_functions_and_none_after_mercer_compile(tmp_
 
 @pytest.mark.slow
 def test_nothing_is_left_to_compile_for_usual_work(tmp_path: Path) -> None:
-    _python(tmp_path, "-m", "mercer.cli", "compile", timeout=1200)
+    _python(tmp_path, "-m", "mercer.app.cli", "compile", timeout=1200)
     counted = "import numba.core.event as ev\nwith ev.install_recorder('numba:compile') as seen:\n"
     body = "".join(f"    {line}\n" for line in FITS.strip().split("\n"))
     told = "print([e.data['dispatcher'].py_func.__qualname__ for _, e in seen.buffer if e.is_start])"
@@ -124,7 +124,7 @@ def test_every_kind_of_kernel_has_a_sample(kernel: mc.Kernel) -> None:
 
 
 def test_ctrl_c_ends_it_and_keeps_what_is_done(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "mercer.cli", "compile"]
+    command = [sys.executable, "-m", "mercer.app.cli", "compile"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_where(tmp_path)) as process:
         assert process.stdout is not None
         assert process.stderr is not None

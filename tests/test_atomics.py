@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
-from mercer.atomics import claim, count, read, write
+from mercer.native.atomics import claim, count, read, write
+from mercer.runtime import compiling
 
 
 def _count(flags, marks):  # type: ignore[no-untyped-def]
@@ -30,7 +30,7 @@ def _copy(flags):  # type: ignore[no-untyped-def]
 
 
 def test_every_number_is_given_once() -> None:
-    loop: Any = backend.jit(_count, cached=False)
+    loop: Any = compiling.jit(_count, cached=False)
     flags, marks = np.zeros(1, np.int64), np.zeros(200_000, np.int64)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: loop(flags, marks), range(4)))
@@ -39,7 +39,7 @@ def test_every_number_is_given_once() -> None:
 
 
 def test_a_job_is_claimed_by_one() -> None:
-    loop: Any = backend.jit(_claim, cached=False)
+    loop: Any = compiling.jit(_claim, cached=False)
     flags, jobs = np.zeros(1, np.int64), 10_000
     mine = np.zeros((4, jobs), np.int64)
     with ThreadPoolExecutor(4) as pool:
@@ -50,5 +50,5 @@ def test_a_job_is_claimed_by_one() -> None:
 
 def test_read_and_write() -> None:
     flags = np.array([7, 0], np.int64)
-    backend.jit(_copy, cached=False)(flags)
+    compiling.jit(_copy, cached=False)(flags)
     assert flags.tolist() == [7, 7]

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from mercer.candidates import Columns, Entries, candidates, relevance
-from mercer.kernels.vectors import Gaussian
-from mercer.kinds import Kind, infer_kinds
+from mercer.app.candidates import Columns, Entries, candidates, relevance
+from mercer.app.kinds import Kind, infer_kinds
+from mercer.kernels.vectors.standard import Gaussian
 
 FRAME = pl.DataFrame({"a": [1.0, 2.0, 4.0, 7.0], "b": [0.5, None, 2.5, 3.0], "c": ["u", "v", "u", None], "d": ["p", "p", "q", "q"]})
 KINDS = {"a": Kind("numeric", ""), "b": Kind("numeric", ""), "c": Kind("nominal", ""), "d": Kind("nominal", ""), "e": Kind("constant", "")}

@@ -14,8 +14,8 @@ from sklearn.datasets import load_iris
 from typer.testing import CliRunner
 
 import mercer as mc
-from mercer.cli import app
-from mercer.inventory import entries
+from mercer.app.cli import app
+from mercer.app.inventory import entries
 
 runner = CliRunner()
 
@@ -116,8 +116,8 @@ def test_where_nothing_can_be_written_is_found_before_the_work(folder: Path, opt
     def began(*_: object, **__: object) -> None:
         raise AssertionError("the work began")
 
-    monkeypatch.setattr("mercer.readers.read_table", began)
-    monkeypatch.setattr("mercer.persistence.load", began)
+    monkeypatch.setattr("mercer.files.readers.read_table", began)
+    monkeypatch.setattr("mercer.files.persistence.load", began)
     place = option if option.startswith("/") else str(folder / option)
     commands = [["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "-o", place]]
     if option != "out.xlsx":  # a model may have any name
@@ -274,7 +274,7 @@ def test_versions() -> None:
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     code = (
         f"import sys; sys.argv = ['mercer', *{arguments!r}]\n"
-        "from mercer.cli import main\n"
+        "from mercer.app.cli import main\n"
         "try:\n    main()\nexcept SystemExit as e:\n    assert not e.code\n"
         "heavy = [m for m in ('numpy', 'scipy', 'sklearn', 'numba', 'torch', 'dask', 'matplotlib', 'rdkit', 'polars', 'skops') if m in sys.modules]\n"
         "assert not heavy, heavy"

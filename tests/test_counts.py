@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 import mercer as mc
-from mercer.backend import Compute
+from mercer.compute import Compute
 from mercer.gram import CountsGram
 
 

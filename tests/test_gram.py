@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import mercer as mc
-from mercer.backend import Compute
+from mercer.compute import Compute
 from mercer.data import Anything, Domain, Ragged, Vectors
 from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel, kernel

@@ -30,12 +30,12 @@ from sklearn.pipeline import Pipeline
 
 import mercer as mc
 from mercer.data import DataError, Graphs
-from mercer.kernels.feature_space import ZeroNormWarning
+from mercer.kernels.compose.feature_space import ZeroNormWarning
 from tests import graph_oracles as truth
 from tests.graph_oracles import Plain, random_plain, relabelled
 from tests.oracles import matrix
 
-zero_norms_are_expected = pytest.mark.filterwarnings("ignore::mercer.kernels.feature_space.ZeroNormWarning")
+zero_norms_are_expected = pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 
 
 # --- kernels and what they should be ------------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
+from mercer.app.job import Model, learn
 from mercer.data import DataError
-from mercer.job import Model, learn
-from mercer.persistence import load, save
+from mercer.files.persistence import load, save
 
 
 def _diabetes() -> pl.DataFrame:

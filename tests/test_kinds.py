@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import mercer as mc
+from mercer.app.kinds import Kind, clean, conform, infer_kinds, task_of
 from mercer.data import DataError
-from mercer.kinds import Kind, clean, conform, infer_kinds, task_of
 
 N = 200
 rng = np.random.default_rng(0)

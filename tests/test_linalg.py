@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from mercer import linalg
-from mercer.linalg import NotPositive, cholesky, cholesky_solve, eigh, inverse, symmetric_svd, triangular_solve
+from mercer.native import linalg
+from mercer.native.linalg import NotPositive, cholesky, cholesky_solve, eigh, inverse, symmetric_svd, triangular_solve
 
 SIZES = [1, 2, 255, 256, 257, 513, 1100, 2100]
 PIVOTS = [(1, 0), (40, 0), (40, 39), (256, 255), (257, 256), (600, 0), (600, 299), (1100, 256), (1100, 1099), (2100, 1777)]

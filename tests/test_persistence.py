@@ -24,12 +24,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer as mc
+from mercer.app.job import learn
+from mercer.app.kinds import infer_kinds
 from mercer.data import Ragged
-from mercer.job import learn
+from mercer.files.persistence import FORMAT, Header, ModelFileError, header, load, save
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Radial
-from mercer.kinds import infer_kinds
-from mercer.persistence import FORMAT, Header, ModelFileError, header, load, save
 
 N = 60
 rng = np.random.default_rng(0)
@@ -127,7 +127,7 @@ def test_a_fresh_process_needs_only_this_module(files: Path) -> None:
     code = """
 import sys
 from pathlib import Path
-from mercer.persistence import load
+from mercer.files.persistence import load
 
 for path in sorted(Path(sys.argv[1]).iterdir()):
     case = load(path)
@@ -416,11 +416,11 @@ def test_two_parts_of_one_name(model_file: Path) -> None:
         ("builtins", "eval"),
         ("mercer.data", "nw"),  # an import of Mercer's is not Mercer's
         ("mercer.data", "Iterable"),
-        ("mercer.persistence", "Path"),
-        ("mercer.persistence", "load"),  # nor is a function a value
-        ("mercer.backend", "jit_source"),
+        ("mercer.files.persistence", "Path"),
+        ("mercer.files.persistence", "load"),  # nor is a function a value
+        ("mercer.formula", "jit_source"),
         ("mercer.engine.expression", "Node"),  # formulas are compiled: only kernels make them
-        ("mercer.cli", "app"),
+        ("mercer.app.cli", "app"),
         ("mercer.nothing", "SVC"),
         ("mercer_evil.kernels", "SVC"),
         ("mercer", "SVC"),
@@ -439,7 +439,7 @@ def test_foreign_classes_are_refused_by_name(model_file: Path, module: str, name
 def test_foreign_functions_and_methods_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "k.mercer"
     save(mc.Gaussian(1.0).map(np.log1p), path)
-    for module, name in (("os", "system"), ("mercer.persistence", "load")):
+    for module, name in (("os", "system"), ("mercer.files.persistence", "load")):
         save(mc.Gaussian(1.0).map(np.log1p), path)
 
         def change(parts: dict[str, bytes], module: str = module, name: str = name) -> None:

@@ -26,10 +26,10 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import mercer as mc
+from mercer.app.job import learn
 from mercer.data import DataError
-from mercer.job import learn
-from mercer.readers import MISSING, read_table, write_table
-from mercer.svmlight import SparseTable
+from mercer.files.readers import MISSING, read_table, write_table
+from mercer.files.svmlight import SparseTable
 
 
 def _written(folder: Path, content: str | bytes, name: str = "table.csv") -> Path:
@@ -309,7 +309,7 @@ def test_what_is_written_reads_back_the_same(tmp_path: Path, rows: list[Any], na
 @given(st.lists(st.lists(st.text("ab1.-,;\"\n '", max_size=5), min_size=3, max_size=3), min_size=1, max_size=12), st.sampled_from(",;"))
 def test_records_are_those_of_the_standard_library(rows: list[list[str]], delimiter: str) -> None:
     """Of what csv writes, the cells are those that csv reads."""
-    from mercer.readers import _cells
+    from mercer.files.readers import _cells
 
     out = io.StringIO()
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([["p", "q", "r"], *rows])

@@ -46,7 +46,7 @@ OF_ANY_LETTERS = [*WORDS, mc.Mismatch(3, 1), *FREE]
 every = pytest.mark.parametrize("kernel", EVERY, ids=str)
 of_any_length = pytest.mark.parametrize("kernel", OF_ANY_LENGTH, ids=str)
 of_any_letters = pytest.mark.parametrize("kernel", OF_ANY_LETTERS, ids=str)
-zero_norms_are_expected = pytest.mark.filterwarnings("ignore::mercer.kernels.feature_space.ZeroNormWarning")
+zero_norms_are_expected = pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 
 
 def dna(n: int, length: int = LENGTH, seed: int = 0, letters: str = "ACGT") -> list[str]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from mercer import backend
 from mercer.data import Domain, Vectors
+from mercer.formula import minimum
 from mercer.kernels.base import Kernel, kernel, positive
 from mercer.kernels.families import Additive, Explicit, Radial
 from mercer.testing import assert_kernel_contract
@@ -166,7 +166,7 @@ class LyingDiag(Radial):
     """exp(−d²) with a wrong diagonal."""
 
     def _profile(self, d2: Any) -> Any:
-        from mercer.backend import exp
+        from mercer.formula import exp
 
         return exp(-d2)
 
@@ -184,12 +184,12 @@ class LyingFeatures(Explicit):
         return X
 
     def _block(self, A: Any, B: Any) -> Any:
-        from mercer.backend import dot
+        from mercer.formula import dot
 
         return 2.0 * dot(A, B)
 
     def _diag(self, A: Any) -> Any:
-        from mercer.backend import sqnorm
+        from mercer.formula import sqnorm
 
         return 2.0 * sqnorm(A)
 
@@ -232,7 +232,7 @@ class InTheTerm(Additive):
     width: float = positive(1.0)
 
     def _term(self, x: Any, z: Any) -> Any:
-        return backend.minimum(self.width * x, self.width * z)
+        return minimum(self.width * x, self.width * z)
 
 
 @pytest.mark.parametrize("k", [WithNumpy(0.3), 2 * WithNumpy(0.3) + mc.Linear(), InTheTerm(0.5)], ids=str)

@@ -15,8 +15,8 @@ import pytest
 from joblib import Parallel, delayed
 
 import mercer as mc
-from mercer import threads
-from mercer.threads import ForkSafeLock, Interrupted, cached_property, run_tasks, single_threaded_blas
+from mercer.runtime import threads
+from mercer.runtime.threads import ForkSafeLock, Interrupted, cached_property, run_tasks, single_threaded_blas
 
 X = np.random.default_rng(0).standard_normal((1500, 6))
 Y = X[:, 0] > 0.2

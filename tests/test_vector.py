@@ -10,7 +10,7 @@ import pytest
 from numba import njit, types
 from numba.extending import intrinsic
 
-from mercer.vector import Vector
+from mercer.native.vector import Vector
 
 
 def _compiled(name: str) -> Any:
@@ -37,7 +37,7 @@ def _compiled(name: str) -> Any:
 
 
 def _apply(name: str, x: Any) -> Any:
-    from mercer.vector import register_bytes
+    from mercer.native.vector import register_bytes
 
     lanes = register_bytes() // x.itemsize
     padded = np.concatenate([x, np.ones(-len(x) % lanes, x.dtype)])

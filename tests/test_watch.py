@@ -17,12 +17,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 
 import mercer as mc
-from mercer import watch
-from mercer.backend import jit
 from mercer.kernels.base import Kernel, kernel
+from mercer.runtime import watch
+from mercer.runtime.compiling import jit
+from mercer.runtime.threads import run_tasks
+from mercer.runtime.watch import OutOfTime, Stopped, abandonable, asked_to_stop, look, report, watching
 from mercer.selection.search import NothingFinished
-from mercer.threads import run_tasks
-from mercer.watch import OutOfTime, Stopped, abandonable, asked_to_stop, look, report, watching
 
 
 @kernel

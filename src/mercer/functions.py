@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import Coded, check_weights, chunks, listed, meet, size, stack, take
 from mercer.gram import as_gram
 from mercer.kernels.base import Kernel
-from mercer.linalg import eigenvalues, least_squares
+from mercer.native.linalg import eigenvalues, least_squares
 
 _AT_ONCE = 4096  # items whose features are held
 
@@ -32,7 +33,7 @@ class RKHSFunction:
     bias: Any = 0.0
 
     def __post_init__(self) -> None:
-        coef = self.coef if backend.is_tensor(self.coef) else np.asarray(self.coef, dtype=None)
+        coef = self.coef if arrays.is_tensor(self.coef) else np.asarray(self.coef, dtype=None)
         if coef.ndim not in (1, 2) or len(coef) != size(self.centers):
             raise ValueError(f"There are {size(self.centers)} centres and coefficients of shape {tuple(coef.shape)}; give one (row) for each centre.")
         object.__setattr__(self, "coef", coef)
@@ -67,11 +68,11 @@ class RKHSFunction:
     def norm(self) -> Array:
         """‖f‖ = √(α^T K α), biases left out."""
         square = self.inner(self)
-        return math.sqrt(max(float(square), 0.0)) if square.ndim == 0 else np.sqrt(np.maximum(np.diagonal(backend.to_numpy(square)), 0.0))
+        return math.sqrt(max(float(square), 0.0)) if square.ndim == 0 else np.sqrt(np.maximum(np.diagonal(arrays.to_numpy(square)), 0.0))
 
     def simplified(self) -> RKHSFunction | FeatureFunction:
         """The same function without centres of weight 0; as weights ⟨w, φ(x)⟩ when the kernel has features and they are fewer."""
-        used = np.flatnonzero(np.any(backend.to_numpy(self.coef).reshape(len(self.coef), -1) != 0, axis=1))
+        used = np.flatnonzero(np.any(arrays.to_numpy(self.coef).reshape(len(self.coef), -1) != 0, axis=1))
         kept = RKHSFunction(self.kernel, take(self.centers, used), self.coef[used], self.bias) if len(used) < len(self.coef) else self
         if self.kernel.explicit and len(used):
             phi = self.kernel._embedded(kept.centers)
@@ -102,7 +103,7 @@ class RKHSFunction:
         if n >= count:
             return np.arange(count), self.coef
         gram = self.kernel.gram(self.centers).astype(np.float64)
-        coef = np.asarray(backend.to_numpy(self.coef), np.float64).reshape(count, -1)
+        coef = np.asarray(arrays.to_numpy(self.coef), np.float64).reshape(count, -1)
         rest = np.asarray(gram @ coef)  # ⟨f − g, φ(z)⟩ for every centre z and output
         left = np.array(gram.diag(), np.float64)  # ‖φ(z) − projection onto what is chosen‖²
         floor = 1e-10 * max(float(left.max()), 1e-300)
@@ -158,7 +159,7 @@ class FeatureFunction:
         if isinstance(self.weights, Coded):
             norms = np.sqrt(self.weights.sqnorm())
             return norms[0] if self.single else norms
-        return np.linalg.norm(backend.to_numpy(self.weights), axis=0)
+        return np.linalg.norm(arrays.to_numpy(self.weights), axis=0)
 
 
 def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> RKHSFunction:
@@ -173,7 +174,7 @@ def distance(kernel: Kernel, X: Any, Y: Any = None) -> Array:
     K = kernel(X, Y)
     xx = kernel.diag(X)
     zz = xx if Y is None else kernel.diag(Y)
-    xp = backend.namespace(K)
+    xp = arrays.namespace(K)
     return xp.sqrt(xp.clip(xx[:, None] + zz[None, :] - 2 * K, 0, None))
 
 
@@ -200,4 +201,4 @@ def effective_dimension(K: Any, alpha: float) -> float:
 
 def _matrix(K: Any) -> Any:
     gram = as_gram(K)
-    return backend.to_numpy(gram.dense()).astype(np.float64)
+    return arrays.to_numpy(gram.dense()).astype(np.float64)

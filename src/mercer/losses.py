@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, log_softmax, softmax
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.problems import DualQP
 
 

@@ -17,15 +17,16 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import Vectors, as_frame, size
 from mercer.estimators.spectral_clustering import SpectralClustering
 from mercer.gram import Gram, as_gram
 from mercer.gram.validity import check_symmetric
 from mercer.kernels.base import Kernel
-from mercer.lapack import eigh_largest
-from mercer.linalg import centred, eigenvalues, signed
+from mercer.native.lapack import eigh_largest
+from mercer.native.linalg import centred, eigenvalues, signed
 
 __all__ = ["ClusterDisplay", "CorrelogramDisplay", "EmbeddingDisplay", "GramDisplay", "NoveltyDisplay"]
 
@@ -342,8 +343,8 @@ class NoveltyDisplay:
         points = plane.project(_numbers(X))
         x, y = (np.linspace(*_widened(column), resolution) for column in points.T)
         grid = plane.lift(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
-        values = np.asarray(backend.to_numpy(estimator.decision_function(_like(grid, X))), np.float64).reshape(resolution, resolution)
-        inliers = np.asarray(backend.to_numpy(estimator.predict(X))) > 0
+        values = np.asarray(arrays.to_numpy(estimator.decision_function(_like(grid, X))), np.float64).reshape(resolution, resolution)
+        inliers = np.asarray(arrays.to_numpy(estimator.predict(X))) > 0
         where = "\non the plane of the first two principal axes through the mean" if plane.principal else ""
         title = f"{_called(estimator)}: {np.sum(~inliers)} of {len(inliers)} are outliers{where}"
         return cls(x, y, values, points, inliers, plane.names, title).plot(ax, **kwargs)
@@ -470,7 +471,7 @@ class _Plane:
 
 
 def _symmetric(gram: Gram) -> Array:
-    K = backend.to_numpy(gram.dense())
+    K = arrays.to_numpy(gram.dense())
     if not np.isfinite(K).all():
         i, j = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(f"The matrix has no finite value at K[{i}, {j}]: {K[i, j]}.")
@@ -493,7 +494,7 @@ def _clusters(K: Array, n_clusters: int) -> Array:
 def _numbers(X: Any) -> Array:
     """Rows of finite numbers, as a dense array of float64."""
     checked = Vectors().check(X)
-    dense = checked.toarray() if hasattr(checked, "toarray") else backend.to_numpy(checked)
+    dense = checked.toarray() if hasattr(checked, "toarray") else arrays.to_numpy(checked)
     if not len(dense):
         raise ValueError("There are no rows to show.")
     return np.asarray(dense, np.float64)
@@ -501,7 +502,7 @@ def _numbers(X: Any) -> Array:
 
 def _one_each(values: Any, n: int, name: str) -> Array:
     """One value for each of n rows; what NumPy cannot sort goes by its text."""
-    array = np.asarray(backend.to_numpy(values) if backend.is_tensor(values) else values)
+    array = np.asarray(arrays.to_numpy(values) if arrays.is_tensor(values) else values)
     if array.shape != (n,):
         raise ValueError(f"{name} of shape {array.shape}: one value is needed for each of {n} rows.")
     if array.dtype.kind == "f" and not np.isfinite(array).all():

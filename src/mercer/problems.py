@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array
+from mercer.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,14 +16,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
-from mercer import backend
-from mercer.backend import Compute
+from mercer import arrays
+from mercer.compute import Compute
 from mercer.data import size, take
 from mercer.gram import Gram, KernelGram
 from mercer.gram.validity import asymmetry, beyond_schwarz, extreme_eigenvalues
 from mercer.kernels.base import Kernel
 from mercer.kernels.notation import NotationError, names_of, parse
-from mercer.linalg import eigenvalues
+from mercer.native.linalg import eigenvalues
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def check_kernel(kernel: Kernel, X: Any) -> Validity:
         K = KernelGram.of(kernel, A, A, Compute(), mirror=False).dense()
     except FloatingPointError as error:
         return Validity(False, False, float("nan"), float("nan"), False, str(error))
-    found = _examine(backend.to_numpy(K), str(kernel))
+    found = _examine(arrays.to_numpy(K), str(kernel))
     missing, why = kernel.without_derivative(X)
     said = f" It has no derivative with respect to {', '.join(missing)}: {why}." if missing else ""
     return replace(found, verdict=found.verdict + said, without_derivative=tuple(missing))
@@ -83,7 +83,7 @@ def check_kernel(kernel: Kernel, X: Any) -> Validity:
 
 def check_gram(K: Any) -> Validity:
     """Whether a matrix can be the Gram matrix of a kernel."""
-    K = backend.to_numpy(K.dense() if hasattr(K, "dense") else K.toarray() if sparse.issparse(K) else K)
+    K = arrays.to_numpy(K.dense() if hasattr(K, "dense") else K.toarray() if sparse.issparse(K) else K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A Gram matrix is square, got shape {K.shape}.")
     if K.dtype.kind not in "fiub":
@@ -94,7 +94,7 @@ def check_gram(K: Any) -> Validity:
 def _examine(K: Any, name: str) -> Validity:
     nan, tolerance = float("nan"), _tolerance(K.dtype)
     K = K.astype(np.float64, copy=False)
-    if not backend.all_finite(K):
+    if not arrays.all_finite(K):
         i, j = divmod(int(np.argmax(~np.isfinite(K))), K.shape[1])
         return Validity(False, False, nan, nan, False, f"{name}: the value for the pair ({i}, {j}) is {K[i, j]}.", tolerance)
     pair = asymmetry(K, tolerance)
@@ -140,7 +140,7 @@ def check_mercer(kernel: Kernel, interval: tuple[float, float], nodes: int = 64)
     x, w = np.polynomial.legendre.leggauss(nodes)
     points = ((b - a) * x + (a + b)) / 2
     root = np.sqrt(w * (b - a) / 2)
-    K = backend.to_numpy(kernel(points[:, None]))
+    K = arrays.to_numpy(kernel(points[:, None]))
     return eigenvalues(root[:, None] * K * root)[::-1]
 
 
@@ -154,12 +154,12 @@ def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> No
     assert_reads_back(kernel)
     kernel = kernel.bind(X)
     assert_reads_back(kernel)
-    K = backend.to_numpy(kernel(X)).astype(np.float64)
+    K = arrays.to_numpy(kernel(X)).astype(np.float64)
     n = len(K)
     scale = max(float(np.abs(K).max()), 1e-300)
 
     def close(actual: Any, expected: Any, what: str) -> None:
-        gap = float(np.max(np.abs(backend.to_numpy(actual) - expected), initial=0.0))
+        gap = float(np.max(np.abs(arrays.to_numpy(actual) - expected), initial=0.0))
         assert gap <= rtol * scale, f"{kernel}: {what} differs by {gap / scale:.2g} of the largest value"
 
     items = kernel.domain.check(X)
@@ -175,7 +175,7 @@ def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> No
         assert smallest >= -1e-9 * max(largest, 1e-300), f"{kernel} claims to be positive semi-definite, but has the eigenvalue {smallest:.3g}"
     if kernel.explicit:
         phi = kernel.features(X)
-        product = (phi @ phi.T).toarray() if sparse.issparse(phi) else backend.to_numpy(phi @ phi.T)
+        product = (phi @ phi.T).toarray() if sparse.issparse(phi) else arrays.to_numpy(phi @ phi.T)
         close(product, K, "the inner product of features")
     if not any(part._bound_to_values for part in kernel._parts()):
         missing, why = kernel.without_derivative(X)

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mercer as mc
-from mercer.backend import Compute, exp, sqrt
+from mercer.compute import Compute
 from mercer.engine import cpu, tiles
 from mercer.engine.mirror import mirror
+from mercer.formula import exp, sqrt
 from mercer.kernels.base import kernel, positive
 from mercer.kernels.families import Radial
 from tests.cases import CASES, Case, real

@@ -5,16 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mercer import backend
-from mercer.backend import (
+from mercer.engine.expression import Untraceable, leaf, log_derivative, number, parameter, parameter_names, symbolic, trace, transposed, walk
+from mercer.formula import (  # fmt: skip
     absolute,
     arccos,
     arcsin,
     arctan,
     cos,
     cosh,
+    dot,
     exp,
     expm1,
+    fold,
     log,
     log1p,
     maximum,
@@ -22,13 +24,13 @@ from mercer.backend import (
     power,
     sin,
     sinh,
+    sqdist,
     sqrt,
     square,
     tan,
     tanh,
     where,
-)  # fmt: skip
-from mercer.engine.expression import Untraceable, leaf, log_derivative, number, parameter, parameter_names, symbolic, trace, transposed, walk
+)
 
 ROW, COL = leaf("row", 0), leaf("col", 0)
 
@@ -82,13 +84,13 @@ def test_derivative_of_a_root_at_zero_is_finite() -> None:
 
 
 def test_equal_formulas_are_one_node() -> None:
-    x = backend.dot(ROW, COL)
-    assert exp(x) == exp(backend.dot(ROW, COL))
-    assert len(walk(exp(x) + exp(backend.dot(ROW, COL)))) == 5  # two leaves, dot, exp, sum
+    x = dot(ROW, COL)
+    assert exp(x) == exp(dot(ROW, COL))
+    assert len(walk(exp(x) + exp(dot(ROW, COL)))) == 5  # two leaves, dot, exp, sum
 
 
 def test_identities_keep_formulas_short() -> None:
-    x = backend.dot(ROW, COL)
+    x = dot(ROW, COL)
     assert 1.0 * x + 0.0 == x
     assert 0.0 * x == number(0)
     assert x / 1 - 0 == x
@@ -122,20 +124,20 @@ def test_a_leaf_that_occurs_twice_is_listed_once() -> None:
 
 
 def test_transposition_is_an_involution() -> None:
-    formula = exp(-backend.sqdist(ROW, COL)) * leaf("row", 1) + leaf("col", 2)
+    formula = exp(-sqdist(ROW, COL)) * leaf("row", 1) + leaf("col", 2)
     assert transposed(formula) != formula
     assert transposed(transposed(formula)) == formula
 
 
 def test_parameters_belong_to_the_profile() -> None:
     with pytest.raises(ValueError, match="_profile"):
-        backend.fold(lambda s, x, z: (s[0] + parameter("t", 1.0) * x,), (0.0,), ROW, COL)
+        fold(lambda s, x, z: (s[0] + parameter("t", 1.0) * x,), (0.0,), ROW, COL)
     with pytest.raises(Untraceable):
-        backend.dot(ROW, ROW)
+        dot(ROW, ROW)
 
 
 def test_parameter_names_in_order() -> None:
-    formula = parameter("b", 1.0) * exp(parameter("a", 1.0) * backend.dot(ROW, COL)) + parameter("b", 1.0)
+    formula = parameter("b", 1.0) * exp(parameter("a", 1.0) * dot(ROW, COL)) + parameter("b", 1.0)
     assert parameter_names(formula) == ["b", "a"]
 
 

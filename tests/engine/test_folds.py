@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mercer import backend
+from mercer import formula
 from mercer.engine import reductions
 from mercer.engine.expression import Fold, fold_variable
 from mercer.engine.folds import compilable, source
@@ -45,7 +45,8 @@ def test_what_cannot_be_compiled_is_not() -> None:
 
 SCRIPT = """
 import numpy as np, mercer as mc
-from mercer import backend
+from mercer import backend, formula
+from mercer import formula
 from mercer.engine import reductions
 reductions._WORTH_COMPILING = 0
 X = np.arange(6.0).reshape(3, 2)
@@ -84,7 +85,7 @@ def test_elementary_functions_in_a_fold(name: str, monkeypatch: pytest.MonkeyPat
     @kernel
     class Elementary(Additive):
         def _term(self, x: Any, z: Any) -> Any:
-            return getattr(backend, name)(x * z)
+            return getattr(formula, name)(x * z)
 
     X = np.random.default_rng(0).uniform(0.1, 0.9, (30, 3))
     truth = getattr(np, name)(X[:, None] * X[None]).sum(2)

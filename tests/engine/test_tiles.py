@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import mercer as mc
-from mercer.backend import Compute
+from mercer.compute import Compute
 from mercer.engine import tiles
 from mercer.engine.joins import SparseDot
 from mercer.engine.reductions import SqDistBlock

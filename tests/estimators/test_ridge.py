@@ -21,7 +21,7 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
-from mercer.backend import Compute
+from mercer.compute import Compute
 from mercer.data import Anything
 from mercer.kernels.base import Kernel, kernel
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import mercer as mc
-from mercer.kernels.algebra import Product, Scaled, Sum
+from mercer.kernels.compose.algebra import Product, Scaled, Sum
 from tests.cases import real
 
 X = real(17)
@@ -38,7 +38,7 @@ def close(a: Any, b: Any) -> None:
     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * max(1e-300, float(np.abs(b).max())))
 
 
-@pytest.mark.filterwarnings("ignore::mercer.kernels.feature_space.ZeroNormWarning")
+@pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 @given(a=KERNELS, b=KERNELS, c=KERNELS)
 def test_the_algebra_is_that_of_the_matrices(a: mc.Kernel, b: mc.Kernel, c: mc.Kernel) -> None:
     A, B, C = a(X), b(X), c(X)
@@ -51,7 +51,7 @@ def test_the_algebra_is_that_of_the_matrices(a: mc.Kernel, b: mc.Kernel, c: mc.K
     assert C.shape == (17, 17)
 
 
-@pytest.mark.filterwarnings("ignore::mercer.kernels.feature_space.ZeroNormWarning")
+@pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 @given(k=KERNELS)
 def test_a_proof_of_psd_is_kept_and_true(k: mc.Kernel) -> None:
     assert k.psd is True
@@ -59,14 +59,14 @@ def test_a_proof_of_psd_is_kept_and_true(k: mc.Kernel) -> None:
     assert values[0] >= -1e-9 * max(values[-1], 1e-300)
 
 
-@pytest.mark.filterwarnings("ignore::mercer.kernels.feature_space.ZeroNormWarning")
+@pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 @given(k=KERNELS, seed=st.integers(0, 10**6))
 def test_order_of_the_rows_does_not_matter(k: mc.Kernel, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(17)
     close(k(X[order]), k(X)[np.ix_(order, order)])
 
 
-@pytest.mark.filterwarnings("ignore::mercer.kernels.feature_space.ZeroNormWarning")
+@pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 @given(k=KERNELS, cut=st.integers(1, 16))
 def test_chunks_do_not_matter(k: mc.Kernel, cut: int) -> None:
     close(np.vstack([k(X[:cut], X), k(X[cut:], X)]), k(X))
@@ -103,7 +103,7 @@ def test_explicit_survives() -> None:
     assert not mc.exp(linear).explicit
 
 
-@pytest.mark.filterwarnings("ignore::mercer.kernels.feature_space.ZeroNormWarning")
+@pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 def test_sparse_features_stay_sparse() -> None:
     S = sparse.csr_array(np.where(X > 0.5, X, 0))
     for k in (

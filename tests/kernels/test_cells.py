@@ -10,7 +10,7 @@ import pytest
 
 import mercer as mc
 from mercer.data import Coded, Ragged
-from mercer.kernels import cells
+from mercer.kernels.sequences import cells
 
 KERNELS = [
     mc.Spectrum(1),

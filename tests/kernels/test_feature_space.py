@@ -8,7 +8,7 @@ import pytest
 import mercer as mc
 from mercer.data import DataError
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.feature_space import ZeroNormWarning
+from mercer.kernels.compose.feature_space import ZeroNormWarning
 from tests.cases import real
 
 X, Y = real(20), real(9)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mercer.kernels import letters
+from mercer.kernels.sequences import letters
 
 SIDES: dict[str, Any] = {
     "bytes": np.array([0, 3, 200, 3, 255, 7], np.uint8),

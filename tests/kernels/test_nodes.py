@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import mercer as mc
-from mercer.kernels import nodes
+from mercer.kernels.graphs.labelled import nodes
 from tests import graph_oracles as truth
 from tests.cases import NETWORK, SIGNED
 
@@ -133,7 +133,7 @@ def test_columns_of_hard_graphs(make: Any, monkeypatch: Any) -> None:
 def test_unfinished_columns_are_not_kept(monkeypatch: Any) -> None:
     monkeypatch.setattr(nodes, "_DENSE", 5)
     kernel = mc.Diffusion(NETWORK, 0.7)
-    monkeypatch.setattr("mercer.threads.stopping", lambda: True)
+    monkeypatch.setattr("mercer.runtime.threads.stopping", lambda: True)
     kernel._block(*(kernel.domain.check(np.arange(9)) for _ in range(2)))
     monkeypatch.undo()
     monkeypatch.setattr(nodes, "_DENSE", 5)

@@ -84,7 +84,7 @@ def test_bound_kernels_parse_back() -> None:
 
 def test_the_contract_finds_a_kernel_that_does_not_read_back() -> None:
     from mercer.kernels.base import kernel
-    from mercer.kernels.feature_space import Wrapper
+    from mercer.kernels.compose.feature_space import Wrapper
 
     @kernel
     class Whispered(Wrapper):

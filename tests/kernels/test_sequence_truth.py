@@ -22,7 +22,7 @@ TOKENS: list[Any] = [1, 1.0, "1", b"1", ("a", 2), "ab"]  # 1 == 1.0, the others 
 DECAYS = st.sampled_from([0.1, 0.5, 0.9, 1.0])
 SIGMAS = st.sampled_from([0.5, 1.0, 2.5])
 few = settings(max_examples=40, deadline=None)
-zero_norms_are_expected = pytest.mark.filterwarnings("ignore::mercer.kernels.feature_space.ZeroNormWarning")
+zero_norms_are_expected = pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 
 
 # --- inputs and comparisons ---------------------------------------------------------------------------------------------------

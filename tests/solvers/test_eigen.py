@@ -10,8 +10,8 @@ import pytest
 import mercer as mc
 from mercer.gram import DenseGram
 from mercer.problems import Eigen
+from mercer.runtime.watch import watching
 from mercer.solvers.eigen import block_krylov, solve_eigen
-from mercer.watch import watching
 
 
 def truth(K: Any, w: Any, centred: bool) -> tuple[Any, Any]:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import mercer as mc
-from mercer.backend import Compute
+from mercer.compute import Compute
 from mercer.gram import DenseGram, LowRankGram
-from mercer.linalg import NotPositive
+from mercer.native.linalg import NotPositive
 from mercer.solvers.inverses import Factored, Woodbury, choose, fits, pivoted_cholesky
 
 

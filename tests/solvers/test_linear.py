@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import mercer as mc
-from mercer.backend import Compute
+from mercer.compute import Compute
 from mercer.gram import CachedGram, DenseGram, Gram, LowRankGram
 from mercer.problems import LinearSolution, LinearSystem
 from mercer.solvers.inverses import Woodbury

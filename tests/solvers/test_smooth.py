@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression, PoissonRegressor
 from threadpoolctl import threadpool_limits
 
 import mercer as mc
-from mercer.backend import Compute
+from mercer.compute import Compute
 from mercer.gram import DenseGram, LowRankGram
 from mercer.losses import Expectile, Huber, Logistic, Loss, Multinomial, Poisson, Squared, SquaredHinge
 from mercer.problems import SmoothERM, SmoothSolution

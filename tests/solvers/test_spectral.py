@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 
 import mercer as mc
 from mercer.gram import DenseGram, LowRankGram
-from mercer.linalg import NotPositive
+from mercer.native.linalg import NotPositive
 from mercer.solvers.spectral import Spectrum, Tridiagonal, grid
 
 RIDGES = np.array([1e-4, 0.03, 1.0, 20.0])

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.backend import Compute, physical_memory
+from mercer.compute import Compute, physical_memory
 from mercer.data.tables import DataError, excerpt
 
 _SHARE = 8  # of the machine's memory, one part of so many

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import arrays
 from mercer.data.coded import Coded
 from mercer.data.graphs import label_code
 from mercer.data.objects import Domain
@@ -67,8 +67,8 @@ class Sets(Domain):
         frame = as_frame(X)
         if frame is not None:
             X = frame.to_numpy()
-        if backend.is_tensor(X):
-            X = backend.to_numpy(X)
+        if arrays.is_tensor(X):
+            X = arrays.to_numpy(X)
         if sparse.issparse(X):
             return _of_sparse(sparse.csr_array(X))
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype != object:

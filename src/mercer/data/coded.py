@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend, threads
+from mercer import arrays
 from mercer.data.representations import batches, offsets_of, spans
-from mercer.threads import cached_property
+from mercer.runtime import compiling, threads
+from mercer.runtime.threads import cached_property
 
 _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FIRST_TABLE = 2**12
@@ -83,7 +84,7 @@ class Coded:
         if not np.ndim(factor):
             return self.valued(self.values.astype(self.dtype, copy=False) * factor)
         out = np.empty(len(self.values), self.dtype)
-        backend.compiled(_scale_loop)(self.values, self.offsets, np.asarray(factor, out.dtype), out)
+        compiling.compiled(_scale_loop)(self.values, self.offsets, np.asarray(factor, out.dtype), out)
         return self.valued(out)
 
     def valued(self, values: Any) -> Coded:
@@ -106,7 +107,7 @@ class Coded:
         """An ordinary feature matrix: its columns are numbered by their place."""
         if isinstance(phi, Coded):
             return phi
-        csr = sparse.csr_array(backend.to_numpy(phi) if not sparse.issparse(phi) else phi)
+        csr = sparse.csr_array(arrays.to_numpy(phi) if not sparse.issparse(phi) else phi)
         return cls(csr.indices.astype(np.uint64), csr.data, csr.indptr.astype(np.int64))
 
     def unary(self) -> Coded:
@@ -121,7 +122,7 @@ class Coded:
         room = len(self.keys) + len(other.keys)
         codes, values, lengths = np.empty(room, np.uint64), np.empty(room), np.empty(self.shape[0], np.int64)
         sides = (self.codes, self.values, self.offsets, other.codes, other.values, other.offsets)
-        end = backend.compiled(_sum_loop)(*sides, codes, values, lengths)
+        end = compiling.compiled(_sum_loop)(*sides, codes, values, lengths)
         return Coded(codes[:end], values[:end], offsets_of(lengths))
 
     def combined(self, weights: Any) -> Coded:
@@ -281,7 +282,7 @@ def _scale_loop(values, offsets, factors, out):  # type: ignore[no-untyped-def]
 def row_norms(values: Any, offsets: Any) -> Any:
     """The sum of squares of each row."""
     out = np.empty(len(offsets) - 1)
-    backend.compiled(_norm_loop)(values, offsets, out)
+    compiling.compiled(_norm_loop)(values, offsets, out)
     return out
 
 
@@ -299,9 +300,9 @@ def numbered(lists: list[Any]) -> tuple[list[Any], int]:
     Codes are first dealt to parts by their first bits, so that the table of a part stays in a cache, and threads take parts.
     """
     bits = min(_MOST_PARTS, max(0, int(sum(map(len, lists)) // _PART).bit_length()))
-    dealt = [backend.compiled(_deal_loop)(codes, bits) for codes in lists]
+    dealt = [compiling.compiled(_deal_loop)(codes, bits) for codes in lists]
     ids, counts = [np.empty(len(codes), np.int32) for codes in lists], np.zeros(2**bits + 1, np.int64)
-    number = backend.compiled(_number_loop)
+    number = compiling.compiled(_number_loop)
 
     def task(part: int) -> None:
         keys, places, count = np.zeros(_FIRST_TABLE, np.uint64), np.full(_FIRST_TABLE, -1, np.int32), 0
@@ -313,7 +314,7 @@ def numbered(lists: list[Any]) -> tuple[list[Any], int]:
     bases = np.cumsum(counts)
     if bits:
         for codes, out in zip(lists, ids, strict=True):
-            backend.compiled(_shift_loop)(codes, bits, bases, out)
+            compiling.compiled(_shift_loop)(codes, bits, bases, out)
     return ids, int(bases[-1])
 
 

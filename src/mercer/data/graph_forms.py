@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import arrays
 from mercer.data.graph_notices import is_matrix, tell_of_names, tell_of_numbers
 from mercer.data.graphs import Graph, PackedGraphs, labels_by_edge, pack
 from mercer.data.notices import one_call
@@ -226,7 +226,7 @@ def _of_mapping(g: Mapping[str, Any]) -> Graph:
     n = next((get[k] for k in ("n_vertices", "num_nodes") if k in get), None)
     marks = next((get[k] for k in ("edge_labels", "edge_attr") if k in get), None)
     if "edge_index" in get:
-        index = backend.to_numpy(get["edge_index"]) if backend.is_tensor(get["edge_index"]) else np.asarray(get["edge_index"])
+        index = arrays.to_numpy(get["edge_index"]) if arrays.is_tensor(get["edge_index"]) else np.asarray(get["edge_index"])
         if index.size and (index.ndim != 2 or len(index) != 2 or (index.dtype.kind not in "iu" and (index % 1).any())):
             raise DataError(f"edge_index holds two rows of vertex numbers, got {index.dtype} of shape {index.shape}")
         edges = index.astype(np.int64).reshape(2, -1).T
@@ -246,7 +246,7 @@ def _of_mapping(g: Mapping[str, Any]) -> Graph:
 
 def _one_hot(rows: Any) -> Any:
     try:
-        x = backend.to_numpy(rows) if backend.is_tensor(rows) else np.asarray(rows)
+        x = arrays.to_numpy(rows) if arrays.is_tensor(rows) else np.asarray(rows)
     except ValueError:
         return None  # ragged; what reads it says so
     if x.ndim == 2 and x.shape[1] > 1 and x.dtype.kind in "iufb" and ((x == 0) | (x == 1)).all() and (x.sum(1) == 1).all():
@@ -255,7 +255,7 @@ def _one_hot(rows: Any) -> Any:
 
 
 def _rows(marks: Any) -> Any:
-    x = backend.to_numpy(marks) if backend.is_tensor(marks) else marks
+    x = arrays.to_numpy(marks) if arrays.is_tensor(marks) else marks
     if isinstance(x, np.ndarray) and x.ndim == 2:
         return x[:, 0] if x.shape[1] == 1 else [row.index(1) if set(row) == {0, 1} and sum(row) == 1 else tuple(row) for row in x.tolist()]
     return x

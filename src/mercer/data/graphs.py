@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import arrays
 from mercer.data.coded import mix
 from mercer.data.representations import offsets_of, spans
 from mercer.data.sequences import canonical, is_missing, token_code
 from mercer.data.tables import DataError
+from mercer.runtime import compiling
 
 UNLABELLED = None  # the label of a vertex or edge without one
 _SALT = np.uint64(0x5851F42D4C957F2D)
@@ -113,13 +114,13 @@ def labels_by_edge(labels: Any, pairs: Any, *, directed: bool) -> Any:
 def _listed(labels: Any) -> Any:
     if isinstance(labels, np.ndarray) and labels.ndim == 1:
         return labels.copy()
-    if backend.is_tensor(labels):
-        return backend.to_numpy(labels)
+    if arrays.is_tensor(labels):
+        return arrays.to_numpy(labels)
     return list(labels)
 
 
 def _attributes(attributes: Any, n: int) -> Any:
-    numbers = backend.to_numpy(attributes) if backend.is_tensor(attributes) else np.asarray(attributes, np.float64)
+    numbers = arrays.to_numpy(attributes) if arrays.is_tensor(attributes) else np.asarray(attributes, np.float64)
     if numbers.ndim > 2:
         raise DataError(f"attributes are numbers for each vertex, a table of two dimensions; got shape {numbers.shape}")
     numbers = numbers.astype(np.float64).reshape((n, -1) if n else (0, numbers.shape[-1] if numbers.ndim > 1 else 1))
@@ -216,7 +217,7 @@ def _side_by_side(attributes: list[Any], counts: Any) -> Any:
 
 def _by_vertex(sources: Any, targets: Any, base: Any, marks: Any) -> tuple[Any, Any, Any]:
     """(starts, ends, marks) of arcs in the order of their sources; ends are numbered within their graph."""
-    return backend.compiled(_by_vertex_loop)(sources, targets, base, marks)  # type: ignore[no-any-return]
+    return compiling.compiled(_by_vertex_loop)(sources, targets, base, marks)  # type: ignore[no-any-return]
 
 
 def _by_vertex_loop(sources, targets, base, marks):  # type: ignore[no-untyped-def]

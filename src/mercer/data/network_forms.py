@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import arrays
 from mercer.data.graphs import Graph
 from mercer.data.notices import lost
 from mercer.data.tables import DataError, as_frame
@@ -56,8 +56,8 @@ def _as_matrix(graph: Any) -> Any:
     """A matrix of weights; None for what must be a list of edges."""
     if sparse.issparse(graph):
         return sparse.csr_array(graph)
-    if backend.is_tensor(graph):
-        graph = backend.to_numpy(graph)
+    if arrays.is_tensor(graph):
+        graph = arrays.to_numpy(graph)
     rows = graph if isinstance(graph, list) and graph and all(isinstance(row, list | np.ndarray) for row in graph) else None
     if rows is not None and all(len(row) == len(rows) for row in rows):
         graph = np.asarray(graph)

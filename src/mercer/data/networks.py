@@ -10,13 +10,13 @@ from weakref import finalize
 import numpy as np
 from scipy import sparse
 
-from mercer import threads
 from mercer.data.network_forms import weights_and_names
 from mercer.data.objects import Domain, Nodes
 from mercer.data.representations import Rep
 from mercer.data.sequences import items_of
 from mercer.data.tables import DataError
-from mercer.linalg import eigh
+from mercer.native.linalg import eigh
+from mercer.runtime import threads
 
 _CLOSE = 1e-10
 

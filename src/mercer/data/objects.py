@@ -9,7 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from mercer import backend
+from mercer import arrays
 from mercer.data.representations import Ragged, Rep
 from mercer.data.tables import DataError, as_frame
 
@@ -76,7 +76,7 @@ class Nodes(Domain):
 
     def check(self, X: Any) -> Rep:
         series = nw.from_native(X, series_only=True, pass_through=True)
-        ids = backend.to_numpy(series.to_numpy() if isinstance(series, nw.Series) else X)
+        ids = arrays.to_numpy(series.to_numpy() if isinstance(series, nw.Series) else X)
         if ids.ndim == 2 and ids.shape[1] == 1:
             ids = ids[:, 0]
         if ids.ndim != 1:

@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import arrays
 from mercer.data.tables import DataError, as_frame
 
 Rep = Any
@@ -106,8 +106,8 @@ def take(rep: Rep, rows: Any) -> Rep:
         return frame[np.arange(len(frame))[rows].tolist()].to_native()
     if hasattr(rep, "to_list"):  # a column of a data frame, whose brackets may mean labels
         return take(listed(rep), rows)
-    if backend.is_tensor(rep) and not isinstance(rows, slice):
-        rows = backend.like(np.asarray(rows, np.int64), rep)
+    if arrays.is_tensor(rep) and not isinstance(rows, slice):
+        rows = arrays.like(np.asarray(rows, np.int64), rep)
     return rep[rows]
 
 
@@ -135,7 +135,7 @@ def stack(a: Rep, b: Rep) -> Rep:
     first, second = as_frame(a), as_frame(b)
     if first is not None and second is not None:
         return nw.concat([first, second.select(first.columns)]).to_native()
-    return backend.namespace(a, b).concatenate([a, b])
+    return arrays.namespace(a, b).concatenate([a, b])
 
 
 def distinct(rep: Rep, y: Any) -> tuple[Any, Any]:
@@ -148,8 +148,8 @@ def distinct(rep: Rep, y: Any) -> tuple[Any, Any]:
         items = [csr.indices[a:b].tobytes() + csr.data[a:b].tobytes() for a, b in pairwise(csr.indptr)]
     elif isinstance(rep, np.ndarray) and rep.dtype != object:
         items = [row.tobytes() for row in rep]
-    elif backend.is_tensor(rep):
-        items = [row.tobytes() for row in backend.to_numpy(rep)]
+    elif arrays.is_tensor(rep):
+        items = [row.tobytes() for row in arrays.to_numpy(rep)]
     elif hasattr(rep, "columns") and (frame := as_frame(rep)) is not None:
         items = frame.rows()
     else:

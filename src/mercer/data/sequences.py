@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import arrays
 from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Ragged, Rep, listed, offsets_of
@@ -40,8 +40,8 @@ def items_of(X: Any, noun: str) -> list[Any]:
             )
         X = frame.get_column(frame.columns[0]).to_native()
     X = listed(X)
-    if backend.is_tensor(X):
-        X = backend.to_numpy(X)
+    if arrays.is_tensor(X):
+        X = arrays.to_numpy(X)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS":
         X = X[:, 0]  # one column of a table
     if not isinstance(X, Iterable):
@@ -168,7 +168,7 @@ def unpacked(item: Any) -> Any:
         return item.seq if isinstance(item.seq, str | bytes | bytearray) else str(item.seq)
     if type(item).__name__ == "StringScalar":  # of pyarrow
         return item.as_py()
-    return backend.to_numpy(item) if backend.is_tensor(item) else item
+    return arrays.to_numpy(item) if arrays.is_tensor(item) else item
 
 
 def _huge(numbers: Any) -> bool:
@@ -344,7 +344,7 @@ def _symbolic(item: Any) -> bool:
 
 
 def _frames(i: int, item: Any) -> Any:
-    item = backend.to_numpy(item) if backend.is_tensor(item) else item
+    item = arrays.to_numpy(item) if arrays.is_tensor(item) else item
     try:
         values = np.asarray(item, np.float64)
     except (TypeError, ValueError):

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import arrays
 
 
 class DataError(ValueError):
@@ -56,7 +56,7 @@ def select(X: Any, columns: Any) -> Any:
             raise DataError(f"There is no column {c!r} in an array of {X.shape[1]} columns; use 0…{X.shape[1] - 1}, or a data frame for names.")
     if sparse.issparse(X):
         X = X.tocsr()
-    numbers = sparse.issparse(X) or backend.numpy_dtype(X).kind in "fiub"
+    numbers = sparse.issparse(X) or arrays.numpy_dtype(X).kind in "fiub"
     return X[:, list(columns)] if many else X[:, [columns]] if numbers else X[:, columns]
 
 

@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import arrays
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.tables import DataError, as_frame, column_to_numpy, frame_to_numpy
@@ -41,12 +41,12 @@ class Vectors(Domain):
         frame = None if plain else as_frame(X)
         if frame is not None:
             names, X = frame.columns, frame_to_numpy(frame)
-        elif not plain and not backend.is_tensor(X) and not sparse.issparse(X):
+        elif not plain and not arrays.is_tensor(X) and not sparse.issparse(X):
             X = self._array(X)
-        if backend.is_tensor(X):
+        if arrays.is_tensor(X):
             X = X.detach() if X.requires_grad else X
             if not X.is_floating_point() or X.element_size() < 4:
-                X = backend.astype(X, np.float32 if X.is_floating_point() else np.float64)
+                X = arrays.astype(X, np.float32 if X.is_floating_point() else np.float64)
         elif X.dtype not in (np.float32, np.float64):
             if X.dtype.kind == "c":
                 raise DataError("The data is complex; kernels here take real numbers: use abs, angle, or real and imaginary columns.")
@@ -66,7 +66,7 @@ class Vectors(Domain):
         return X
 
     def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
-        if getattr(x, "ndim", None) == 1 and getattr(z, "ndim", None) == 1 and backend.numpy_dtype(x).kind in "fiub":
+        if getattr(x, "ndim", None) == 1 and getattr(z, "ndim", None) == 1 and arrays.numpy_dtype(x).kind in "fiub":
             return x[None], z[None]
         if sparse.issparse(x) or sparse.issparse(z) or hasattr(x, "dtype") or hasattr(z, "dtype"):
             return None
@@ -94,9 +94,9 @@ class Vectors(Domain):
         """Raise where an entry is infinite, or missing (``cure`` says what to do then) and must not be; one cheap pass, and the entry is looked for
         only when there is one."""
         values = X.data if sparse.issparse(X) else X
-        if values.shape[0] == 0 or backend.all_finite(values):
+        if values.shape[0] == 0 or arrays.all_finite(values):
             return
-        xp = backend.namespace(values)
+        xp = arrays.namespace(values)
         bad = xp.isinf(values) if self.missing else ~xp.isfinite(values)
         if bool(bad.any()):
             row, column, found = _locate(X, bad)
@@ -148,7 +148,7 @@ def _locate(X: Any, bad: Any) -> tuple[int, int, float]:
     if sparse.issparse(X):
         k = int(np.argmax(bad))
         return int(np.searchsorted(X.indptr, k, side="right") - 1), int(X.indices[k]), float(X.data[k])
-    k = int(np.argmax(backend.to_numpy(bad)))
+    k = int(np.argmax(arrays.to_numpy(bad)))
     row, column = divmod(k, X.shape[1])
     return row, column, float(X[row, column])
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer import backend
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.data import Bits, take
+from mercer.runtime import compiling
 
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
@@ -27,7 +27,7 @@ class BitDot:
         return BitDot(take(self.A, rows), take(self.B, cols))
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
-        backend.compiled(_meet_loop)(self.A.words[rows], self.B.words[cols], out)
+        compiling.compiled(_meet_loop)(self.A.words[rows], self.B.words[cols], out)
         return out
 
 

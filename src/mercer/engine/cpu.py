@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.engine.expression import Node
 from mercer.engine.reductions import TINY, DotBlock, SqDistBlock
+from mercer.runtime import compiling, threads
 
 ROWS = 4  # rows of a micro-tile; times VECTORS registers of columns
 _WIDEST = 128  # columns of data; beyond, the inner products are a BLAS product, and the rest of the formula follows in registers
@@ -51,7 +51,7 @@ Spec = tuple[Any, ...]
 
 def vectors() -> int:
     """Registers of columns in a micro-tile: 4 × 4 accumulators where there are 32 registers, 4 × 2 where there are 16."""
-    from mercer.vector import register_bytes
+    from mercer.native.vector import register_bytes
 
     return 4 if register_bytes() == 64 else 2
 
@@ -201,7 +201,7 @@ class FusedTile:
 
 
 def _lanes(dtype: np.dtype[Any]) -> int:
-    from mercer.vector import register_bytes
+    from mercer.native.vector import register_bytes
 
     return register_bytes() // dtype.itemsize
 
@@ -323,7 +323,7 @@ _MODULE = """
 # written by {writer}
 from numba.extending import intrinsic
 
-from mercer.atomics import count
+from mercer.native.atomics import count
 from mercer.engine.cpu import micro_kernel
 from mercer.engine.mirror import spread
 
@@ -380,8 +380,8 @@ def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars,
 def _writer() -> str:
     """A digest of the code that writes micro-kernels, and of what is compiled into their loop: what an earlier version wrote must not be found in
     the cache."""
-    from mercer import vector
     from mercer.engine import mirror
+    from mercer.native import vector
 
     return hashlib.sha256("".join(map(inspect.getsource, (vector, mirror, sys.modules[__name__]))).encode()).hexdigest()[:16]
 
@@ -407,7 +407,7 @@ def _compiled(spec: Spec, dtype: str, count: int, loaded: bool) -> Any:
         writer=_writer(),
     )
     tile = np.ones(ROWS * width, dtype)
-    return backend.jit_source("loop", text, *left, *right, one, one, _STORED, tile, width, 0, ROWS, 0, *_no_sums(one), *_no_matrix(one))
+    return compiling.jit_source("loop", text, *left, *right, one, one, _STORED, tile, width, 0, ROWS, 0, *_no_sums(one), *_no_matrix(one))
 
 
 def _no_sums(none: Array) -> tuple[Any, ...]:
@@ -448,7 +448,7 @@ class _Emitter:
     def __init__(self, spec: Spec, dtype: np.dtype[Any], count: int, builder: Any, given: dict[str, Any]) -> None:
         from llvmlite import ir
 
-        from mercer.vector import Vector
+        from mercer.native.vector import Vector
 
         self.kinds, self.program, self.result = spec
         self.v, self.b, self.g, self.count, self.dtype = Vector(builder, dtype), builder, given, count, dtype

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mercer.backend import recorded
-from mercer.threads import cached_property
+from mercer.formula import recorded
+from mercer.runtime.threads import cached_property
 
 Kind = str
 _UNARY = {

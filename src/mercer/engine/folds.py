@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
 from mercer.engine.expression import Fold, Node, walk
+from mercer.runtime import compiling
 
 _TEMPLATE = {
     "add": "{0} + {1}",
@@ -44,7 +44,7 @@ def compilable(fold: Fold) -> bool:
 def compiled(fold: Fold, dtype: np.dtype[Any]) -> Callable[[Any, Any, Any], None]:
     """loop(A, B^T, out) that fills out[i, j] with the last state of the fold of A[i] and B[j]."""
     one = np.ones((1, 1), dtype)
-    loop: Callable[[Any, Any, Any], None] = backend.jit_source("loop", source(fold, dtype), one, one, one.copy())
+    loop: Callable[[Any, Any, Any], None] = compiling.jit_source("loop", source(fold, dtype), one, one, one.copy())
     return loop
 
 

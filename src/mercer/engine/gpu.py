@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
-from mercer.backend import Array, is_tensor
+from mercer import arrays
+from mercer.arrays import Array, is_tensor
 from mercer.engine.cpu import Spec, specify
 from mercer.engine.expression import Fold, Node, fold_variable, walk
 from mercer.engine.reductions import TINY, FoldBlock, SqDistBlock
+from mercer.runtime import compiling
 
 _WORTH_COMPILING = 2**22  # values
 _WIDEST = 256  # columns of data held in registers; beyond, torch's GEMM is as fast
@@ -213,7 +214,7 @@ class Launch:
         metric = next((o for o in operands.values() if isinstance(o, SqDistBlock)), None)
         block = next(iter(operands.values()))
         fold = block.fold if isinstance(block, FoldBlock) else None
-        A, B = (backend.to_device(x, str(like.device), dtype) for x in (block.A, block.B))
+        A, B = (arrays.to_device(x, str(like.device), dtype) for x in (block.A, block.B))
         self.d = A.shape[1]
         self.D = max(16, 1 << (self.d - 1).bit_length())
         alone = metric is not None and len(operands) == 1
@@ -231,11 +232,11 @@ class Launch:
         A = -2.0 * A if alone else A  # so that the product, from the norms on, is the distance
         split = self.dtype == np.float32 and fold is None and not fast
         if fold is None:
-            A, B = (backend.namespace(x).nn.functional.pad(x, (0, self.D - self.d)) for x in (A, B))
+            A, B = (arrays.namespace(x).nn.functional.pad(x, (0, self.D - self.d)) for x in (A, B))
         highs, lows = zip(*(_split(x) if split else (x, x) for x in (A, B)), strict=True)
         self.items = (*highs, *lows)
         self.rows, self.cols = (_stack([values[n] for n in inputs[kind]], like, dtype) for kind in ("row", "col"))
-        self.scalars = backend.to_device(np.array([float(values[n]) for n in inputs["scalar"]] or [0.0], self.dtype), str(like.device))
+        self.scalars = arrays.to_device(np.array([float(values[n]) for n in inputs["scalar"]] or [0.0], self.dtype), str(like.device))
         self.template = (spec, fold, self.dtype.name, len(inputs["row"]), len(inputs["col"]), fast)
 
     def _run(self, V: Array, out: Array, W: int, span: int = 1) -> None:
@@ -245,7 +246,7 @@ class Launch:
         """
         (n, m), (N, M) = self.shape, self.extent
         kernel = _compiled(*self.template, self.D, W, N * M * 8 >= _TRIAL**2)
-        near = backend.empty((N // 32 * -(-M // _CHUNK),), np.int8, self.like)
+        near = arrays.empty((N // 32 * -(-M // _CHUNK),), np.int8, self.like)
 
         def launch(kernel: Any, rows: int, columns: int, exact: bool, **config: int) -> None:
             def grid(chosen: dict[str, int]) -> tuple[int, int]:
@@ -270,15 +271,15 @@ class Launch:
         return out
 
     def product(self, V: Array) -> Array:
-        V = backend.astype(backend.like(V, self.like), self.dtype)
-        out = backend.empty((V.shape[1], self.shape[0]), np.float64, self.like)
+        V = arrays.astype(arrays.like(V, self.like), self.dtype)
+        out = arrays.empty((V.shape[1], self.shape[0]), np.float64, self.like)
         N, M = self.extent
         span = _CHUNK * max(1, N * M // (_BLOCK * _CHUNK * _PROGRAMS))  # short enough for the last wave of programs to be a small part
         for k in range(0, V.shape[1], _PANEL):
             v = V[:, k : k + _PANEL].T
             W = 1 << (len(v) - 1).bit_length()
-            v = backend.namespace(V).nn.functional.pad(v, (0, M - v.shape[1], 0, W - len(v))).contiguous()
-            sums = backend.empty((-(-M // span), W, self.shape[0]), np.float64, self.like)
+            v = arrays.namespace(V).nn.functional.pad(v, (0, M - v.shape[1], 0, W - len(v))).contiguous()
+            sums = arrays.empty((-(-M // span), W, self.shape[0]), np.float64, self.like)
             self._run(v, sums, W, span)
             out[k : k + _PANEL] = sums.sum(0)[: len(out) - k]
         return out.T.contiguous()
@@ -289,7 +290,7 @@ _tried: set[Any] = set()  # kernels whose tile shapes were compared
 
 def _split(x: Array) -> tuple[Array, Array]:
     """x as the sum of a number the tensor cores multiply exactly (11 bits, rounded) and the small rest."""
-    torch = backend.namespace(x)
+    torch = arrays.namespace(x)
     high = ((x.view(torch.int32) + 0x1000) & -0x2000).view(torch.float32)
     return high, x - high
 
@@ -297,13 +298,13 @@ def _split(x: Array) -> tuple[Array, Array]:
 def _padded(x: Array) -> Array:
     """The items, and the last of them again up to a whole block: whatever the formula gives there, it gives for a real pair too."""
     rest = -len(x) % _BLOCK
-    return backend.namespace(x).cat([x, x[-1:].expand(rest, *x.shape[1:])]) if rest else x.contiguous()
+    return arrays.namespace(x).cat([x, x[-1:].expand(rest, *x.shape[1:])]) if rest else x.contiguous()
 
 
 def _stack(vectors: list[Array], like: Array, dtype: Any) -> Array:
     if not vectors:
         return like
-    return backend.namespace(like).stack([_padded(backend.to_device(v, str(like.device), dtype)) for v in vectors]).contiguous()
+    return arrays.namespace(like).stack([_padded(arrays.to_device(v, str(like.device), dtype)) for v in vectors]).contiguous()
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -317,7 +318,7 @@ _SQUARES = Fold((0.0,), (fold_variable("s0") + _DIFFERENCE * _DIFFERENCE,))
 @cache
 def _compiled(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int, W: int, large: bool) -> Any:
     """The kernel, with tile shapes chosen among the ``large`` matrices or among the small ones."""
-    return backend.module_from_source("triton", source(spec, fold, dtype, rows, cols, fast, D, W)).kernel
+    return compiling.module_from_source("triton", source(spec, fold, dtype, rows, cols, fast, D, W)).kernel
 
 
 def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int, W: int) -> str:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer.arrays import Array
+from mercer.compute import put_aside, workspace
 from mercer.data import Coded, chunks, numbered
 from mercer.data.coded import mix, row_norms, together
 from mercer.data.representations import spans
-from mercer.threads import cached_property
+from mercer.runtime import threads
+from mercer.runtime.threads import cached_property
 
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
@@ -180,7 +181,7 @@ def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dt
 
         threads.run_loops(task, groups)
         out.append((frequent if many else None, (starts, list_rows, list_values)))
-    backend.put_aside(dealt[0][-1])
+    put_aside(dealt[0][-1])
     return out
 
 
@@ -196,7 +197,7 @@ def _dealt(offsets: Array, values: Array, columns: Array, shift: int, groups: in
     begins = np.cumsum(counts, axis=0) - counts + first[:-1]
     count, kind_of_row = len(columns), number(n).dtype
     bytes_of = [0, *np.cumsum([count * np.dtype(x).itemsize for x in (kind, np.int32, kind_of_row)])]  # wide ones first, so that all are aligned
-    room = backend.workspace(bytes_of[-1], np.uint8)
+    room = workspace(bytes_of[-1], np.uint8)
     values_out, *numbers = (room[a:b].view(x) for (a, b), x in zip(pairwise(bytes_of), (kind, np.int32, kind_of_row), strict=True))
     out = (*numbers, values_out)
 

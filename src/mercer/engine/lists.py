@@ -5,10 +5,10 @@ Imported only when they are needed: it imports Numba.
 
 import numpy as np
 
-from mercer import backend
+from mercer.runtime import compiling
 
 
-@backend.jit
+@compiling.jit
 def whole(values):  # type: ignore[no-untyped-def]
     broken = 0
     for x in values:
@@ -16,7 +16,7 @@ def whole(values):  # type: ignore[no-untyped-def]
     return broken == 0
 
 
-@backend.jit
+@compiling.jit
 def tally(places, counts):  # type: ignore[no-untyped-def]
     """How often each number occurs."""
     for k in range(len(places)):
@@ -24,14 +24,14 @@ def tally(places, counts):  # type: ignore[no-untyped-def]
     return counts
 
 
-@backend.jit
+@compiling.jit
 def share(offsets, columns, shift, counts):  # type: ignore[no-untyped-def]
     """How many entries of some rows each group of columns has."""
     for k in range(offsets[0], offsets[-1]):
         counts[columns[k] >> shift] += 1
 
 
-@backend.jit
+@compiling.jit
 def deal(offsets, columns, values, first, shift, at, out_columns, out_rows, out_values):  # type: ignore[no-untyped-def]
     """Entries of some rows to their groups, from the places ``at`` on."""
     for r in range(len(offsets) - 1):
@@ -42,7 +42,7 @@ def deal(offsets, columns, values, first, shift, at, out_columns, out_rows, out_
             out_columns[place], out_rows[place], out_values[place] = columns[k], first + r, values[k]
 
 
-@backend.jit
+@compiling.jit
 def sort_out(keys, others, same, first, least, column):  # type: ignore[no-untyped-def]
     """A number for each column of a group: rare ones 0, 1, …, frequent ones (``least`` pairs of rows or more) −2, −3, …; −1 where nothing can meet.
 
@@ -72,7 +72,7 @@ def sort_out(keys, others, same, first, least, column):  # type: ignore[no-untyp
     return rare, frequent, entries, other_entries
 
 
-@backend.jit
+@compiling.jit
 def place(keys, rows, values, first, column, often, base, starts, list_rows, list_values, frequent):  # type: ignore[no-untyped-def]
     """The entries of a group to their places: those of frequent columns in a matrix, from column ``often`` on, those of rare ones in lists."""
     at = np.zeros(len(starts) + 1, np.int64)
@@ -92,7 +92,7 @@ def place(keys, rows, values, first, column, often, base, starts, list_rows, lis
             frequent[rows[k], often - 2 - c] = values[k]
 
 
-@backend.jit
+@compiling.jit
 def chain(keys, values, offsets, least, column, tables, lists, ways, norms):  # type: ignore[no-untyped-def]
     """Lists of the columns of a part, and for each entry the rest of its list: the rows below that have the column too.
 
@@ -148,7 +148,7 @@ def chain(keys, values, offsets, least, column, tables, lists, ways, norms):  # 
     return frequent
 
 
-@backend.jit
+@compiling.jit
 def spread(keys, values, offsets, column, out):  # type: ignore[no-untyped-def]
     """Values of the frequent columns (see ``chain``) to their places in a matrix of zeros."""
     for r in range(len(offsets) - 1):
@@ -159,7 +159,7 @@ def spread(keys, values, offsets, column, out):  # type: ignore[no-untyped-def]
                 line[-2 - c] = values[k]
 
 
-@backend.jit
+@compiling.jit
 def follow(first, ways, lists, out):  # type: ignore[no-untyped-def]
     """out[r − first, j] += x y for the rows of ``out`` and all j below that have one of their columns: a row of ``out`` stays in cache meanwhile."""
     starts, begins, ends, marked_starts, marked_begins, marked_ends, factors = ways
@@ -175,7 +175,7 @@ def follow(first, ways, lists, out):  # type: ignore[no-untyped-def]
                 line[np.uint64(list_rows[t])] += x * list_values[t]
 
 
-@backend.jit
+@compiling.jit
 def transposed(starts, members, values, count, kind):  # type: ignore[no-untyped-def]
     """Lists of the ``count`` members instead: which list each is in, in their order, as numbers of the type of ``kind``; and the values."""
     at = np.zeros(count + 2, np.int64)
@@ -192,7 +192,7 @@ def transposed(starts, members, values, count, kind):  # type: ignore[no-untyped
     return at[:-1], numbers, by_member
 
 
-@backend.jit
+@compiling.jit
 def _first_from(rows, low, high, wanted):  # type: ignore[no-untyped-def]
     """The first place of a list whose row is at least ``wanted``."""
     while high - low > 8:
@@ -206,7 +206,7 @@ def _first_from(rows, low, high, wanted):  # type: ignore[no-untyped-def]
     return low
 
 
-@backend.jit
+@compiling.jit
 def add(starts, rows, values, other_starts, other_rows, others, top, bottom, left, right, out):  # type: ignore[no-untyped-def]
     """out[i − top, j − left] += x y for all x in row i and y in row j of one column, top ≤ i < bottom and left ≤ j < right.
 

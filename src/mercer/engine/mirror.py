@@ -12,8 +12,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from mercer import backend
-from mercer.vector import Vector, register_bytes
+from mercer.native.vector import Vector, register_bytes
+from mercer.runtime import compiling
 
 
 @intrinsic
@@ -79,7 +79,7 @@ def _mirror(tile, lds, r, c, out, ldo, i, j, lanes, aligned):  # type: ignore[no
     return total == 0
 
 
-spread = backend.jit(_mirror)
+spread = compiling.jit(_mirror)
 
 
 def mirror(tile: Any, out: Any, i: int, j: int) -> bool:

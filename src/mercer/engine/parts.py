@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg.blas import ssyrk
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer.arrays import Array
+from mercer.compute import Compute, put_aside, workspace
 from mercer.data import Uncounted, chunks
 from mercer.data.representations import offsets_of
 from mercer.engine.joins import DENSE, EXACT, SparseDot, number
-from mercer.threads import cached_property, run_tasks, single_threaded_blas, stopping
-from mercer.watch import look
+from mercer.runtime.threads import cached_property, run_tasks, single_threaded_blas, stopping
+from mercer.runtime.watch import look
 
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
@@ -148,7 +148,7 @@ class _Sums:
     def __init__(self, A: Uncounted, workers: int, *, alone: bool) -> None:
         n = A.shape[0]
         self.A, self.workers, self.alone = A, workers, alone
-        self.total, self.begun = backend.workspace(n * n, np.float32).reshape(n, n), False
+        self.total, self.begun = workspace(n * n, np.float32).reshape(n, n), False
         self.norms = np.zeros(n)
         self.strips = chunks(n, _height(n))
         self.matrix, self.used = np.zeros((n, min(_COLUMNS, int(A.widths.sum()))), np.float32), 0  # columns that wait to be multiplied
@@ -206,9 +206,9 @@ class _Sums:
 
             def task(rows: slice) -> None:
                 right = self.matrix[rows.start :, :used]
-                product = backend.workspace((rows.stop - rows.start) * len(right), np.float32).reshape(-1, len(right))
+                product = workspace((rows.stop - rows.start) * len(right), np.float32).reshape(-1, len(right))
                 self.total[rows, rows.start :] += np.matmul(right[: rows.stop - rows.start], right.T, out=product)
-                backend.put_aside(product.reshape(-1))
+                put_aside(product.reshape(-1))
 
             run_tasks(lambda rows: None if stopping() else task(rows), self.strips, self.workers)
         self.matrix[:, :used], self.used = 0, 0

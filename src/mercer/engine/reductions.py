@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
-from mercer.backend import Array, is_tensor, namespace
+from mercer import arrays
+from mercer.arrays import Array, is_tensor, namespace
 from mercer.data import Bits, Coded, Uncounted, chunks, size, take
 from mercer.engine.bits import BitDot
 from mercer.engine.expression import Fold, Node, fold_variable, walk
@@ -47,7 +47,7 @@ def _dense(x: Any, dtype: Any, device: str | None) -> Array:
     """A few rows as a dense array of the computation."""
     if sparse.issparse(x):
         x = x.toarray()
-    return backend.to_device(x, device, dtype)
+    return arrays.to_device(x, device, dtype)
 
 
 def sqnorm(x: Any) -> Array:
@@ -127,13 +127,13 @@ class SqDistBlock:
         values = None if scale is None else np.asarray(scale.values if column is None else [scale.values[column]])
         if values is not None and len(values) != A.shape[1]:
             raise ValueError(f"There are {len(values)} length scales for {A.shape[1]} columns; give one per column, or a single number.")
-        self.inverse = None if values is None else backend.to_device(1.0 / values.astype(dtype), device)
+        self.inverse = None if values is None else arrays.to_device(1.0 / values.astype(dtype), device)
         self.sparse = sparse.issparse(A) or sparse.issparse(B)
         self.dense, self.whole = not self.sparse, column is None
         # differences are taken in the wider of the data's precision and the computation's: each rounding there counts
-        self.wide = np.result_type(backend.numpy_dtype(A), backend.numpy_dtype(B), dtype)
+        self.wide = np.result_type(arrays.numpy_dtype(A), arrays.numpy_dtype(B), dtype)
         mean = None if self.sparse or not len(B) else B.mean(0, dtype=namespace(B).float64)
-        self.origin = None if mean is None else backend.to_device(mean, device, self.wide)
+        self.origin = None if mean is None else arrays.to_device(mean, device, self.wide)
         self.L = self.R = self._na = self._nb = None
         self.room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
         self.budget = budget
@@ -176,20 +176,20 @@ class SqDistBlock:
         return x @ sparse.diags_array(self.inverse) if sparse.issparse(x) else x * self.inverse
 
     def centred(self, x: Any) -> Array:
-        x = backend.to_device(x, self.device, self.wide)
-        return self.scaled(backend.astype(x if self.origin is None else x - self.origin, self.dtype))
+        x = arrays.to_device(x, self.device, self.wide)
+        return self.scaled(arrays.astype(x if self.origin is None else x - self.origin, self.dtype))
 
     def _norms(self, x: Any) -> Array:
         if self.sparse:
-            return backend.to_device(sqnorm(self.scaled(x)), self.device, self.dtype)
-        out = backend.empty((size(x),), self.dtype, backend.to_device(x[:0], self.device))
+            return arrays.to_device(sqnorm(self.scaled(x)), self.device, self.dtype)
+        out = arrays.empty((size(x),), self.dtype, arrays.to_device(x[:0], self.device))
         for i in chunks(size(x), 8192):
             out[i] = sqnorm(self.centred(x[i]))
         return out
 
     def _panel(self, x: Any, norms: Array, *, left: bool) -> Array:
         d = x.shape[1]
-        out = backend.empty((size(x), d + 2), self.dtype, norms)
+        out = arrays.empty((size(x), d + 2), self.dtype, norms)
         root = float(np.sqrt(2.0))
         for i in chunks(size(x), 8192):
             out[i, :d] = self.centred(x[i]) * (root if left else -root)
@@ -221,11 +221,11 @@ class SqDistBlock:
         for some in chunks(len(i), step):
             a, b = i[some], j[some]
             if self.sparse:
-                difference = self.scaled(take(A, backend.to_numpy(a)) - take(B, backend.to_numpy(b)))
-                out[a, b] = backend.to_device(sqnorm(sparse.csr_array(difference)), self.device, self.dtype)
+                difference = self.scaled(take(A, arrays.to_numpy(a)) - take(B, arrays.to_numpy(b)))
+                out[a, b] = arrays.to_device(sqnorm(sparse.csr_array(difference)), self.device, self.dtype)
             else:
-                difference = backend.to_device(A[a], self.device, self.wide) - backend.to_device(B[b], self.device, self.wide)
-                out[a, b] = sqnorm(self.scaled(backend.astype(difference, self.dtype)))
+                difference = arrays.to_device(A[a], self.device, self.wide) - arrays.to_device(B[b], self.device, self.wide)
+                out[a, b] = sqnorm(self.scaled(arrays.astype(difference, self.dtype)))
 
 
 class FoldBlock:
@@ -266,9 +266,9 @@ def _run_fold(fold: Fold, left: Any, right: Any, like: Array) -> Any:
 
 def fold_self(fold: Fold, A: Any) -> Array:
     """The fold of every item with itself."""
-    out = backend.empty((size(A),), backend.numpy_dtype(A), A if is_tensor(A) else None)
+    out = arrays.empty((size(A),), arrays.numpy_dtype(A), A if is_tensor(A) else None)
     for i in chunks(size(A), 4096):
-        rows = _dense(A[i], backend.numpy_dtype(A), None).T
+        rows = _dense(A[i], arrays.numpy_dtype(A), None).T
         out[i] = _run_fold(fold, rows, rows, out)
     return out
 
@@ -293,7 +293,7 @@ class OpaqueBlock:
             twice = self.right is self.left and rows == cols and _numbers(o.left) == _numbers(o.right)
             B = A if twice else rebuild(o.right, self.left, self.right, rows, cols)
             values = _shaped(o.function(A, B), (rows.stop - rows.start, cols.stop - cols.start), o.function)
-        out[...] = backend.to_device(values, self.device)
+        out[...] = arrays.to_device(values, self.device)
         return out
 
 

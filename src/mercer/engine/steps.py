@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array, is_tensor, namespace
+from mercer.arrays import Array, is_tensor, namespace
 from mercer.engine.expression import Node
 
 

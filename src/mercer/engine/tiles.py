@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
-from mercer.backend import Array, Compute, is_tensor
+from mercer import arrays
+from mercer.arrays import Array, is_tensor
+from mercer.compute import Compute, put_aside
 from mercer.data import check_same_width, chunks, take
 from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
@@ -23,8 +24,8 @@ from mercer.engine.joins import SparseDot
 from mercer.engine.parts import PartsDot, SummedDot
 from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, item_values_of, rebuild, sqnorm
 from mercer.engine.steps import allocate, elementwise
-from mercer.threads import Interrupted, run_tasks, stopping
-from mercer.watch import look
+from mercer.runtime.threads import Interrupted, run_tasks, stopping
+from mercer.runtime.watch import look
 
 _EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
 _TORCH_EDGE = 4096
@@ -56,7 +57,7 @@ class Tiles:
         compiled: bool = False,
     ) -> None:  # fmt: skip
         self.shape, self.dtype, self.compute = shape, np.dtype(dtype), compute
-        self._like = backend.empty((0,), self.dtype, _home(left + right, compute))
+        self._like = arrays.empty((0,), self.dtype, _home(left + right, compute))
         self.formula, self.left = formula, [_moved(x, self._device) for x in left]
         self.right = self.left if right is left else [_moved(x, self._device) for x in right]
         self.symmetric = diagonal is not None
@@ -147,7 +148,7 @@ class Tiles:
         x = self._leaf(n)
         if len(getattr(x, "shape", ())) != 1 or (isinstance(x, np.ndarray) and x.dtype == object):
             return None
-        return backend.to_device(x, self._device, self.dtype)
+        return arrays.to_device(x, self._device, self.dtype)
 
     @property
     def _device(self) -> str | None:
@@ -158,7 +159,7 @@ class Tiles:
         for part in walk(n):
             if part not in self._values and not (part.op == "leaf" and self._vector_leaf(part) is None):
                 self._values[part] = self._item_value(part)
-        out = backend.empty((self.shape[0],), self.dtype, self._like)
+        out = arrays.empty((self.shape[0],), self.dtype, self._like)
         out[...] = self._values[n]
         return out
 
@@ -193,19 +194,19 @@ class Tiles:
         raise TypeError(f"{n.op!r} cannot be computed")
 
     def _per_item(self, values: Any) -> Array:
-        return backend.to_device(values, self._device, self.dtype)
+        return arrays.to_device(values, self._device, self.dtype)
 
     def _mean(self, n: Node, items: list[Any], count: int) -> Array:
         e = n.data
         weights = np.asarray(e.weights, self.dtype)
         inner = Tiles(e.formula, items, e.reference, (count, len(weights)), self.dtype, self.compute)
-        return self._per_item(inner.product(backend.to_device(weights, self._device)[:, None])[:, 0])
+        return self._per_item(inner.product(arrays.to_device(weights, self._device)[:, None])[:, 0])
 
     def _grand_mean(self, n: Node) -> float:
         e = n.data
         if e.known is not None:
             return float(e.known)
-        means = backend.to_numpy(self._mean(n, e.reference, len(e.weights)))
+        means = arrays.to_numpy(self._mean(n, e.reference, len(e.weights)))
         return float(np.dot(np.asarray(e.weights, np.float64), means.astype(np.float64)))
 
     def _operand(self, n: Node) -> Any:
@@ -261,8 +262,8 @@ class Tiles:
 
     def _finite_block(self, rows: slice, cols: slice) -> Array:
         tile = self.block(rows, cols)
-        if not backend.all_finite(tile):  # one pass of additions while the tile is in cache
-            bad = ~np.isfinite(values := backend.to_numpy(tile))
+        if not arrays.all_finite(tile):  # one pass of additions while the tile is in cache
+            bad = ~np.isfinite(values := arrays.to_numpy(tile))
             row, column = divmod(int(np.argmax(bad)), tile.shape[1])
             raise NonFinite(rows.start + row, cols.start + column, float(values[row, column]))
         return tile
@@ -280,7 +281,7 @@ class Tiles:
         if register is None:
             return None
         if is_tensor(self._like):
-            return backend.empty((r, c), self.dtype, self._like)  # torch's allocator recycles its blocks
+            return arrays.empty((r, c), self.dtype, self._like)  # torch's allocator recycles its blocks
         return self._scratch(register, r * c)[: r * c].reshape(r, c)
 
     def _scratch(self, register: int, count: int) -> Array:
@@ -312,7 +313,7 @@ class Tiles:
     def store(self, out: Array | None = None) -> Array:
         """The whole matrix; a symmetric one is computed by halves."""
         if out is None:
-            out = backend.empty(self.shape, self.dtype, self._like)
+            out = arrays.empty(self.shape, self.dtype, self._like)
         self._pack()
         if self._launch is not None:
             return self._launched(out)
@@ -321,7 +322,7 @@ class Tiles:
             view._store_symmetric(out)
             for join in view._joins:
                 if isinstance(join, SummedDot):
-                    backend.put_aside(join.total.reshape(-1))
+                    put_aside(join.total.reshape(-1))
             return out
         height, width = self.edges
 
@@ -348,7 +349,7 @@ class Tiles:
         if self.symmetric:
             k = np.arange(self.shape[0])
             out[k, k] = self._diagonal
-        if not backend.all_finite(out):
+        if not arrays.all_finite(out):
             self.check_finite()
         return out
 
@@ -401,7 +402,7 @@ class Tiles:
         n = i.stop - i.start
         if not self.opaque or self.halves:
             return _mirrored(self._finite_block(i, i))
-        out = backend.empty((n, n), self.dtype, self._like)
+        out = arrays.empty((n, n), self.dtype, self._like)
         if n == 1:
             out[0, 0] = self._diagonal[i.start]
             return out
@@ -416,11 +417,11 @@ class Tiles:
 
     def product(self, V: Array) -> Array:
         """K V in float64 sums, K never stored; each half of a symmetric K computed once."""
-        V = backend.like(V, self._like)
+        V = arrays.like(V, self._like)
         if self._launch is not None:
             return self._launch.product(V)
-        panel = backend.astype(V, self.dtype)
-        out = backend.zeros((self.shape[0], V.shape[1]), np.float64, self._like)
+        panel = arrays.astype(V, self.dtype)
+        out = arrays.zeros((self.shape[0], V.shape[1]), np.float64, self._like)
         summed = self._fused is not None and V.shape[1] == 1  # in registers; several columns are multiplied tile by tile
         if self.symmetric and not self.opaque:
             self._symmetric_product(panel, out, summed)
@@ -458,7 +459,7 @@ class Tiles:
         fused = self._fused if summed else None
         weights = [fused.padded(V[:, 0], side) for side in (0, 1)] if fused is not None else []
         count = max(1, min(_GROUPS, len(tiles), max(2, self.compute.budget // 8 // max(1, 8 * n * V.shape[1]))))
-        sums = [out, *(backend.zeros(out.shape, np.float64, self._like) for _ in range(count - 1))]
+        sums = [out, *(arrays.zeros(out.shape, np.float64, self._like) for _ in range(count - 1))]
 
         def task(group: int) -> None:
             total = sums[group]
@@ -485,21 +486,21 @@ class Tiles:
             return self.product(self.product(V))
         if self._launch is not None:
             return self.T.product(self.product(V))
-        V = backend.astype(backend.like(V, self._like), np.float64)
+        V = arrays.astype(arrays.like(V, self._like), np.float64)
         self._pack()
         n, m = self.shape
         height = max(1, min(self.edges[0], _STRIP_BYTES // max(1, m * self.dtype.itemsize)))
         strips = chunks(n, height)
         count = max(1, min(_GROUPS, len(strips), self.compute.budget // 4 // max(1, 8 * m * V.shape[1])))
-        sums = [backend.zeros((m, V.shape[1]), np.float64, self._like) for _ in range(count)]
-        panel = backend.astype(V, self.dtype)
+        sums = [arrays.zeros((m, V.shape[1]), np.float64, self._like) for _ in range(count)]
+        panel = arrays.astype(V, self.dtype)
 
         def task(group: int) -> None:
             for i in strips[group::count]:
                 if stopping():
                     return
                 look()
-                strip = backend.empty((i.stop - i.start, m), self.dtype, self._like)
+                strip = arrays.empty((i.stop - i.start, m), self.dtype, self._like)
                 for j in chunks(m, self.edges[1]):
                     strip[:, j] = self.block(i, j)
                 sums[group] += strip.T @ (strip @ panel)
@@ -554,7 +555,7 @@ class Tiles:
         if self.symmetric:
             return self._diagonal
         n = min(self.shape)
-        out = backend.empty((n,), self.dtype, self._like)
+        out = arrays.empty((n,), self.dtype, self._like)
         for i in chunks(n, 64):  # small tiles: all but their diagonal is thrown away
             tile = self.block(i, i)
             k = np.arange(i.stop - i.start)
@@ -572,7 +573,7 @@ def _mirrored(tile: Array) -> Array:
     """A square tile with its lower triangle that of the upper."""
     lower = np.tri(len(tile), k=-1, dtype=bool)
     if is_tensor(tile):
-        lower = backend.to_device(lower, str(tile.device))
+        lower = arrays.to_device(lower, str(tile.device))
         tile[lower] = tile.T[lower]
     else:
         np.copyto(tile, tile.T, where=lower)
@@ -591,10 +592,10 @@ def _home(found: list[Any], compute: Compute) -> Array:
     tensor = next((x for x in found if is_tensor(x)), None)
     if tensor is None and (compute.device is None or compute.device.startswith("cpu")):
         return np.empty(0)
-    return backend.to_device(np.empty(0) if tensor is None else tensor[:0], compute.device)
+    return arrays.to_device(np.empty(0) if tensor is None else tensor[:0], compute.device)
 
 
 def _moved(x: Any, device: str | None) -> Any:
     """A leaf of numbers on the device; anything else stays where it is, and goes there tile by tile."""
     numbers = is_tensor(x) or (isinstance(x, np.ndarray) and x.dtype.kind in "fiub")
-    return backend.to_device(x, device) if numbers and device is not None else x
+    return arrays.to_device(x, device) if numbers and device is not None else x

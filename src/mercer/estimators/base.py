@@ -15,8 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
 from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import checked_table
@@ -25,8 +26,8 @@ from mercer.gram import DenseGram, Gram
 from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
-from mercer.kernels.vectors import Gaussian
-from mercer.linalg import NotPositive, cholesky, eigenvalues
+from mercer.kernels.vectors.standard import Gaussian
+from mercer.native.linalg import NotPositive, cholesky, eigenvalues
 
 PRECOMPUTED = "precomputed"
 _NARROW = 128  # columns
@@ -37,7 +38,7 @@ _SEEN = 128  # items on which a kernel without a proof is looked at: a milliseco
 def warn_if_indefinite(gram: Gram, who: str) -> None:
     """Warn if a part of the matrix, ``_SEEN`` items evenly chosen, has a negative eigenvalue: then so has the whole."""
     seen = np.unique(np.linspace(0, gram.shape[0] - 1, _SEEN).astype(int))
-    K = np.array(backend.to_numpy(gram.sub(seen, seen).dense()), np.float64)
+    K = np.array(arrays.to_numpy(gram.sub(seen, seen).dense()), np.float64)
     shift = 1e-9 * float(np.max(np.diagonal(K)))  # at most that part of the largest eigenvalue
     try:  # a factor is found sooner than eigenvalues
         cholesky(K + shift * np.eye(len(K)))
@@ -67,7 +68,7 @@ class Met(NamedTuple):
         """k(x, x) of each."""
         if self.kernel is None:
             raise ValueError("A precomputed matrix does not hold k(x, x) of new samples, which is needed here; give the kernel itself.")
-        return np.asarray(backend.to_numpy(self.kernel._own(self.items)), np.float64)
+        return np.asarray(arrays.to_numpy(self.kernel._own(self.items)), np.float64)
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -112,8 +113,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _is_table(self, X: Any, reset: bool) -> bool:
         """Whether X is to be checked as rows of numbers; a function of samples is given arrays checked, and anything else as it is."""
-        if backend.is_tensor(X) or self._of_vectors:
-            return not backend.is_tensor(X)
+        if arrays.is_tensor(X) or self._of_vectors:
+            return not arrays.is_tensor(X)
         if not isinstance(self._given_kernel, Function):
             return False
         trained_on_one = not reset and hasattr(self, "n_features_in_") and as_frame(X) is None
@@ -155,7 +156,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             return X
         from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-        y = backend.to_numpy(y)
+        y = arrays.to_numpy(y)
         y = y if options.get("multi_output") else column_or_1d(y, warn=True)
         if size(X) != len(y):
             check_consistent_length(np.empty(size(X)), y)
@@ -207,9 +208,9 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """
         if X is not None and not self._precomputed:
             return distinct(X, y)
-        diagonal, same = np.asarray(backend.to_numpy(gram.diag())), np.empty(len(y), np.int64)
+        diagonal, same = np.asarray(arrays.to_numpy(gram.diag())), np.empty(len(y), np.int64)
         for some in chunks(len(y), _AT_ONCE):
-            values = np.asarray(backend.to_numpy(gram.rows(some)))
+            values = np.asarray(arrays.to_numpy(gram.rows(some)))
             near = diagonal[some, None] + diagonal - 2 * values <= 100 * np.finfo(gram.dtype).eps * (np.abs(diagonal[some, None]) + np.abs(diagonal))
             equal = (y[some].reshape(len(near), 1, -1) == y.reshape(1, len(y), -1)).all(axis=2)
             same[some] = np.argmax(near & equal | (np.arange(len(y)) == np.arange(len(y))[some, None]), axis=1)

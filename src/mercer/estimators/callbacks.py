@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar, TypeVar
 
 from mercer.estimators.whole import whole
-from mercer.watch import Stopped, Watch, watching
+from mercer.runtime.watch import Stopped, Watch, watching
 
 try:
     from sklearn.callback import CallbackSupportMixin
@@ -33,7 +33,7 @@ def with_callbacks(method: Method) -> Method:
 
 
 def watched(method: Method) -> Method:
-    """The method inside ``max_time``, all its work reporting to ``progress`` and scikit-learn's callbacks (``mercer.watch``)."""
+    """The method inside ``max_time``, all its work reporting to ``progress`` and scikit-learn's callbacks (``mercer.runtime.watch``)."""
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:

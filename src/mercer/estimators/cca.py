@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from mercer.backend import Array, Compute, human
+from mercer.arrays import Array
+from mercer.compute import Compute, human
 from mercer.data import size
 from mercer.data.notices import warn
 from mercer.estimators.checks import check_whole

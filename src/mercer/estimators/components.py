@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from mercer.backend import Array
+from mercer.arrays import Array
 
 
 def component_count(wanted: Any, most: int, what: str) -> int | None:

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from mercer import threads
-from mercer.backend import Array, Compute
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import chunks, in_order_of, size, stack, take
 from mercer.estimators.checks import check_whole
 from mercer.estimators.machine import KernelMachine
@@ -17,7 +17,8 @@ from mercer.estimators.weights import checked, relative
 from mercer.estimators.whole import whole
 from mercer.gram import DenseGram
 from mercer.kernels.base import Kernel
-from mercer.linalg import signs
+from mercer.native.linalg import signs
+from mercer.runtime import threads
 from mercer.solvers.incomplete import incomplete_cholesky
 
 _PIECE = 1024  # samples that are taken in together

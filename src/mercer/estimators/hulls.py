@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.estimators.machine import filled
 from mercer.gram import Gram
 from mercer.losses import Hinge

@@ -9,8 +9,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import Unsupervised
@@ -18,7 +19,7 @@ from mercer.estimators.pre_images import PRE_IMAGES, pre_images
 from mercer.estimators.weights import NEGLIGIBLE, relative
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
-from mercer.linalg import signs
+from mercer.native.linalg import signs
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
 
@@ -89,7 +90,7 @@ class Components(Unsupervised):
         """Eigenvalues up to this are 0. Those from features are squares of singular values, and already without such."""
         if gram.features() is not None and s.solver == "exact":
             return 0.0
-        whole = float(weights @ np.abs(np.asarray(backend.to_numpy(gram.diag()), np.float64)))  # what rounding is a part of
+        whole = float(weights @ np.abs(np.asarray(arrays.to_numpy(gram.diag()), np.float64)))  # what rounding is a part of
         return float(np.finfo(gram.dtype).eps) * max(whole, len(weights) * float(s.values.max(initial=0.0)))
 
     def _below(self, gram: Gram, weights: Array, s: EigenSolution) -> Negatives:
@@ -211,7 +212,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
     def inverse_transform(self, X: Any) -> Any:
         """Items whose features are near μ + Σ_l z_l f_l, one for each row z of scores."""
         check_is_fitted(self)
-        Z = np.asarray(backend.to_numpy(X), np.float64)
+        Z = np.asarray(arrays.to_numpy(X), np.float64)
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:
             raise ValueError(f"Scores of {self.n_components_} components are an array of shape (items, {self.n_components_}), got {Z.shape}.")
         if not np.isfinite(Z).all():

@@ -12,8 +12,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import chunks, size
 from mercer.data.notices import warn
 from mercer.estimators.checks import check_whole, checked_table
@@ -24,8 +25,8 @@ from mercer.estimators.whole import whole
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
+from mercer.runtime.watch import watching
 from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster
-from mercer.watch import watching
 
 _AT_ONCE = 8192  # rows whose distances to all centres are held
 _AUTO = 10  # descents from starts that are not spread out
@@ -220,7 +221,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         coef = np.repeat(-share[:, None], k + 1, axis=1)
         coef[np.arange(n), found.labels] += weights / np.bincount(found.labels, weights=weights, minlength=k)[found.labels]
         coef[:, k] = share
-        inner = np.asarray(backend.to_numpy(gram @ coef), np.float64)
+        inner = np.asarray(arrays.to_numpy(gram @ coef), np.float64)
         self._keep(coef, every=True)
         self.intercept_ = np.append(-(inner[:, k] @ coef[:, :k]), 0.0)
         self._square_norms = np.einsum("ic,ic->c", coef[:, :k], inner[:, :k])  # ‖μ_c − μ‖²
@@ -229,7 +230,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         if not found.converged:  # labels are of the centres that are kept
             gaps = self._square_norms - 2 * (inner + self.intercept_)[:, :k]
             self.labels_ = np.argmin(gaps, axis=1).astype(np.int32)
-            norms = np.asarray(backend.to_numpy(gram.diag()), np.float64) - 2 * inner[:, k] + self._mean_norm
+            norms = np.asarray(arrays.to_numpy(gram.diag()), np.float64) - 2 * inner[:, k] + self._mean_norm
             self.inertia_ = scale * float(weights @ (norms + gaps[np.arange(n), self.labels_]))
         self.objectives_, self.n_iter_, self.converged_ = [scale * value for value in found.objectives], found.n_iter, found.converged
 

@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.data import size
 from mercer.estimators.cca import KernelCCA, View
 from mercer.estimators.checks import checked_table
-from mercer.kernels.vectors import Linear
-from mercer.linalg import signs
+from mercer.kernels.vectors.standard import Linear
+from mercer.native.linalg import signs
 
 
 class CCA(KernelCCA):

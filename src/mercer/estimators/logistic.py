@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import log_softmax
 
-from mercer.backend import Array, Compute
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.estimators.machine import LabelLearner
 from mercer.estimators.representer import LossMachine
 from mercer.gram import Gram

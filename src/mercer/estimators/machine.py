@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import Coded, chunks, size, take
 from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator, is_gram
@@ -240,7 +241,7 @@ class Weighted(KernelMachine):
         if isinstance(phi, Coded):
             raise AttributeError(f"The features of {self.kernel_} have no fixed columns; see function_.feature_weights().")
         functions = self._functions().T
-        phi = phi if sparse.issparse(phi) else backend.to_numpy(phi)
+        phi = phi if sparse.issparse(phi) else arrays.to_numpy(phi)
         coef = (type(phi)(functions) if sparse.issparse(phi) and sparse.issparse(self.dual_coef_) else functions) @ phi
         if sparse.issparse(coef):
             coef.sort_indices()

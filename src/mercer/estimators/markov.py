@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.data import Ragged, Sequences, check_weights
 from mercer.estimators.model import Model
 

@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array, Compute
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.model import Model

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array
+from mercer.arrays import Array
 
 
 def pairs_of(k: int) -> list[tuple[int, int]]:

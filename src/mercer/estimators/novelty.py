@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array, Compute
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.machine import SupportVectorMachine, Unsupervised, check_nu, filled

@@ -9,14 +9,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.estimators.checks import checked_table
 from mercer.estimators.components import component_count, likeliest_count, share_of_variance
 from mercer.estimators.weights import checked, relative
 from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
-from mercer.linalg import signed, thin_svd
+from mercer.native.linalg import signed, thin_svd
 from mercer.problems import Eigen
 from mercer.solvers.eigen import solve_eigen
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import Vectors, chunks, take
 from mercer.estimators.ridge import KernelRidge, KernelRidgeCV
 from mercer.kernels.families import Radial
-from mercer.kernels.vectors import Gaussian, Linear
+from mercer.kernels.vectors.standard import Gaussian, Linear
 
 PRE_IMAGES = ("fixed_point", "ridge", "nearest")
 _AT_ONCE = 1024  # scores that are taken back together
@@ -34,7 +35,7 @@ def pre_images(machine: Any, Z: Array) -> Any:
     if how == "ridge" and not vectors:
         raise TypeError(f"pre_image='ridge' is for vectors, and {kernel} compares other things; use 'nearest'.")
     kept = machine.support_vectors_
-    kept = kept.toarray() if sparse.issparse(kept) else backend.to_numpy(kept)
+    kept = kept.toarray() if sparse.issparse(kept) else arrays.to_numpy(kept)
     X = np.asarray(kept, np.float64)
     back = _regressed(machine, X, Z) if how == "ridge" else _fixed_points(machine, X, Z)
     return back.astype(kept.dtype, copy=False)
@@ -44,7 +45,7 @@ def _nearest(machine: Any, Z: Array) -> Array:
     """The training object of the least ‖P − φ(x_i)‖² = ‖z − z_i‖² + what x_i itself loses by projection."""
     scores = machine._training_scores()
     squares = np.sum(scores**2, axis=1)
-    whole = machine._centred_norms(backend.to_numpy(machine.kernel_.diag(machine.support_vectors_)), machine._means)
+    whole = machine._centred_norms(arrays.to_numpy(machine.kernel_.diag(machine.support_vectors_)), machine._means)
     own = squares + np.maximum(whole - squares, 0.0)
     parts = [np.argmin(own - 2 * Z[some] @ scores.T, axis=1) for some in chunks(len(Z), _AT_ONCE)]
     return np.concatenate([np.zeros(0, np.int64), *parts])

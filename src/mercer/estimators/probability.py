@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 from scipy.special import expit
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.gram import Gram
 
 _LARGEST = 1500  # free support vectors that the span is taken over

@@ -8,8 +8,9 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import size
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.novelty import Thresholded, check_contamination, threshold
@@ -44,8 +45,8 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         # one more column: ⟨φ(x), μ⟩, so that a score costs one product
         self.dual_coef_ = np.concatenate([self.dual_coef_, weights[None, :] / weights.sum()])
         self.intercept_ = np.append(self.intercept_, 0.0)
-        values = np.asarray(backend.to_numpy(gram @ self.dual_coef_.T), np.float64) + self.intercept_
-        scores = self._scores(np.asarray(backend.to_numpy(gram.diag()), np.float64), values)
+        values = np.asarray(arrays.to_numpy(gram @ self.dual_coef_.T), np.float64) + self.intercept_
+        scores = self._scores(np.asarray(arrays.to_numpy(gram.diag()), np.float64), values)
         rounding = 1e-6 if gram.dtype == np.float32 else 1e-10
         # what is on the edge but for rounding is inside
         self.offset_ = threshold(scores, weights, self.contamination, unit(weights, scale)) - rounding * float(np.max(np.abs(scores)))

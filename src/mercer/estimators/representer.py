@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from mercer.backend import Array, Compute
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.estimators.machine import Supervised, Weighted
 from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel

@@ -12,20 +12,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
-from mercer import backend
-from mercer.backend import Array, Compute, human
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute, human
 from mercer.data.notices import warn
 from mercer.estimators.base import Met, is_gram
 from mercer.estimators.machine import ManyOutputs, Supervised, Weighted
 from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
-from mercer.linalg import NotPositive, eigenvalues
+from mercer.native.linalg import NotPositive, eigenvalues
 from mercer.problems import LinearSolution, LinearSystem
+from mercer.runtime.watch import asked_to_stop
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.posterior import Posterior
 from mercer.solvers.spectral import Decomposition, Spectrum, decompose, grid
-from mercer.watch import asked_to_stop
 
 _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
@@ -48,7 +49,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         device = self.compute.device if self.compute is not None else None
         if device is not None and isinstance(X, np.ndarray) and not self._precomputed:
             given = kernel or self._given_kernel
-            kernel, X = given.bind(given.domain.check(X), weights), backend.to_device(X, device)
+            kernel, X = given.bind(given.domain.check(X), weights), arrays.to_device(X, device)
         return super()._matrix(X, weights, kernel)
 
     def predict(self, X: Any, return_std: bool = False, include_noise: bool = False) -> Any:
@@ -121,7 +122,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         return centre + b, float(np.max(np.linalg.norm(left - b, axis=0) / size, initial=0.0))
 
     def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
-        largest = float(np.sum(weights * backend.to_numpy(gram.diag())))
+        largest = float(np.sum(weights * arrays.to_numpy(gram.diag())))
         warn(
             f"{type(self).__name__} reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
             f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
@@ -225,7 +226,7 @@ class KernelRidge(Ridge):
         except NotPositive:
             super()._learn_path(gram, y, weights, machines)
             return
-        values = np.split(backend.to_numpy(gram.astype(np.float64) @ np.hstack(list(coefs))), len(machines), axis=1)
+        values = np.split(arrays.to_numpy(gram.astype(np.float64) @ np.hstack(list(coefs))), len(machines), axis=1)
         for machine, coef, value in zip(machines, coefs, values, strict=True):
             bias, residual = self._measured(Y, coef, value, weights, float(machine.alpha))
             machine._finish(y, coef, bias, weights)
@@ -268,11 +269,11 @@ class KernelRidge(Ridge):
 
     def _by_spectrum(self, spectrum: Spectrum, gram: Gram, Y: Array, w: Array, ridge: float) -> LinearSolution:
         A = spectrum.coefficients(Y, [ridge])[0]
-        b, residual = self._measured(Y, A, backend.to_numpy(gram.astype(np.float64) @ A), w, ridge)
+        b, residual = self._measured(Y, A, arrays.to_numpy(gram.astype(np.float64) @ A), w, ridge)
         return LinearSolution(A, b, residual, 1, "eigen", "gap" if residual <= self.tol else "stalled")
 
     def _say_indefinite(self, gram: Gram) -> None:
-        smallest = float(eigenvalues(backend.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
+        smallest = float(eigenvalues(arrays.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
         seen = f"its smallest eigenvalue is {smallest:.3g}" if smallest == smallest else "its Cholesky factorisation fails"
         warn(
             f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not positive semi-definite on "
@@ -445,7 +446,7 @@ class KernelRidgeCV(Ridge):
         self.n_iter_, self.solver_ = 1, "eigen"
         self._parts = [(float(alphas[c]), None) for c in chosen]
         bias, residual = np.zeros(Y.shape[1]), 0.0
-        values = backend.to_numpy(gram.astype(np.float64) @ coef)
+        values = arrays.to_numpy(gram.astype(np.float64) @ coef)
         for t, c in enumerate(chosen):
             mine = slice(t, t + 1)
             bias[mine], left = self._measured(Y[:, mine], coef[:, mine], values[:, mine], weights, float(alphas[c]))

@@ -11,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
-from mercer import backend
-from mercer.backend import Array, Compute, human
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute, human
 from mercer.data import chunks, size, take
 from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator
@@ -23,7 +24,7 @@ from mercer.estimators.whole import whole
 from mercer.gram import DenseGram, Gram, SparseGram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
-from mercer.kernels.vectors import Gaussian
+from mercer.kernels.vectors.standard import Gaussian
 from mercer.solvers.cuts import association, by_means, by_pivots, on_sphere, relaxed
 from mercer.solvers.neighbours import nearest
 
@@ -173,8 +174,8 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             own = X.diagonal()[others] if self.affinity != "kernel" else 0.0
             return 2 * np.asarray(values.toarray() if sparse.issparse(values) else values) - own
         near = take(X, others)
-        values = np.asarray(backend.to_numpy(self.kernel_.gram(take(X, some), near, self.compute).dense()))
-        return 2 * values - np.asarray(backend.to_numpy(self.kernel_.diag(near))) if self.affinity != "kernel" else values
+        values = np.asarray(arrays.to_numpy(self.kernel_.gram(take(X, some), near, self.compute).dense()))
+        return 2 * values - np.asarray(arrays.to_numpy(self.kernel_.diag(near))) if self.affinity != "kernel" else values
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -197,7 +198,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         found = {name: association(gram, some, k, weights, mass) for name, some in labels.items()}
         self.rounding_ = max(found, key=lambda name: (len(np.unique(labels[name])), found[name]))
         self.labels_ = _by_appearance(labels[self.rounding_])
-        whole = k if normalised else float(weights @ np.asarray(backend.to_numpy(gram.diag()), np.float64))
+        whole = k if normalised else float(weights @ np.asarray(arrays.to_numpy(gram.diag()), np.float64))
         self.objective_ = whole - found[self.rounding_]
         self.embedding_, self.eigenvalues_ = R, values
 
@@ -230,7 +231,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
                 f"Choosing a width holds the {size(X)} × {size(X)} matrix and its factor, more than the memory budget of "
                 f"{human(gram.compute.budget)}. Give a kernel, cluster a sample of the rows, or raise Compute(memory=…)."
             )
-        K = np.asarray(backend.to_numpy(gram.dense()))
+        K = np.asarray(arrays.to_numpy(gram.dense()))
         K[np.arange(len(K)), np.arange(len(K))] = np.maximum(1 - 1 / repeats, 0.0)
         return DenseGram(K, self.compute)
 
@@ -243,7 +244,7 @@ def _by_appearance(labels: Array) -> Array:
 
 def _typical_neighbour(X: Any, weights: Array) -> float:
     """The median over samples of the distance to the seventh neighbour; neither repetitions nor weights make somebody a neighbour of himself."""
-    if not sparse.issparse(X) and not backend.is_tensor(X):
+    if not sparse.issparse(X) and not arrays.is_tensor(X):
         X, which = np.unique(X, axis=0, return_inverse=True)
         weights = np.bincount(which.reshape(-1), weights=weights)
     n = size(X)
@@ -259,7 +260,7 @@ def _typical_neighbour(X: Any, weights: Array) -> float:
 
 def _degrees(gram: Gram, weights: Array) -> Array:
     """Σ_j w_j k_ij."""
-    degrees = np.asarray(backend.to_numpy(gram @ weights), np.float64)
+    degrees = np.asarray(arrays.to_numpy(gram @ weights), np.float64)
     least = float(degrees.min())
     if least < -1e-12 * float(np.abs(degrees).max()):
         i = int(np.argmin(degrees))
@@ -278,7 +279,7 @@ def _with_loops(gram: Gram, weights: Array) -> Gram:
     graph = gram.sparse()
     if graph is not None:
         return SparseGram(graph + sparse.diags_array(alone.astype(graph.dtype)), gram.compute)
-    K = np.asarray(backend.to_numpy(gram.fresh(np.float64)))
+    K = np.asarray(arrays.to_numpy(gram.fresh(np.float64)))
     K[alone, alone] = 1.0
     return DenseGram(K, gram.compute)
 

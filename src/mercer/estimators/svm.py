@@ -13,7 +13,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array, Compute
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import size
 from mercer.data.notices import warn
 from mercer.estimators import hulls
@@ -26,9 +27,9 @@ from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
+from mercer.runtime.threads import run_tasks
+from mercer.runtime.watch import Stopped
 from mercer.solvers.dual import ActiveSet
-from mercer.threads import run_tasks
-from mercer.watch import Stopped
 
 
 class Pair(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from mercer.backend import Array, Compute
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.estimators.machine import ManyOutputs, Supervised, SupportVectorMachine, check_nu, filled
 from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel

@@ -9,7 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array, Compute
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import listed, size
 from mercer.estimators.cca import Column, as_pair, candidates_of, split
 from mercer.estimators.checks import check_whole

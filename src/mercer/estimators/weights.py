@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from mercer.backend import Array
+from mercer.arrays import Array
 
 LARGEST_SUM = 1e9  # of the variables of a dual problem
 NEGLIGIBLE = 1e-20  # of the largest weight: what is divided by the square roots of such weights is rounding

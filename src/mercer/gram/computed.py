@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import leaves, size
 from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
 from mercer.engine.tiles import NonFinite, Tiles
@@ -56,10 +57,10 @@ class KernelGram(Gram):
     ) -> KernelGram:
         tiles = Tiles(formula, left, right, (size(A), size(B)), common_dtype((A, B), compute), compute, diagonal)
         cure = getattr(kernel, "_cure", "Scale the data or the kernel's parameters")
-        return cls(tiles, name, cure, as_numpy=not any(backend.is_tensor(x) for x in leaves((A, B))))
+        return cls(tiles, name, cure, as_numpy=not any(arrays.is_tensor(x) for x in leaves((A, B))))
 
     def _out(self, x: Array) -> Array:
-        return backend.to_numpy(x) if self._as_numpy else x
+        return arrays.to_numpy(x) if self._as_numpy else x
 
     def _view(self, tiles: Tiles) -> KernelGram:
         return KernelGram(tiles, self.name, self._cure, as_numpy=self._as_numpy)
@@ -94,7 +95,7 @@ class KernelGram(Gram):
     def cost(self) -> Cost:  # type: ignore[override]
         if self._tiles.opaque:
             return Cost.ANY
-        slow = (not self._tiles.fits or self._tiles.wide) and not backend.is_tensor(self._tiles._like)
+        slow = (not self._tiles.fits or self._tiles.wide) and not arrays.is_tensor(self._tiles._like)
         return Cost.COSTLY if slow else Cost.CHEAP
 
     @property
@@ -118,7 +119,7 @@ class KernelGram(Gram):
 
     def _finite_product(self, values: Array, V: Array) -> Array:
         """A product that is not finite is the kernel's doing if what it was multiplied with is; then look for the pair."""
-        if not backend.all_finite(values) and backend.all_finite(V):
+        if not arrays.all_finite(values) and arrays.all_finite(V):
             with self._naming():
                 self._tiles.check_finite()
             raise FloatingPointError(f"The product with {self.name} overflows {self.dtype} though the kernel does not: use gram.astype('float64').")
@@ -162,7 +163,7 @@ def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:
     """The precision to compute in: what was asked for, else float32 if all numbers are, else float64."""
     if compute.dtype is not None:
         return np.dtype("float32" if compute.dtype == "tf32" else compute.dtype)
-    found = [backend.numpy_dtype(x) for x in leaves(rep) if hasattr(x, "dtype") and backend.numpy_dtype(x).kind == "f"]
+    found = [arrays.numpy_dtype(x) for x in leaves(rep) if hasattr(x, "dtype") and arrays.numpy_dtype(x).kind == "f"]
     return np.result_type(*found) if found else np.dtype(np.float64)
 
 

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
-from mercer.backend import Array, Compute, human
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute, human
 
 if TYPE_CHECKING:
     from mercer.gram.factored import Features
@@ -29,7 +30,7 @@ def as_index(idx: Any, n: int) -> Any:
         return idx
     if isinstance(idx, slice):
         return np.arange(n)[idx]
-    chosen = np.atleast_1d(backend.to_numpy(idx))
+    chosen = np.atleast_1d(arrays.to_numpy(idx))
     return np.arange(n)[chosen if chosen.size else chosen.astype(np.int64)]
 
 
@@ -112,10 +113,10 @@ class Gram(ABC):
 
     def _right(self, V: Any) -> Array:
         """What the matrix is multiplied with, checked."""
-        V = V.toarray() if sparse.issparse(V) else V if backend.is_tensor(V) else np.asarray(V)
+        V = V.toarray() if sparse.issparse(V) else V if arrays.is_tensor(V) else np.asarray(V)
         if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
             raise ValueError(f"A {self.shape[0]} × {self.shape[1]} Gram matrix cannot be multiplied with an array of shape {tuple(V.shape)}.")
-        if not backend.is_tensor(V) and V.dtype.kind not in "fiub":
+        if not arrays.is_tensor(V) and V.dtype.kind not in "fiub":
             raise TypeError(f"A Gram matrix is multiplied with real numbers, not with {V.dtype}.")
         return V
 
@@ -151,7 +152,7 @@ class Gram(ABC):
         return self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        return np.asarray(backend.to_numpy(self.dense()), dtype)
+        return np.asarray(arrays.to_numpy(self.dense()), dtype)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.shape[0]} × {self.shape[1]} {self.dtype}>"

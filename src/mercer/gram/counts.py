@@ -13,15 +13,17 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend, threads
-from mercer.backend import Array, Compute, dot, sqnorm
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import Coded, chunks, size, take
 from mercer.data.coded import row_norms, together
 from mercer.engine.tiles import same_selection
+from mercer.formula import dot, sqnorm
 from mercer.gram.computed import KernelGram
 from mercer.gram.contract import as_index, precision
 from mercer.gram.factored import FactoredGram
-from mercer.threads import cached_property
+from mercer.runtime import compiling, threads
+from mercer.runtime.threads import cached_property
 
 _PARTS = 8  # of the rows, whose sums of columns are added up apart
 
@@ -230,7 +232,7 @@ def _taken(C: Any, rows: Any) -> Any:
 def product(C: Any, V: Array, workers: int) -> Array:
     """C V in float64."""
     out = np.zeros((C.shape[0], V.shape[1]))
-    loop = backend.compiled(_product_loop)
+    loop = compiling.compiled(_product_loop)
 
     def task(rows: slice) -> None:
         loop(C.indptr[rows.start : rows.stop + 1], C.indices, C.data, V, out[rows])
@@ -243,7 +245,7 @@ def transposed_product(C: Any, V: Array, count: int, workers: int) -> Array:
     """C^T V in float64: so many parts of the rows apart, added up in their order, so that threads do not change a bit."""
     parts = chunks(C.shape[0], max(1, -(-C.shape[0] // count)))
     sums: list[Any] = [None] * len(parts)
-    loop = backend.compiled(_transposed_loop)
+    loop = compiling.compiled(_transposed_loop)
 
     def task(p: int) -> None:
         rows, total = parts[p], np.zeros((C.shape[1], V.shape[1]))

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import Coded, meet, take
+from mercer.formula import dot, sqnorm
 from mercer.gram.computed import KernelGram, common_dtype
 from mercer.gram.contract import Gram, as_index, precision
-from mercer.threads import cached_property
+from mercer.runtime.threads import cached_property
 
 
 class Features:
@@ -44,7 +46,7 @@ class Features:
         phi, u = self._gram._numbered[0], self._factor
         if u is None:
             return phi
-        return sparse.csr_array(sparse.diags_array(u) @ phi) if sparse.issparse(phi) else backend.like(u, phi)[:, None] * phi
+        return sparse.csr_array(sparse.diags_array(u) @ phi) if sparse.issparse(phi) else arrays.like(u, phi)[:, None] * phi
 
     @property
     def factored(self) -> tuple[Any, Array]:
@@ -54,11 +56,11 @@ class Features:
 
     @property
     def on_host(self) -> bool:
-        return not backend.is_tensor(self.phi)
+        return not arrays.is_tensor(self.phi)
 
     def array(self) -> Array:
         """Φ as a dense array of float64 on the host."""
-        return np.asarray(self.phi.toarray() if sparse.issparse(self.phi) else backend.to_numpy(self.phi), np.float64)
+        return np.asarray(self.phi.toarray() if sparse.issparse(self.phi) else arrays.to_numpy(self.phi), np.float64)
 
     def weighted(self, u: Array) -> Features:
         """Of diag(u) K diag(u)."""
@@ -121,8 +123,8 @@ class LowRankGram(FactoredGram):
         for name, phi in (("X", self.left), ("Y", self.right)):
             if isinstance(phi, Coded):
                 continue  # counts and their products
-            if not backend.all_finite(phi.data if sparse.issparse(phi) else phi):
-                finite = np.isfinite(phi.sum(axis=1) if sparse.issparse(phi) else backend.to_numpy(phi).sum(axis=1))
+            if not arrays.all_finite(phi.data if sparse.issparse(phi) else phi):
+                finite = np.isfinite(phi.sum(axis=1) if sparse.issparse(phi) else arrays.to_numpy(phi).sum(axis=1))
                 raise FloatingPointError(
                     f"The features of row {int(np.argmin(finite))} of {name} are not finite. Scale the data, or compute in float64."
                 )
@@ -145,9 +147,9 @@ class LowRankGram(FactoredGram):
     def astype(self, dtype: Any) -> LowRankGram:
         dtype = precision(dtype)
         sides = self._numbered if "_numbered" in self.__dict__ else (self.left, self.right)
-        left = backend.astype(sides[0], dtype)
-        right = left if sides[1] is sides[0] else backend.astype(sides[1], dtype)
-        diagonal = None if self.diagonal is None else backend.astype(self.diagonal, dtype)
+        left = arrays.astype(sides[0], dtype)
+        right = left if sides[1] is sides[0] else arrays.astype(sides[1], dtype)
+        diagonal = None if self.diagonal is None else arrays.astype(self.diagonal, dtype)
         return self._like(left, right, Compute(**{**self.compute.__dict__, "dtype": None}), diagonal)
 
     def diag(self) -> Array:
@@ -157,7 +159,7 @@ class LowRankGram(FactoredGram):
         left, right = (side[:n] for side in self._numbered)
         if sparse.issparse(left):
             return np.asarray(left.multiply(right).sum(axis=1)).reshape(-1)
-        return backend.namespace(left).einsum("ij,ij->i", left, right)
+        return arrays.namespace(left).einsum("ij,ij->i", left, right)
 
     @property
     def T(self) -> LowRankGram:
@@ -165,10 +167,10 @@ class LowRankGram(FactoredGram):
 
     def _product(self, V: Array) -> Array:
         left, right = self._numbered
-        V = backend.astype(backend.like(V, left), backend.numpy_dtype(left))
+        V = arrays.astype(arrays.like(V, left), arrays.numpy_dtype(left))
         with np.errstate(over="ignore", invalid="ignore"):
-            product = backend.astype(left @ (right.T @ V), np.float64)
-        if not backend.all_finite(product) and backend.all_finite(V):
+            product = arrays.astype(left @ (right.T @ V), np.float64)
+        if not arrays.all_finite(product) and arrays.all_finite(V):
             raise FloatingPointError(f"The product with a matrix of features overflows {self.dtype}. Scale the data, or compute in float64.")
         return product
 
@@ -188,11 +190,11 @@ class _InnerProduct:
 
     @staticmethod
     def _block(A: Any, B: Any) -> Any:
-        return backend.dot(A, B)
+        return dot(A, B)
 
     @staticmethod
     def _diag(A: Any) -> Any:
-        return backend.sqnorm(A)
+        return sqnorm(A)
 
 
 class _WithDiagonal:
@@ -200,7 +202,7 @@ class _WithDiagonal:
 
     @staticmethod
     def _block(A: Any, B: Any) -> Any:
-        return backend.dot(A[0], B[0])
+        return dot(A[0], B[0])
 
     @staticmethod
     def _diag(A: Any) -> Any:

@@ -32,8 +32,8 @@ from enum import Enum, auto
 
 import numpy as np
 
-from mercer import backend
-from mercer.backend import put_aside, workspace
+from mercer import arrays
+from mercer.compute import put_aside, workspace
 from mercer.gram.computed import KernelGram
 from mercer.gram.contract import Cost, Gram
 from mercer.gram.factored import FactoredGram
@@ -154,7 +154,7 @@ def _fold(gram: Gram) -> Gram:
 def _on_host(gram: Gram) -> Gram:
     """All values, in float64 unless they are stored otherwise."""
     known = gram if gram.stored else gram.astype(np.float64)
-    return DenseGram(np.asarray(backend.to_numpy(known.dense())), gram.compute)
+    return DenseGram(np.asarray(arrays.to_numpy(known.dense())), gram.compute)
 
 
 _RULES = {

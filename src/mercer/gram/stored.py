@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend, threads
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import chunks, take
 from mercer.gram.contract import Gram, as_index, precision
-from mercer.threads import cached_property
+from mercer.runtime import compiling, threads
+from mercer.runtime.threads import cached_property
 
 _WORTH_COMPILING = 2**20  # values
 _STRIP = 512  # rows that are multiplied in one task
@@ -31,25 +33,25 @@ class DenseGram(Gram):
     stored = True
 
     def __init__(self, K: Any, compute: Compute | None = None) -> None:
-        K = K if backend.is_tensor(K) else np.asarray(K)
+        K = K if arrays.is_tensor(K) else np.asarray(K)
         if K.ndim != 2:
             raise ValueError(f"A Gram matrix has two dimensions, got shape {K.shape}.")
-        if backend.numpy_dtype(K).kind != "f":
-            K = backend.astype(K, np.float64)
+        if arrays.numpy_dtype(K).kind != "f":
+            K = arrays.astype(K, np.float64)
         self.K, self.compute = K, compute or Compute()
-        self.shape, self.dtype = (K.shape[0], K.shape[1]), backend.numpy_dtype(K)
+        self.shape, self.dtype = (K.shape[0], K.shape[1]), arrays.numpy_dtype(K)
 
     def rows(self, idx: Any) -> Array:
         return take(self.K, as_index(idx, self.shape[0]))
 
     def sub(self, rows: Any, cols: Any) -> Gram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
-        if backend.is_tensor(self.K) or not (isinstance(rows, np.ndarray) and isinstance(cols, np.ndarray)):
+        if arrays.is_tensor(self.K) or not (isinstance(rows, np.ndarray) and isinstance(cols, np.ndarray)):
             return DenseGram(take(take(self.K, rows).T, cols).T, self.compute)
         return DensePart(self, rows, cols)
 
     def astype(self, dtype: Any) -> DenseGram:
-        return DenseGram(backend.astype(self.K, precision(dtype)), self.compute)
+        return DenseGram(arrays.astype(self.K, precision(dtype)), self.compute)
 
     def diag(self) -> Array:
         k = np.arange(min(self.shape))
@@ -69,15 +71,15 @@ class DenseGram(Gram):
         return out
 
     def fresh(self, dtype: Any) -> Array:
-        return 1 * self.K if precision(dtype) == self.dtype else backend.astype(self.K, dtype)
+        return 1 * self.K if precision(dtype) == self.dtype else arrays.astype(self.K, dtype)
 
     def at_hand(self, dtype: Any) -> Array | None:
-        return self.K if not backend.is_tensor(self.K) and self.dtype == dtype else None
+        return self.K if not arrays.is_tensor(self.K) and self.dtype == dtype else None
 
     def _product(self, V: Array) -> Array:
-        V = backend.astype(backend.like(V, self.K), self.dtype)
-        if backend.is_tensor(self.K) or self.K.size < _WORTH_COMPILING:
-            return backend.astype(self.K @ V, np.float64)
+        V = arrays.astype(arrays.like(V, self.K), self.dtype)
+        if arrays.is_tensor(self.K) or self.K.size < _WORTH_COMPILING:
+            return arrays.astype(self.K @ V, np.float64)
         out = np.empty((self.shape[0], V.shape[1]))
 
         def task(rows: slice) -> None:  # strips of fixed size: the same bits for any number of threads
@@ -102,7 +104,7 @@ def _runs(index: Array) -> list[tuple[slice, slice]]:
 
 @cache
 def _gather() -> Any:
-    return backend.jit(_gather_loop)
+    return compiling.jit(_gather_loop)
 
 
 class DensePart(Gram):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from mercer import backend
+from mercer import arrays
 from mercer.data import chunks
 from mercer.gram.stored import DenseGram
-from mercer.linalg import eigenvalues
+from mercer.native.linalg import eigenvalues
 
 _EDGE = 512
 _DENSE_EIGENVALUES = 1000  # up to here LAPACK is faster and needs no convergence
@@ -18,7 +18,7 @@ _DENSE_EIGENVALUES = 1000  # up to here LAPACK is faster and needs no convergenc
 
 def asymmetry(K: Any, tolerance: float) -> tuple[int, int] | None:
     """The first pair i < j (tile by tile) with |K_ij − K_ji| > tolerance·max|K|, or None. Stops at the first tile that has one."""
-    K = backend.to_numpy(K)
+    K = arrays.to_numpy(K)
     strips = chunks(K.shape[0], _EDGE)
     if all(np.array_equal(K[i, j], K[j, i].T) for a, i in enumerate(strips) for j in strips[a:]):
         return None
@@ -52,7 +52,7 @@ def beyond_schwarz(K: Any, root: Any, tolerance: float) -> tuple[int, int] | Non
 
 def check_symmetric(K: Any, tolerance: float | None = None) -> None:
     """Raise ValueError, naming a pair, if K is not symmetric up to rounding."""
-    tolerance = (1e-10 if backend.numpy_dtype(K) == np.float64 else 1e-5) if tolerance is None else tolerance
+    tolerance = (1e-10 if arrays.numpy_dtype(K) == np.float64 else 1e-5) if tolerance is None else tolerance
     found = asymmetry(K, tolerance)
     if found is not None:
         i, j = found
@@ -64,7 +64,7 @@ def check_symmetric(K: Any, tolerance: float | None = None) -> None:
 
 def extreme_eigenvalues(K: Any) -> tuple[float, float]:
     """The smallest and the largest eigenvalue of a symmetric matrix: LAPACK when small, Lanczos when large."""
-    K = backend.to_numpy(K).astype(np.float64, copy=False)
+    K = arrays.to_numpy(K).astype(np.float64, copy=False)
     n = K.shape[0]
     if n == 0:
         return 0.0, 0.0

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.data import take
 from mercer.gram.contract import Cost, Gram, as_index, precision
 from mercer.gram.factored import Features
@@ -22,8 +22,8 @@ class WeightedGram(Gram):
     def __init__(self, base: Gram, u: Any, v: Any = None) -> None:
         self.base, self.compute = base, base.compute
         self.shape, self.dtype = base.shape, base.dtype
-        self.u = u if backend.is_tensor(u) else np.asarray(u)
-        self.v = self.u if v is None else v if backend.is_tensor(v) else np.asarray(v)
+        self.u = u if arrays.is_tensor(u) else np.asarray(u)
+        self.v = self.u if v is None else v if arrays.is_tensor(v) else np.asarray(v)
         if (len(self.u), len(self.v)) != self.shape:
             raise ValueError(f"Weights of lengths {len(self.u)} and {len(self.v)} do not fit a {self.shape[0]} × {self.shape[1]} matrix.")
 
@@ -48,7 +48,7 @@ class WeightedGram(Gram):
         return None if found is None else sparse.csr_array(sparse.diags_array(self.u) @ found @ sparse.diags_array(self.v))
 
     def _weigh(self, values: Array, u: Array, v: Array) -> Array:
-        return backend.astype(values * u[:, None] * v[None, :], self.dtype)
+        return arrays.astype(values * u[:, None] * v[None, :], self.dtype)
 
     def rows(self, idx: Any) -> Array:
         idx = as_index(idx, self.shape[0])
@@ -63,7 +63,7 @@ class WeightedGram(Gram):
 
     def diag(self) -> Array:
         n = min(self.shape)
-        return backend.astype(self.base.diag() * self.u[:n] * self.v[:n], self.dtype)
+        return arrays.astype(self.base.diag() * self.u[:n] * self.v[:n], self.dtype)
 
     @property
     def T(self) -> WeightedGram:
@@ -154,7 +154,7 @@ class CachedGram(Gram):
         self.hits += len(wanted) - len(missing)
         # a copy of each row: a view would keep the whole batch alive
         fresh = {i: 1 * row for i, row in zip(missing, self.base.rows(np.array(missing)), strict=True)} if missing else {}
-        out = backend.empty((len(wanted), self.shape[1]), self.dtype, next(iter(fresh.values()), next(iter(self._kept.values()), None)))
+        out = arrays.empty((len(wanted), self.shape[1]), self.dtype, next(iter(fresh.values()), next(iter(self._kept.values()), None)))
         for k, i in enumerate(wanted):
             out[k] = fresh[i] if i in fresh else self._kept[i]
         for i in dict.fromkeys(wanted):

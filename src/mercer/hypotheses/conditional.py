@@ -9,16 +9,17 @@ import numpy as np
 from scipy import stats
 from sklearn.utils import check_array, check_random_state
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.data import Vectors, size
 from mercer.hypotheses.kernels import items
 from mercer.hypotheses.permutations import check_permutations
 from mercer.hypotheses.result import Outcome, permutation_outcome
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
-from mercer.kernels.vectors import Gaussian
-from mercer.linalg import centred, eigh
+from mercer.kernels.vectors.standard import Gaussian
+from mercer.native.linalg import centred, eigh
+from mercer.runtime import threads
 
 _WIDTHS = 2.0 ** np.arange(-3, 4)  # of the kernel of z, in median distances
 _RIDGES = 10.0 ** np.arange(-6, 2)
@@ -125,7 +126,7 @@ class _Ridges:
 def _conditions(Z: Any, kernel: Kernel | None) -> tuple[_Ridges, Array, Array]:
     """Regressions on z, k(z_i, z_j) ≤ 1 for the statistic, and squared distances."""
     if kernel is not None:
-        K = np.asarray(backend.to_numpy(kernel.normalized().gram(Z).dense()), np.float64)
+        K = np.asarray(arrays.to_numpy(kernel.normalized().gram(Z).dense()), np.float64)
         return _Ridges([_spectrum(K)]), K, np.diag(K)[:, None] + np.diag(K) - 2 * K
     d2 = squared_distances(*[_standardised(_numbers(Z, "Z"))] * 2)
     middle = _middle(d2)
@@ -142,7 +143,7 @@ def _left(V: Any, kernel: Kernel | None, ridges: _Ridges, name: str) -> tuple[Ar
         first = ridges.best(values)
         V = _standardised(first @ values)
         kernel = kernel or Gaussian(0.5 / _middle(squared_distances(V, V)))
-    w, U = _spectrum(np.asarray(backend.to_numpy(kernel.bind(kernel.domain.check(V)).gram(V).dense()), np.float64), _SEEN)
+    w, U = _spectrum(np.asarray(arrays.to_numpy(kernel.bind(kernel.domain.check(V)).gram(V).dense()), np.float64), _SEEN)
     features = U * np.sqrt(w)
     second = ridges.best(features)
     return second @ features, second @ first

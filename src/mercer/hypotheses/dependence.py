@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mercer import backend, threads
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import chunks, size, take
 from mercer.gram import Gram, Use, held
 from mercer.hypotheses.kernels import items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
-from mercer.linalg import centred
+from mercer.native.linalg import centred
+from mercer.runtime import compiling, threads
 from mercer.solvers.incomplete import incomplete_cholesky
 
 _NAME = "Hilbert–Schmidt independence criterion"
@@ -70,9 +72,9 @@ def _statistics(K: Gram, L: Gram, orders: Array) -> Array:
         Phi, Psi = _features(K), _features(L)
         Phi = Phi - Phi.mean(axis=0)
         return np.array([float(np.sum((Phi.T @ Psi[order]) ** 2)) for order in orders]) / n**2
-    A, B = (np.array(backend.to_numpy(G.astype(np.float64).dense())) for G in (K, L))
+    A, B = (np.array(arrays.to_numpy(G.astype(np.float64).dense())) for G in (K, L))
     centred(A)
-    loop, strips = backend.compiled(_permuted_loop), _strips(n)
+    loop, strips = compiling.compiled(_permuted_loop), _strips(n)
     out = np.empty((len(orders), len(strips)))
 
     def task(which: tuple[int, int]) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
+from mercer import arrays
 from mercer.data import Vectors, listed, size, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
-from mercer.kernels.vectors import Gaussian, Laplacian
+from mercer.kernels.vectors.standard import Gaussian, Laplacian
 
 _WIDTHS = 10
 _SEEN = 500  # items whose distances are looked at
@@ -20,7 +20,7 @@ def items(V: Any, *kernels: Any) -> Any:
     """What a test compares: a table where its kernels are of vectors, single numbers being a table of one column; else as it is given."""
     V = listed(V)
     given = [k for some in kernels for k in (some if isinstance(some, list | tuple) else [some])]
-    if not all(k is None or isinstance(k, str) or isinstance(getattr(k, "domain", None), Vectors) for k in given) or backend.is_tensor(V):
+    if not all(k is None or isinstance(k, str) or isinstance(getattr(k, "domain", None), Vectors) for k in given) or arrays.is_tensor(V):
         return V
     values = np.asarray(V) if hasattr(V, "__array__") or isinstance(V, list | tuple) else V
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "fiub":

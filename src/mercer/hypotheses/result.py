@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mercer.backend import Array
+from mercer.arrays import Array
 
 
 @dataclass(frozen=True, eq=False)

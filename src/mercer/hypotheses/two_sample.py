@@ -8,8 +8,9 @@ import numpy as np
 from scipy import stats
 from sklearn.utils import check_random_state
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import check_same_width, chunks, in_order_of, size, stack, take
 from mercer.gram import Cost, Gram, Use, held
 from mercer.hypotheses.kernels import items, kernels_of
@@ -38,8 +39,8 @@ def mmd_test(
     """
     if statistic not in _STATISTICS:
         raise ValueError(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.")
-    if backend.is_tensor(X) != backend.is_tensor(Y):
-        X, Y = (backend.to_numpy(V) if backend.is_tensor(V) else V for V in (X, Y))
+    if arrays.is_tensor(X) != arrays.is_tensor(Y):
+        X, Y = (arrays.to_numpy(V) if arrays.is_tensor(V) else V for V in (X, Y))
     names = [[str(c) for c in V.columns] for V in (X, Y) if hasattr(V, "columns")]
     if len(names) == 2 and sorted(names[0]) != sorted(names[1]):
         raise ValueError(f"The samples have different columns, {', '.join(names[0])} and {', '.join(names[1])}: they cannot be compared.")
@@ -68,13 +69,13 @@ def _statistics(gram: Gram, members: Array, m: int, n: int, unbiased: bool) -> A
     """MMD² of each column of ``members``, which says who is in the first sample: all follows from e^T K e."""
     gram = gram.astype(np.float64)  # the statistic is a small difference
     K = held(gram, Use.VALUES)
-    diagonal = np.asarray(backend.to_numpy(gram.diag()), np.float64)
-    sums = np.asarray(backend.to_numpy(K @ np.ones(m + n)), np.float64)
+    diagonal = np.asarray(arrays.to_numpy(gram.diag()), np.float64)
+    sums = np.asarray(arrays.to_numpy(K @ np.ones(m + n)), np.float64)
     whole, own = float(sums.sum()), float(diagonal.sum())
     out = np.empty(members.shape[1])
     for some in chunks(members.shape[1], _AT_ONCE):
         e = members[:, some].astype(np.float64)
-        inside = np.einsum("ib,ib->b", e, np.asarray(backend.to_numpy(K @ e), np.float64))
+        inside = np.einsum("ib,ib->b", e, np.asarray(arrays.to_numpy(K @ e), np.float64))
         first = e.T @ sums
         own_x = e.T @ diagonal
         cross = first - inside
@@ -95,7 +96,7 @@ def _linear(kernel: Kernel, X: Any, Y: Any, compute: Compute | None) -> Outcome:
     for (A, B), sign in zip(sides, (1, 1, -1, -1), strict=True):
         step = 1 if kernel.gram(take(A, slice(0, 1)), take(B, slice(0, 1)), compute=compute).cost is Cost.ANY else _TOGETHER
         for some in chunks(pairs, step):
-            values[some] += sign * np.asarray(backend.to_numpy(kernel.gram(take(A, some), take(B, some), compute=compute).diag()), np.float64)
+            values[some] += sign * np.asarray(arrays.to_numpy(kernel.gram(take(A, some), take(B, some), compute=compute).diag()), np.float64)
     return _normal(values, f"{pairs} pairs")
 
 

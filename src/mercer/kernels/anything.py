@@ -11,8 +11,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import arrays
 from mercer.data import DataError, Domain, Nodes, as_frame, chunks, listed, size, take
+from mercer.formula import equal
 from mercer.gram import Counts
 from mercer.gram.validity import check_symmetric
 from mercer.kernels.base import Kernel, kernel, nonnegative
@@ -31,8 +32,8 @@ class Constant(Kernel):
     def _prepare(self, X: Any) -> Any:
         # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added to
         X = listed(X)
-        floats = hasattr(X, "dtype") and backend.numpy_dtype(X).kind == "f"
-        return backend.zeros((size(X),), backend.numpy_dtype(X) if floats else np.int8, X)
+        floats = hasattr(X, "dtype") and arrays.numpy_dtype(X).kind == "f"
+        return arrays.zeros((size(X),), arrays.numpy_dtype(X) if floats else np.int8, X)
 
     def _block(self, A: Any, B: Any) -> Any:
         return self.c
@@ -44,8 +45,8 @@ class Constant(Kernel):
         return 1
 
     def _features(self, A: Any) -> Any:
-        dtype = backend.numpy_dtype(A)
-        return backend.zeros((len(A), 1), dtype if dtype.kind == "f" else np.float64, A) + math.sqrt(self.c)
+        dtype = arrays.numpy_dtype(A)
+        return arrays.zeros((len(A), 1), dtype if dtype.kind == "f" else np.float64, A) + math.sqrt(self.c)
 
     def _counts(self, A: Any) -> Counts | None:
         return Counts((), self.c)
@@ -64,7 +65,7 @@ class Categorical(Kernel):
         return _codes(X)
 
     def _block(self, A: Any, B: Any) -> Any:
-        return backend.equal(A, B)
+        return equal(A, B)
 
     def _diag(self, A: Any) -> Any:
         return 1.0
@@ -92,8 +93,8 @@ def _rows(X: Any) -> list[Any]:
         return [(v,) for v in series.to_list()]
     if sparse.issparse(X):
         X = X.toarray()
-    if backend.is_tensor(X):
-        X = backend.to_numpy(X)
+    if arrays.is_tensor(X):
+        X = arrays.to_numpy(X)
     if isinstance(X, np.ndarray) and X.ndim > 1:
         return [tuple(r) for r in X.reshape(len(X), -1).tolist()]
     return [(v,) for v in (X.tolist() if isinstance(X, np.ndarray) else X)]
@@ -128,7 +129,7 @@ class Precomputed(Kernel):
         return Nodes(self.K.shape[0])
 
     def _validate(self) -> None:
-        if not isinstance(self.K, np.ndarray) and not backend.is_tensor(self.K):
+        if not isinstance(self.K, np.ndarray) and not arrays.is_tensor(self.K):
             raise TypeError(f"Precomputed(K): K must be a NumPy array or a torch tensor, got {type(self.K).__name__}; convert it with np.asarray.")
         if self.K.ndim != 2 or self.K.shape[0] != self.K.shape[1]:
             raise ValueError(f"Precomputed(K): K must be a square array, got {getattr(self.K, 'shape', type(self.K).__name__)}.")
@@ -138,7 +139,7 @@ class Precomputed(Kernel):
         check_symmetric(self.K)  # n² work: done when the kernel is made, not at each use
 
     def _prepare(self, X: Any) -> Any:
-        return X, backend.to_numpy(self.K[:1, :1]).repeat(len(X))  # the second leaf only carries the precision of K
+        return X, arrays.to_numpy(self.K[:1, :1]).repeat(len(X))  # the second leaf only carries the precision of K
 
     def _block(self, A: Any, B: Any) -> Any:
         return self.K[_ids(A)][:, _ids(B)]
@@ -167,7 +168,7 @@ class Function(Kernel):
         if hasattr(A, "__formula__"):
             raise TypeError("a function of samples is called with samples, not with symbols")
         values = self.function(A, B)
-        values = values.toarray() if sparse.issparse(values) else values if backend.is_tensor(values) else np.asarray(values)
+        values = values.toarray() if sparse.issparse(values) else values if arrays.is_tensor(values) else np.asarray(values)
         if tuple(values.shape) != (size(A), size(B)):
             name = getattr(self.function, "__name__", type(self.function).__name__)
             raise DataError(
@@ -180,7 +181,7 @@ class Function(Kernel):
         if hasattr(A, "__formula__"):
             raise TypeError("a function of samples is called with samples, not with symbols")
         parts = [take(A, some) for some in chunks(size(A), _TOGETHER)]
-        return np.concatenate([np.zeros(0), *(np.diagonal(backend.to_numpy(self._block(part, part))) for part in parts)])
+        return np.concatenate([np.zeros(0), *(np.diagonal(arrays.to_numpy(self._block(part, part))) for part in parts)])
 
 
 def _ids(A: Any) -> Any:

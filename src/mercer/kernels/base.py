@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transf
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from mercer import backend
-from mercer.backend import Array, Compute
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import Anything, Coded, DataError, Domain, Uncounted, check_same_width, chunks, in_order_of, leaves, size, take
 from mercer.data.notices import one_call
+from mercer.formula import recorded
 from mercer.gram import Counts, CountsGram, Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
 
 if TYPE_CHECKING:
-    from mercer.kernels.algebra import Power, Scaled
+    from mercer.kernels.compose.algebra import Power, Scaled
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Parameters: declared where they stand, checked at the door
@@ -131,7 +133,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return X
 
     def _block(self, A: Any, B: Any) -> Any:
-        """k between prepared items: a formula in mercer.backend's functions, or NumPy on the items themselves."""
+        """k between prepared items: a formula in mercer.formula's functions, or NumPy on the items themselves."""
         raise NotImplementedError(f"{type(self).__name__} must define _block(A, B), or the method of its family.")
 
     def _diag(self, A: Any) -> Any:
@@ -234,10 +236,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _own(self, A: Any) -> Array:
         """The same of prepared items."""
         values = item_values(self._diag, A, common_dtype(A, Compute()))
-        if not backend.all_finite(values):
-            i = int(np.argmin(np.isfinite(backend.to_numpy(values))))
+        if not arrays.all_finite(values):
+            i = int(np.argmin(np.isfinite(arrays.to_numpy(values))))
             raise FloatingPointError(f"The kernel {self} gives {float(values[i])} for the pair ({i}, {i}). {self._cure}.")
-        return values if any(backend.is_tensor(x) for x in leaves(A)) else backend.to_numpy(values)
+        return values if any(arrays.is_tensor(x) for x in leaves(A)) else arrays.to_numpy(values)
 
     def features(self, X: Any) -> Array:
         """φ(x_i), with k(x, z) = ⟨φ(x), φ(z)⟩; only for kernels with ``explicit``.
@@ -288,7 +290,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             return names, str(error)
         missing = [name for name in names if name not in reached]
         why = (
-            "the formula is computed by NumPy or by the kernel itself, where it could be recorded: write it in the functions of mercer.backend "
+            "the formula is computed by NumPy or by the kernel itself, where it could be recorded: write it in the functions of mercer.formula "
             "(exp, sqrt, …), or declare the parameter with continuous=False"
         )
         return missing, why if missing else ""
@@ -300,11 +302,11 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def _pairs(self, A: Any, B: Any) -> Any:
         """``_block`` as a part of another kernel's formula."""
-        return backend.recorded(self._block, A, B)
+        return recorded(self._block, A, B)
 
     def _selfs(self, A: Any) -> Any:
         """``_diag`` as a part of another kernel's formula."""
-        return backend.recorded(self._diag, A)
+        return recorded(self._diag, A)
 
     def _enter(self, X: Any, Y: Any) -> tuple[Kernel, Any, Any]:
         """The door for two sets: the kernel bound to the second and both sides prepared (B is A without Y)."""
@@ -331,34 +333,34 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     # -- final: algebra ----------------------------------------------------------------------------------------------
 
     def __add__(self, other: Any) -> Kernel:
-        from mercer.kernels.algebra import add
+        from mercer.kernels.compose.algebra import add
 
         return add(self, other)
 
     def __radd__(self, other: Any) -> Kernel:
-        from mercer.kernels.algebra import add
+        from mercer.kernels.compose.algebra import add
 
         return self if _is_real(other) and other == 0 else add(other, self)
 
     def __mul__(self, other: Any) -> Kernel:
-        from mercer.kernels.algebra import multiply
+        from mercer.kernels.compose.algebra import multiply
 
         return multiply(self, other)
 
     def __rmul__(self, other: Any) -> Scaled:
-        from mercer.kernels.algebra import Scaled, multiply
+        from mercer.kernels.compose.algebra import Scaled, multiply
 
         product = multiply(self, other)
         assert isinstance(product, Scaled)  # a kernel on the left would have used its own __mul__
         return product
 
     def __truediv__(self, other: Any) -> Kernel:
-        from mercer.kernels.algebra import multiply, reciprocal
+        from mercer.kernels.compose.algebra import multiply, reciprocal
 
         return multiply(self, reciprocal(other))
 
     def __pow__(self, exponent: Any) -> Power:
-        from mercer.kernels.algebra import Power
+        from mercer.kernels.compose.algebra import Power
 
         return Power(self, exponent)
 
@@ -373,37 +375,37 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     def normalized(self) -> Kernel:
         """k(x, z)/√(k(x, x) k(z, z)): the cosine in feature space."""
-        from mercer.kernels.feature_space import Normalized
+        from mercer.kernels.compose.feature_space import Normalized
 
         return Normalized(self)
 
     def centered(self) -> Kernel:
         """⟨φ(x) − μ, φ(z) − μ⟩, μ the mean over the data given to ``bind``."""
-        from mercer.kernels.feature_space import Centered
+        from mercer.kernels.compose.feature_space import Centered
 
         return Centered(self)
 
     def rooted(self) -> Kernel:
         """⟨ψ(x), ψ(z)⟩, ψ = sign(φ)·√|φ| of the features φ: large counts weigh less; only for kernels with ``explicit``."""
-        from mercer.kernels.feature_space import Rooted
+        from mercer.kernels.compose.feature_space import Rooted
 
         return Rooted(self)
 
     def repaired(self, how: str = "clip") -> Kernel:
         """A positive semi-definite kernel near an indefinite similarity: 'clip', 'flip' or 'shift' its negative eigenvalues."""
-        from mercer.kernels.feature_space import Repaired
+        from mercer.kernels.compose.feature_space import Repaired
 
         return Repaired(self, how)
 
     def map(self, function: Callable[[Any], Any]) -> Kernel:
         """k(f(x), f(z)); ``function`` takes and returns a collection of samples."""
-        from mercer.kernels.inputs import Mapped
+        from mercer.kernels.compose.inputs import Mapped
 
         return Mapped(self, function)
 
     def both_strands(self) -> Kernel:
         """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement: for DNA whose strand is not known."""
-        from mercer.kernels.strands import BothStrands
+        from mercer.kernels.sequences.strands import BothStrands
 
         return BothStrands(self)
 
@@ -413,19 +415,19 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         ``case="fold"`` takes letters of either case as the same (soft-masked DNA); "keep" says that they differ, and None as well, with a warning
         where DNA has both. Without an alphabet all symbols are kept.
         """
-        from mercer.kernels.strands import Over
+        from mercer.kernels.sequences.strands import Over
 
         return Over(self, alphabet, unknown, case)
 
     def atoms(self, charge: bool = False, chirality: bool = False) -> Kernel:
         """k of molecules whose atoms are labelled by their element and, if wanted, their charge and chirality (with it, bonds by E and Z)."""
-        from mercer.kernels.atoms import Atoms
+        from mercer.kernels.graphs.atoms import Atoms
 
         return Atoms(self, charge, chirality)
 
     def on(self, columns: Any) -> Kernel:
         """k on some columns of a table: a name or number, or a list of them."""
-        from mercer.kernels.inputs import OnColumns
+        from mercer.kernels.compose.inputs import OnColumns
 
         return OnColumns(self, columns)
 
@@ -434,13 +436,13 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         With ``indicator``, a column 0/1 "was missing" is added for each column. Being k(f(x), f(z)), it is as valid as k.
         """
-        from mercer.kernels.inputs import Imputed
+        from mercer.kernels.compose.inputs import Imputed
 
         return Imputed(self, strategy, indicator)
 
     def standardized(self) -> Kernel:
         """k of columns with mean 0 and variance 1, by the means and variances of the data given to ``bind``."""
-        from mercer.kernels.inputs import Standardized
+        from mercer.kernels.compose.inputs import Standardized
 
         return Standardized(self)
 
@@ -521,7 +523,7 @@ def same_values(a: Any, b: Any) -> bool:
     if isinstance(a, tuple | list) and isinstance(b, tuple | list):
         return len(a) == len(b) and all(same_values(x, y) for x, y in zip(a, b, strict=True))
     if hasattr(a, "shape") or hasattr(b, "shape"):
-        return bool(np.array_equal(backend.to_numpy(_plain(a)), backend.to_numpy(_plain(b))))
+        return bool(np.array_equal(arrays.to_numpy(_plain(a)), arrays.to_numpy(_plain(b))))
     return bool(a == b)
 
 
@@ -533,6 +535,6 @@ def _hashable(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return tuple(_hashable(v) for v in value)
     if hasattr(value, "shape"):
-        x = backend.to_numpy(_plain(value))
+        x = arrays.to_numpy(_plain(value))
         return x.shape, x.tobytes() if x.dtype != object else len(x)
     return value

@@ -8,7 +8,7 @@ Explicit   ``_map(X)``           an inner product of features
 Pairwise   ``_pair(a, b)``       anything, one pair at a time
 ========== ==================== =============================================================
 
-``_profile``, ``_term`` and ``_step`` are written with the functions of ``mercer.backend``; from that one formula follow blocks on the
+``_profile``, ``_term`` and ``_step`` are written with the functions of ``mercer.formula``; from that one formula follow blocks on the
 CPU and the GPU, lazy products, gradients and algebra. A function that only NumPy knows works too, tile by tile.
 """
 
@@ -18,11 +18,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import backend, threads, watch
-from mercer.backend import Compute, dot, fold, fold_self, pointwise, sqdist, sqnorm
+from mercer import arrays
+from mercer.compute import Compute
 from mercer.data import Anything, Bits, Coded, Domain, Ragged, Vectors, leaves, size
+from mercer.formula import dot, fold, fold_self, pointwise, sqdist, sqnorm
 from mercer.gram import KernelGram, parameter_symbol
 from mercer.kernels.base import Kernel
+from mercer.runtime import compiling, threads, watch
 
 
 class Radial(Kernel):
@@ -195,7 +197,7 @@ def _items(rep: Any) -> Any:
     leaf = next(leaves(rep))
     if hasattr(leaf, "__formula__"):
         raise TypeError("pairs are computed on items, not on symbols")
-    return backend.to_numpy(leaf) if backend.is_tensor(leaf) else leaf
+    return arrays.to_numpy(leaf) if arrays.is_tensor(leaf) else leaf
 
 
 def _compiled_block(pair: Any, A: Any, B: Any, parameters: tuple[float, ...]) -> Any:
@@ -211,7 +213,7 @@ _compiled_loop: list[Any] = []
 def _loop() -> Any:
     """The one loop over pairs, compiled at first use so that importing Mercer does not import Numba."""
     if not _compiled_loop:
-        _compiled_loop.append(backend.jit(_pair_loop))
+        _compiled_loop.append(compiling.jit(_pair_loop))
     return _compiled_loop[0]
 
 

@@ -55,7 +55,7 @@ class Reader:
     """Reads one text. ``next`` is the token that has not been used yet."""
 
     def __init__(self, text: str, names: Mapping[str, Any]) -> None:
-        from mercer.kernels.algebra import FUNCTIONS
+        from mercer.kernels.compose.algebra import FUNCTIONS
 
         if not isinstance(text, str):
             raise NotationError(f"A kernel expression is a text, not a {type(text).__name__}. {_EXAMPLE}")
@@ -290,14 +290,14 @@ class Reader:
 
 
 def _sum(terms: list[Any]) -> Kernel:
-    from mercer.kernels.algebra import add
+    from mercer.kernels.compose.algebra import add
 
     _check_kernels(terms)
     return add(*terms)
 
 
 def _product(factors: list[tuple[str, Any]]) -> Kernel:
-    from mercer.kernels.algebra import multiply, reciprocal
+    from mercer.kernels.compose.algebra import multiply, reciprocal
 
     values: list[Any] = [reciprocal(value) if sign == "/" else value for sign, value in factors]
     _check_kernels(values)

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer import threads
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.data import chunks, size
 from mercer.kernels.base import Kernel, kernel
+from mercer.runtime import threads
 
 _SMALLEST = -1022  # exponent of the smallest float with all its digits
 _TOGETHER = 16  # objects whose values with themselves are found in one block

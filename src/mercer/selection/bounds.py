@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.data import size
 from mercer.estimators.machine import SupportVectorMachine
 from mercer.estimators.multiclass import class_weights
 from mercer.estimators.probability import leave_one_out
 from mercer.gram import DenseGram, Gram
-from mercer.linalg import eigenvalues
+from mercer.native.linalg import eigenvalues
 from mercer.selection.criteria import radius_margin
 
 
@@ -91,7 +91,7 @@ def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05, sample_wei
     prices = machine.C * w * class_weights(machine.class_weight if hasattr(machine, "class_weight") else None, counts)[(signs > 0).astype(int)]
     items = machine._accept(X, reset=False)
     gram: Gram = DenseGram(items) if machine.kernel_ is None else machine.kernel_.gram(machine._unpacked(items), compute=machine.compute)
-    K = np.asarray(backend.to_numpy(gram.astype(np.float64).dense()))
+    K = np.asarray(arrays.to_numpy(gram.astype(np.float64).dense()))
     n = len(signs)
     coef = np.zeros(n)
     coef[machine.support_] = machine._dual_coef[0]

@@ -12,8 +12,8 @@ from sklearn.model_selection import KFold
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
-from mercer import backend
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.ridge import KernelRidge
@@ -125,7 +125,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     def _fit_closed(self, X: Any, y: Array) -> None:
         machine = self.estimator_
-        K = np.asarray(backend.to_numpy(machine.kernel_.gram(machine.support_vectors_, compute=machine.compute).astype(np.float64).dense()))
+        K = np.asarray(arrays.to_numpy(machine.kernel_.gram(machine.support_vectors_, compute=machine.compute).astype(np.float64).dense()))
         w, ridge = machine._sample_weight, float(machine.alpha)
         whole = Projected.of(K, y[machine.support_, None], w, ridge, machine.fit_intercept)
         residuals = whole.leave_one_out()[:, 0]
@@ -205,7 +205,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         P, q, residuals = self._closed
         machine = self.estimator_
         cross = machine._meet(machine._accept_new(X)).cross.astype(np.float64)
-        influence = np.asarray(backend.to_numpy(cross.dense())) @ P + q
+        influence = np.asarray(arrays.to_numpy(cross.dense())) @ P + q
         left = self.predict(X)[:, None] - influence * residuals
         return left, left
 

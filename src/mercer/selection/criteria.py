@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.gram import DenseGram
-from mercer.linalg import cholesky, congruence, inverse
 from mercer.losses import Hinge
+from mercer.native.linalg import cholesky, congruence, inverse
 from mercer.problems import DualQP
+from mercer.runtime.threads import default_workers
 from mercer.solvers.dual import ActiveSet
-from mercer.threads import default_workers
 
 _SMALL = 1024  # rows that one thread factors in no time
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.data import take
 from mercer.estimators.machine import Supervised, Unsupervised
 from mercer.gram import Gram, Use, held

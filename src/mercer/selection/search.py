@@ -24,11 +24,11 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.data import listed, size, take
 from mercer.estimators.base import PRECOMPUTED, KernelEstimator
+from mercer.runtime.watch import Stopped, Watch, watching
 from mercer.selection.folds import Entered, learns_from_matrix
-from mercer.watch import Stopped, Watch, watching
 
 Split = tuple[Array, Array]
 Progress = Callable[[dict[str, Any]], Any]

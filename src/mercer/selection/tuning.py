@@ -13,14 +13,15 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import clone, is_classifier
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.data import check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.kernels.base import Kernel
-from mercer.linalg import NotPositive
+from mercer.native.linalg import NotPositive
+from mercer.runtime import threads
+from mercer.runtime.watch import Stopped, watching
 from mercer.selection.criteria import CRITERIA, Criterion
-from mercer.watch import Stopped, watching
 
 _NOWHERE = 1e10
 _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
@@ -197,14 +198,14 @@ class _Objective:
         kernel = self.kernel_at(theta)
         price = float(np.exp(theta[-1])) if self.price is not None else 1.0
         ridge = 1 / (2 * price) if self.price == "C" else price
-        K = np.asarray(backend.to_numpy(kernel.gram(self.X, compute=self.estimator.compute).astype(np.float64).dense()))
+        K = np.asarray(arrays.to_numpy(kernel.gram(self.X, compute=self.estimator.compute).astype(np.float64).dense()))
         value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
         if not np.isfinite(value):
             return _NOWHERE, np.zeros(len(theta))
         if self.best is None or value < self.best[0]:
             self.best = (value, theta.copy())
         grams = kernel.gradient(self.X, compute=self.estimator.compute)
-        out = np.array([float(np.vdot(M, backend.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values])
+        out = np.array([float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values])
         if self.price is not None:
             out = np.append(out, -slope if self.price == "C" else slope)
         return value, out

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.gram import Features, Gram
 from mercer.problems import DualQP
-from mercer.threads import stopping
+from mercer.runtime import compiling
+from mercer.runtime.threads import stopping
 
 _EPOCHS = 100
 _ENOUGH = 0.05  # of the scale of the linear term: how far the gradient may be from optimal
@@ -29,7 +30,7 @@ _SWEEPS = 5  # epochs between two looks at the price of the sum
 def usable(problem: DualQP, gram: Gram) -> Features | None:
     """The features, where there are any on this machine, and one sum or none."""
     found = gram.features(at_most=np.inf) if problem.group is None else None
-    return found if found is not None and found.symmetric and not backend.is_tensor(found.factored[0]) else None
+    return found if found is not None and found.symmetric and not arrays.is_tensor(found.factored[0]) else None
 
 
 def descend(problem: DualQP, features: Features, gram: Gram, seed: int) -> Array:
@@ -56,7 +57,7 @@ def descend(problem: DualQP, features: Features, gram: Gram, seed: int) -> Array
 
 @cache
 def _loop() -> Any:
-    return backend.jit(_epoch)
+    return compiling.jit(_epoch)
 
 
 def _epoch(indptr, indices, data, factors, items, order, linear, lower, upper, diagonal, mu, b, w, state):  # type: ignore[no-untyped-def]

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mercer import lapack, threads
-from mercer.backend import Array
-from mercer.linalg import signs, singular_values, svd, thin_svd
+from mercer.arrays import Array
+from mercer.native import lapack
+from mercer.native.linalg import signs, singular_values, svd, thin_svd
+from mercer.runtime import threads
 
 _WHOLE = 300  # components below which all singular values are found
 

@@ -14,14 +14,16 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.gram import Gram
-from mercer.linalg import NotPositive, cholesky, cholesky_solve, signed
+from mercer.native.linalg import NotPositive, cholesky, cholesky_solve, signed
 from mercer.problems import Eigen, EigenSolution
+from mercer.runtime import threads
+from mercer.runtime.watch import abandonable
 from mercer.solvers.eigen import block_krylov, block_size, solve_eigen
 from mercer.solvers.lloyd import Clustering, Points, cluster
-from mercer.watch import abandonable
 
 _SMALL = 700  # rows that are decomposed as they are
 _LARGE = 12_000  # rows up to which the matrix is factored
@@ -44,7 +46,7 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
             Eigen(min(count, n), weights, centred=False), gram, "exact" if n <= _SMALL else "auto", tol=1e-8, random_state=random_state
         )
     root = np.sqrt(weights)
-    S = np.asarray(backend.to_numpy(gram.fresh(np.float64)))
+    S = np.asarray(arrays.to_numpy(gram.fresh(np.float64)))
     S *= root[:, None]
     S *= -root[None, :]
     S[np.arange(n), np.arange(n)] += 1 + _BEYOND
@@ -92,7 +94,7 @@ def on_sphere(V: Array) -> Array:
 
 def by_means(R: Array, weights: Array, start: Array, count: int, n_init: int, rng: Any) -> Clustering:
     """k-means of rows, from given labels and ``n_init`` starts of its own."""
-    space = Points(R, weights, backend.Compute().workers)
+    space = Points(R, weights, Compute().workers)
     return cluster(space, count, n_init=n_init, max_iter=100, random_state=rng, starts=[start])
 
 
@@ -100,6 +102,6 @@ def association(gram: Gram, labels: Array, count: int, weights: Array, mass: Arr
     """Σ_c z_c^T W K W z_c/(mass of c): what both cuts make large."""
     Z = np.zeros((len(labels), count))
     Z[np.arange(len(labels)), labels] = weights
-    inside = np.einsum("ic,ic->c", Z, np.asarray(backend.to_numpy(gram @ Z), np.float64))
+    inside = np.einsum("ic,ic->c", Z, np.asarray(arrays.to_numpy(gram @ Z), np.float64))
     total = np.bincount(labels, weights=mass, minlength=count)
     return float(np.sum(np.divide(inside, total, out=np.zeros(count), where=total > 0)))

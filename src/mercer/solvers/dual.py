@@ -20,16 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array, put_aside, workspace
+from mercer.arrays import Array
+from mercer.compute import put_aside, workspace
 from mercer.gram import Cost, DenseGram, Gram, Use, borrowed, held
 from mercer.problems import DualQP, Solution
+from mercer.runtime.threads import Interrupted, cached_property, run_tasks, single_threaded_blas, stopping
+from mercer.runtime.watch import Stopped, Watch, begin, current, report, unwatched, watching
 from mercer.solvers import coordinate
 from mercer.solvers.interior import interior_point, with_sums
 from mercer.solvers.newton import free_step
 from mercer.solvers.small import LARGEST, solve_small
 from mercer.solvers.smo import MARGIN, Block, row_length
-from mercer.threads import Interrupted, cached_property, run_tasks, single_threaded_blas, stopping
-from mercer.watch import Stopped, Watch, begin, current, report, unwatched, watching
 
 _ALL = 4096  # up to so many variables, all of them are active at once
 _ALL_COSTLY = 12_000  # the same where a value is costly: then the block is the matrix, and each value is computed once

@@ -13,13 +13,14 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.gram import Cost, Gram, Use, held
-from mercer.linalg import signed
+from mercer.native.linalg import signed
 from mercer.problems import Eigen, EigenSolution
+from mercer.runtime import threads
+from mercer.runtime.watch import asked_to_stop
 from mercer.solvers.spectral import Spectrum
-from mercer.watch import asked_to_stop
 
 _SMALL = 400  # rows that are decomposed as they are
 _COARSE = 3e-6  # the residual to which float32 products serve
@@ -77,7 +78,7 @@ class _Operator:
         return self.project(self.scale[:, None] * products[:, :-1])
 
     def _product(self, V: Array) -> Array:
-        return np.asarray(backend.to_numpy(self.gram @ V), np.float64)
+        return np.asarray(arrays.to_numpy(self.gram @ V), np.float64)
 
     @property
     def space(self) -> int:
@@ -86,7 +87,7 @@ class _Operator:
 
     @property
     def trace(self) -> float:
-        whole = float(self.weights @ np.asarray(backend.to_numpy(self.gram.diag()), np.float64))
+        whole = float(self.weights @ np.asarray(arrays.to_numpy(self.gram.diag()), np.float64))
         return whole if self.u is None else whole - float(self.weights @ self.means)
 
 

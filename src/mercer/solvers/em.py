@@ -16,9 +16,10 @@ import numpy as np
 from scipy import linalg
 from scipy.special import logsumexp
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import chunks
+from mercer.runtime import threads
 
 _STRIP = 256  # rows whose deviations from all means stay in the cache
 _GROUPS = 16  # sums that are formed apart and added in order: the same bits for any number of threads
@@ -266,7 +267,7 @@ def joint(X: Array, mixture: Mixture, family: Family) -> Array:
     def task(rows: slice) -> None:
         out[rows] = values(X[rows])[0]
 
-    threads.run_tasks(task, chunks(len(X), _STRIP * 8), backend.Compute().workers)
+    threads.run_tasks(task, chunks(len(X), _STRIP * 8), Compute().workers)
     return out
 
 
@@ -306,7 +307,7 @@ def _collected(X: Array, w: Array, means: Array, family: Family, shares: Callabl
             total = new if total is None else _added(total, new)
         parts[group] = total
 
-    threads.run_tasks(task, range(groups), backend.Compute().workers if groups > 1 else 1)
+    threads.run_tasks(task, range(groups), Compute().workers if groups > 1 else 1)
     found = [part for part in parts if part is not None]
     out = found[0]
     for part in found[1:]:

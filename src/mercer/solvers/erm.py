@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.gram import Gram
 from mercer.losses import Loss, Squared
 from mercer.problems import LinearSystem, SmoothERM, SmoothSolution

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.gram import Gram
+from mercer.runtime import threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ def incomplete_cholesky(gram: Gram, rank: int, tol: float = 1e-12, *, before: Ar
     before = np.zeros((n, 0)) if before is None else before
     start = before.shape[1]
     rank = min(rank, start + n)
-    norms = np.array(backend.to_numpy(gram.diag()), np.float64)
+    norms = np.array(arrays.to_numpy(gram.diag()), np.float64)
     missing = np.maximum(norms - np.sum(before**2, axis=1), 0.0)
     enough = max(least, 1e-14 * float(norms.max(initial=0.0)), 1e-300)
     factor = np.zeros((n, rank), order="F")
@@ -53,7 +54,7 @@ def incomplete_cholesky(gram: Gram, rank: int, tol: float = 1e-12, *, before: Ar
             i = int(np.argmax(missing))
             if missing[i] <= enough or float(missing.sum()) <= tol * float(norms.sum()):
                 break
-            column = np.asarray(backend.to_numpy(gram.rows([i])), np.float64)[0]
+            column = np.asarray(arrays.to_numpy(gram.rows([i])), np.float64)[0]
             factor[:, m] = (column - factor[:, :m] @ factor[i, :m]) / np.sqrt(missing[i])
             left = missing - factor[:, m] ** 2
             left[pivots] = 0.0

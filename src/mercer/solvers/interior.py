@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.problems import DualQP
 
 _ROUNDS = 80

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.gram import Features, Gram
-from mercer.linalg import NotPositive, cholesky, cholesky_solve
+from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
 
 Apply = Callable[[Array], Array]
 
@@ -46,11 +46,11 @@ class Factored:
                 return Woodbury.pivoted(self.gram).shifted(scale, ridge)
         else:
             L = self.factor(scale, ridge)
-        return lambda V: backend.astype(cholesky_solve(L, V), np.float64)
+        return lambda V: arrays.astype(cholesky_solve(L, V), np.float64)
 
     def factor(self, scale: Array, ridge: float) -> Array:
         """L with L L^T = ρI + S K S. A matrix that is only just not positive gets the least ridge more that makes it so."""
-        size = float(np.max(scale**2 * np.abs(backend.to_numpy(self.gram.diag())), initial=0.0)) or 1.0
+        size = float(np.max(scale**2 * np.abs(arrays.to_numpy(self.gram.diag())), initial=0.0)) or 1.0
         attempts: list[tuple[Any, float]] = [(np.float32, 0.0)] if self.single else []
         attempts += [(np.float64, extra * size) for extra in (0.0, 1e-14 * len(scale), 1e-12 * len(scale))]
         pivot = 0
@@ -63,7 +63,7 @@ class Factored:
 
     def _factor(self, scale: Array, ridge: float, dtype: Any) -> Array:
         K = self.gram.fresh(dtype)
-        s = backend.astype(backend.like(scale, K), dtype)
+        s = arrays.astype(arrays.like(scale, K), dtype)
         if (scale != 1).any():
             K *= s[:, None]
             K *= s[None, :]
@@ -81,7 +81,7 @@ class Woodbury:
 
     @classmethod
     def of(cls, features: Features, workers: int) -> Woodbury:
-        return cls(backend.astype(features.phi, np.float64), workers, exact=True)
+        return cls(arrays.astype(features.phi, np.float64), workers, exact=True)
 
     @classmethod
     def pivoted(cls, gram: Gram, rank: int = _RANK) -> Woodbury:
@@ -91,7 +91,7 @@ class Woodbury:
 
     def shifted(self, scale: Array, ridge: float) -> Apply:
         phi = self.features
-        s = backend.like(scale, phi) if not sparse.issparse(phi) else scale
+        s = arrays.like(scale, phi) if not sparse.issparse(phi) else scale
         weighted = sparse.diags(scale) @ phi if sparse.issparse(phi) else phi * s[:, None]
         inner = weighted.T @ weighted
         inner = np.asarray(inner.toarray()) if sparse.issparse(inner) else inner
@@ -100,7 +100,7 @@ class Woodbury:
         L = cholesky(inner, self.workers)
 
         def apply(V: Array) -> Array:
-            V = backend.like(V, phi) if not sparse.issparse(phi) else V
+            V = arrays.like(V, phi) if not sparse.issparse(phi) else V
             return (V - weighted @ cholesky_solve(L, weighted.T @ V)) / ridge
 
         return apply
@@ -129,7 +129,7 @@ def fits(gram: Gram) -> bool:
 
 
 def on_device(gram: Gram) -> bool:
-    return backend.is_tensor(gram.diag())
+    return arrays.is_tensor(gram.diag())
 
 
 def pivoted_cholesky(gram: Gram, rank: int, seed: int = 0, block: int = 64) -> Array:
@@ -139,14 +139,14 @@ def pivoted_cholesky(gram: Gram, rank: int, seed: int = 0, block: int = 64) -> A
     """
     random = np.random.default_rng(seed)
     n = gram.shape[0]
-    left = np.array(backend.to_numpy(gram.diag()), np.float64)
+    left = np.array(arrays.to_numpy(gram.diag()), np.float64)
     enough = 1e-12 * float(left.sum())
     F = np.empty((n, rank))
     k = 0
     while k < rank and left.sum() > enough:
         drawn = random.choice(n, min(block, rank - k), p=left / left.sum())
         pivots = np.unique(drawn)
-        columns = np.array(backend.to_numpy(gram.rows(pivots)), np.float64).T - F[:, :k] @ F[pivots, :k].T
+        columns = np.array(arrays.to_numpy(gram.rows(pivots)), np.float64).T - F[:, :k] @ F[pivots, :k].T
         core = (columns[pivots] + columns[pivots].T) / 2
         values, vectors = np.linalg.eigh(core)
         used = values > 1e-10 * max(values[-1], 0.0)

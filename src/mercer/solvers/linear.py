@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.gram import Gram
 from mercer.problems import LinearSolution, LinearSystem
+from mercer.runtime import threads
+from mercer.runtime.watch import asked_to_stop, watching
 from mercer.solvers.inverses import Apply, Factored, Inverse, choose, fits
-from mercer.watch import asked_to_stop, watching
 
 _PATIENCE = 12  # steps without a smaller residual
 _RESTART = 2  # times the true residual is computed and the steps begin anew
@@ -65,7 +66,7 @@ class ConjugateGradients:
             start = np.outer(u, system.total / np.linalg.norm(scale))
 
         def multiply(X: Array) -> Array:
-            return system.ridge * X + scale[:, None] * backend.to_numpy(K @ (scale[:, None] * X))
+            return system.ridge * X + scale[:, None] * arrays.to_numpy(K @ (scale[:, None] * X))
 
         apply = inverse.shifted(scale, system.ridge)
         # what is left of constant targets is rounding: no right side to be measured by
@@ -114,12 +115,12 @@ class ConjugateGradients:
 def within_plane(apply: Apply, u: Array | None) -> Apply:
     """The preconditioner followed by the projection that belongs to it onto u^T z = 0."""
     if u is None:
-        return lambda R: backend.to_numpy(apply(R))
-    mu = backend.to_numpy(apply(u[:, None]))
+        return lambda R: arrays.to_numpy(apply(R))
+    mu = arrays.to_numpy(apply(u[:, None]))
     height = float(u @ mu[:, 0])
 
     def solve(R: Array) -> Array:
-        Z = backend.to_numpy(apply(_outside(R, u)))  # what is along u is the bias's; its rounding would drown the rest
+        Z = arrays.to_numpy(apply(_outside(R, u)))  # what is along u is the bias's; its rounding would drown the rest
         return Z - mu * (u @ Z / height)
 
     return solve

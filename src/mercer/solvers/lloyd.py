@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.gram import Gram, Use, held
-from mercer.threads import cached_property
-from mercer.watch import asked_to_stop
+from mercer.runtime import compiling, threads
+from mercer.runtime.threads import cached_property
+from mercer.runtime.watch import asked_to_stop
 
 _STRIP = 2048  # rows that are assigned in one task
 _LITTLE = 2**20  # multiplications that are one task
@@ -207,7 +208,7 @@ class Points(Space):
     def means(self, labels: Array, count: int) -> Array:
         if not sparse.issparse(self.X):
             sums, mass = np.zeros((count, self.X.shape[1])), np.zeros(count)
-            backend.compiled(_sum_loop)(self.X, labels, self.weights, sums, mass)
+            compiling.compiled(_sum_loop)(self.X, labels, self.weights, sums, mass)
             return sums / np.maximum(mass, 1e-300)[:, None]
         members = sparse.csr_array((self.weights, labels, np.arange(len(labels) + 1)), shape=(len(labels), count))
         sums = (members.T @ self.X).toarray()
@@ -222,7 +223,7 @@ class Points(Space):
         half = (0.5 * np.einsum("ij,ij->i", means, means)).astype(self.X.dtype)
         labels, squares = np.empty(len(self), np.int64), np.empty(len(self))
 
-        choose = backend.compiled(_choose_loop)
+        choose = compiling.compiled(_choose_loop)
 
         def task(rows: slice) -> None:
             choose(np.asarray(self.X[rows] @ right), half, self.norms[rows], labels[rows], squares[rows])
@@ -270,10 +271,10 @@ class Pairs(Space):
     def __init__(self, gram: Gram, weights: Array) -> None:
         self.gram = held(gram, Use.VALUES)
         self.weights = weights
-        self.norms = np.asarray(backend.to_numpy(gram.diag()), np.float64)
+        self.norms = np.asarray(arrays.to_numpy(gram.diag()), np.float64)
 
     def squares_from(self, some: Array) -> Array:
-        rows = np.asarray(backend.to_numpy(self.gram.rows(some)), np.float64)
+        rows = np.asarray(arrays.to_numpy(self.gram.rows(some)), np.float64)
         return np.maximum(self.norms[some][:, None] - 2 * rows + self.norms, 0.0)
 
     @cached_property
@@ -281,7 +282,7 @@ class Pairs(Space):
         return np.argsort(self.norms - 2 * self._times(self.weights[:, None] / self.weights.sum())[:, 0], kind="stable")
 
     def _times(self, V: Array) -> Array:
-        return np.asarray(backend.to_numpy(self.gram @ V), np.float64)
+        return np.asarray(arrays.to_numpy(self.gram @ V), np.float64)
 
     def nearest(self, runs: list[Run]) -> list[tuple[Array, Array]]:
         n = len(self)
@@ -300,8 +301,8 @@ class Pairs(Space):
     def _columns(self, moved: Array, change: Array) -> Array:
         """K[:, moved] change."""
         if self.gram.stored:  # rows lie together
-            return np.asarray(backend.to_numpy(self.gram.rows(moved)), np.float64).T @ change
-        return np.asarray(backend.to_numpy(self.gram.sub(slice(None), moved) @ change), np.float64)
+            return np.asarray(arrays.to_numpy(self.gram.rows(moved)), np.float64).T @ change
+        return np.asarray(arrays.to_numpy(self.gram.sub(slice(None), moved) @ change), np.float64)
 
     def _assigned(self, run: Run) -> tuple[Array, Array]:
         sums = run.memory[1]

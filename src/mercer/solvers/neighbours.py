@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
+from mercer import arrays
 from mercer.data import chunks
 from mercer.gram import Gram
 
@@ -20,11 +20,11 @@ def nearest(gram: Gram, count: int) -> Any:
     Memory: the result and a strip of rows.
     """
     n = gram.shape[0]
-    norms = np.asarray(backend.to_numpy(gram.diag()), np.float64)
+    norms = np.asarray(arrays.to_numpy(gram.diag()), np.float64)
     places = np.empty((n, count), np.int64)
     for some in chunks(n, _STRIP):
         own = np.arange(some.start, some.stop)
-        squares = norms - 2 * np.asarray(backend.to_numpy(gram.rows(own)), np.float64)  # less k_ii
+        squares = norms - 2 * np.asarray(arrays.to_numpy(gram.rows(own)), np.float64)  # less k_ii
         squares[own - some.start, own] = -np.inf
         places[some] = np.argpartition(squares, count - 1, axis=1)[:, :count]
     return sparse.csr_array((np.ones(n * count), places.reshape(-1), np.arange(0, n * count + 1, count)), shape=(n, n))

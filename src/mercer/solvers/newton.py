@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from mercer.backend import Array
+from mercer.arrays import Array
 from mercer.gram import Gram
 from mercer.problems import DualQP
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from mercer import backend
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.gram import Gram
-from mercer.linalg import cholesky, least_squares, triangular_solve
+from mercer.native.linalg import cholesky, least_squares, triangular_solve
 from mercer.solvers.inverses import Factored
 
 _BLOCK = 1024  # new items at a time
@@ -50,11 +50,11 @@ class Posterior:
     def _variance(self, cross: Gram, diagonal: Array) -> Array:
         if self.features is not None:
             return self.of_features(self._features_of(cross))
-        c = self.scale[:, None] * np.asarray(backend.to_numpy(cross.astype(np.float64).dense()), np.float64).T
-        half = backend.to_numpy(triangular_solve(self.factor, c))
+        c = self.scale[:, None] * np.asarray(arrays.to_numpy(cross.astype(np.float64).dense()), np.float64).T
+        half = arrays.to_numpy(triangular_solve(self.factor, c))
         out = diagonal - np.einsum("ij,ij->j", half, half)
         if self.bias:
-            ones = backend.to_numpy(triangular_solve(self.factor, self.scale[:, None]))[:, 0]
+            ones = arrays.to_numpy(triangular_solve(self.factor, self.scale[:, None]))[:, 0]
             out = out + (1 - ones @ half) ** 2 / float(ones @ ones)
         return np.asarray(out)
 
@@ -63,12 +63,12 @@ class Posterior:
         found = cross.features(at_most=np.inf)
         if found is not None and found.fixed:
             return found.phi
-        values = np.asarray(backend.to_numpy(cross.astype(np.float64).dense()), np.float64)
+        values = np.asarray(arrays.to_numpy(cross.astype(np.float64).dense()), np.float64)
         return least_squares(self.features, (values * self.scale).T).T
 
     def of_features(self, new: Any) -> Array:
         """The same from features, where the factor is of them: λ φ^T M^−1 φ, M = λI + Φ^T W Φ; the bias is one more without penalty."""
-        phi = np.asarray(new.toarray() if sparse.issparse(new) else backend.to_numpy(new), np.float64)
+        phi = np.asarray(new.toarray() if sparse.issparse(new) else arrays.to_numpy(new), np.float64)
         half = triangular_solve(self.factor, phi.T)
         out = self.ridge * np.einsum("ij,ij->j", half, half)
         if self.bias:

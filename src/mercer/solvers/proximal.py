@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.gram import Gram, Use, held
 from mercer.problems import SmoothERM, SmoothSolution
+from mercer.runtime import threads
+from mercer.runtime.watch import Stopped, asked_to_stop, begin, watching
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import within_plane
-from mercer.watch import Stopped, asked_to_stop, begin, watching
 
 _RELAXED = 1.6
 _BALANCE = 25  # steps between two looks at whether ρ is right
@@ -61,7 +62,7 @@ class Splitting:
                     ridge = within_plane(inverse.shifted(ones, 2 * problem.ridge / rho), plane)
                 target = v - u
                 alpha = ridge(target[:, None])[:, 0]
-                f = np.asarray(backend.to_numpy(gram @ alpha))
+                f = np.asarray(arrays.to_numpy(gram @ alpha))
                 b = float(np.mean(target - f)) if problem.bias else 0.0
                 f = f + b
                 mixed = _RELAXED * f + (1 - _RELAXED) * v

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mercer import backend, threads
-from mercer.atomics import count
-from mercer.backend import Array
+from mercer.arrays import Array
+from mercer.native.atomics import count
 from mercer.problems import DualQP, Solution
+from mercer.runtime import compiling, threads
 from mercer.solvers.smo import blackboard, iterate, row_length
 
 LARGEST = 512  # variables of a problem
@@ -126,4 +126,4 @@ def _solve_loop(  # type: ignore[no-untyped-def]
             _, gaps[t], _, _ = iterate(*arrays, tol, 0, *job)
 
 
-_solving = backend.jit(_solve_loop)
+_solving = compiling.jit(_solve_loop)

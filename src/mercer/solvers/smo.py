@@ -19,10 +19,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from mercer import backend, threads
-from mercer.atomics import claim, read, write
+from mercer.native.atomics import claim, read, write
+from mercer.native.vector import Vector, register_bytes
 from mercer.problems import DualQP
-from mercer.vector import Vector, register_bytes
+from mercer.runtime import compiling, threads
 
 _UNROLLED = 4  # registers in flight
 _SPLIT = 3072  # variables from which a pass is worth two threads
@@ -214,7 +214,7 @@ def _assist(flags, K, g, grow, shrink, diagonal, middle, number, value, found, p
             seen = job
 
 
-_assisting = backend.jit(_assist)
+_assisting = compiling.jit(_assist)
 
 
 def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupled, tol, steps, middle, flags, number, value, found, place):  # type: ignore[no-untyped-def]
@@ -331,7 +331,7 @@ def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupl
     return step, gap, negative, stuck
 
 
-iterate = backend.jit(_iterate)
+iterate = compiling.jit(_iterate)
 
 
 def blackboard(dtype: Any) -> tuple[Any, ...]:
@@ -367,7 +367,7 @@ def _add_rows(g, K, ld, chosen, delta):  # type: ignore[no-untyped-def]
                 g[c] += t * row[c]
 
 
-_gathered, _added = backend.jit(_gather), backend.jit(_add_rows)
+_gathered, _added = compiling.jit(_gather), compiling.jit(_add_rows)
 
 
 class Block:

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.gram import Gram, Use, held
 from mercer.problems import SmoothERM, SmoothSolution
+from mercer.runtime import threads
+from mercer.runtime.watch import Stopped, asked_to_stop, begin, watching
 from mercer.solvers.inverses import Inverse, choose
-from mercer.watch import Stopped, asked_to_stop, begin, watching
 
 _FLOOR = 1e-8  # of the largest curvature: a straight piece gets as much, so that the step is defined
 _INNER = 60  # steps of conjugate gradients for one of Newton's
@@ -95,7 +96,7 @@ class _Run:
         return f if self.outputs else f[:, 0]
 
     def _times(self, V: Array) -> Array:
-        return np.asarray(backend.to_numpy(self.gram @ V))
+        return np.asarray(arrays.to_numpy(self.gram @ V))
 
     def data_term(self, f: Array) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -252,7 +253,7 @@ class _Run:
 
     def lbfgs(self) -> tuple[Array, Array, Array]:
         """In the inner product ⟨(α, a), (α′, a′)⟩ = α^T K α′ + a a′, b being c a with c² a typical k(x, x)."""
-        c = float(np.sqrt(np.mean(np.abs(backend.to_numpy(self.gram.diag()))))) or 1.0
+        c = float(np.sqrt(np.mean(np.abs(arrays.to_numpy(self.gram.diag()))))) or 1.0
         c = c if self.problem.bias else 0.0
         g = self.gradient(self.f)
         v, va = g + 2 * self.problem.ridge * self.alpha, c * g.sum(axis=0)
@@ -293,13 +294,13 @@ def bordered(inverse: Inverse, curvature: Array, ridge: float, bias: bool, *, re
             continue
         s = np.sqrt(h)
         apply = inverse.shifted(s, ridge)
-        mu = backend.to_numpy(apply(s[:, None]))[:, 0] if bias else None
+        mu = arrays.to_numpy(apply(s[:, None]))[:, 0] if bias else None
         columns.append((s, apply, mu))
 
     def solve(rho: Array) -> tuple[Array, Array]:
         z, zeta = np.empty_like(rho), np.zeros(rho.shape[1])
         for k, (s, apply, mu) in enumerate(columns):
-            x = backend.to_numpy(apply((rho[:, k] / s)[:, None]))[:, 0]
+            x = arrays.to_numpy(apply((rho[:, k] / s)[:, None]))[:, 0]
             if mu is not None:
                 zeta[k] = float(s @ x) / float(s @ mu)
                 x = x - zeta[k] * mu

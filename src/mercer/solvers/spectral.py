@@ -17,12 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from mercer import backend, threads
-from mercer.backend import Array
+from mercer import arrays
+from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.gram import Gram
-from mercer.linalg import NotPositive, eigh, symmetric_svd, tridiagonal
-from mercer.threads import cached_property
+from mercer.native.linalg import NotPositive, eigh, symmetric_svd, tridiagonal
+from mercer.runtime import compiling, threads
+from mercer.runtime.threads import cached_property
 
 
 class Decomposition(ABC):
@@ -87,7 +88,7 @@ def decompose(gram: Gram, weights: Array, bias: bool) -> Decomposition:
 
 def _scaled(gram: Gram, scale: Array) -> Array:
     """S K S, in memory of its own."""
-    K = np.asarray(backend.to_numpy(gram.fresh(np.float64)))
+    K = np.asarray(arrays.to_numpy(gram.fresh(np.float64)))
     if (scale != 1).any():
         K *= scale[:, None]
         K *= scale[None, :]
@@ -250,7 +251,7 @@ def _sums_loop(rows, low, inverse, out, start, stop):  # type: ignore[no-untyped
 
 @cache
 def _sums() -> Any:
-    return backend.jit(_sums_loop)
+    return compiling.jit(_sums_loop)
 
 
 def _householder(scale: Array) -> Array:
@@ -281,5 +282,5 @@ def _reflect_back(vectors: Array, scale: Array) -> Array:
 
 def grid(gram: Gram, count: int = 20) -> Array:
     """Ridges over the range in which they matter: from 10^−7 to 10 times the mean of the diagonal times n, evenly in logarithms."""
-    size = float(np.mean(backend.to_numpy(gram.diag()))) or 1.0
+    size = float(np.mean(arrays.to_numpy(gram.diag()))) or 1.0
     return np.geomspace(1e-7, 1e1, count) * size * max(gram.shape[0], 10) / 10

@@ -1,0 +1,122 @@
+"""Where to compute, how precisely, in how much memory and on how many threads; and memory that is used again."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array, empty
+from mercer.runtime.threads import default_workers, in_worker
+
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Compute:
+    """Where and within what bounds to compute; ``None`` follows the data.
+
+    device
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"``. None: where the data is.
+    dtype
+        ``"float32"`` or ``"float64"``; ``"tf32"`` is float32 with three-digit inner products on a GPU that has them.
+        None: float32 data stays float32, everything else is float64.
+    memory
+        The most that one operation may allocate (result and workspace, not your data): bytes, or ``"2GB"``.
+        None: half of the physical memory of the machine (or of its container).
+    threads
+        None: the cores this process may use, or ``OMP_NUM_THREADS`` when that is smaller. Results do not depend on it.
+    client
+        A Dask client; reserved for distributed computation.
+    """
+
+    device: str | None = None
+    dtype: str | None = None
+    memory: int | str | None = None
+    threads: int | None = None
+    client: Any = None
+
+    def __post_init__(self) -> None:
+        if self.dtype not in (None, "tf32") and str(np.dtype(self.dtype)) not in ("float32", "float64"):
+            raise ValueError(f"Compute(dtype={self.dtype!r}): kernels are computed in 'float32' or 'float64' ('tf32' on a GPU).")
+        if self.threads is not None and (not isinstance(self.threads, int) or self.threads < 1):
+            raise ValueError(f"Compute(threads={self.threads!r}): give a whole number of at least 1, or None for all cores.")
+        if self.client is not None:
+            raise NotImplementedError("Compute(client=…): distributed computation is not part of this release; leave it None.")
+        if self.budget <= 0:
+            raise ValueError(f"Compute(memory={self.memory!r}): the budget must be positive.")
+
+    @property
+    def budget(self) -> int:
+        """The memory budget in bytes."""
+        if self.memory is None:
+            return physical_memory() // 2
+        if isinstance(self.memory, str):
+            return _bytes(self.memory)
+        return int(self.memory)
+
+    @property
+    def workers(self) -> int:
+        """The number of threads that work."""
+        return self.threads or default_workers()
+
+
+def _bytes(text: str) -> int:
+    digits = text.strip().upper().rstrip("BIKMGT").strip()
+    unit = text.strip().upper()[len(digits) :].strip() or "B"
+    try:
+        return int(float(digits) * _UNITS[unit])
+    except (ValueError, KeyError):
+        raise ValueError(f"memory={text!r} is not a size: write bytes as a number, or '500MB', '2GB', '1.5GiB'.") from None
+
+
+@cache
+def physical_memory() -> int:
+    """Bytes of memory this process may hope for: the machine's, or its container's limit when that is smaller."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # no sysconf on Windows: be modest
+        total = 8 * 2**30
+    try:
+        with open("/sys/fs/cgroup/memory.max") as limit:
+            total = min(total, int(limit.read()))
+    except (OSError, ValueError):
+        pass
+    return total
+
+
+def human(size: float) -> str:
+    """A number of bytes as people say it: 1.6 GB."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+_kept_workspace = threading.local()
+_WORKSPACE_SHARE = 64  # of the machine's memory, one part of so many is kept
+_WORKSPACE_OF_HELPER = 128 * 2**20
+
+
+def workspace(count: int, dtype: Any) -> Array:
+    """An aligned array of ``count`` values, of memory that this thread has used before if some was put aside with ``put_aside``.
+
+    Memory the process has never touched costs more than the kernel values written to it. Who takes it has it alone, also where a callback
+    starts the same work again.
+    """
+    size = count * np.dtype(dtype).itemsize
+    kept = _kept_workspace.__dict__.pop("bytes", None)
+    if kept is None or kept.size < size:
+        kept = empty((size,), np.uint8)
+    return kept[:size].view(dtype)
+
+
+def put_aside(room: Array) -> None:
+    """Keep a workspace of up to a 64th of the machine's memory for this thread's next; threads of a pool, which are many, keep less."""
+    if room.nbytes <= (_WORKSPACE_OF_HELPER if in_worker() else physical_memory() // _WORKSPACE_SHARE):
+        _kept_workspace.bytes = room.view(np.uint8)

@@ -1,0 +1,209 @@
+"""The functions that formulas of kernels are written in.
+
+The elementary functions (``exp``, ``where``, …) and the pairwise reductions that formulas start from (``dot``,
+``sqdist``, ``fold``). Each works on NumPy arrays, on torch tensors, and on any object that implements
+``__formula__(name, args)``: the engine's symbols, which record the formula instead of computing it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import is_tensor, namespace
+
+_NAMES_IN_TORCH = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan"}
+
+
+def _call(name: str, *args: Any) -> Any:
+    for x in args:
+        record = getattr(x, "__formula__", None)
+        if record is not None:
+            return record(name, args)
+    xp = namespace(*args)
+    if xp is np:
+        return getattr(np, name)(*args)
+    tensor = next(x for x in args if is_tensor(x))
+    args = tuple(x if is_tensor(x) else xp.as_tensor(x, dtype=tensor.dtype, device=tensor.device) for x in args)
+    return getattr(xp, _NAMES_IN_TORCH.get(name, name))(*args)
+
+
+def exp(x: Any) -> Any:
+    return _call("exp", x)
+
+
+def log(x: Any) -> Any:
+    return _call("log", x)
+
+
+def sqrt(x: Any) -> Any:
+    return _call("sqrt", x)
+
+
+def expm1(x: Any) -> Any:
+    """exp(x) − 1, with all digits near 0."""
+    return _call("expm1", x)
+
+
+def log1p(x: Any) -> Any:
+    """log(1 + x), with all digits near 0."""
+    return _call("log1p", x)
+
+
+def sin(x: Any) -> Any:
+    return _call("sin", x)
+
+
+def cos(x: Any) -> Any:
+    return _call("cos", x)
+
+
+def tan(x: Any) -> Any:
+    return _call("tan", x)
+
+
+def arcsin(x: Any) -> Any:
+    return _call("arcsin", x)
+
+
+def arccos(x: Any) -> Any:
+    return _call("arccos", x)
+
+
+def arctan(x: Any) -> Any:
+    return _call("arctan", x)
+
+
+def sinh(x: Any) -> Any:
+    return _call("sinh", x)
+
+
+def cosh(x: Any) -> Any:
+    return _call("cosh", x)
+
+
+def tanh(x: Any) -> Any:
+    return _call("tanh", x)
+
+
+def square(x: Any) -> Any:
+    return x * x
+
+
+def power(x: Any, exponent: Any) -> Any:
+    """x^exponent; whole exponents are a few multiplications."""
+    return x**exponent
+
+
+def absolute(x: Any) -> Any:
+    return _call("absolute", x)
+
+
+def minimum(x: Any, z: Any) -> Any:
+    return _call("minimum", x, z)
+
+
+def maximum(x: Any, z: Any) -> Any:
+    return _call("maximum", x, z)
+
+
+def equal(x: Any, z: Any) -> Any:
+    return _call("equal", x, z)
+
+
+def greater(x: Any, z: Any) -> Any:
+    return _call("greater", x, z)
+
+
+def where(condition: Any, x: Any, z: Any) -> Any:
+    """x where the condition holds, else z; both are evaluated everywhere."""
+    record = next((r for a in (condition, x, z) if (r := getattr(a, "__formula__", None)) is not None), None)
+    if record is not None:
+        return record("where", (condition, x, z))
+    return namespace(condition, x, z).where(condition, x, z)
+
+
+def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[..., Any] | None = None) -> Any:
+    """function(*args), where a function that cannot be recorded is applied to each tile as it is.
+
+    ``derivative`` is that of a function of one argument; without it such a formula has values but no gradient.
+    """
+    record = next((r for a in args if (r := getattr(a, "__formula__", None)) is not None), None)
+    if record is None:
+        return function(*args)
+    try:
+        return function(*args)
+    except TypeError:  # NumPy or SciPy met a symbol
+        return record("apply", (_of_numbers(function), args, derivative))
+
+
+def recorded(function: Callable[..., Any], *items: Any) -> Any:
+    """function(A, B) or function(A) as a part of a formula: what cannot be recorded is computed on the items themselves."""
+    try:
+        return function(*items)
+    except TypeError:
+        symbol = _first(items[0])
+        if not hasattr(symbol, "__formula__"):
+            raise
+        return symbol.__formula__("opaque", (_of_numbers(function), items))
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The method of the kernel with numbers for its parameters, where it stands in a derivative with symbols for them."""
+    numbers = getattr(getattr(function, "__self__", None), "_with_numbers", None)
+    named: Callable[..., Any] = function if numbers is None else getattr(numbers, function.__name__)
+    return named
+
+
+def dot(A: Any, B: Any) -> Any:
+    """⟨a, b⟩ for all pairs."""
+    return _reduce("dot", A, B)
+
+
+def sqdist(A: Any, B: Any, length_scale: Any = None) -> Any:
+    """Σ_j (a_j − b_j)²/ℓ_j² for all pairs, accurate for nearly equal points too; ``length_scale`` None, a number or one per column."""
+    return _reduce("sqdist", A, B, length_scale)
+
+
+def fold(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any, B: Any) -> Any:
+    """state ← step(state, a_j, b_j) over the columns j, from ``start``; the last component of the final state, for all pairs."""
+    return _reduce("fold", A, B, (step, tuple(start)))
+
+
+def _reduce(name: str, A: Any, B: Any, extra: Any = None) -> Any:
+    return _record(name, A)(name, (A, B, extra))
+
+
+def sqnorm(A: Any) -> Any:
+    """‖a‖² for every item."""
+    return _record("sqnorm", A)("sqnorm", (A,))
+
+
+def fold_self(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any) -> Any:
+    """``fold`` of every item with itself."""
+    return _record("fold_self", A)("fold_self", (A, (step, tuple(start))))
+
+
+def mean_embedding(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any) -> Any:
+    """Σ_j w_j block(a, r_j) for every item a, over the items r_j of a reference representation."""
+    return _record("mean", A)("mean", (block, A, reference, weights))
+
+
+def mean_of_embedding(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float) -> Any:
+    """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, with what it is made of kept so that it can be differentiated."""
+    return _record("grand_mean", A)("grand_mean", (block, reference, weights, known))
+
+
+def _first(A: Any) -> Any:
+    while isinstance(A, tuple):
+        A = A[0]
+    return A
+
+
+def _record(name: str, A: Any) -> Callable[[str, tuple[Any, ...]], Any]:
+    record = getattr(_first(A), "__formula__", None)
+    if record is None:
+        raise TypeError(f"{name}(…) is part of a kernel's formula; call the kernel itself, k(X, Y), to get numbers.")
+    return record  # type: ignore[no-any-return]

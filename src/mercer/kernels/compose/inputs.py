@@ -1,0 +1,255 @@
+"""Kernels that look at something else than what they are given: a function of it, some of its columns, its filled-in values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer import arrays
+from mercer.data import Anything, DataError, Domain, Vectors, check_weights, select, size, weighted_median
+from mercer.gram import Counts
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.compose.algebra import Composite
+from mercer.kernels.compose.feature_space import Wrapper
+
+
+class Redirected(Wrapper):
+    """k(f(x), f(z)): leaves ``_redirect(X)`` to write. As valid, as explicit and as smooth as k."""
+
+    domain: ClassVar[Domain] = Anything()  # not that of k: f may take anything
+
+    def _kept(self, X: Any) -> Any:
+        return X  # what the kernel inside sees is not what there is
+
+    def _redirect(self, X: Any) -> Any:
+        raise NotImplementedError
+
+    def _prepare(self, X: Any) -> Any:
+        return self.kernel._prepare(self.kernel.domain.check(self._redirect(X)))  # what it is given is other data
+
+    def _balanced(self) -> Kernel:
+        return self._with_children(lambda k: k._balanced())
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return self.kernel._pairs(A, B)
+
+    def _diag(self, A: Any) -> Any:
+        return self.kernel._selfs(A)
+
+    def _width(self, A: Any) -> int:
+        return self.kernel._width(A)
+
+    def _features(self, A: Any) -> Any:
+        return self.kernel._features(A)
+
+    def _counts(self, A: Any) -> Counts | None:
+        return self.kernel._counts(A)
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        return self.kernel._names(self._redirect(X))
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return self.kernel.explicit
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        if not self._data_driven:
+            return self
+        return self._with_children(lambda child: child.bind(child.domain.check(self._redirect(X)), weights))
+
+
+@kernel
+class Mapped(Redirected):
+    """k(f(x), f(z)); f takes a collection of samples and returns one of the same length."""
+
+    usage: ClassVar[str] = "k.map(function)"
+    method_name: ClassVar[str] = "map"
+    kernel: Kernel
+    function: Callable[[Any], Any]
+
+    def _validate(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"map(f): f must be a function of a collection of samples, got {self.function!r}.")
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return (self.function,)
+
+    def _redirect(self, X: Any) -> Any:
+        out = self.function(X)
+        if size(out) != size(X):
+            raise DataError(
+                f"map(f): f was given {size(X)} samples and returned {size(out)}; it takes the whole collection and returns one sample each."
+            )
+        return out
+
+
+@kernel
+class OnColumns(Redirected):
+    """k on some columns of a table: by name in a data frame, by number in an array."""
+
+    usage: ClassVar[str] = "k.on(columns)"
+    method_name: ClassVar[str] = "on"
+    kernel: Kernel
+    columns: Any
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return (self.columns,)
+
+    def _redirect(self, X: Any) -> Any:
+        return select(X, self.columns)
+
+
+_STRATEGIES = ("mean", "median", "zero")
+
+
+@kernel
+class Imputed(Wrapper):
+    """k with missing values filled by the column's mean or median over the data given to ``bind``, or by 0.
+
+    With ``indicator``, one column 0/1 per column says what was missing.
+    """
+
+    usage: ClassVar[str] = "k.imputed(strategy='mean', indicator=False)"
+    domain: ClassVar[Domain] = Vectors(missing=True)
+    method_name: ClassVar[str] = "imputed"
+    kernel: Kernel
+    strategy: str = "mean"
+    indicator: bool = False
+
+    def _validate(self) -> None:
+        if self.strategy not in _STRATEGIES:
+            raise ValueError(f"imputed({self.strategy!r}): choose one of {', '.join(map(repr, _STRATEGIES))}.")
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return (self.strategy, self.indicator)
+
+    @property
+    def _data_driven(self) -> bool:
+        return True
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        X = _dense(self.domain.check(X))
+        w = check_weights(len(X), weights)
+        present = ~np.isnan(X) & (w > 0)[:, None]
+        if self.strategy == "zero":
+            fill = np.zeros(X.shape[1])
+        else:
+            empty = ~present.any(axis=0)
+            if empty.any():
+                raise DataError(f"Column {int(np.argmax(empty))} has no value at all, so it has no {self.strategy}; drop it or use imputed('zero').")
+            fill = np.array([_centre(X[present[:, j], j], w[present[:, j]], self.strategy) for j in range(X.shape[1])])
+        bound = Filled(self.kernel, fill, self.indicator)
+        return bound.bind(X, weights)
+
+
+def _dense(X: Any) -> Any:
+    return X.toarray() if hasattr(X, "toarray") else arrays.to_numpy(X)
+
+
+def _centre(values: Any, weights: Any, strategy: str) -> float:
+    return float(np.average(values, weights=weights)) if strategy == "mean" else weighted_median(values, weights)
+
+
+@kernel
+class Filled(Redirected):
+    """k where a missing value of column j is ``values[j]``."""
+
+    domain: ClassVar[Domain] = Vectors(missing=True)
+    method_name: ClassVar[str] = "filled"
+    kernel: Kernel
+    values: Any
+    indicator: bool = False
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return (self.values, self.indicator)
+
+    def _redirect(self, X: Any) -> Any:
+        X = self.domain.check(X)
+        if X.shape[1] != len(self.values):
+            raise DataError(f"The kernel was bound to {len(self.values)} columns, the data has {X.shape[1]}.")
+        xp = arrays.namespace(X)
+        X = X if arrays.is_tensor(X) else _dense(X)
+        fill = np.asarray(self.values, arrays.numpy_dtype(X))
+        missing = xp.isnan(X)
+        filled = xp.where(missing, arrays.like(fill, X), X)
+        return xp.concatenate([filled, arrays.astype(missing, arrays.numpy_dtype(X))], axis=1) if self.indicator else filled
+
+
+@kernel
+class Standardized(Wrapper):
+    """k of columns brought to mean 0 and variance 1 over the data given to ``bind``; a constant column is only centred."""
+
+    usage: ClassVar[str] = "k.standardized()"
+    domain: ClassVar[Domain] = Vectors()
+    method_name: ClassVar[str] = "standardized"
+    kernel: Kernel
+
+    @property
+    def _data_driven(self) -> bool:
+        return True
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        X = np.asarray(_dense(self.domain.check(X)), np.float64)
+        w = check_weights(len(X), weights)
+        mean = np.average(X, axis=0, weights=w)
+        spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=w))
+        # what is left of a constant column is rounding
+        spread = np.where(spread > 1e-12 * np.maximum(np.abs(mean), np.abs(X).max(axis=0, initial=0.0)), spread, 1.0)
+        return Shifted(self.kernel, mean, spread).bind(X, weights)
+
+
+@kernel
+class Shifted(Redirected):
+    """k((x − mean)/spread, (z − mean)/spread), column by column."""
+
+    domain: ClassVar[Domain] = Vectors()
+    method_name: ClassVar[str] = "shifted"
+    kernel: Kernel
+    mean: Any
+    spread: Any
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return (self.mean, self.spread)
+
+    def _redirect(self, X: Any) -> Any:
+        X = self.domain.check(X)
+        if X.shape[1] != len(self.mean):
+            raise DataError(f"The kernel was bound to {len(self.mean)} columns, the data has {X.shape[1]}.")
+        X = X if arrays.is_tensor(X) else _dense(X)
+        dtype = arrays.numpy_dtype(X)
+        return (X - arrays.like(np.asarray(self.mean, dtype), X)) / arrays.like(np.asarray(self.spread, dtype), X)
+
+
+@kernel
+class Outer(Composite):
+    """g(x) g(z): one feature, g, a function of a collection of samples that returns a number for each."""
+
+    usage: ClassVar[str] = "Outer(g)"
+    g: Callable[[Any], Any]
+    explicit = True
+
+    def _validate(self) -> None:
+        if not callable(self.g):
+            raise TypeError(f"Outer(g): g must be a function of a collection of samples, got {self.g!r}.")
+
+    def _prepare(self, X: Any) -> Any:
+        values = self.g(X)
+        values = values if arrays.is_tensor(values) else np.asarray(values)
+        if tuple(values.shape) not in ((size(X),), (size(X), 1)):
+            raise DataError(f"Outer(g): g was given {size(X)} samples and returned shape {tuple(values.shape)}; it must return one number for each.")
+        values = values.reshape(-1)
+        return values if arrays.numpy_dtype(values).kind == "f" else arrays.astype(values, np.float64)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return A * B
+
+    def _diag(self, A: Any) -> Any:
+        return A * A
+
+    def _width(self, A: Any) -> int:
+        return 1
+
+    def _features(self, A: Any) -> Any:
+        return A[:, None]

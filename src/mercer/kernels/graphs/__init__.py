@@ -1,0 +1,1 @@
+"""Kernels between graphs, molecules, trees and sets, and between the vertices of one graph."""

@@ -1,0 +1,46 @@
+"""Kernels on molecules as graphs, with what their atoms are labelled by."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from mercer.data import Domain, Graphs
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.compose.inputs import Redirected
+from mercer.kernels.graphs.labelled import between_graphs
+
+
+@kernel
+class Atoms(Redirected):
+    """k of molecules whose atoms are labelled by their element and, if wanted, charge (N+) and chirality (C@R).
+
+    With ``chirality`` double bonds are labelled E or Z as well. Graphs that are no molecules stay as they are.
+    """
+
+    usage: ClassVar[str] = "k.atoms(charge=False, chirality=False)"
+    method_name: ClassVar[str] = "atoms"
+    kernel: Kernel
+    charge: bool = False
+    chirality: bool = False
+
+    def _validate(self) -> None:
+        if not between_graphs(self.kernel):
+            raise TypeError(f"atoms(): {self.kernel} is not a kernel between graphs, as PathBag(7); fingerprints have chirality=True themselves.")
+
+    def _method_arguments(self) -> tuple[Any, ...]:
+        return (self.charge, self.chirality)
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        found = self.kernel.domain
+        return Graphs(charge=bool(self.charge), chirality=bool(self.chirality), numbers=isinstance(found, Graphs) and found.numbers)
+
+    def _kept(self, X: Any) -> Any:
+        return self.domain.kept(X)
+
+    def _redirect(self, X: Any) -> Any:
+        return self.domain.check(X)
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        assert isinstance(self.domain, Graphs)
+        return self.kernel._names(self.domain.graphs(X))

@@ -1,0 +1,333 @@
+"""Kernels between labelled graphs with a finite feature map: counts of vertices, edges, shortest paths, simple paths, and refined labels.
+
+Features are codes of what they stand for, not numbers in a list: labels that were never seen before are no matter, and isomorphic graphs have
+the same features to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer.data import Coded, Domain, Graph, Graphs, PackedGraphs, as_graphs, side_by_side
+from mercer.data.graphs import UNLABELLED
+from mercer.data.representations import batches, offsets_of
+from mercer.formula import dot, sqnorm
+from mercer.kernels.base import Kernel, kernel, natural
+from mercer.kernels.compose.algebra import Composite
+from mercer.kernels.families import Explicit
+from mercer.kernels.sequences.cells import gathered
+from mercer.runtime import threads
+
+_TASKS = 16  # of a large set, for the threads
+_LEAST = 4096  # vertices of a task
+_STEPS = 2**20  # of a search between two looks for an interrupt
+_FIRST = 1024  # entries that a search has room for at first
+
+
+def _together(X: PackedGraphs) -> list[slice]:
+    """Graphs of a task."""
+    return batches(X.offsets, max(_LEAST, int(X.offsets[-1]) // _TASKS))
+
+
+def by_batches(X: PackedGraphs, count: Callable[[PackedGraphs], tuple[Any, Any, Any]]) -> Coded:
+    """Features of graphs, some graphs to a task; ``count`` gives codes, values, and how many each graph has."""
+    some = _together(X)
+    parts: list[Any] = [None] * len(some)
+
+    def task(b: int) -> None:
+        parts[b] = count(X.take(some[b]))
+
+    threads.run_loops(task, range(len(some)))
+    return gathered(parts)
+
+
+def counted(codes: Any, offsets: Any) -> tuple[Any, Any, Any]:
+    """The distinct codes of each row and their numbers."""
+    from mercer.native import graphs
+
+    room = len(codes)
+    out = np.empty(room, np.uint64), np.empty(room), np.zeros(len(offsets) - 1, np.int64)
+    end = graphs.counts(codes, offsets, *out)
+    return out[0][:end], out[1][:end], out[2]
+
+
+@kernel
+class VertexHistogram(Explicit):
+    """Σ over labels of the product of the numbers of vertices that have it.  Cost: O(vertices)."""
+
+    domain: ClassVar[Domain] = Graphs()
+    _whole = True
+
+    def _map(self, X: PackedGraphs) -> Coded:
+        return by_batches(X, lambda some: counted(some.labels, some.offsets))
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        labels = {label for g in as_graphs(X) for label in _labels(g)}
+        return _named([(label, path_graph([label], [])) for label in labels], self)
+
+
+@kernel
+class EdgeHistogram(Explicit):
+    """Σ over labels of the product of the numbers of edges that have it; without edge labels the product of the numbers of edges."""
+
+    domain: ClassVar[Domain] = Graphs()
+    _whole = True
+
+    def _map(self, X: PackedGraphs) -> Coded:
+        from mercer.native import graphs
+
+        def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
+            codes, lengths = np.empty(len(some.ends), np.uint64), np.zeros(len(some), np.int64)
+            end = graphs.edge_codes(some.offsets, some.starts, some.ends, some.marks, some.directed, codes, lengths)
+            return counted(codes[:end], offsets_of(lengths))
+
+        return by_batches(X, count)
+
+
+@kernel
+class ShortestPath(Explicit):
+    """Σ over pairs of vertices u ≠ v of x and pairs of z: 1[same labels, same distance].
+
+    A pair counts once, {u, v}; in directed graphs both ways, (u, v). The distance is the number of edges; pairs that no path joins do not count.
+    Cost: O(vertices · edges) per graph. Borgwardt & Kriegel 2005.
+    """
+
+    domain: ClassVar[Domain] = Graphs()
+    _whole = True
+
+    def _map(self, X: PackedGraphs) -> Coded:
+        from mercer.native import graphs
+
+        def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
+            n = np.diff(some.offsets)
+            room = int(np.sum(n * (n - 1) // np.where(some.directed, 1, 2)))
+            out = np.empty(room, np.uint64), np.empty(room), np.zeros(len(some), np.int64)
+            end = graphs.shortest_paths(some.offsets, some.labels, some.starts, some.ends, some.directed, *out)
+            return out[0][:end].copy(), out[1][:end].copy(), out[2]
+
+        return by_batches(X, count)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Paths
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+@kernel
+class PathBag(Explicit):
+    """Σ over label sequences of the product of 1[a path of x reads so], paths with at most ``length`` edges and no vertex twice.
+
+    With ``counts``, of the numbers of such paths. Edge labels are part of the sequence. Read backwards it is the same path, but in directed graphs.
+    Cost: the number of paths, which is small in molecules and exponential in ``length`` in dense graphs. ``Tanimoto(PathBag(7))`` is the kernel of
+    Ralaivola et al. 2005.
+    """
+
+    domain: ClassVar[Domain] = Graphs()
+    _whole = True
+    length: int = natural(minimum=0)
+    counts: bool = False
+
+    def _map(self, X: PackedGraphs) -> Coded:
+        from mercer.native import graphs
+
+        length = min(int(self.length), max(0, int(np.diff(X.offsets).max(initial=0)) - 1))
+
+        def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
+            largest = int(np.diff(some.offsets).max(initial=0))
+            state, lengths = np.array([0, 0, -1, 0, 0, 0]), np.zeros(len(some), np.int64)
+            walk, visited, hashes = np.zeros((length + 1, 2), np.int64), np.zeros(largest, bool), np.zeros((length + 1, 2), np.uint64)
+            slots, codes, values = np.full(_FIRST, -1, np.int64), np.empty(_FIRST, np.uint64), np.empty(_FIRST)
+            arrays = (some.offsets, some.labels, some.starts, some.ends, some.marks, some.directed)
+            while state[graphs.GRAPH] < len(some) and not threads.stopping():
+                slots, codes, values = graphs.paths(
+                    *arrays, length, bool(self.counts), _STEPS, state, walk, visited, hashes, slots, codes, values, lengths
+                )
+            end = state[graphs.END]
+            return codes[:end].copy(), values[:end].copy(), lengths
+
+        return by_batches(X, count)
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        """A path as its labels from one end to the other, as in C-C=O for molecules."""
+        found: dict[Any, Graph] = {}
+        for g in as_graphs(X):
+            for walk in simple_paths(g, int(self.length)):
+                labels, marks = _labels(g), dict(zip(map(tuple, np.asarray(g.edges).tolist()), _marks(g), strict=True))
+                steps = [marks[step] if step in marks else marks[step[::-1]] for step in pairwise(walk)]
+                key = tuple(labels[v] for v in walk), tuple(steps)
+                found.setdefault(key, path_graph(*key, directed=g.directed))
+        named = [(written(*key), g) for key, g in found.items()]
+        return _named(named, PathBag(int(self.length)), last=True)
+
+
+def simple_paths(g: Graph, length: int) -> Iterator[tuple[int, ...]]:
+    """The simple paths of a graph with at most ``length`` edges, as vertices; an undirected one from each of its ends."""
+    following: dict[int, list[int]] = {}
+    for u, v in np.asarray(g.edges).tolist():
+        following.setdefault(u, []).append(v)
+        if not g.directed:
+            following.setdefault(v, []).append(u)
+    stack: list[tuple[int, ...]] = [(v,) for v in range(g.n_vertices or 0)]
+    while stack:
+        path = stack.pop()
+        yield path
+        if len(path) <= length:
+            stack += [(*path, w) for w in following.get(path[-1], []) if w not in path]
+
+
+def path_graph(labels: Any, marks: Any, *, directed: bool = False) -> Graph:
+    """The path with these labels of vertices and edges."""
+    edges = [(k, k + 1) for k in range(len(marks))]
+    bare = all(m is UNLABELLED for m in marks)
+    return Graph(edges, None if all(x is UNLABELLED for x in labels) else list(labels), None if bare else list(marks), None, len(labels), directed)
+
+
+_BONDS = {1: "-", 2: "=", 3: "#", 1.5: ":", None: "-", (2, "E"): "=E=", (2, "Z"): "=Z="}
+
+
+def written(labels: Any, marks: Any) -> str:
+    """C-C=O: bonds of molecules by their sign, other edge labels in brackets."""
+    signs = [_BONDS.get(m, f"[{m}]") for m in marks]
+    names = ["*" if x is UNLABELLED else str(x) for x in labels]
+    return names[0] + "".join(s + x for s, x in zip(signs, names[1:], strict=True))
+
+
+def _labels(g: Graph) -> Any:
+    return [UNLABELLED] * int(g.n_vertices or 0) if g.labels is None else list(g.labels)
+
+
+def _marks(g: Graph) -> Any:
+    return [UNLABELLED] * len(g.edges) if g.edge_labels is None else list(g.edge_labels)
+
+
+def _named(examples: list[tuple[Any, Graph]], k: Explicit, *, last: bool = False) -> dict[int, Any]:
+    """The code of the feature that each example has (``last``: of those it has, the one of the longest path) with its name."""
+    if not examples:
+        return {}
+    if not last:
+        phi = k._map(k.domain.check([g for _, g in examples]))
+        return {int(phi.codes[phi.offsets[i]]): name for i, (name, _) in enumerate(examples)}
+    found: dict[int, Any] = {}
+    for length in sorted({len(g.edges) for _, g in examples}):
+        some = [(name, g) for name, g in examples if len(g.edges) == length]
+        graphs = k.domain.check([g for _, g in some])
+        longer, shorter = PathBag(length)._map(graphs), PathBag(max(0, length - 1))._map(graphs)
+        for i, (name, _) in enumerate(some):
+            mine = set(longer.codes[longer.offsets[i] : longer.offsets[i + 1]].tolist())
+            new = mine - set(shorter.codes[shorter.offsets[i] : shorter.offsets[i + 1]].tolist()) if length else mine
+            found.setdefault(int(next(iter(new))), name)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Refined labels
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def refinements(X: PackedGraphs, depth: int) -> Iterator[PackedGraphs]:
+    """The graphs with their labels refined 0, 1, … ``depth`` times: a new label stands for the old one and the multiset of (edge label, old label)
+    of the neighbours; in directed graphs for those ahead and those behind."""
+    from mercer.native import graphs
+
+    behind = X.reversed() if X.directed.any() else None
+    if behind is not None:
+        kept = np.repeat(np.repeat(X.directed, np.diff(X.offsets)), np.diff(behind.starts))
+        lengths = np.where(np.repeat(X.directed, np.diff(X.offsets)), np.diff(behind.starts), 0)
+        behind = PackedGraphs(X.offsets, X.labels, offsets_of(lengths), behind.ends[kept], behind.marks[kept], X.directed)
+    some, codes = _together(X), X.labels
+    for d in range(depth + 1):
+        if d:
+            codes = _refined(graphs, X, behind, codes, some)
+        yield X.relabelled(codes)
+
+
+def _refined(graphs: Any, X: PackedGraphs, behind: PackedGraphs | None, codes: Any, some: list[slice]) -> Any:
+    out = np.empty_like(codes)
+
+    def task(rows: slice) -> None:
+        vertices = slice(X.offsets[rows.start], X.offsets[rows.stop])
+        total = codes[vertices] * np.uint64(3)
+        for t, side in enumerate([X] if behind is None else [X, behind]):
+            part = side.take(rows)
+            graphs.refined(part.offsets, codes[vertices], part.starts, part.ends, part.marks, np.uint64(t), total)
+        graphs.mixed(total, out[vertices])
+
+    threads.run_loops(task, some)
+    return out
+
+
+def between_graphs(k: Any) -> bool:
+    """Whether k, or each of the kernels that it is made of, compares graphs."""
+    parts = [child for _, child in k._children()] if isinstance(k, Kernel) else []
+    return isinstance(k, Kernel) and (isinstance(k.domain, Graphs) or (bool(parts) and all(map(between_graphs, parts))))
+
+
+@kernel
+class WeisfeilerLehman(Composite):
+    """Σ_{d=0}^{depth} base(x_d, z_d), x_d the graph whose labels have been refined d times: each by the labels of its neighbours.
+
+    With ``VertexHistogram()``, the Weisfeiler–Lehman subtree kernel, features cost O(depth · edges) per graph. Edge labels take part in refinement
+    where there are any. Shervashidze et al. 2011.
+    """
+
+    usage: ClassVar[str] = "WeisfeilerLehman(depth, base=VertexHistogram())"
+    depth: int = natural(minimum=0)
+    base: Kernel = VertexHistogram()
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return self.base.domain if isinstance(self.base.domain, Graphs) else Graphs()
+
+    @property
+    def _whole(self) -> bool:  # type: ignore[override]
+        return self.base._whole
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return self.base.psd
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return self.base.explicit
+
+    def _validate(self) -> None:
+        if not between_graphs(self.base) or self.base._data_driven:
+            raise TypeError(f"WeisfeilerLehman(base={self.base}): the base must be a kernel between graphs, as ShortestPath().")
+
+    def _prepare(self, X: PackedGraphs) -> Any:
+        parts = [self.base._prepare(refined) for refined in refinements(X, int(self.depth))]
+        return side_by_side([self.base._features(p) for p in parts]) if self.explicit else tuple(parts)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        if self.explicit:
+            return dot(A, B)
+        return sum(self.base._pairs(a, b) for a, b in zip(A, B, strict=True))
+
+    def _diag(self, A: Any) -> Any:
+        return sqnorm(A) if self.explicit else sum(self.base._selfs(a) for a in A)
+
+    def _features(self, A: Any) -> Any:
+        return A
+
+    def _width(self, A: Any) -> int:
+        return int(A.per_row)
+
+
+@kernel
+class WLOptimalAssignment(Explicit):
+    """The largest Σ s(u, v) over one-to-one assignments of the vertices of x and z, s(u, v) the number of refinements 0 … depth that u and v share.
+
+    It is Σ over refined labels of the smaller of both counts. Cost: as of ``WeisfeilerLehman``. Kriege, Giscard & Wilson 2016.
+    """
+
+    domain: ClassVar[Domain] = Graphs()
+    _whole = True
+    depth: int = natural(minimum=0)
+
+    def _map(self, X: PackedGraphs) -> Coded:
+        counts: Coded = WeisfeilerLehman(int(self.depth))._prepare(X)
+        return counts.unary()

@@ -1,0 +1,288 @@
+"""Kernels between the vertices of one graph: functions of its Laplacian.
+
+Small graphs are diagonalised once, by the graph itself: another kernel or parameter costs a scaling. On large ones only the columns that are asked
+for are computed, by products with the sparse operator; there is never an n × n matrix.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.polynomial.chebyshev import chebval
+from scipy import sparse
+from scipy.fft import dct
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import ArpackNoConvergence, eigsh
+
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.data import Domain, chunks
+from mercer.data.networks import Network, Vertices
+from mercer.formula import dot, sqnorm
+from mercer.kernels.base import Kernel, kernel, natural, nonnegative, positive
+from mercer.runtime import threads
+
+_DENSE = 3000  # vertices, up to which the spectrum is computed
+_EXACT, _CLOSE = 1e-14, 1e-12  # terms that do not matter; what is close enough
+_MOST_TERMS = 2**16
+_COLUMNS = 64  # computed together: few enough to stay in a cache
+
+
+class OnVertices(Kernel):
+    """U f(Λ) U^T, UΛU^T an operator of the graph: leaves ``operator`` and ``_values``, f of the eigenvalues, to write.
+
+    ``_applied``, f(operator) times some columns, is by Chebyshev polynomials unless a kernel knows better.
+    """
+
+    _halves: ClassVar[bool] = True
+    operator: ClassVar[str]
+    signed: ClassVar[bool] = False
+    graph: Any
+
+    def _validate(self) -> None:
+        self.graph = Network.of(self.graph, signed=self.signed)
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return Vertices(self.graph)
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return len(self.graph) <= _DENSE
+
+    def _values(self, eigenvalues: Array) -> Array:
+        raise NotImplementedError
+
+    def _finite(self, eigenvalues: Array) -> Array:
+        """``_values``, or an error where one is more than a float holds."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            f = self._values(eigenvalues)
+        if not np.isfinite(f).all():
+            raise FloatingPointError(
+                f"{self} has no finite value for the eigenvalue {eigenvalues[np.argmax(~np.isfinite(f))]:.3g}: scale the weights or parameters."
+            )
+        return f
+
+    def _applied(self, X: Array) -> Array:
+        return chebyshev(self.graph.operator(self.operator), self._finite, X)
+
+    def _prepare(self, X: Any) -> Any:
+        if not self.explicit:
+            return X
+        values, vectors = self.graph.spectrum(self.operator)
+        f = self._finite(values)
+        return vectors[X.ids] * np.sqrt(np.maximum(f, 0.0))
+
+    def _columns(self, ids: Array) -> Array:
+        """K e_j for some vertices j."""
+        out = np.empty((len(self.graph), len(ids)))
+        for some in chunks(len(ids), _COLUMNS):
+            if threads.stopping():
+                break
+            unit = np.zeros((len(self.graph), some.stop - some.start))
+            unit[ids[some], np.arange(unit.shape[1])] = 1.0
+            out[:, some] = self._applied(unit)
+        return out
+
+    def _block(self, A: Any, B: Any) -> Any:
+        if self.explicit:
+            return dot(A, B)
+        if hasattr(A, "__formula__"):
+            raise TypeError("vertices are looked up by number, not by symbol")
+        key, room = f"{type(self).__name__} {self.get_params(deep=False)}", max(1, Compute().budget // (32 * len(self.graph)))
+        values, place = self.graph.columns(key, B.ids, self._columns, room)
+        return values[np.ix_(A.ids, place)]
+
+    def _diag(self, A: Any) -> Any:
+        if self.explicit:
+            return sqnorm(A)
+        if hasattr(A, "__formula__"):
+            raise TypeError("vertices are looked up by number, not by symbol")
+        out = np.empty(len(A))
+        for some in chunks(len(A), _COLUMNS):
+            out[some] = self._columns(A.ids[some])[A.ids[some], np.arange(some.stop - some.start)]
+        return out
+
+    def _width(self, A: Any) -> int:
+        return int(A.shape[1])
+
+    def _features(self, A: Any) -> Any:
+        return A
+
+
+def chebyshev(M: Any, f: Any, X: Array) -> Array:
+    """f(M) X for a symmetric sparse M by a series of Chebyshev polynomials on an interval that holds its spectrum, as long as its terms matter."""
+    low, high = _interval(M)
+    middle, half = (high + low) / 2, (high - low) / 2
+    look = np.cos(np.linspace(0.0, np.pi, 101))
+    wanted, count = f(middle + half * look), 32
+    while True:
+        nodes = np.cos(np.pi * (np.arange(count) + 0.5) / count)
+        c = dct(f(middle + half * nodes), type=2) / count
+        c[0] /= 2
+        if np.abs(chebval(look, c) - wanted).max() <= _CLOSE * np.abs(wanted).max():
+            break
+        count *= 2
+        if count > _MOST_TERMS:
+            raise FloatingPointError(f"No polynomial of {_MOST_TERMS} terms follows this kernel over the spectrum up to {high:.3g}.")
+    used = int(np.max(np.flatnonzero(np.abs(c) > _EXACT * np.abs(c).max()), initial=0)) + 1
+    scaled = sparse.csr_array((M - middle * sparse.eye_array(len(X))) / half)
+    before, now, total = X.copy(), scaled @ X, c[0] * X
+    for k in range(1, used):
+        if threads.stopping():
+            break
+        total += c[k] * now
+        after = scaled @ now
+        after *= 2.0
+        after -= before
+        before, now = now, after
+    return total
+
+
+def _interval(M: Any) -> tuple[float, float]:
+    """An interval that holds the spectrum: by Lanczos with a margin, within Gershgorin's."""
+    reach, diagonal = np.asarray(abs(M).sum(axis=1)).ravel(), M.diagonal()
+    bounds = float(np.min(diagonal + np.abs(diagonal) - reach, initial=0.0)), float(np.max(diagonal - np.abs(diagonal) + reach, initial=0.0))
+    start = np.random.default_rng(0).standard_normal(M.shape[0])
+    low, high = bounds
+    try:
+        high = float(eigsh(M, 1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)[0])
+        if low < -_EXACT * max(1.0, abs(high)):  # else 0, exactly: a Laplacian
+            low = float(eigsh(M, 1, which="SA", v0=start, tol=1e-4, return_eigenvectors=False)[0])
+    except ArpackNoConvergence:
+        low, high = bounds
+    margin = 0.05 * max(abs(low), abs(high), 1e-12)
+    return (max(bounds[0], low - margin) if low < 0 else 0.0), max(min(bounds[1], high + margin), 1e-9)
+
+
+def conjugate_gradients(M: Any, B: Array) -> Array:
+    """M⁻¹B for a symmetric positive (semi-)definite sparse M and B in its range, all columns at once, scaled by the diagonal."""
+    diagonal = M.diagonal()
+    scale = 1.0 / np.where(diagonal > 0, diagonal, 1.0)[:, None]
+    X, R = np.zeros_like(B), B.copy()
+    Z = scale * R
+    P, rz = Z.copy(), np.einsum("ij,ij->j", R, Z)
+    goal = _CLOSE**2 * rz
+    for _ in range(4 * len(B) + 1000):
+        if (rz <= goal).all() or threads.stopping():
+            return X
+        V = M @ P
+        step = np.where(rz > 0, rz / np.maximum(np.einsum("ij,ij->j", P, V), 1e-300), 0.0)
+        X += step * P
+        R -= step * V
+        Z = scale * R
+        fresh = np.einsum("ij,ij->j", R, Z)
+        P = Z + np.where(rz > 0, fresh / np.maximum(rz, 1e-300), 0.0) * P
+        rz = fresh
+    raise FloatingPointError("The linear system of this kernel is too ill-conditioned for conjugate gradients; take a smaller sigma.")
+
+
+@kernel
+class Diffusion(OnVertices):
+    """exp(−β L), L = D − W: heat after a time β.  Kondor & Lafferty 2002."""
+
+    operator: ClassVar[str] = "laplacian"
+    graph: Any
+    beta: float = nonnegative(1.0, continuous=False)
+
+    def _values(self, eigenvalues: Array) -> Array:
+        return np.exp(-float(self.beta) * np.maximum(eigenvalues, 0.0))
+
+
+@kernel
+class ExponentialDiffusion(OnVertices):
+    """exp(λ B), B a symmetric matrix of similarities, any λ ≥ 0."""
+
+    operator: ClassVar[str] = "weights"
+    signed: ClassVar[bool] = True
+    graph: Any
+    lam: float = nonnegative(1.0, continuous=False)
+
+    def _values(self, eigenvalues: Array) -> Array:
+        return np.exp(float(self.lam) * eigenvalues)
+
+
+@kernel
+class MatrixPower(OnVertices):
+    """B^p, B a symmetric matrix of similarities, p even."""
+
+    operator: ClassVar[str] = "weights"
+    signed: ClassVar[bool] = True
+    graph: Any
+    p: int = natural(2)
+
+    def _validate(self) -> None:
+        super()._validate()
+        if self.p % 2:
+            raise ValueError(f"MatrixPower(p={self.p}): p must be even; an odd power keeps negative eigenvalues, and is not a kernel.")
+
+    def _values(self, eigenvalues: Array) -> Array:
+        return eigenvalues ** int(self.p)
+
+    def _applied(self, X: Array) -> Array:
+        return _power(self.graph.operator(self.operator), int(self.p), X)
+
+
+@kernel
+class RegularizedLaplacian(OnVertices):
+    """(I + σ² L)⁻¹, L = D − W.  Smola & Kondor 2003."""
+
+    operator: ClassVar[str] = "laplacian"
+    graph: Any
+    sigma: float = positive(1.0, continuous=False)
+
+    def _values(self, eigenvalues: Array) -> Array:
+        rounding = (
+            10 * len(eigenvalues) * np.finfo(np.float64).eps * float(np.abs(eigenvalues).max(initial=0.0))
+        )  # of the zeros, one for each component
+        return 1.0 / (1.0 + np.square(float(self.sigma)) * np.where(eigenvalues > rounding, eigenvalues, 0.0))
+
+    def _applied(self, X: Array) -> Array:
+        return conjugate_gradients(sparse.eye_array(len(X)) + np.square(float(self.sigma)) * self.graph.operator(self.operator), X)
+
+
+@kernel
+class PStepWalk(OnVertices):
+    """(aI − L_sym)^p, L_sym = I − D^−½WD^−½, a ≥ 2: walks of up to p steps.  Smola & Kondor 2003."""
+
+    operator: ClassVar[str] = "normalized"
+    graph: Any
+    a: float = positive(2.0, continuous=False)
+    p: int = natural(2)
+
+    def _validate(self) -> None:
+        super()._validate()
+        if not self.a >= 2:
+            raise ValueError(f"PStepWalk(a={self.a}): a must be at least 2, the bound of the eigenvalues of L_sym; with less it is not a kernel.")
+
+    def _values(self, eigenvalues: Array) -> Array:
+        return np.maximum(float(self.a) - eigenvalues, 0.0) ** int(self.p)
+
+    def _applied(self, X: Array) -> Array:
+        return _power(float(self.a) * sparse.eye_array(len(X)) - self.graph.operator(self.operator), int(self.p), X)
+
+
+def _power(M: Any, p: int, X: Array) -> Array:
+    for _ in range(p):
+        X = M @ X
+    return X
+
+
+@kernel
+class CommuteTime(OnVertices):
+    """L⁺, the pseudo-inverse of L = D − W: k(x, x) + k(z, z) − 2k(x, z) is the commute time of a random walk, over Σ W.  Fouss et al. 2007."""
+
+    operator: ClassVar[str] = "laplacian"
+    graph: Any
+
+    def _values(self, eigenvalues: Array) -> Array:
+        tolerance = len(eigenvalues) * np.finfo(np.float64).eps * float(np.abs(eigenvalues).max(initial=1.0))
+        return np.where(eigenvalues > tolerance, 1.0 / np.where(eigenvalues > tolerance, eigenvalues, 1.0), 0.0)
+
+    def _applied(self, X: Array) -> Array:
+        count, part = connected_components(self.graph.W, directed=False)
+        mean = sparse.csr_array((1.0 / np.bincount(part)[part], (part, np.arange(len(part)))), shape=(count, len(part)))
+        Z = conjugate_gradients(self.graph.operator(self.operator), X - (mean @ X)[part])
+        out: Array = Z - (mean @ Z)[part]
+        return out

@@ -1,0 +1,68 @@
+"""A kernel between graphs with vertex attributes: what spreads along their edges."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import ndtri
+
+from mercer.data import Coded, DataError, Domain, Graphs, PackedGraphs, side_by_side
+from mercer.data.coded import mix
+from mercer.kernels.base import kernel, natural, positive
+from mercer.kernels.families import Explicit
+from mercer.kernels.graphs.labelled import by_batches, counted
+
+_MOST_BINS = 2.0**62
+_UNIT = 2.0**32  # numbers are held as multiples of its inverse, whose sums do not depend on their order
+
+
+@kernel
+class Propagation(Explicit):
+    """Σ_{t=0}^{steps} Σ over vertices of x and of z: 1[same bin after t steps].
+
+    In a step each vertex takes the mean of its neighbours' distributions of labels and of their attributes; a bin is an interval of length ``width``
+    of a random projection of these, another one for each t. Small widths ask for near equality; attributes should be of comparable scale. The
+    projections follow from ``random_state`` and the labels themselves, so that they are the same for all data. Cost: O(steps² · edges).
+    Neumann et al. 2016.
+    """
+
+    domain: ClassVar[Domain] = Graphs(numbers=True)
+    _whole = True
+    steps: int = natural(4, minimum=0)
+    width: float = positive(0.01, continuous=False)
+    random_state: int = natural(0, minimum=0)
+
+    def _map(self, X: PackedGraphs) -> Coded:
+        parts = []
+        for t in range(int(self.steps) + 1):
+            codes = self._bins(X, t)
+            parts.append(by_batches(X.relabelled(codes), lambda some: counted(some.labels, some.offsets)))
+        return side_by_side(parts)
+
+    def _bins(self, X: PackedGraphs, t: int) -> Any:
+        """A code of the bins of each vertex after t steps."""
+        from mercer.native import graphs
+
+        rng = np.random.default_rng([int(self.random_state), t])
+        salt, shift = np.uint64(rng.integers(2**63)), rng.random(2)
+        uniform = (mix(X.labels + salt) >> np.uint64(11)).astype(np.float64) * 2.0**-53 + 2.0**-54
+        fields = [ndtri(uniform)]
+        if X.attributes is not None:
+            fields.append(X.attributes @ rng.standard_normal(X.attributes.shape[1]))
+        codes = np.zeros(len(X.labels), np.uint64)
+        degree = int(np.diff(X.starts).max(initial=1))
+        largest = max(float(np.abs(f).max(initial=0.0)) for f in fields)
+        if largest * degree >= _UNIT / 4:
+            raise DataError(f"Propagation: attributes of size {largest:.3g} are too large for degree {degree}; divide them, and width, alike.")
+        if largest / float(self.width) >= _MOST_BINS:
+            raise DataError(
+                f"Propagation(width={self.width}): numbers of size {largest:.3g} fall into more bins than can be counted; take a larger width."
+            )
+        for field, b in zip(fields, shift, strict=False):
+            z = np.round(field * _UNIT).astype(np.int64)
+            for _ in range(t):
+                z = graphs.means(X.offsets, X.starts, X.ends, z)
+            bins = np.floor(z / (_UNIT * float(self.width)) + b).astype(np.int64)
+            codes = mix(codes + bins.view(np.uint64) + np.uint64(1))
+        return codes

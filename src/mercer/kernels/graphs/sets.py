@@ -1,0 +1,160 @@
+"""Kernels between sets and bags: common members, and what they are of all members together."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from mercer import arrays
+from mercer.data import Coded, DataError, Domain, Sets, chunks, meet
+from mercer.formula import dot, recorded, sqnorm, where
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.compose.algebra import Composite
+from mercer.kernels.compose.feature_space import warn_of_zero_norms, warn_of_zeros
+from mercer.kernels.families import Explicit
+from mercer.kernels.vectors.histograms import HistogramIntersection
+from mercer.runtime import threads
+
+_ENTRIES = 2**22  # of a call, so that an interrupt is not late
+
+
+@kernel
+class Intersection(Explicit):
+    """|x ∩ z|: the number of common members of two sets.
+
+    Sets are rows of 0 and 1, packed into bits and counted by words of 64, or collections of hashable things. Cost: width/64 steps per pair.
+    """
+
+    domain: ClassVar[Domain] = Sets()
+    _whole = True
+
+    def _map(self, X: Any) -> Any:
+        return X
+
+
+def _check_kernel(k: Kernel, base: Any) -> None:
+    if not isinstance(base, Kernel):
+        raise TypeError(f"{type(k).__name__}(base={base!r}): the base must be a kernel, as mercer.PathBag(7).")
+
+
+def _share(common: Any, first: Any, second: Any) -> Any:
+    """common/(first + second − common), 0 where that is 0/0."""
+    union = first + second - common
+    return common / where(union > 0, union, 1.0)
+
+
+@kernel
+class Tanimoto(Composite):
+    """k/(k(x, x) + k(z, z) − k) over the kernel k = ``base``: of sets, |x ∩ z|/|x ∪ z|.  0 where both are empty.
+
+    Positive semi-definite over every positive semi-definite base. Ralaivola et al. 2005.
+    """
+
+    usage: ClassVar[str] = "Tanimoto(base=Intersection())"
+    base: Kernel = Intersection()
+
+    def _validate(self) -> None:
+        _check_kernel(self, self.base)
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return self.base.domain
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True if self.base.psd else None
+
+    def _prepare(self, X: Any) -> Any:
+        A = self.base._prepare(X)
+        warn_of_zero_norms(self.base, A, "Tanimoto")
+        return A
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return _share(self.base._pairs(A, B), self.base._selfs(A), self.base._selfs(B))
+
+    def _diag(self, A: Any) -> Any:
+        return where(self.base._selfs(A) > 0, 1.0, 0.0)
+
+
+@kernel
+class MinMax(Composite):
+    """Σ_u min(φ_u(x), φ_u(z)) / Σ_u max(φ_u(x), φ_u(z)) over the features φ ≥ 0 of ``base``.  0 where both have none.
+
+    With counts as features the generalised Tanimoto of bags. Whole numbers c become c columns of 1, which makes Σ min an inner product.
+    """
+
+    usage: ClassVar[str] = "MinMax(base)"
+    base: Kernel
+
+    @property
+    def domain(self) -> Domain:  # type: ignore[override]
+        return self.base.domain
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True
+
+    def _validate(self) -> None:
+        _check_kernel(self, self.base)
+        if not self.base._data_driven:  # else it may have features when it is bound
+            self._check_features()
+
+    def _check_features(self) -> None:
+        if not self.base.explicit:
+            raise TypeError(f"MinMax needs the features of its base, and {self.base} has no finite feature map; Tanimoto({self.base}) needs none.")
+
+    def _prepare(self, X: Any) -> Any:
+        self._check_features()
+        phi = self.base._features(self.base._prepare(X))
+        if sparse.issparse(phi):
+            phi = Coded.of(phi)
+        values = phi.values if isinstance(phi, Coded) else arrays.to_numpy(phi)
+        if (values < 0).any():
+            raise DataError(f"MinMax needs features of at least 0, and those of {self.base} go down to {values.min():g}.")
+        with np.errstate(over="ignore"):  # what is infinite is an error below
+            rows = [phi.values[a:b].sum(dtype=np.float64) for a, b in pairwise(phi.offsets)] if isinstance(phi, Coded) else values.sum(axis=1)
+        totals = np.asarray(rows)
+        warn_of_zeros(self.base, totals, "MinMax")
+        if not isinstance(phi, Coded):
+            return phi
+        return (phi.unary(),) if self.base._whole else (phi, totals)
+
+    def _minima(self, A: Any, B: Any) -> Any:
+        """Σ min: of dense features by columns, of whole numbers an inner product of ones, of others entry by entry."""
+        if isinstance(A, tuple) != isinstance(B, tuple):
+            raise DataError("Of X and Y one is sparse and one is dense; give both in one form.")
+        if not isinstance(A, tuple):
+            return HistogramIntersection()._pairs(A, B)
+        return dot(A[0], B[0]) if len(A) == 1 else recorded(_minima, A[0], B[0])
+
+    def _totals(self, A: Any) -> Any:
+        if not isinstance(A, tuple):
+            return HistogramIntersection()._selfs(A)
+        return sqnorm(A[0]) if len(A) == 1 else A[1]
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return _share(self._minima(A, B), self._totals(A), self._totals(B))
+
+    def _diag(self, A: Any) -> Any:
+        return where(self._totals(A) > 0, 1.0, 0.0)
+
+
+def _minima(A: Coded, B: Coded) -> Any:
+    """Σ min over the columns that both rows have."""
+    if hasattr(A, "__formula__"):
+        raise TypeError("sparse rows are compared entry by entry, not as symbols")
+    from mercer.native import minima
+
+    left, right = meet(A, B)
+    left.sort_indices()
+    right.sort_indices()
+    out = np.zeros((left.shape[0], right.shape[0]))
+    step = max(1, int(_ENTRIES * max(1, len(out)) / max(1, left.nnz * right.shape[0] + right.nnz * len(out))))
+    for some in chunks(len(out), step):
+        if threads.stopping():
+            break
+        minima.minima(left.indptr[some.start : some.stop + 1], left.indices, left.data, right.indptr, right.indices, right.data, out[some])
+    return out

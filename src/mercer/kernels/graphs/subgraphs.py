@@ -1,0 +1,86 @@
+"""Kernels that count the small connected subgraphs of labelled graphs, up to isomorphism."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer.data import Coded, DataError, Domain, Graphs, PackedGraphs
+from mercer.data.representations import offsets_of, spans
+from mercer.kernels.base import kernel, natural
+from mercer.kernels.families import Explicit
+from mercer.kernels.graphs.labelled import by_batches
+from mercer.runtime import threads
+
+_STEPS = 2**16  # of a search between two looks for an interrupt
+_FIRST = 1024  # entries that a search has room for at first
+
+
+def _subgraphs(X: PackedGraphs, least: int, most: int, *, induced: bool) -> Coded:
+    from mercer.native import graphs
+
+    def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
+        starts, joined = _either_way(some)
+        largest = int(np.diff(some.offsets).max(initial=0))
+        state, lengths = np.array([0, 0, -1, 0, 0, 0]), np.zeros(len(some), np.int64)
+        places = np.zeros((most + 4, max(largest, most + 1)), np.int64)
+        places[1] = -1
+        slots, codes, values = np.full(_FIRST, -1, np.int64), np.empty(_FIRST, np.uint64), np.empty(_FIRST)
+        arrays = (some.offsets, some.labels, some.starts, some.ends, some.marks, starts, joined, some.directed)
+        while state[graphs.GRAPH] < len(some) and not threads.stopping():
+            slots, codes, values = graphs.subgraphs(*arrays, least, most, induced, _STEPS, state, places, slots, codes, values, lengths)
+        end = state[graphs.END]
+        return codes[:end].copy(), values[:end].copy(), lengths
+
+    return by_batches(X, count)
+
+
+def _either_way(X: PackedGraphs) -> tuple[Any, Any]:
+    """Neighbours in either direction."""
+    if not X.directed.any():
+        return X.starts, X.ends
+    back = X.reversed()
+    n = len(X.labels)
+    starts = offsets_of(np.diff(X.starts) + np.diff(back.starts))
+    ends = np.empty(int(starts[-1]), np.int32)
+    begin = starts[:-1].copy()
+    for side in (X, back):
+        part, _ = spans(side.starts, np.arange(n))
+        ends[np.repeat(begin - side.starts[:-1], np.diff(side.starts)) + part] = side.ends
+        begin += np.diff(side.starts)
+    return starts, ends
+
+
+@kernel
+class Graphlet(Explicit):
+    """Σ over labelled graphs H of ``size`` vertices of the product of the numbers of sets of vertices that induce H; connected H, up to isomorphism.
+
+    Labels of vertices and edges, directions and loops count. Cost: the number of connected sets of ``size`` vertices, at most
+    vertices · degree^(size − 1). Shervashidze et al. 2009.
+    """
+
+    domain: ClassVar[Domain] = Graphs()
+    _whole = True
+    size: int = natural(maximum=7)
+
+    def _map(self, X: PackedGraphs) -> Coded:
+        return _subgraphs(X, int(self.size), int(self.size), induced=True)
+
+
+@kernel
+class Subgraph(Explicit):
+    """Σ over connected labelled graphs H of at most ``max_size`` vertices of the product of the numbers of subgraphs of x and of z isomorphic to H.
+
+    Subgraphs need not be induced: any connected choice of the edges of a set of vertices counts. Without the bound on their size the kernel is
+    NP-hard to compute (with it one could find Hamiltonian paths: Gärtner et al. 2003); with it the cost grows exponentially in ``max_size``.
+    """
+
+    domain: ClassVar[Domain] = Graphs()
+    _whole = True
+    max_size: int = natural(maximum=6)
+
+    def _map(self, X: PackedGraphs) -> Coded:
+        if self.max_size > 4 and X.directed.any():
+            raise DataError(f"Subgraph(max_size={self.max_size}): 5 vertices of a directed graph have up to 2^20 subgraphs; take max_size ≤ 4.")
+        return _subgraphs(X, 1, int(self.max_size), induced=False)

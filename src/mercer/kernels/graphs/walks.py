@@ -1,0 +1,133 @@
+"""Kernels that count common walks of labelled graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.data import DataError, Domain, Graphs, PackedGraphs
+from mercer.data.representations import spans
+from mercer.kernels.base import kernel, natural, nonnegative
+from mercer.kernels.graphs.pairs import OnPairs
+
+_EXACT = 1e-13
+_MOST = 1_000_000  # terms of a sum, or steps of its solution
+_GUESS = 50  # steps that a solution takes, for the share of work
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Graphs whose vertices are classes of alike ones: those with the same label from which walks read the same. Walks cannot tell them apart.
+
+    Class c of ``sizes[c]`` vertices has for each of them ``counts[a]`` arcs with label ``marks[a]`` into class ``ends[a]``, a from ``starts[c]`` on.
+    """
+
+    offsets: Any
+    labels: Any
+    sizes: Any
+    starts: Any
+    ends: Any
+    marks: Any
+    counts: Any
+    directed: Any
+    degrees: Any  # the largest of each graph
+
+    @classmethod
+    def of(cls, X: PackedGraphs) -> Classes:
+        from mercer.native import walks
+
+        n, e = len(X.labels), len(X.ends)
+        offsets, labels, sizes = np.zeros(len(X) + 1, np.int64), np.empty(n, np.uint64), np.empty(n)
+        starts, ends, marks, counts = np.zeros(n + 1, np.int64), np.empty(e, np.int32), np.empty(e, np.uint64), np.empty(e)
+        found, arcs = walks.classes(X.offsets, X.labels, X.starts, X.ends, X.marks, offsets, labels, sizes, starts, ends, marks, counts)
+        degree = np.concatenate([np.diff(X.starts), [0]])
+        largest = np.array([int(degree[a:b].max(initial=0)) for a, b in pairwise(X.offsets)], np.int64)
+        parts = (labels[:found], sizes[:found], starts[: found + 1], ends[:arcs], marks[:arcs], counts[:arcs])
+        return cls(offsets, *parts, X.directed, largest)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def take(self, rows: Any) -> Classes:
+        part, offsets = spans(self.offsets, rows)
+        arcs, starts = spans(self.starts, part)
+        own = self.labels[part], self.sizes[part], starts, self.ends[arcs], self.marks[arcs], self.counts[arcs]
+        return Classes(offsets, *own, self.directed[rows], self.degrees[rows])
+
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        return self.offsets, self.labels, self.sizes, self.starts, self.ends, self.marks, self.counts
+
+
+class OnGraphs(OnPairs):
+    """Common walks of two graphs."""
+
+    domain: ClassVar[Domain] = Graphs()
+
+    @property
+    def _steps(self) -> int:
+        raise NotImplementedError
+
+    def _cost(self, A: Classes, B: Classes) -> float:
+        return float(np.mean(np.diff(A.offsets) + 1)) * (int(B.offsets[-1]) + len(B)) * self._steps
+
+    def _prepare(self, X: PackedGraphs) -> Any:
+        return Classes.of(X)
+
+
+def _alike(A: Classes, B: Classes) -> bool:
+    """Whether all edges have one label."""
+    one = np.concatenate([A.marks[:1], B.marks[:1]])[:1]
+    return bool((A.marks == one).all() and (B.marks == one).all())
+
+
+@kernel
+class Walk(OnGraphs):
+    """1ᵀ A_×^length 1: the number of pairs of walks with exactly ``length`` edges that have the same labels.
+
+    A_× is the adjacency matrix of the product graph, whose vertices are the pairs (u, v) of equal labels; it is never formed. Cost per pair of
+    graphs: O(length · pairs of vertices · degree). A walk may visit vertices again; edge labels must agree too. Gärtner, Flach & Wrobel 2003.
+    """
+
+    length: int = natural(minimum=0)
+
+    @property
+    def _steps(self) -> int:
+        return 4 * int(self.length) + 1
+
+    def _sums(self, A: Classes, B: Classes, same: bool, first: int, out: Array, powers: Array) -> None:
+        from mercer.native import walks
+
+        walks.walks(*A.arrays, A.directed, *B.arrays, B.directed, int(self.length), _alike(A, B), same, first, out, powers)
+
+
+@kernel
+class GeometricWalk(OnGraphs):
+    """Σ_l decay^l Walk(l) = 1ᵀ(I − decay·A_×)⁻¹1 over walks of all lengths.
+
+    The sum exists for decay·ρ(A_×) < 1, which decay · (largest degree of x) · (largest degree of z) < 1 implies; a pair for which it does not is
+    refused, when training and when predicting. Cost per pair: tens of steps of O(pairs of vertices · degree).
+    """
+
+    decay: float = nonnegative(continuous=False)
+
+    @property
+    def _steps(self) -> int:
+        return 4 * _GUESS
+
+    def _sums(self, A: Classes, B: Classes, same: bool, first: int, out: Array, powers: Array) -> None:
+        from mercer.native import walks
+
+        sides = *A.arrays, A.directed, *B.arrays, B.directed
+        walks.geometric(*sides, float(self.decay), _alike(A, B), same, first, _EXACT, _MOST, out)
+        if (out == walks.DIVERGES).any():
+            i, j = map(int, np.argwhere(out == walks.DIVERGES)[0])
+            a, b = int(A.degrees[i]), int(B.degrees[j])
+            raise DataError(
+                f"GeometricWalk(decay={self.decay:g}): the sum over walks diverges for a pair of graphs whose largest degrees are {a} and {b}; "
+                f"a decay below {1 / max(1, a * b):.3g} = 1/({a}·{b}) is safe for them."
+            )

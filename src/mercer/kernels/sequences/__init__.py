@@ -1,0 +1,1 @@
+"""Kernels between sequences: words, gaps, mismatches, alignments; what their features are and how they are counted."""

@@ -1,0 +1,301 @@
+"""Kernels that compare windows of two sequences, letter by letter: gapped words, and words with mismatches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.compute import Compute, human
+from mercer.data import Ragged, chunks
+from mercer.data.sequences import items_of, one_code, unpacked
+from mercer.formula import dot, sqnorm
+from mercer.gram import Counts
+from mercer.kernels.base import Kernel, kernel, natural
+from mercer.kernels.sequences.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
+from mercer.kernels.sequences.lanes import Batch, Swept, as_bytes, swept
+from mercer.kernels.sequences.letters import numbered_letters
+from mercer.kernels.sequences.words import names_of, windows
+from mercer.runtime import threads
+
+
+def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[float], *, whole: bool) -> Array:
+    """Σ over pairs of windows of weights[equal places − least], between all sequences; with ``whole``, windows with the letter 0 do not count."""
+    from mercer.native import lanes, windows
+
+    worth = np.array(weights, np.float64)
+    sides = as_bytes(A, B)
+    if sides is None:  # too many letters for bytes
+        out = np.zeros((len(A), len(B)))
+        for i, j in np.ndindex(*out.shape):
+            if threads.stopping():
+                break
+            out[i, j] = windows.window_sums_of_two(A[i], B[j], width, whole, least, worth) if B is not A or i <= j else out[j, i]
+        return out
+
+    def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
+        out = np.zeros((len(rows), lanes.BYTES))
+        places = batch.longest - width + 1
+        if places > 0:
+            valid, matches, totals = batch.once(lambda: _room(batch, width, places, len(worth), whole=whole))
+            windows.window_sums(X.values, X.offsets, rows, begin, end, batch.packed, valid, width, whole, least, worth, matches, totals, out)
+        return out
+
+    return swept(*sides, lanes.BYTES, width + lanes.UNROLLED, sweep)
+
+
+def _room(batch: Batch, width: int, places: int, kinds: int, *, whole: bool) -> tuple[Array, ...]:
+    """Where windows begin, and room for the matches of a window with all others and for the sums."""
+    lanes = batch.packed.shape[1]
+    return _valid(batch, width, places, whole=whole), np.zeros((places, lanes), np.uint8), np.zeros((kinds, lanes), np.int64)
+
+
+def _valid(batch: Batch, width: int, places: int, *, whole: bool) -> Array:
+    """255 where a window begins in a lane, else 0."""
+    valid = np.zeros((places, batch.packed.shape[1]), np.uint8)
+    for lane, length in enumerate(batch.lengths):
+        if length < width:
+            continue
+        valid[: length - width + 1, lane] = 255
+        if whole:
+            strange = np.concatenate([[0], np.cumsum(batch.packed[:length, lane] == 0)])
+            valid[: length - width + 1, lane][strange[width:] > strange[: length - width + 1]] = 0
+    return valid
+
+
+_MOST_NAMES = 2**23
+_BYTES = 24  # of a feature of one window: its code, its count, and room to sort
+_FEW = 100  # sets of places; with more, comparing windows costs less than listing their features
+
+
+@kernel
+class Gappy(Swept):
+    """Gapped words: Σ over pairs of windows of length g of C(g − d, k), d the number of places where they differ.
+
+    It is ⟨φ, φ⟩ with one feature for each choice of k of the g places and the letters there (the gkm family; FastSK's m is g − k). With up to
+    100 choices, C(g, k), the features are counted: O(|x| C(g, k)) per string. With more the windows of two strings are compared, 64 strings
+    at a time: about 0.1 ns per pair of windows; ``features``, ``feature_names`` and the weights of a function by feature are counted then too, where
+    memory allows. Ghandi et al. 2014.
+    """
+
+    g: int = natural(maximum=200)
+    k: int = natural()
+
+    def _validate(self) -> None:
+        if self.k > self.g:
+            raise ValueError(f"Gappy(g={self.g}, k={self.k}): k places are chosen of g, so k must be at most g.")
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return math.comb(int(self.g), int(self.k)) <= _FEW
+
+    @property
+    def _halves(self) -> bool:  # type: ignore[override]
+        return not self.explicit
+
+    @property
+    def _places(self) -> Any:
+        return np.array(list(combinations(range(int(self.g)), int(self.k))), np.int64)
+
+    def _prepare(self, X: Ragged) -> Any:
+        if not self.explicit:
+            return X
+        from mercer.native import words
+
+        masks = self._places
+        patterns = tuple(Pattern(int(self.g), tuple(int(p) for p in mask)) for mask in masks)
+        small = in_cells(X, patterns, codes_of_gapped)
+        if small is not None:
+            return small
+
+        def count(values: Any, offsets: Any, *out: Any) -> int:
+            return int(words.gapped(values, offsets, int(self.g), masks, *out))
+
+        return counted(X, len(masks), count)
+
+    def _swept(self, A: Ragged, B: Ragged) -> Array:
+        weights = [math.comb(s, int(self.k)) for s in range(int(self.k), int(self.g) + 1)]
+        return window_sums(A, B, int(self.g), int(self.k), weights, whole=False)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return dot(A, B) if self.explicit else super()._block(A, B)
+
+    def _diag(self, A: Any) -> Any:
+        return sqnorm(A) if self.explicit else super()._diag(A)
+
+    def _width(self, A: Any) -> int:
+        return int(A.per_row)
+
+    def _features(self, A: Any) -> Any:
+        return A
+
+    def _counts(self, A: Any) -> Counts | None:
+        return counts_of(A)
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        g, items = int(self.g), [unpacked(item) for item in items_of(X, "sequences")]
+        phi = self._prepare(self.domain.check(items))
+        if phi.legend is not None and all(isinstance(item, str) for item in items):
+            return {int(phi.legend.codes[cell]): "".join(word) for cell, word in phi.legend.spelled(np.unique(phi.keys), g)}
+        words, places = windows(items, g), self._places.tolist()
+        if len(words) * len(places) > _MOST_NAMES:
+            raise MemoryError(f"{self} has {len(places)} features for each of {len(words)} windows, too many to name; take fewer sequences.")
+
+        def name(word: Any, n: int) -> Any:
+            shown = ["."] * g
+            for p in places[n]:
+                shown[p] = word[p]
+            return "".join(shown) if isinstance(word, str) else tuple(shown)
+
+        return names_of(words, self._prepare(self.domain.check(words)), name)
+
+    def _listed(self) -> Kernel:
+        return self if self.explicit else ListedGappy(self.g, self.k)
+
+
+@kernel
+class ListedGappy(Gappy):
+    """Gapped words with one feature for each choice of places, however many choices there are."""
+
+    g: int = natural(maximum=200)
+    k: int = natural()
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return True
+
+    def _prepare(self, X: Ragged) -> Any:
+        choices, budget = math.comb(int(self.g), int(self.k)), Compute().budget
+        if choices * len(X.values) * _BYTES > budget:
+            raise MemoryError(
+                f"Gappy(g={self.g}, k={self.k}) has {choices} features for each window: {human(choices * len(X.values) * _BYTES)} for these "
+                f"sequences, and there are {human(budget)}. Name those of fewer sequences (a machine compressed(n) has n of its centres), "
+                "or take g and k with fewer choices; values, k(X) and k.gram(X), need none of them."
+            )
+        return super()._prepare(X)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Mismatches
+# ---------------------------------------------------------------------------------------------------------------------
+
+_SMALL = 4096  # words over the alphabet, for which all features are held
+_TABLE = 2**16  # the same for a table of one batch
+_LARGEST = 2**900  # words near another: times pairs of words, a float
+
+
+@kernel
+class Mismatch(Swept):
+    """⟨φ, φ⟩, φ_u(x) the number of words of length k of x that differ from u in at most m places, u ∈ A^k.
+
+    It depends on the alphabet A through its size: None stands for the letters in the data given to ``bind``. Words with a letter outside A are not
+    counted, and a string without words has no features. Equivalently Σ over pairs of words of the number of u near both, which depends on their
+    distance alone. With |A|^k ≤ 4096 the features are held; up to 65 536 each batch of strings is spread over a table of all words; beyond, the
+    words of two strings are compared, 64 strings at a time. Leslie et al. 2004.
+    """
+
+    k: int = natural()
+    m: int = natural(1, minimum=0)
+    alphabet: Any = None
+
+    def _validate(self) -> None:
+        if self.m > self.k:
+            raise ValueError(f"Mismatch(k={self.k}, m={self.m}): words of {self.k} letters differ in at most {self.k} places; take m ≤ k.")
+        if self.alphabet is not None and (not len(self.alphabet) or len({one_code(a) for a in self.alphabet}) != len(self.alphabet)):
+            raise ValueError(f"Mismatch(alphabet={self.alphabet!r}): give the letters, each once.")
+
+    @property
+    def _data_driven(self) -> bool:
+        return self.alphabet is None
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        if self.alphabet is not None:
+            return self
+        codes = np.unique(self.domain.check(X).values)
+        numbers = [int(c) - 1 if c > 0 else int(c) for c in codes if c != 0]
+        characters = all(0 <= n < 0x110000 for n in numbers)
+        return self._replace(alphabet="".join(map(chr, numbers)) if characters and numbers else numbers or "?")
+
+    @property
+    def _words(self) -> int:
+        """|A|^k."""
+        words: int = len(self.alphabet) ** int(self.k)
+        return words
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return self.alphabet is not None and self._words <= _SMALL
+
+    @property
+    def _halves(self) -> bool:  # type: ignore[override]
+        return not self.explicit
+
+    def _near_both(self) -> list[int]:
+        """For each distance d = 0 … 2m of two words, how many words are within m of both."""
+        a, k, m = len(self.alphabet), int(self.k), int(self.m)
+
+        def count(d: int) -> int:
+            total = 0
+            for p in range(d + 1):  # places where u agrees with the first word, q with the second, r with neither
+                for q in range(d + 1 - p):
+                    r = d - p - q
+                    ways = math.factorial(d) // math.factorial(p) // math.factorial(q) // math.factorial(r) * (a - 2) ** r if r == 0 or a > 2 else 0
+                    for t in range(min(m - q - r, m - p - r, k - d) + 1):  # and differs from both in t of the others
+                        total += ways * math.comb(k - d, t) * (a - 1) ** t
+            return total
+
+        return [count(d) for d in range(min(2 * m, k) + 1)]
+
+    def _prepare(self, X: Ragged) -> Any:
+        letters = np.sort(np.array([one_code(a) for a in self.alphabet], np.int64))
+        ranks = Ragged(numbered_letters(X.values, letters, 1, 0, np.uint8 if len(letters) < 255 else np.int64), X.offsets)
+        if not self.explicit:
+            return ranks
+        from mercer.native import mismatches
+
+        out = np.zeros((len(ranks), self._words))
+
+        def task(some: slice) -> None:
+            part = ranks.take(some)
+            mismatches.neighbourhoods(part.values, part.offsets, len(self.alphabet), int(self.k), int(self.m), out[some])
+
+        threads.run_tasks(task, chunks(len(ranks), 128), Compute().workers)
+        return out
+
+    def _swept(self, A: Ragged, B: Ragged) -> Array:
+        around = sum(math.comb(int(self.k), t) * (len(self.alphabet) - 1) ** t for t in range(int(self.m) + 1))
+        if around > _LARGEST:
+            raise FloatingPointError(f"{self}: the words near another are 10^{len(str(around)) - 1}, more than a float holds. Take a smaller k or m.")
+        near = self._near_both()
+        if self._words > _TABLE:
+            return window_sums(A, B, int(self.k), int(self.k) + 1 - len(near), near[::-1], whole=True)
+        from mercer.native import lanes, mismatches
+
+        worth, a, k = np.array(near, np.float64), len(self.alphabet), int(self.k)
+
+        def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
+            out = np.zeros((len(rows), lanes.FLOATS))
+            if len(worth) <= 3:
+                mismatches.near_sums(X.values, X.offsets, rows, batch.packed, a, k, worth, out)
+                return out
+            (table,) = batch.once(lambda: (mismatches.table(batch.packed, a, k, worth),))
+            mismatches.table_sums(X.values, X.offsets, rows, table, a, k, out)
+            return out
+
+        return swept(A, B, lanes.FLOATS, 0, sweep, cells=False)
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return dot(A, B) if self.explicit else super()._block(A, B)
+
+    def _diag(self, A: Any) -> Any:
+        return sqnorm(A) if self.explicit else super()._diag(A)
+
+    def _width(self, A: Any) -> int:
+        return self._words
+
+    def _features(self, A: Any) -> Any:
+        return A

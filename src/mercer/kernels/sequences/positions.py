@@ -1,0 +1,72 @@
+"""Kernels that know where in a sequence a word stands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.data import Coded, DataError, Ragged
+from mercer.kernels.base import kernel, natural
+from mercer.kernels.sequences.cells import counted
+from mercer.kernels.sequences.lanes import Batch, Swept, as_bytes, swept
+
+
+@kernel
+class WeightedDegree(Swept):
+    """Σ_{d ≤ degree} β_d · (number of places where x and z have the same word of length d), β_d = 2(degree − d + 1)/(degree(degree + 1)).
+
+    With ``shift``, words s ≤ shift places apart count δ_s = 1/(2(s + 1)) in either direction. Sequences must be of one length. Positive
+    semi-definite: the δ are a positive definite function of s (Rogosinski & Szegő). 64 sequences are compared at a time: O(L) a pair and shift,
+    about 0.03 ns a place, whatever the degree. For splice sites and the like. Rätsch & Sonnenburg 2004.
+    """
+
+    degree: int = natural(maximum=127)
+    shift: int = natural(0, minimum=0)
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return self.shift == 0
+
+    def _prepare(self, X: Ragged) -> Any:
+        lengths = X.lengths
+        if len(X) and (lengths != lengths[0]).any():
+            i = int(np.argmax(lengths != lengths[0]))
+            raise DataError(
+                f"Item {i} of the sequences has {lengths[i]} letters, item 0 has {lengths[0]}; WeightedDegree compares places, so all must have "
+                "the same: cut or pad them, or use Spectrum."
+            )
+        return X
+
+    def _swept(self, A: Ragged, B: Ragged) -> Array:
+        a, b = (int(side.lengths.max(initial=0)) for side in (A, B))
+        if len(A) and len(B) and a != b:
+            raise DataError(f"The sequences of X have {a} letters, those of Y have {b}; WeightedDegree compares places, so all must have the same.")
+        from mercer.native import lanes, windows
+
+        sides = as_bytes(A, B)
+        if sides is None:
+            raise DataError("WeightedDegree tells at most 254 letters apart; there are more.")
+
+        def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
+            out = np.empty((len(rows), lanes.BYTES))
+            windows.weighted_degree(X.values, X.offsets, rows, batch.packed, int(self.degree), int(self.shift), out)
+            return out
+
+        return swept(*sides, lanes.BYTES, int(self.shift) + lanes.STEPS, sweep, cells=False)
+
+    def _width(self, A: Ragged) -> int:
+        # eight times as many as there are: comparing strings costs less than joining so many features
+        return 8 * int(self.degree) * int(A.lengths.max(initial=0))
+
+    def _features(self, A: Ragged) -> Coded:
+        from mercer.native import words
+
+        D = int(self.degree)
+        factors = np.sqrt(2.0 * np.arange(D, 0, -1) / (D * (D + 1)))
+
+        def count(values: Any, offsets: Any, *out: Any) -> int:
+            return int(words.positioned(values, offsets, D, factors, *out))
+
+        return counted(A, D, count)

@@ -1,0 +1,58 @@
+"""Substrings of all lengths."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.data import Ragged, chunks
+from mercer.kernels.base import kernel, positive
+from mercer.kernels.sequences.lanes import SweptScaled, as_ranks
+from mercer.runtime import threads
+
+_LETTERS = 2**24  # read in a call: a tenth of a second
+
+
+@kernel
+class Substring(SweptScaled):
+    """Σ over all non-empty words u of decay^|u| · occurrences of u in x · occurrences of u in z; up to ``longest`` letters, if given.
+
+    By the suffix automaton of one string, through which the other is read: O(|x| + |z|) a pair. Of an empty string k(x, ·) = 0. Values grow with
+    the square of the lengths, and beyond any bound with decay > 1: ``.normalized()`` is usual, and right at any length; a value that no float holds
+    is reported with its pair. Vishwanathan & Smola 2003.
+    """
+
+    decay: float = positive(1.0, symbol="λ", continuous=False)
+    longest: int | None = None
+
+    def _validate(self) -> None:
+        if not np.isfinite(self.decay):
+            raise ValueError("Substring(decay=inf): decay must be finite.")
+        if self.longest is not None and not (isinstance(self.longest, int | np.integer) and self.longest >= 1):
+            raise ValueError(f"Substring(longest={self.longest!r}): give a whole number of at least 1, or None.")
+
+    def _scaled(self, A: Ragged, B: Ragged) -> tuple[Array, Array | None]:
+        from mercer.native import automaton
+
+        same = B is A
+        A, B = as_ranks(A, B)
+        letters = int(max(A.values.max(initial=0), B.values.max(initial=0)))
+        reach = int(A.lengths.max(initial=0))
+        weights = automaton.cumulated(float(self.decay), reach, reach if self.longest is None else int(self.longest))
+        out: Array = np.zeros((len(A), len(B)))
+        powers: Array = np.zeros(out.shape, np.int32)
+        step = max(1, _LETTERS // max(1, len(B.values)))
+        for some in chunks(len(A), step):
+            if threads.stopping():
+                break
+            rows = np.arange(some.start, some.stop)
+            columns = np.arange(some.start if same else 0, len(B))
+            found = np.empty((len(rows), len(columns))), np.empty((len(rows), len(columns)), np.int32)
+            automaton.substrings(A.values, A.offsets, rows, B.values, B.offsets, columns, letters, *weights, *found)
+            whole: Array
+            part: Array
+            for whole, part in zip((out, powers), found, strict=True):
+                whole[some, columns[0] if len(columns) else 0 :] = part
+                if same:
+                    whole[columns[0] :, some] = part.T
+        return out, powers if powers.any() else None

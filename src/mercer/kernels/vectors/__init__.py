@@ -1,0 +1,1 @@
+"""Kernels between rows of numbers."""

@@ -1,0 +1,1 @@
+"""How work runs: on which threads, until when, and compiled. Nothing here knows what is computed."""

@@ -1,7 +1,8 @@
-"""Promise: cross-modal retrieval on Wikipedia at the published precision for both queries; correlations that hold out of sample.
+"""Promise: cross-modal retrieval on Wikipedia at the published precision for both queries; correlations that hold out
+of sample.
 
-Arguments: any of wiki, mouse, digits, load, picture (docs/correlogram.png); all but the last without any. What is chosen (kernel, γ, components)
-is chosen on training data alone.
+Arguments: any of wiki, mouse, digits, load, picture (docs/correlogram.png); all but the last without any. What is
+chosen (kernel, γ, components) is chosen on training data alone.
 """
 
 from __future__ import annotations
@@ -24,8 +25,14 @@ import mercer as mc
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "correlogram.png"
 PUBLISHED = {"CCA (CM)": (0.249, 0.196), "SM": (0.225, 0.223), "SCM": (0.277, 0.226)}  # Rasiwasia et al. 2010
-PAIRS = (("ChiSquared", "Hellinger"), ("ChiSquared", "Gaussian"), ("HistogramIntersection", "Gaussian"), ("ChiSquared", "ChiSquared"),
-         ("HistogramIntersection", "HistogramIntersection"), ("Gaussian", "Gaussian"))  # fmt: skip
+PAIRS = (
+    ("ChiSquared", "Hellinger"),
+    ("ChiSquared", "Gaussian"),
+    ("HistogramIntersection", "Gaussian"),
+    ("ChiSquared", "ChiSquared"),
+    ("HistogramIntersection", "HistogramIntersection"),
+    ("Gaussian", "Gaussian"),
+)
 RANK = 200
 
 
@@ -42,7 +49,9 @@ def precision(S: Any, query: Any, other: Any) -> float:
 
 
 def retrieval(model: Any, X: Any, Y: Any, y: Any, m: int, power: int) -> tuple[float, float]:
-    """Image query among texts, text query among images, by the cosine in m directions, each times its canonical value to a power."""
+    """Image query among texts, text query among images, by the cosine in m directions, each times its canonical value
+    to a power.
+    """
     values = model.canonical_values_ if hasattr(model, "canonical_values_") else model.correlations_
     A, B = (Z[:, :m] * np.asarray(values)[:m] ** power for Z in model.transform(X, Y))
     S = cosine(A, B)
@@ -52,14 +61,20 @@ def retrieval(model: Any, X: Any, Y: Any, y: Any, m: int, power: int) -> tuple[f
 Choice = tuple[str, int, int]  # model, number of directions, power of the canonical values
 
 
-def chosen(makers: dict[str, Callable[[int], Any]], X: Any, Y: Any, y: Any, counts: tuple[int, ...], splits: int = 3) -> tuple[Choice, float]:
-    """The choice of the largest mean of both precisions over folds of training data; a maker gets the number of pairs."""
+def chosen(
+    makers: dict[str, Callable[[int], Any]], X: Any, Y: Any, y: Any, counts: tuple[int, ...], splits: int = 3
+) -> tuple[Choice, float]:
+    """The choice of the largest mean of both precisions over folds of training data; a maker gets the number of
+    pairs.
+    """
     found: dict[Choice, list[float]] = {}
     for train, valid in StratifiedKFold(splits, shuffle=True, random_state=0).split(y, y):
         for name, make in makers.items():
             model = make(len(train)).fit(X[train], Y[train])
             for m, power in product(counts, (0, 1)):
-                found.setdefault((name, m, power), []).append(sum(retrieval(model, X[valid], Y[valid], y[valid], m, power)) / 2)
+                found.setdefault((name, m, power), []).append(
+                    sum(retrieval(model, X[valid], Y[valid], y[valid], m, power)) / 2
+                )
     best = max(found, key=lambda key: np.mean(found[key]))
     return best, float(np.mean(found[best]))
 
@@ -84,7 +99,11 @@ def wiki() -> None:
     with np.load(path) as z:
         I, T, J, U = (z[k].astype(np.float64) for k in ("I_tr", "T_tr", "I_te", "T_te"))  # noqa: E741
         y, t = z["y_tr"], z["y_te"]
-    print(f"\nWikipedia, {len(y)} pairs to learn, {len(t)} to test: mean average precision, image and text query; published:", end=" ")
+    print(
+        f"\nWikipedia, {len(y)} pairs to learn, {len(t)} to test: mean average precision, image and text query;"
+        " published:",
+        end=" ",
+    )
     print(", ".join(f"{k} {a:.3f}/{b:.3f}" for k, (a, b) in PUBLISHED.items()))
 
     def show(title: str, makers: dict[str, Any], data: tuple[Any, Any, Any, Any], counts: tuple[int, ...]) -> float:
@@ -102,7 +121,10 @@ def wiki() -> None:
     show("CCA", {"": lambda n: mc.CCA(9)}, cut, (3, 5, 7, 9))
     kx, ky, seen = histograms(I), histograms(T), {}
     for a, b in PAIRS:
-        makers = {f"γ = {g:g} n, ": lambda n, g=g, a=a, b=b: mc.KernelCCA(20, kx[a], ky[b], reg=g * n, rank=RANK) for g in (3e-4, 1.5e-3, 1e-2)}
+        makers = {
+            f"γ = {g:g} n, ": lambda n, g=g, a=a, b=b: mc.KernelCCA(20, kx[a], ky[b], reg=g * n, rank=RANK)
+            for g in (3e-4, 1.5e-3, 1e-2)
+        }
         seen[a, b] = show(f"KernelCCA, {a}, {b}", makers, (I, T, J, U), (9, 20))
     print("  of these, training folds choose " + ", ".join(max(seen, key=lambda k: seen[k])))
 
@@ -119,7 +141,10 @@ def mouse(runs: int = 20) -> None:
         return
     X, Y = (np.genfromtxt(folder / f"{name}.csv", delimiter=",", skip_header=1) for name in ("gene", "lipid"))
     n, p, q = *X.shape, Y.shape[1]
-    print(f"\nnutrimouse: {n} mice, {p} genes, {q} lipids; correlation of the first two pairs on held-out quarters, {runs} splits")
+    print(
+        f"\nnutrimouse: {n} mice, {p} genes, {q} lipids; correlation of the first two pairs on held-out quarters,"
+        f" {runs} splits"
+    )
     try:
         mc.CCA(2).fit(X, Y)
         print("  CCA without reg: NOT refused")
@@ -128,7 +153,9 @@ def mouse(runs: int = 20) -> None:
     grid = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
     models = {
         "KernelCCA, Linear": lambda: mc.KernelCCA(2, mc.Linear(), mc.Linear(), reg=grid),
-        "KernelCCA, Gaussian": lambda: mc.KernelCCA(2, mc.Gaussian("median"), mc.Gaussian("median"), reg=[g / 100 for g in grid]),
+        "KernelCCA, Gaussian": lambda: mc.KernelCCA(
+            2, mc.Gaussian("median"), mc.Gaussian("median"), reg=[g / 100 for g in grid]
+        ),
     }
     for name, make in models.items():
         scores, chosen_reg = [], []
@@ -140,7 +167,11 @@ def mouse(runs: int = 20) -> None:
             scores.append(correlation(m, P, Q, 2))
             chosen_reg.append(m.reg_)
         mean, spread = np.mean(scores, axis=0), np.std(scores, axis=0)
-        print(f"  {name:<22} {mean[0]:.3f} ± {spread[0]:.3f}   {mean[1]:.3f} ± {spread[1]:.3f}   γ (median) {np.median(chosen_reg):g}", flush=True)
+        print(
+            f"  {name:<22} {mean[0]:.3f} ± {spread[0]:.3f}   {mean[1]:.3f} ± {spread[1]:.3f}   γ (median)"
+            f" {np.median(chosen_reg):g}",
+            flush=True,
+        )
 
 
 def digits(count: int = 9) -> None:
@@ -150,7 +181,10 @@ def digits(count: int = 9) -> None:
         return
     z = np.load(path)
     y = z["y"]
-    print(f"\nmfeat: two views of digits, 5 folds: mean held-out correlation of {count} pairs, and 1-NN accuracy in the directions of the first view")
+    print(
+        f"\nmfeat: two views of digits, 5 folds: mean held-out correlation of {count} pairs, and 1-NN accuracy in the"
+        " directions of the first view"
+    )
     print(f"  {'':<9} {'CCA':>16} {'CCA reg':>16} {'linear':>16} {'Gaussian':>16}")
     for pair in (("fou", "fac"), ("fou", "kar"), ("zer", "kar"), ("fac", "kar"), ("pix", "fou")):
         X, Y = (z[v].astype(np.float64) for v in pair)
@@ -166,14 +200,23 @@ def digits(count: int = 9) -> None:
             for train, test in KFold(5, shuffle=True, random_state=0).split(X):
                 A, B = X[train], Y[train]
                 sx, sy = np.maximum(A.std(0), 1e-12), np.maximum(B.std(0), 1e-12)
-                P, Q, A, B = (X[test] - A.mean(0)) / sx, (Y[test] - B.mean(0)) / sy, (A - A.mean(0)) / sx, (B - B.mean(0)) / sy
+                P, Q, A, B = (
+                    (X[test] - A.mean(0)) / sx,
+                    (Y[test] - B.mean(0)) / sy,
+                    (A - A.mean(0)) / sx,
+                    (B - B.mean(0)) / sy,
+                )
                 try:
                     m.fit(A, B)
                 except ValueError:  # refused: columns that repeat others
                     break
                 near = KNeighborsClassifier(1).fit(m.transform(A), y[train])
                 scores.append((correlation(m, P, Q, count).mean(), near.score(m.transform(P), y[test])))
-            cells.append("         refused" if len(scores) < 5 else f"   {np.mean(scores, axis=0)[0]:.3f} {100 * np.mean(scores, axis=0)[1]:5.1f} %")
+            cells.append(
+                "         refused"
+                if len(scores) < 5
+                else f"   {np.mean(scores, axis=0)[0]:.3f} {100 * np.mean(scores, axis=0)[1]:5.1f} %"
+            )
         print(f"  {pair[0]}, {pair[1]:<4} " + " ".join(f"{c:>16}" for c in cells), flush=True)
 
 
@@ -196,7 +239,10 @@ def load() -> None:
         if data is None:
             print(f"\n{name}: not here")
             continue
-        print(f"\n{name}: {len(data[0])} hours, six loads and the oil temperature without daily means, lags to 24 h; positive: the oil follows")
+        print(
+            f"\n{name}: {len(data[0])} hours, six loads and the oil temperature without daily means, lags to 24 h;"
+            " positive: the oil follows"
+        )
         kernels = {"Linear": (mc.Linear(), mc.Linear()), "Gaussian": (mc.Gaussian("scale"), mc.Gaussian("scale"))}
         for title, (kx, ky) in kernels.items():
             start = time.perf_counter()
@@ -204,7 +250,11 @@ def load() -> None:
             curve = m.correlogram_[0]
             top = ", ".join(f"{m.lags_[i]:+d} h: {curve[i]:.3f}" for i in np.argsort(-np.abs(curve))[:4])
             elapsed = time.perf_counter() - start
-            print(f"  {title:<9} best lag {np.ravel(m.best_lag_)[0]:+d} h   {top}   at 0: {curve[24]:.3f}   {elapsed:.1f} s", flush=True)
+            print(
+                f"  {title:<9} best lag {np.ravel(m.best_lag_)[0]:+d} h   {top}   at 0: {curve[24]:.3f}  "
+                f" {elapsed:.1f} s",
+                flush=True,
+            )
 
 
 def picture() -> None:

@@ -1,4 +1,6 @@
-"""Promises about waiting: import < 0.4 s, `mercer --help` < 0.5 s, an asymmetric 5000 × 5000 matrix refused in < 0.1 s."""
+"""Promises about waiting: import < 0.4 s, `mercer --help` < 0.5 s, an asymmetric 5000 × 5000 matrix refused in <
+0.1 s.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,28 @@ def main() -> None:
     print(machine())
     nothing = best(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
     imported = best(lambda: subprocess.run([sys.executable, "-c", "import mercer as mc"], check=True))
-    used = best(lambda: subprocess.run([sys.executable, "-c", "import mercer as mc; mc.Gaussian(1.0)([[0.0], [1.0]])"], check=True), 3)
-    helped = best(lambda: subprocess.run([sys.executable, "-m", "mercer.app.cli", "--help"], check=True, stdout=subprocess.DEVNULL))
-    print(f"  import mercer: {imported - nothing:.3f} s above a bare Python; import and a first kernel: {used:.2f} s; mercer --help: {helped:.3f} s")
+    used = best(
+        lambda: subprocess.run(
+            [sys.executable, "-c", "import mercer as mc; mc.Gaussian(1.0)([[0.0], [1.0]])"], check=True
+        ),
+        3,
+    )
+    helped = best(
+        lambda: subprocess.run(
+            [sys.executable, "-m", "mercer.app.cli", "--help"], check=True, stdout=subprocess.DEVNULL
+        )
+    )
+    print(
+        f"  import mercer: {imported - nothing:.3f} s above a bare Python; import and a first kernel: {used:.2f} s;"
+        f" mercer --help: {helped:.3f} s"
+    )
     noisy = 1 + 0.05 * np.random.default_rng(0).standard_normal((5000, 5000))
     single = noisy + noisy.T
     single[4900, 4000] += 1
-    print(f"  asymmetric 5000²: noise refused in {best(lambda: refused(noisy)):.4f} s, one wrong entry in {best(lambda: refused(single)):.4f} s")
+    print(
+        f"  asymmetric 5000²: noise refused in {best(lambda: refused(noisy)):.4f} s, one wrong entry in"
+        f" {best(lambda: refused(single)):.4f} s"
+    )
     for size in (1100, 1100):
         X = np.random.default_rng(0).standard_normal((size, 20))
         start = time.perf_counter()

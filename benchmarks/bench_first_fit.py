@@ -2,8 +2,9 @@
 
     python benchmarks/bench_first_fit.py [--rounds N]
 
-Each figure is of a process of its own: the import of the estimator, and its first fit. "nothing compiled" has empty caches each time; "after mercer
-compile" has those that the command has filled, whose seconds are told too. scikit-learn's SVC beside it, imported and fitted in the same way.
+Each figure is of a process of its own: the import of the estimator, and its first fit. "nothing compiled" has empty
+caches each time; "after mercer compile" has those that the command has filled, whose seconds are told too.
+scikit-learn's SVC beside it, imported and fitted in the same way.
 """
 
 from __future__ import annotations
@@ -39,12 +40,18 @@ print(imported - start, time.perf_counter() - imported)
 def first_fit(module: str, n: int, classes: int, cache: str) -> tuple[float, float]:
     """Seconds of the import and of the first fit in a process whose caches are in a folder."""
     command = [sys.executable, "-c", _SCRIPT.format(module=module), str(n), str(classes)]
-    imported, fitted = subprocess.run(command, capture_output=True, text=True, check=True, env=_caches(cache)).stdout.split()
+    imported, fitted = subprocess.run(
+        command, capture_output=True, text=True, check=True, env=_caches(cache)
+    ).stdout.split()
     return float(imported), float(fitted)
 
 
 def _caches(folder: str) -> dict[str, str]:
-    return os.environ | {"NUMBA_CACHE_DIR": os.path.join(folder, "numba"), "XDG_CACHE_HOME": folder, "LOCALAPPDATA": folder}
+    return os.environ | {
+        "NUMBA_CACHE_DIR": os.path.join(folder, "numba"),
+        "XDG_CACHE_HOME": folder,
+        "LOCALAPPDATA": folder,
+    }
 
 
 def _empty(module: str, n: int, classes: int) -> tuple[float, float]:
@@ -59,14 +66,20 @@ def main() -> None:
     print(machine())
     with tempfile.TemporaryDirectory() as prepared:
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "mercer.app.cli", "compile"], check=True, stdout=subprocess.DEVNULL, env=_caches(prepared))
+        subprocess.run(
+            [sys.executable, "-m", "mercer.app.cli", "compile"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            env=_caches(prepared),
+        )
         print(f"mercer compile: {time.perf_counter() - start:.0f} s")
         imports: dict[str, list[float]] = {"mercer": [], "scikit-learn": []}
         for n, classes in SIZES:
             fits: dict[str, list[float]] = {"after mercer compile": [], "nothing compiled": [], "scikit-learn": []}
             for _ in range(rounds):  # the three take turns
                 ready, empty, theirs = (
-                    first_fit("mercer", n, classes, prepared), _empty("mercer", n, classes), first_fit("sklearn.svm", n, classes, prepared),
+                    first_fit("mercer", n, classes, prepared), _empty("mercer", n, classes),
+                    first_fit("sklearn.svm", n, classes, prepared),
                 )  # fmt: skip
                 for name, (_, fitted) in zip(fits, (ready, empty, theirs), strict=True):
                     fits[name].append(fitted)

@@ -1,4 +1,6 @@
-"""The main job with no option but --time 60, against a careful grid search of scikit-learn's SVC, SVR and KernelRidge on the same outer split."""
+"""The main job with no option but --time 60, against a careful grid search of scikit-learn's SVC, SVR and KernelRidge
+on the same outer split.
+"""
 
 from __future__ import annotations
 
@@ -40,11 +42,15 @@ def peer(X: Any, y: Any, T: Any, t: Any, classes: bool) -> tuple[float, str]:
     best: Any = None
     centre = 0.0 if classes else float(np.mean(y))
     for model, grid in models:
-        search = GridSearchCV(make_pipeline(StandardScaler(), model), grid, cv=5, scoring=scoring, n_jobs=2, refit=False).fit(
-            X[some], y[some] - centre
-        )
+        search = GridSearchCV(
+            make_pipeline(StandardScaler(), model), grid, cv=5, scoring=scoring, n_jobs=2, refit=False
+        ).fit(X[some], y[some] - centre)
         if best is None or search.best_score_ > best[0]:
-            best = (search.best_score_, make_pipeline(StandardScaler(), model).set_params(**search.best_params_), type(model).__name__)
+            best = (
+                search.best_score_,
+                make_pipeline(StandardScaler(), model).set_params(**search.best_params_),
+                type(model).__name__,
+            )
     fitted = best[1].fit(X, y - centre)
     predicted = fitted.predict(T) + centre
     return (float(np.mean(predicted == t)) if classes else float(np.sqrt(np.mean((predicted - t) ** 2)))), best[2]
@@ -52,7 +58,9 @@ def peer(X: Any, y: Any, T: Any, t: Any, classes: bool) -> tuple[float, str]:
 
 def main(names: list[str], seconds: float = 60.0) -> None:
     print(machine())
-    print(f"{'set':<20} {'n':>6}   {'mercer fit':>10}  {'seconds':>7}   {'scikit-learn':>12}  {'seconds':>7}   difference")
+    print(
+        f"{'set':<20} {'n':>6}   {'mercer fit':>10}  {'seconds':>7}   {'scikit-learn':>12}  {'seconds':>7}   difference"
+    )
     for name in names:
         found = table(name)
         if found is None:
@@ -61,7 +69,9 @@ def main(names: list[str], seconds: float = 60.0) -> None:
         classes = SETS[name]
         A, B, a, b = train_test_split(X, y, test_size=0.25, random_state=0, stratify=y if classes else None)
         columns = [f"x{j}" for j in range(X.shape[1])]
-        train, test = (pl.DataFrame(part, schema=columns).with_columns(pl.Series("y", target)) for part, target in ((A, a), (B, b)))
+        train, test = (
+            pl.DataFrame(part, schema=columns).with_columns(pl.Series("y", target)) for part, target in ((A, a), (B, b))
+        )
         start = time.perf_counter()
         model = learn(train, "y", seconds=seconds)
         ours, took = abs(model.score(test)), time.perf_counter() - start
@@ -70,7 +80,8 @@ def main(names: list[str], seconds: float = 60.0) -> None:
         other = time.perf_counter() - start
         difference = f"{100 * (ours - theirs):+.2f} points" if classes else f"{100 * (ours / theirs - 1):+.2f} % RMSE"
         print(
-            f"{name:<20} {len(y):6d}   {ours:10.4f}  {took:7.1f}   {theirs:12.4f}  {other:7.1f}   {difference}   ({model.summary['model']}; {which})",
+            f"{name:<20} {len(y):6d}   {ours:10.4f}  {took:7.1f}   {theirs:12.4f}  {other:7.1f}   {difference}  "
+            f" ({model.summary['model']}; {which})",
             flush=True,
         )
 

@@ -1,4 +1,6 @@
-"""Promise: a user's own three-line formula, and a product of three kernels, run fused at ≥ 0.7 of the Gaussian's rate."""
+"""Promise: a user's own three-line formula, and a product of three kernels, run fused at ≥ 0.7 of the Gaussian's
+rate.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ def main() -> None:
     def chunked() -> np.ndarray:
         return np.concatenate([rbf_kernel(A[i : i + 2000], B, gamma=0.05) @ w for i in range(0, 100_000, 2000)])
 
-    times = interleaved({"mercer": lambda: mc.Gaussian(0.05).gram(A, B) @ w, "scikit-learn in chunks": chunked}, rounds=5)
+    times = interleaved(
+        {"mercer": lambda: mc.Gaussian(0.05).gram(A, B) @ w, "scikit-learn in chunks": chunked}, rounds=5
+    )
     table("K v, 100 000 × 2000, d = 20, float32", times, "mercer")
 
 

@@ -21,7 +21,10 @@ def main(n: int = 50_000, d: int = 20) -> None:
         start = time.perf_counter()
         ridge.fit(X, y)
         took = time.perf_counter() - start
-        print(f"KernelRidge, n = {n}, d = {d}, float64, {device_name()}: {took:.2f} s, {ridge.solver_}, residual {ridge.gap_:.1e}")
+        print(
+            f"KernelRidge, n = {n}, d = {d}, float64, {device_name()}: {took:.2f} s, {ridge.solver_}, residual"
+            f" {ridge.gap_:.1e}"
+        )
     start = time.perf_counter()
     values = ridge.predict(X[:10_000])
     print(f"predict 10 000: {time.perf_counter() - start:.2f} s")

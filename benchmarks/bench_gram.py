@@ -1,7 +1,7 @@
 """Promise: a Gaussian Gram matrix, 10 000 × 10 000, d = 64, freshly allocated.
 
-≥ 8× scikit-learn in float32, ≥ 3× in float64; ≥ 2.5× and ≥ 2× oneDAL (package scikit-learn-intelex, where it is installed); ≤ 1.1× the
-time of a bare GEMM plus a bare exp; peak memory ≤ 1.15 × the matrix.
+≥ 8× scikit-learn in float32, ≥ 3× in float64; ≥ 2.5× and ≥ 2× oneDAL (package scikit-learn-intelex, where it is
+installed); ≤ 1.1× the time of a bare GEMM plus a bare exp; peak memory ≤ 1.15 × the matrix.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ GAMMA = 1 / D
 def gemm_and_exp(X: np.ndarray) -> np.ndarray:
     """The two operations no Gaussian Gram can do without: BLAS on all cores, then exp on all cores in place."""
     K = X @ X.copy().T  # a copy: with the same buffer NumPy takes a slower, symmetric routine
-    run_tasks(lambda i: np.exp(np.multiply(K[i : i + 64], -GAMMA, out=K[i : i + 64]), out=K[i : i + 64]), range(0, N, 64), 2)
+    run_tasks(
+        lambda i: np.exp(np.multiply(K[i : i + 64], -GAMMA, out=K[i : i + 64]), out=K[i : i + 64]), range(0, N, 64), 2
+    )
     return K
 
 

@@ -1,7 +1,9 @@
-"""Accuracy of kernels between graphs on real data, next to published figures. Arguments: names of tables; all without any.
+"""Accuracy of kernels between graphs on real data, next to published figures. Arguments: names of tables; all without
+any.
 
-A table of several sets takes some of them as tu/MUTAG,PTC_MR. Nothing is chosen by a test score: C, depths and lengths are chosen on validation folds
-inside the training part, λ by leave-one-out on the training part, C of a fixed split on its validation part. All matrices are computed once.
+A table of several sets takes some of them as tu/MUTAG,PTC_MR. Nothing is chosen by a test score: C, depths and lengths
+are chosen on validation folds inside the training part, λ by leave-one-out on the training part, C of a fixed split on
+its validation part. All matrices are computed once.
 """
 
 from __future__ import annotations
@@ -44,7 +46,9 @@ CS = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
 
 
 def machines(K: Any, y: Any, Cs: list[float], weight: Any = None) -> list[Any]:
-    """A machine for each C. Several classes are scikit-learn's, which is faster on pairs of small ones; the solutions agree."""
+    """A machine for each C. Several classes are scikit-learn's, which is faster on pairs of small ones; the solutions
+    agree.
+    """
     if len(np.unique(y)) == 2:
         return mc.SVC(kernel=PRECOMPUTED, class_weight=weight).path(K, y, Cs)
     return [SVC(C=C, kernel=PRECOMPUTED, class_weight=weight, cache_size=1000).fit(K, y) for C in Cs]
@@ -57,10 +61,13 @@ def matches(rounds: int) -> Iterator[tuple[int, int]]:
         yield from (((r + i) % (FOLDS - 1), (r - i) % (FOLDS - 1)) for i in range(1, FOLDS // 2))
 
 
-def nested(grams: list[Any], y: Any, Cs: list[float], rounds: int, seed: int) -> tuple[Any, Any, list[tuple[int, float]]]:
+def nested(
+    grams: list[Any], y: Any, Cs: list[float], rounds: int, seed: int
+) -> tuple[Any, Any, list[tuple[int, float]]]:
     """Predictions and values of each fold by machines trained on the nine others, and (matrix, C) of each.
 
-    Both are chosen on folds to validate: a machine trained without the folds a and b is tried on b where a is tested, and on a where b is.
+    Both are chosen on folds to validate: a machine trained without the folds a and b is tried on b where a is tested,
+    and on a where b is.
     """
     folds = np.empty(len(y), int)
     for f, (_, test) in enumerate(StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(y, y)):
@@ -104,10 +111,21 @@ WL_PATHS = "WeisfeilerLehman(ShortestPath)"
 TU: dict[str, dict[str, str]] = {
     "MUTAG": {WL: "82.05±0.36 S, 87.26±1.42 R, 85.78±0.83 T", PATHS: "87.28±0.55 S"},
     "PTC_MR": {WL: "63.12±1.44 R"},
-    "ENZYMES": {WL: "52.22±1.26 S, 50.8 M", ASSIGNMENT: "56.4 M", PATHS: "41.68±1.79 S, 39.3 M", GRAPHLETS: "29.5 M", WL_PATHS: "59.05±1.05 S"},
+    "ENZYMES": {
+        WL: "52.22±1.26 S, 50.8 M",
+        ASSIGNMENT: "56.4 M",
+        PATHS: "41.68±1.79 S, 39.3 M",
+        GRAPHLETS: "29.5 M",
+        WL_PATHS: "59.05±1.05 S",
+    },
     "PROTEINS": {WL: "76.11±0.64 R, 72.6 M", ASSIGNMENT: "73.4 M", PATHS: "75.6 M", GRAPHLETS: "71.6 M"},
     "IMDB-BINARY": {WL: "72.4 M", ASSIGNMENT: "73.3 M", PATHS: "58.4 M", GRAPHLETS: "59.8 M"},
-    "NCI1": {WL: "82.19±0.18 S, 85.58±0.15 R, 84.2 M", ASSIGNMENT: "85.0 M", PATHS: "73.47±0.11 S, 74.2 M", GRAPHLETS: "66.0 M"},
+    "NCI1": {
+        WL: "82.19±0.18 S, 85.58±0.15 R, 84.2 M",
+        ASSIGNMENT: "85.0 M",
+        PATHS: "73.47±0.11 S, 74.2 M",
+        GRAPHLETS: "66.0 M",
+    },
 }
 
 
@@ -134,7 +152,9 @@ def _grakel(kernel: str, graphs: list[Any]) -> list[Any]:
     objects = grakel_graphs(graphs)
     if kernel == PATHS:
         return [normal(ShortestPath().fit_transform(objects))]
-    return [normal(grakel_wl(graphs, d, objects=objects) if d else VertexHistogram().fit_transform(objects)) for d in DEPTHS]
+    return [
+        normal(grakel_wl(graphs, d, objects=objects) if d else VertexHistogram().fit_transform(objects)) for d in DEPTHS
+    ]
 
 
 def _by_degree(graphs: list[Any]) -> list[Any]:
@@ -142,7 +162,9 @@ def _by_degree(graphs: list[Any]) -> list[Any]:
 
 
 def _repeated(grams: list[Any], y: Any, names: list[str], rounds: int, repetitions: int) -> tuple[str, str, float, int]:
-    """Accuracy in percent over the repetitions, what was chosen most often, seconds, and how many machines stopped short of their tolerance."""
+    """Accuracy in percent over the repetitions, what was chosen most often, seconds, and how many machines stopped
+    short of their tolerance.
+    """
     start = time.perf_counter()
     scores, chosen = [], Counter[tuple[int, float]]()
     with warnings.catch_warnings(record=True) as caught:
@@ -155,11 +177,19 @@ def _repeated(grams: list[Any], y: Any, names: list[str], rounds: int, repetitio
     if len(caught) > short:
         print("   ", {str(w.message) for w in caught if not issubclass(w.category, ConvergenceWarning)})
     (g, C), _ = chosen.most_common(1)[0]
-    return f"{np.mean(scores):.2f} ± {np.std(scores):.2f}", f"{names[g] or '—'}, C {C:g}", time.perf_counter() - start, short
+    return (
+        f"{np.mean(scores):.2f} ± {np.std(scores):.2f}",
+        f"{names[g] or '—'}, C {C:g}",
+        time.perf_counter() - start,
+        short,
+    )
 
 
 def tu(only: str | None = None) -> None:
-    print("\ngraph classification, accuracy %, mean ± sd over repetitions: 10 folds, parameter and C (10^-3 … 10^3) by validation folds inside")
+    print(
+        "\ngraph classification, accuracy %, mean ± sd over repetitions: 10 folds, parameter and C (10^-3 … 10^3) by"
+        " validation folds inside"
+    )
     print("  normalised kernels; published by S Shervashidze 2011, R Rieck 2019, T Togninalli 2019, M Morris 2020")
     for name in only.split(",") if only else TU:
         if not here(name):
@@ -170,7 +200,11 @@ def tu(only: str | None = None) -> None:
             plain = [] if marked or not has("grakel") else plain_tu(path)[0]
             if name == "IMDB-BINARY":
                 X = _by_degree(X)
-                plain = [(np.asarray(g.labels), edges, None) for g, (_, edges, _) in zip(X, plain, strict=True)] if plain else []
+                plain = (
+                    [(np.asarray(g.labels), edges, None) for g, (_, edges, _) in zip(X, plain, strict=True)]
+                    if plain
+                    else []
+                )
             _one_set(name, X, y, plain, marked=marked)
 
 
@@ -178,9 +212,15 @@ def _one_set(name: str, X: list[Any], y: Any, plain: list[Any], *, marked: bool)
     rounds, repetitions = (3 if len(X) < 500 else 1), (10 if len(X) < 2000 else 3)
     labels = "degrees as labels" if name == "IMDB-BINARY" else "edge labels" if marked else "vertex labels only"
     learner = "mercer's" if len(np.unique(y)) == 2 else "scikit-learn's"
-    print(f"\n  {name}, {labels}: {len(X)} graphs, {repetitions} repetitions, {rounds} of 9 folds to validate, {learner} SVC")
+    print(
+        f"\n  {name}, {labels}: {len(X)} graphs, {repetitions} repetitions, {rounds} of 9 folds to validate,"
+        f" {learner} SVC"
+    )
     seconds = "matrices  GraKeL's    CV   of"
-    print(f"    {'':<31} {'accuracy':<14} {'chosen most':<13} {'GraKeL matrices':<15} {'published':<41} seconds: {seconds}")
+    print(
+        f"    {'':<31} {'accuracy':<14} {'chosen most':<13} {'GraKeL matrices':<15} {'published':<41} seconds:"
+        f" {seconds}"
+    )
     for kind, kernels in _candidates(name, len(X)).items():
         for k in kernels.values():
             k.normalized()(X[:4])  # compiled before the clock starts
@@ -195,10 +235,13 @@ def _one_set(name: str, X: list[Any], y: Any, plain: list[Any], *, marked: bool)
             peers_took = f"{time.perf_counter() - start:.1f}"
             same = all(np.allclose(K, G, rtol=0, atol=1e-12) for K, G in zip(grams, peers, strict=True))
             theirs = "the same ones" if same else _repeated(peers, y, list(kernels), rounds, repetitions)[0]
-        note = (f"({', '.join(kernels)})" if len(kernels) > 1 else "") + (f" {short} machines short of their tolerance" if short else "")
+        note = (f"({', '.join(kernels)})" if len(kernels) > 1 else "") + (
+            f" {short} machines short of their tolerance" if short else ""
+        )
         published = "" if marked else TU[name].get(kind, "")
         print(
-            f"    {kind:<31} {score:<14} {chosen:<13} {theirs:<15} {published:<41} {ours:17.2f} {peers_took:>9} {spent:5.0f}   {note}",
+            f"    {kind:<31} {score:<14} {chosen:<13} {theirs:<15} {published:<41} {ours:17.2f} {peers_took:>9}"
+            f" {spent:5.0f}   {note}",
             flush=True,
         )
 
@@ -237,7 +280,9 @@ def _random(n: int, seed: int) -> list[Any]:
 
 
 def _scaffolds(smiles: list[str]) -> list[Any]:
-    """DeepChem's: Bemis–Murcko scaffolds by the number of molecules that have them, into the first part with room for all of them."""
+    """DeepChem's: Bemis–Murcko scaffolds by the number of molecules that have them, into the first part with room for
+    all of them.
+    """
     groups: dict[str, list[int]] = {}
     with rdBase.BlockLogs():
         for i, s in enumerate(smiles):
@@ -255,19 +300,31 @@ def _scaffolds(smiles: list[str]) -> list[Any]:
 
 def molecules(only: str | None = None) -> None:
     wanted = only.split(",") if only else ["ESOL", "FreeSolv", "BBBP", "Tox21", "HIV"]
-    for name, task in {"ESOL": _regression, "FreeSolv": _regression, "BBBP": _by_scaffold, "Tox21": _tox21, "HIV": _by_scaffold}.items():
+    for name, task in {
+        "ESOL": _regression,
+        "FreeSolv": _regression,
+        "BBBP": _by_scaffold,
+        "Tox21": _tox21,
+        "HIV": _by_scaffold,
+    }.items():
         if name in wanted and here(name):
             task(name)
 
 
 def _regression(name: str) -> None:
     target, published = {
-        "ESOL": ("measured log solubility in mols per litre", "KRR (ECFP) 1.53 ± 0.06, random forest 1.07 ± 0.19, MPNN 0.58 ± 0.03"),
+        "ESOL": (
+            "measured log solubility in mols per litre",
+            "KRR (ECFP) 1.53 ± 0.06, random forest 1.07 ± 0.19, MPNN 0.58 ± 0.03",
+        ),
         "FreeSolv": ("expt", "KRR (ECFP) 2.11 ± 0.07, random forest 2.03 ± 0.22, MPNN 1.15 ± 0.12"),
     }[name]
     rows = _rows(name)
     smiles, y = np.array([row["smiles"].strip() for row in rows]), np.array([float(row[target]) for row in rows])
-    print(f"\n{name}, {len(y)} molecules, test RMSE of 10 random splits 80/10/10 (the second part unused); KernelRidgeCV, λ by leave-one-out")
+    print(
+        f"\n{name}, {len(y)} molecules, test RMSE of 10 random splits 80/10/10 (the second part unused); KernelRidgeCV,"
+        " λ by leave-one-out"
+    )
     print(f"  published (Wu 2018): {published}")
     kernels: dict[str, Any] = {**MOLECULES, "any of these (leave-one-out)": list(MOLECULES.values())}
     for kind, kernel in kernels.items():
@@ -276,7 +333,10 @@ def _regression(name: str) -> None:
             train, _, test = _random(len(y), seed)
             model = mc.KernelRidgeCV(kernel=kernel).fit(smiles[train], y[train])
             errors.append(np.sqrt(np.mean((model.predict(smiles[test]) - y[test]) ** 2)))
-        print(f"  {kind:<34} {np.mean(errors):.3f} ± {np.std(errors):.3f}   {time.perf_counter() - start:6.1f} s", flush=True)
+        print(
+            f"  {kind:<34} {np.mean(errors):.3f} ± {np.std(errors):.3f}   {time.perf_counter() - start:6.1f} s",
+            flush=True,
+        )
 
 
 def _chosen(K: Any, y: Any, valid: Any, v: Any, test: Any) -> tuple[Any, float]:
@@ -287,7 +347,10 @@ def _chosen(K: Any, y: Any, valid: Any, v: Any, test: Any) -> tuple[Any, float]:
 
 
 def _by_scaffold(name: str) -> None:
-    target, published = {"BBBP": ("p_np", "kernel SVM 0.729, random forest 0.714"), "HIV": ("HIV_active", "kernel SVM 0.792")}[name]
+    target, published = {
+        "BBBP": ("p_np", "kernel SVM 0.729, random forest 0.714"),
+        "HIV": ("HIV_active", "kernel SVM 0.792"),
+    }[name]
     rows = _rows(name)
     smiles, y = np.array([row["smiles"] for row in rows]), np.array([int(float(row[target])) for row in rows])
     start = time.perf_counter()
@@ -295,13 +358,18 @@ def _by_scaffold(name: str) -> None:
     split = time.perf_counter() - start
     large = len(train) > LARGE
     how = f", trained on {SOME} random ones of the first" if large else ""
-    print(f"\n{name}, {len(y)} molecules, ROC AUC, scaffold split {len(train)}/{len(valid)}/{len(test)} ({split:.1f} s)")
+    print(
+        f"\n{name}, {len(y)} molecules, ROC AUC, scaffold split {len(train)}/{len(valid)}/{len(test)} ({split:.1f} s)"
+    )
     print(f"  SVC, balanced classes, C by the second part{how}. Published (Wu 2018): {published}")
     print("                                        AUC      C     seconds")
     for kind, kernel in MOLECULES.items():
         start = time.perf_counter()
         fitted = np.random.default_rng(0).permutation(train)[:SOME] if large else train
-        K, V, T = (np.asarray(kernel(smiles[fitted]) if side is None else kernel(smiles[side], smiles[fitted])) for side in (None, valid, test))
+        K, V, T = (
+            np.asarray(kernel(smiles[fitted]) if side is None else kernel(smiles[side], smiles[fitted]))
+            for side in (None, valid, test)
+        )
         values, C = _chosen(K, y[fitted], V, y[valid], T)
         note = f"{time.perf_counter() - start:.1f}"
         if large:
@@ -311,18 +379,25 @@ def _by_scaffold(name: str) -> None:
             one = mc.SVC(C, kernel, class_weight="balanced").fit(smiles[train], y[train])
             middle = time.perf_counter()
             values = one.decision_function(smiles[test])
-            note = f"{middle - start:.1f} to fit, {time.perf_counter() - middle:.1f} to test; {len(one.support_)} SV; {note}"
+            note = (
+                f"{middle - start:.1f} to fit, {time.perf_counter() - middle:.1f} to test; {len(one.support_)} SV;"
+                f" {note}"
+            )
         print(f"  {kind:<34} {roc_auc_score(y[test], values):.4f} {C:6g}     {note}", flush=True)
 
 
 TOX21 = (
-    "NR-AR", "NR-AR-LBD", "NR-AhR", "NR-Aromatase", "NR-ER", "NR-ER-LBD", "NR-PPAR-gamma", "SR-ARE", "SR-ATAD5", "SR-HSE", "SR-MMP", "SR-p53",
+    "NR-AR", "NR-AR-LBD", "NR-AhR", "NR-Aromatase", "NR-ER", "NR-ER-LBD", "NR-PPAR-gamma", "SR-ARE", "SR-ATAD5",
+    "SR-HSE", "SR-MMP", "SR-p53",
 )  # fmt: skip
 
 
 def _tox21(name: str, splits: int = 3) -> None:
     rows = _rows(name)
-    smiles, Y = [row["smiles"] for row in rows], np.array([[float(row[task] or "nan") for task in TOX21] for row in rows])
+    smiles, Y = (
+        [row["smiles"] for row in rows],
+        np.array([[float(row[task] or "nan") for task in TOX21] for row in rows]),
+    )
     print(f"\n{name}, {len(smiles)} molecules, mean ROC AUC of 12 tasks, {splits} random splits 80/10/10")
     print("  SVC, balanced classes, C by the second part. Published (Wu 2018): kernel SVM 0.822 ± 0.006")
     for kind, kernel in MOLECULES.items():
@@ -333,11 +408,16 @@ def _tox21(name: str, splits: int = 3) -> None:
             parts, scores = _random(len(smiles), seed), []
             for y in Y.T:
                 train, valid, test = (part[np.isfinite(y[part])] for part in parts)
-                values, _ = _chosen(K[np.ix_(train, train)], y[train], K[np.ix_(valid, train)], y[valid], K[np.ix_(test, train)])
+                values, _ = _chosen(
+                    K[np.ix_(train, train)], y[train], K[np.ix_(valid, train)], y[valid], K[np.ix_(test, train)]
+                )
                 scores.append(roc_auc_score(y[test], values))
             means.append(np.mean(scores))
         spent = time.perf_counter() - start - matrix
-        print(f"  {kind:<34} {np.mean(means):.4f} ± {np.std(means):.4f}   matrix {matrix:.1f} s, machines {spent:.0f} s", flush=True)
+        print(
+            f"  {kind:<34} {np.mean(means):.4f} ± {np.std(means):.4f}   matrix {matrix:.1f} s, machines {spent:.0f} s",
+            flush=True,
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -345,8 +425,8 @@ def _tox21(name: str, splits: int = 3) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 
 SCREENS = {
-    "NCI1": "lung", "NCI33": "melanoma", "NCI41": "prostate", "NCI47": "CNS", "NCI81": "colon", "NCI83": "breast", "NCI109": "ovarian",
-    "NCI123": "leukaemia", "NCI145": "renal",
+    "NCI1": "lung", "NCI33": "melanoma", "NCI41": "prostate", "NCI47": "CNS", "NCI81": "colon", "NCI83": "breast",
+    "NCI109": "ovarian", "NCI123": "leukaemia", "NCI145": "renal",
 }  # fmt: skip
 
 
@@ -359,8 +439,14 @@ def screens(only: str | None = None) -> None:
         "Tanimoto(Morgan(2))": [mc.Tanimoto(mc.Morgan(2))],
         "MinMax(Morgan(2, counts))": [mc.MinMax(mc.Morgan(2, counts=True))],
     }
-    print("\nNCI cancer screens, balanced classes: ROC AUC and accuracy % over 10 folds, depth and C chosen on a validation fold inside; SVC")
-    print("  Tanimoto(PathBag(7)) is the method of Ralaivola et al. 2005; TU's NCI1 and NCI109, other subsets, have 82–86 % by WeisfeilerLehman")
+    print(
+        "\nNCI cancer screens, balanced classes: ROC AUC and accuracy % over 10 folds, depth and C chosen on a"
+        " validation fold inside; SVC"
+    )
+    print(
+        "  Tanimoto(PathBag(7)) is the method of Ralaivola et al. 2005; TU's NCI1 and NCI109, other subsets, have 82–86"
+        " % by WeisfeilerLehman"
+    )
     print("  cell line        molecules   no SMILES   " + "   ".join(f"{kind:<25}" for kind in kinds) + "   seconds")
     totals = []
     for name in only.split(",") if only else SCREENS:
@@ -372,10 +458,16 @@ def screens(only: str | None = None) -> None:
             grams = [np.asarray(k(smiles), np.float64) for k in kernels]
             predicted, values, _ = nested(grams, y, SPLIT_CS, 1, 0)
             folds = [test for _, test in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y)]
-            found.append((np.mean([roc_auc_score(y[test], values[test]) for test in folds]), 100 * np.mean(predicted == y)))
+            found.append(
+                (np.mean([roc_auc_score(y[test], values[test]) for test in folds]), 100 * np.mean(predicted == y))
+            )
         totals.append(found)
         cells = "   ".join(f"{f'{auc:.4f}  {accuracy:.2f}':<25}" for auc, accuracy in found)
-        print(f"  {f'{name} {SCREENS[name]}':<16} {len(y):9d} {len(given) - len(y):11d}   {cells}   {time.perf_counter() - start:7.1f}", flush=True)
+        print(
+            f"  {f'{name} {SCREENS[name]}':<16} {len(y):9d} {len(given) - len(y):11d}   {cells}  "
+            f" {time.perf_counter() - start:7.1f}",
+            flush=True,
+        )
     cells = "   ".join(f"{f'{auc:.4f}  {accuracy:.2f}':<25}" for auc, accuracy in np.mean(totals, axis=0))
     print(f"  {'mean':<16} {'':9} {'':11}   {cells}")
     if here("HIV"):

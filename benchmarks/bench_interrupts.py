@@ -1,9 +1,10 @@
-"""Promise: Ctrl-C ends every long operation within half a second on an idle machine, within one where four others want each core.
+"""Promise: Ctrl-C ends every long operation within half a second on an idle machine, within one where four others want
+each core.
 
     python benchmarks/bench_interrupts.py [--load N] [name …]
 
-Each row is a process of its own that gets SIGINT while it works; ``--load`` starts so many busy processes beside it. "compiling" is a first run
-without any compiled code to find.
+Each row is a process of its own that gets SIGINT while it works; ``--load`` starts so many busy processes beside it.
+"compiling" is a first run without any compiled code to find.
 """
 
 from __future__ import annotations
@@ -44,14 +45,22 @@ CASES = {
     "KMeans": ("mc.KMeans(200, max_iter=1000, tol=0).fit(X)", 300_000, 2.0),
     "repaired": ("mc.Sigmoid(1.0, 0.0).repaired().bind(X)", 6_000, 4.0),
     "check_kernel": ("mc.check_kernel(K, X)", 9_000, 4.0),
-    "KernelSearchCV": ("mc.KernelSearchCV(mc.SVC(kernel=K), {'kernel__gamma': [.1, .2, .3]}, on_interrupt='raise').fit(X, y > 0)", 8_000, 3.0),
+    "KernelSearchCV": (
+        "mc.KernelSearchCV(mc.SVC(kernel=K), {'kernel__gamma': [.1, .2, .3]}, on_interrupt='raise').fit(X, y > 0)",
+        8_000,
+        3.0,
+    ),
     "tune": ("mc.tune(mc.KernelRidge(kernel=K), X, y, max_samples=None)", 6_000, 6.0),
     "mmd_test": ("mc.mmd_test(X, X + 0.01)", 12_000, 2.0),
     "hsic_test": ("mc.hsic_test(X, y)", 8_000, 2.0),
     "Gappy, strings": ("mc.Gappy(12, 6)(4 * strings)", 500, 2.0),
     "GlobalAlignment": ("mc.GlobalAlignment(1.0)(series)", 600, 1.0),
     "WeisfeilerLehman": ("mc.ShortestPath()(60 * graphs)", 3_000, 1.0),
-    "compiling": ("mc.Anova(3)(X); mc.ChiSquared(0.3)(abs(X)); mc.SVC().fit(X, y > 0); mc.Spectrum(3)(strings)", 3_000, 2.0),
+    "compiling": (
+        "mc.Anova(3)(X); mc.ChiSquared(0.3)(abs(X)); mc.SVC().fit(X, y > 0); mc.Spectrum(3)(strings)",
+        3_000,
+        2.0,
+    ),
 }
 
 _SCRIPT = """
@@ -63,7 +72,9 @@ K, big = mc.Gaussian(0.2), mc.Compute(memory="12GB")
 n = min({rows}, 3000)
 strings = ["".join(rng.choice(list("ACGT"), 400)) for _ in range(min(n, 500))]
 series = [rng.standard_normal((200, 2)) for _ in range(min(n, 2000))]
-graphs = [mc.Graph(rng.integers(0, 60, (90, 2)).tolist(), list("ab" * 30)) for _ in range(n)] if "Shortest" in {call!r} else []
+graphs = n * [None] if "Shortest" in {call!r} else []
+for i in range(len(graphs)):
+    graphs[i] = mc.Graph(rng.integers(0, 60, (90, 2)).tolist(), list("ab" * 30))
 def signalled():
     time.sleep({wait})
     print("signal", time.perf_counter(), flush=True)
@@ -87,7 +98,13 @@ def seconds(name: str) -> float | None:
     with tempfile.TemporaryDirectory() as folder:
         fresh = {"NUMBA_CACHE_DIR": folder, "XDG_CACHE_HOME": folder} if name == "compiling" else {}
         text = _SCRIPT.format(rows=rows, wait=wait, call=call, warm=warm)
-        done = subprocess.run([sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True, timeout=300, env={**os.environ, **fresh})
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", text],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env={**os.environ, **fresh},
+        )
     said = dict(line.split() for line in done.stdout.splitlines() if len(line.split()) == 2)
     if "finished" in said:
         return None

@@ -1,4 +1,5 @@
-"""Promise: kernel k-means of 5000 points ≥ 3× tslearn's with no larger an objective; k-means ≥ scikit-learn's speed; spirals and rings apart.
+"""Promise: kernel k-means of 5000 points ≥ 3× tslearn's with no larger an objective; k-means ≥ scikit-learn's speed;
+spirals and rings apart.
 
 Arguments: any of kernel, plain, spectral, picture (docs/clusters.png); the first three without any.
 """
@@ -22,8 +23,22 @@ from tables import FOLDER
 import mercer as mc
 
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "clusters.png"
-CURVED = ("3-spiral", "spiral", "rings", "chainlink", "atom", "jain", "donut1", "donut3", "smile1", "zelnik1", "zelnik3", "zelnik5", "cassini",
-          "spiralsquare")  # fmt: skip
+CURVED = (
+    "3-spiral",
+    "spiral",
+    "rings",
+    "chainlink",
+    "atom",
+    "jain",
+    "donut1",
+    "donut3",
+    "smile1",
+    "zelnik1",
+    "zelnik3",
+    "zelnik5",
+    "cassini",
+    "spiralsquare",
+)
 SKIPPED = ("cluto-t7-10k",)  # a label for noise
 
 
@@ -73,21 +88,32 @@ def kernel(n: int = 5000, d: int = 20, k: int = 10) -> None:
         found[name] = np.asarray(labels)
 
     tasks: dict[str, Any] = {
-        "mercer": lambda: keep("mercer", mc.KernelKMeans(k, mc.Gaussian(gamma), n_init=10, random_state=0).fit(X).labels_),
+        "mercer": lambda: keep(
+            "mercer", mc.KernelKMeans(k, mc.Gaussian(gamma), n_init=10, random_state=0).fit(X).labels_
+        ),
         "NumPy": lambda: keep("NumPy", plain(X, k, gamma)),
     }
     try:
         from tslearn.clustering import KernelKMeans as Peer
 
         peer = Peer(k, kernel="rbf", kernel_params={"gamma": gamma}, n_init=10, max_iter=300, random_state=0)
-        tasks["tslearn"] = lambda: keep("tslearn", peer.fit(X[:, :, None]).labels_)  # series of length d: flattened again inside
+        # series of length d: flattened again inside
+        tasks["tslearn"] = lambda: keep("tslearn", peer.fit(X[:, :, None]).labels_)
     except ImportError:
         print("  tslearn: not here")
     times = interleaved(tasks, 3)
-    table(f"Kernel k-means, n = {n}, k = {k}, 10 starts", times, "mercer", "tslearn assigns by 2 − 2·mean k(x, cluster): without ‖centre‖²")
+    table(
+        f"Kernel k-means, n = {n}, k = {k}, 10 starts",
+        times,
+        "mercer",
+        "tslearn assigns by 2 − 2·mean k(x, cluster): without ‖centre‖²",
+    )
     K = gram(X, gamma)
     for name, labels in found.items():
-        print(f"  {name:<10} objective {objective(K, labels):.6f}   adjusted Rand index to the classes {adjusted_rand_score(y, labels):.3f}")
+        print(
+            f"  {name:<10} objective {objective(K, labels):.6f}   adjusted Rand index to the classes"
+            f" {adjusted_rand_score(y, labels):.3f}"
+        )
 
 
 def vectors(n: int = 100_000, d: int = 20, k: int = 20) -> None:
@@ -121,7 +147,10 @@ def spectral() -> None:
     if not names:
         print("\nshapes2d: not here")
         return
-    print("\nSpectral clustering, adjusted Rand index; * curved sets; sk: scikit-learn, rbf (γ = 1) and 10 nearest neighbours")
+    print(
+        "\nSpectral clustering, adjusted Rand index; * curved sets; sk: scikit-learn, rbf (γ = 1) and 10 nearest"
+        " neighbours"
+    )
     print(f"  {'':<15} {'n':>6} {'k':>3} {'mercer':>8} {'rounding':>9} {'sk rbf':>8} {'sk near':>8}")
     sums: dict[bool, list[list[float]]] = {True: [], False: []}
     for name in sorted(set(names) - set(SKIPPED), key=lambda s: (s not in CURVED, s)):
@@ -134,7 +163,11 @@ def spectral() -> None:
         scores = [adjusted_rand_score(y, labels) for labels in (ours.labels_, *peers)]
         sums[name in CURVED].append(scores)
         a, b, c = scores
-        print(f"  {'*' if name in CURVED else ' '} {name:<13} {len(X):>6} {k:>3} {a:>8.3f} {ours.rounding_:>9} {b:>8.3f} {c:>8.3f}", flush=True)
+        print(
+            f"  {'*' if name in CURVED else ' '} {name:<13} {len(X):>6} {k:>3} {a:>8.3f} {ours.rounding_:>9} {b:>8.3f}"
+            f" {c:>8.3f}",
+            flush=True,
+        )
     for curved, title in ((True, "* curved"), (False, "others")):
         means = np.mean(sums[curved], axis=0)
         print(f"  mean, {title:<9} {'':>6} {'':>3} {means[0]:>8.3f} {'':>9} {means[1]:>8.3f} {means[2]:>8.3f}")
@@ -146,7 +179,11 @@ def picture() -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    chosen = [(n, s) for n in ("3-spiral", "rings", "jain", "smile1", "zelnik3", "cassini", "spiral", "donut3") if (s := shape(n)) is not None]
+    chosen = [
+        (n, s)
+        for n in ("3-spiral", "rings", "jain", "smile1", "zelnik3", "cassini", "spiral", "donut3")
+        if (s := shape(n)) is not None
+    ]
     if not chosen:
         print("\nshapes2d: not here")
         return

@@ -1,7 +1,8 @@
-"""Promise: kernel PCA of 5000 points faster than scikit-learn's, the same subspace to 1e-6; memory near one Gram; pre-images better than PCA's.
+"""Promise: kernel PCA of 5000 points faster than scikit-learn's, the same subspace to 1e-6; memory near one Gram;
+pre-images better than PCA's.
 
-Arguments: any of speed, low, memory, large (80 000 points under a budget of 1 GB), denoise, picture (docs/denoising.png); the first three and
-denoise without any.
+Arguments: any of speed, low, memory, large (80 000 points under a budget of 1 GB), denoise, picture
+(docs/denoising.png); the first three and denoise without any.
 """
 
 from __future__ import annotations
@@ -61,25 +62,43 @@ def speed(n: int = 5000, d: int = 20) -> None:
         start = time.perf_counter()
         dense = peer(solver)
         elapsed = time.perf_counter() - start
-        print(f"  {f'scikit-learn {solver}, once':<44} {elapsed:8.3f} s {'':>18} {elapsed / np.median(times['mercer']):6.2f}× ours", flush=True)
+        print(
+            f"  {f'scikit-learn {solver}, once':<44} {elapsed:8.3f} s {'':>18}"
+            f" {elapsed / np.median(times['mercer']):6.2f}× ours",
+            flush=True,
+        )
     ours, arpack = mc.KernelPCA(M, mc.Gaussian(gamma)).fit(X), peer("arpack")
-    angle, values = sine(arpack.eigenvectors_, ours.eigenvectors_), np.abs(ours.eigenvalues_ / arpack.eigenvalues_ - 1).max()
+    angle, values = (
+        sine(arpack.eigenvectors_, ours.eigenvectors_),
+        np.abs(ours.eigenvalues_ / arpack.eigenvalues_ - 1).max(),
+    )
     print(
-        f"  {ours.solver_}: sine of the largest angle to arpack's subspace {angle:.1e} (promised ≤ 1e-6), eigenvalues within {values:.1e}; "
-        f"dense to arpack {sine(arpack.eigenvectors_, dense.eigenvectors_):.1e}; "
-        f"randomized to arpack {sine(arpack.eigenvectors_, peer('randomized').eigenvectors_):.1e}"
+        f"  {ours.solver_}: sine of the largest angle to arpack's subspace {angle:.1e} (promised ≤ 1e-6), eigenvalues"
+        f" within {values:.1e}; dense to arpack {sine(arpack.eigenvectors_, dense.eigenvectors_):.1e}; randomized to"
+        f" arpack {sine(arpack.eigenvectors_, peer('randomized').eigenvectors_):.1e}"
     )
 
 
 def low(n: int = 20_000, d: int = 50) -> None:
     X = points(n, d) * np.linspace(3, 1, d)
-    tasks = {"mercer KernelPCA, Linear": lambda: mc.KernelPCA(M, mc.Linear()).fit(X), "mercer PCA": lambda: mc.PCA(M).fit(X)}
+    tasks = {
+        "mercer KernelPCA, Linear": lambda: mc.KernelPCA(M, mc.Linear()).fit(X),
+        "mercer PCA": lambda: mc.PCA(M).fit(X),
+    }
     tasks["scikit-learn PCA"] = lambda: PCA(M).fit(X)
-    table(f"A kernel of rank {d}, n = {n}", interleaved(tasks, 3), "mercer KernelPCA, Linear", "scikit-learn's KernelPCA would hold the matrix")
+    table(
+        f"A kernel of rank {d}, n = {n}",
+        interleaved(tasks, 3),
+        "mercer KernelPCA, Linear",
+        "scikit-learn's KernelPCA would hold the matrix",
+    )
     ours, peer = mc.KernelPCA(M, mc.Linear()).fit(X), PCA(M).fit(X)
     wanted = peer.explained_variance_ * (n - 1)
     values = np.abs(ours.eigenvalues_ / wanted - 1).max()
-    print(f"  {ours.solver_}: sine to PCA's scores {sine(peer.transform(X), ours.eigenvectors_):.1e}, eigenvalues within {values:.1e}")
+    print(
+        f"  {ours.solver_}: sine to PCA's scores {sine(peer.transform(X), ours.eigenvectors_):.1e}, eigenvalues within"
+        f" {values:.1e}"
+    )
 
 
 def memory(n: int = 20_000, budget: str | None = None) -> None:
@@ -89,7 +108,8 @@ def memory(n: int = 20_000, budget: str | None = None) -> None:
     elapsed, more = time.perf_counter() - start, f", compute=mc.Compute(memory={budget!r})" if budget else ""
     peak = peak_memory(WORK.format(n=n, m=M, gamma=0.05, more=more, here=str(Path(__file__).parent)))
     print(
-        f"\nn = {n}{more}: {elapsed:.1f} s with {solver}, peak memory {peak / 2**30:.2f} GiB = {peak / gram:.2f} Grams of {gram / 2**30:.1f} GiB",
+        f"\nn = {n}{more}: {elapsed:.1f} s with {solver}, peak memory {peak / 2**30:.2f} GiB = {peak / gram:.2f} Grams"
+        f" of {gram / 2**30:.1f} GiB",
         flush=True,
     )
 
@@ -127,18 +147,29 @@ def denoise() -> None:
         X, T, N = data
         gamma = width(X)
         before = ((N - T) ** 2).mean()
-        print(f"\n{name}: mean squared error per pixel of {len(T)} digits with noise ({before:.4f}), {len(X)} to learn, γ = {gamma:.2g}")
+        print(
+            f"\n{name}: mean squared error per pixel of {len(T)} digits with noise ({before:.4f}), {len(X)} to learn, γ"
+            f" = {gamma:.2g}"
+        )
         print(f"  {'components':>10} {'PCA':>10} {'fixed point':>12} {'ridge':>10} {'seconds':>16}")
         every = []
         for m in (4, 16, 32, 64, 128, 256):
             errors, clocks = [((cleaned(mc.PCA(m).fit(X), N) - T) ** 2).mean()], []
             for form in ("fixed_point", "ridge"):
                 start = time.perf_counter()
-                errors.append(((cleaned(mc.KernelPCA(m, mc.Gaussian(gamma), pre_image=form).fit(X), N) - T) ** 2).mean())
+                errors.append(
+                    ((cleaned(mc.KernelPCA(m, mc.Gaussian(gamma), pre_image=form).fit(X), N) - T) ** 2).mean()
+                )
                 clocks.append(time.perf_counter() - start)
             every.append(errors)
-            mark = "".join(f"   {form} wins" for form, e in zip(("fixed point", "ridge"), errors[1:], strict=True) if e < errors[0])
-            print(f"  {m:>10} {errors[0]:>10.4f} {errors[1]:>12.4f} {errors[2]:>10.4f} {clocks[0]:>9.2f} {clocks[1]:>6.2f}{mark}", flush=True)
+            mark = "".join(
+                f"   {form} wins" for form, e in zip(("fixed point", "ridge"), errors[1:], strict=True) if e < errors[0]
+            )
+            print(
+                f"  {m:>10} {errors[0]:>10.4f} {errors[1]:>12.4f} {errors[2]:>10.4f} {clocks[0]:>9.2f}"
+                f" {clocks[1]:>6.2f}{mark}",
+                flush=True,
+            )
         low = np.min(every, axis=0)
         print(f"  {'best':>10} {low[0]:>10.4f} {low[1]:>12.4f} {low[2]:>10.4f}")
 
@@ -166,7 +197,11 @@ def picture(m: int = 128) -> None:
         line[0].set_ylabel(title, rotation=0, ha="right", va="center")
     figure.tight_layout()
     figure.savefig(PICTURE, dpi=110)
-    print(f"\n{m} components: " + ", ".join(f"{k} {((v - clean) ** 2).mean():.4f}" for k, v in rows.items()) + f"; {PICTURE}")
+    print(
+        f"\n{m} components: "
+        + ", ".join(f"{k} {((v - clean) ** 2).mean():.4f}" for k, v in rows.items())
+        + f"; {PICTURE}"
+    )
 
 
 TABLES = {"speed": speed, "low": low, "memory": memory, "denoise": denoise, "large": large, "picture": picture}

@@ -43,7 +43,11 @@ def optimum() -> None:
 
 def brier() -> None:
     print("\nBrier score, 5 folds                     KernelLogistic   calibrated SVC")
-    sets: dict[str, Any] = {"breast cancer": load_breast_cancer(return_X_y=True), "heart": table("heart_scale"), "german": table("german_numer")}
+    sets: dict[str, Any] = {
+        "breast cancer": load_breast_cancer(return_X_y=True),
+        "heart": table("heart_scale"),
+        "german": table("german_numer"),
+    }
     for name, found in sets.items():
         if found is None:
             continue
@@ -55,10 +59,12 @@ def brier() -> None:
             A, B = scaler.transform(X[train]), scaler.transform(X[test])
             gamma = 0.3 / X.shape[1]
             grid = {"alpha": [0.03, 0.1, 0.3, 1.0], "kernel__gamma": [gamma / 3, gamma, 3 * gamma]}
-            logistic = mc.KernelSearchCV(mc.KernelLogistic(kernel=mc.Gaussian(gamma)), grid, cv=5, scoring="neg_brier_score").fit(A, y[train])
-            svc = mc.KernelSearchCV(mc.SVC(kernel=mc.Gaussian(gamma)), {"C": [0.3, 1, 3, 10], "kernel__gamma": grid["kernel__gamma"]}, cv=5).fit(
-                A, y[train]
-            )
+            logistic = mc.KernelSearchCV(
+                mc.KernelLogistic(kernel=mc.Gaussian(gamma)), grid, cv=5, scoring="neg_brier_score"
+            ).fit(A, y[train])
+            svc = mc.KernelSearchCV(
+                mc.SVC(kernel=mc.Gaussian(gamma)), {"C": [0.3, 1, 3, 10], "kernel__gamma": grid["kernel__gamma"]}, cv=5
+            ).fit(A, y[train])
             best = svc.best_estimator_
             calibrated = CalibratedClassifierCV(PeerSVC(C=best.C, gamma=best.kernel.gamma), cv=5).fit(A, y[train])
             ours.append(np.mean((logistic.predict_proba(B)[:, 1] - y[test]) ** 2))
@@ -83,7 +89,12 @@ def quantiles() -> None:
         ours, peer, below, crossings = [], [], [], 0
         for train, test in KFold(10, shuffle=True, random_state=0).split(X):
             scaler, centre, spread = StandardScaler().fit(X[train]), y[train].mean(), y[train].std()
-            A, B, a, b = scaler.transform(X[train]), scaler.transform(X[test]), (y[train] - centre) / spread, (y[test] - centre) / spread
+            A, B, a, b = (
+                scaler.transform(X[train]),
+                scaler.transform(X[test]),
+                (y[train] - centre) / spread,
+                (y[test] - centre) / spread,
+            )
             predicted = np.column_stack([_best(A, a, tau).predict(B) for tau in TAUS])
             predicted = np.sort(predicted, axis=1)
             crossings += int(np.sum(np.diff(predicted, axis=1) < 0))
@@ -103,13 +114,19 @@ def quantiles() -> None:
             flush=True,
         )
     pooled = np.sum(shares, axis=0) / np.sum(weights)
-    print(f"  kernel better on {wins} of {total} sets; pooled shares below {pooled[0]:.3f} / {pooled[1]:.3f} / {pooled[2]:.3f}")
+    print(
+        f"  kernel better on {wins} of {total} sets; pooled shares below {pooled[0]:.3f} / {pooled[1]:.3f} /"
+        f" {pooled[2]:.3f}"
+    )
 
 
 def _best(X: Any, y: Any, tau: float) -> Any:
     gamma = 1.0 / X.shape[1]
     kernel = mc.Gaussian(gamma) + 0.1 * mc.Linear()
-    grid = {"alpha": [0.03, 0.1, 0.3, 1.0, 3.0], "kernel": [mc.Gaussian(g * gamma) + 0.1 * mc.Linear() for g in (0.03, 0.1, 0.3, 1.0)]}
+    grid = {
+        "alpha": [0.03, 0.1, 0.3, 1.0, 3.0],
+        "kernel": [mc.Gaussian(g * gamma) + 0.1 * mc.Linear() for g in (0.03, 0.1, 0.3, 1.0)],
+    }
 
     def scorer(machine: Any, A: Any, b: Any) -> float:
         return -float(Pinball(tau).value(b, machine.predict(A)).mean())
@@ -119,11 +136,32 @@ def _best(X: Any, y: Any, tau: float) -> Any:
 
 
 def _numbers(frame: pl.DataFrame, name: str) -> tuple[Any, Any] | None:
-    """The columns of numbers, texts as indicators; the target is the one the study used, by name where it is known, else the last."""
-    targets = {"engel": "foodexp", "mcycle": "accel", "bone_mineral_density": "spnbmd", "geyser": "waiting", "cpus": "perf", "heights": "Dheight",
-               "GAGurine": "GAG", "topo": "z", "CobarOre": "z", "birthwt": "bwt", "sniffer": "Y", "caution": "y", "highway": "Rate", "crabs": "CW",
-               "gilgais": "e80", "BigMac2003": "BigMac", "ftcollinssnow": "Late", "snowgeese": "photo", "ufc": "Height", "UN3": "Purban",
-               "barro": "y.net"}  # fmt: skip
+    """The columns of numbers, texts as indicators; the target is the one the study used, by name where it is known,
+    else the last.
+    """
+    targets = {
+        "engel": "foodexp",
+        "mcycle": "accel",
+        "bone_mineral_density": "spnbmd",
+        "geyser": "waiting",
+        "cpus": "perf",
+        "heights": "Dheight",
+        "GAGurine": "GAG",
+        "topo": "z",
+        "CobarOre": "z",
+        "birthwt": "bwt",
+        "sniffer": "Y",
+        "caution": "y",
+        "highway": "Rate",
+        "crabs": "CW",
+        "gilgais": "e80",
+        "BigMac2003": "BigMac",
+        "ftcollinssnow": "Late",
+        "snowgeese": "photo",
+        "ufc": "Height",
+        "UN3": "Purban",
+        "barro": "y.net",
+    }
     frame = frame.drop_nulls()
     found = next((c for c in frame.columns if c == targets.get(name)), None) or next(
         (c for c in frame.columns if c.lower() == targets.get(name, "").lower()), None
@@ -132,7 +170,9 @@ def _numbers(frame: pl.DataFrame, name: str) -> tuple[Any, Any] | None:
     y = frame.get_column(target).cast(pl.Float64, strict=False).to_numpy()
     X = frame.drop(target).drop([c for c in frame.columns if c in ("index", "id", "idnum") and c != target])
     texts = [c for c in X.columns if not X.get_column(c).dtype.is_numeric() and X.get_column(c).n_unique() <= 12]
-    X = X.select([c for c in X.columns if X.get_column(c).dtype.is_numeric() or c in texts]).to_dummies(texts, drop_first=True)
+    X = X.select([c for c in X.columns if X.get_column(c).dtype.is_numeric() or c in texts]).to_dummies(
+        texts, drop_first=True
+    )
     values = X.to_numpy().astype(np.float64)
     values = values[:, values.std(axis=0) > 0]
     return (values, y) if len(y) >= 30 and values.shape[1] else None

@@ -2,7 +2,8 @@
 
     python benchmarks/bench_memory.py [name …]
 
-Each row is a process of its own: compiled code and libraries are loaded by a small fit first, then the peak above the data is read from the kernel.
+Each row is a process of its own: compiled code and libraries are loaded by a small fit first, then the peak above the
+data is read from the kernel.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Promise: a Gaussian mixture of 100 000 points faster than scikit-learn's, the same likelihood from the same start. Arguments: covariance types."""
+"""Promise: a Gaussian mixture of 100 000 points faster than scikit-learn's, the same likelihood from the same start.
+Arguments: covariance types.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,10 @@ def compare(kind: str, n: int = 100_000, d: int = 20, k: int = 20, steps: int = 
             warnings.simplefilter("ignore")  # not converged: on purpose
             found[name] = model.fit(X)
 
-    tasks = {"mercer": lambda: fit("mercer", mc.GaussianMixture(k, **options)), "scikit-learn": lambda: fit("scikit-learn", Peer(k, **options))}
+    tasks = {
+        "mercer": lambda: fit("mercer", mc.GaussianMixture(k, **options)),
+        "scikit-learn": lambda: fit("scikit-learn", Peer(k, **options)),
+    }
     table(f"{kind}, n = {n}, d = {d}, k = {k}, {steps} steps of EM", interleaved(tasks, 2, warm=False), "mercer")
     ours, theirs = (float(found[name].score(X)) for name in ("mercer", "scikit-learn"))
     relative = abs(ours - theirs) / abs(theirs)

@@ -1,4 +1,6 @@
-"""Accuracy of kernels between the vertices of one graph, next to label propagation. Parameters are chosen on a validation part."""
+"""Accuracy of kernels between the vertices of one graph, next to label propagation. Parameters are chosen on a
+validation part.
+"""
 
 from __future__ import annotations
 
@@ -61,19 +63,27 @@ def cora() -> None:
     y, train, valid, test = (z[k] for k in ("y", "train_idx", "val_idx", "test_idx"))
     graph = network(z["edges"], len(y))
     print(
-        f"\nCora, planetoid split {len(train)}/{len(valid)}/{len(test)}; test accuracy; published label propagation 68.0 %, measured in INDEX 71.3 %"
+        f"\nCora, planetoid split {len(train)}/{len(valid)}/{len(test)}; test accuracy; published label propagation"
+        " 68.0 %, measured in INDEX 71.3 %"
     )
     for name, kernels in families(graph).items():
         start = time.perf_counter()
         score, m = best(kernels, y, train, valid)
         accuracy = (m.predict(test) == y[test]).mean()
         print(
-            f"  {name:<22} {100 * accuracy:5.1f} %   (validation {100 * score:.1f} %, {_short(m)}, {time.perf_counter() - start:.0f} s)", flush=True
+            f"  {name:<22} {100 * accuracy:5.1f} %   (validation {100 * score:.1f} %, {_short(m)},"
+            f" {time.perf_counter() - start:.0f} s)",
+            flush=True,
         )
     classes = np.unique(y)
-    accuracies = {a: (propagated(graph.W, y, train, classes, a)[valid] == y[valid]).mean() for a in (0.5, 0.8, 0.9, 0.95, 0.99)}
+    accuracies = {
+        a: (propagated(graph.W, y, train, classes, a)[valid] == y[valid]).mean() for a in (0.5, 0.8, 0.9, 0.95, 0.99)
+    }
     alpha = max(accuracies, key=lambda a: accuracies[a])
-    print(f"  label propagation      {100 * (propagated(graph.W, y, train, classes, alpha)[test] == y[test]).mean():5.1f} %   (α = {alpha})")
+    print(
+        f"  label propagation      {100 * (propagated(graph.W, y, train, classes, alpha)[test] == y[test]).mean():5.1f}"
+        f" %   (α = {alpha})"
+    )
 
 
 def yeast() -> None:
@@ -82,19 +92,28 @@ def yeast() -> None:
     known = np.flatnonzero((names >= 0) & (z["classes"][names] != "U"))  # U: of unknown function
     graph = network(z["edges"], len(names))
     print(
-        f"\nYeast protein interactions, {len(known)} proteins of {len(np.unique(names[known]))} functions; accuracy over 5 folds, choices inside each"
+        f"\nYeast protein interactions, {len(known)} proteins of {len(np.unique(names[known]))} functions; accuracy"
+        " over 5 folds, choices inside each"
     )
     scores: dict[str, list[float]] = {}
     classes, every = np.unique(names), np.arange(len(names))
-    matrices = {name: [form(every) for k in kernels[1:4] or kernels for form in (k, k.normalized())] for name, kernels in families(graph).items()}
+    matrices = {
+        name: [form(every) for k in kernels[1:4] or kernels for form in (k, k.normalized())]
+        for name, kernels in families(graph).items()
+    }
     for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(known, names[known]):
         train, test = known[train], known[test]
         order = np.random.default_rng(0).permutation(train)
         inner, valid = order[len(order) // 5 :], order[: len(order) // 5]
         for name, grams in matrices.items():
-            K, C = max(((K, C) for K in grams for C in CS[1:4]), key=lambda choice: _accuracy(*choice, names, inner, valid))
+            K, C = max(
+                ((K, C) for K in grams for C in CS[1:4]), key=lambda choice: _accuracy(*choice, names, inner, valid)
+            )
             scores.setdefault(name, []).append(_accuracy(K, C, names, train, test))
-        chosen = max((0.5, 0.8, 0.9, 0.95), key=lambda a: (propagated(graph.W, names, inner, classes, a)[valid] == names[valid]).mean())
+        chosen = max(
+            (0.5, 0.8, 0.9, 0.95),
+            key=lambda a: (propagated(graph.W, names, inner, classes, a)[valid] == names[valid]).mean(),
+        )
         found = propagated(graph.W, names, train, classes, chosen)[test]
         scores.setdefault("label propagation", []).append(float((found == names[test]).mean()))
     for name, values in scores.items():

@@ -1,7 +1,8 @@
-"""Promise: outliers of the ODDS/ADBench sets as well as the published one-class SVM. Arguments: names of sets; all that are here without any.
+"""Promise: outliers of the ODDS/ADBench sets as well as the published one-class SVM. Arguments: names of sets; all that
+are here without any.
 
-PyOD's protocol: ten splits 60/40, standardised, ν = ½, γ = 1/d. ADBench's: ten splits 70/30; theirs is PyOD's machine on columns scaled to [0, 1],
-ours on standardised ones.
+PyOD's protocol: ten splits 60/40, standardised, ν = ½, γ = 1/d. ADBench's: ten splits 70/30; theirs is PyOD's machine
+on columns scaled to [0, 1], ours on standardised ones.
 """
 
 from __future__ import annotations
@@ -28,21 +29,22 @@ PROTOCOLS: dict[str, tuple[float, Any]] = {"PyOD": (0.4, StandardScaler), "ADBen
 def published() -> dict[str, dict[str, tuple[float, int | None]]]:
     """Of each table: set → (ROC-AUC of the one-class SVM, rows where the table gives them)."""
     found: dict[str, dict[str, tuple[float, int | None]]] = {}
-    for name, file, key in (("PyOD", "pyod_roc_reference.csv", "Data"), ("ADBench", "adbench_paper_aucroc_unsup.csv", "dataset")):
+    for name, file, key in (
+        ("PyOD", "pyod_roc_reference.csv", "Data"),
+        ("ADBench", "adbench_paper_aucroc_unsup.csv", "dataset"),
+    ):
         with open(HERE / file) as f:
             found[name] = {
-                r[key].lower(): (float(r["OCSVM"]), int(r["#Samples"]) if "#Samples" in r else None) for r in csv.DictReader(f) if r["OCSVM"]
+                r[key].lower(): (float(r["OCSVM"]), int(r["#Samples"]) if "#Samples" in r else None)
+                for r in csv.DictReader(f)
+                if r["OCSVM"]
             }
     return found
 
 
 def models(d: int) -> dict[str, Any]:
     k = mc.Gaussian(1 / d)
-    return {
-        "OneClassSVM": mc.OneClassSVM(0.5, k),
-        "SVDD": mc.SVDD(0.5, k),
-        "kernel PCA": mc.KernelPCANovelty(kernel=k),
-    }
+    return {"OneClassSVM": mc.OneClassSVM(0.5, k), "SVDD": mc.SVDD(0.5, k), "kernel PCA": mc.KernelPCANovelty(kernel=k)}
 
 
 def aucs(X: Any, y: Any, protocol: str, runs: int) -> dict[str, float]:
@@ -65,7 +67,10 @@ def main() -> None:
     wanted, names = published(), sys.argv[1:] or sorted(p.stem for p in HERE.glob("*.npz"))
     for protocol in PROTOCOLS:
         heads = list(models(1))
-        print(f"\nROC-AUC, {protocol}'s protocol\n  {'':<14} {'n':>7} {'d':>4} {'published':>10} " + " ".join(f"{h:>13}" for h in heads))
+        print(
+            f"\nROC-AUC, {protocol}'s protocol\n  {'':<14} {'n':>7} {'d':>4} {'published':>10} "
+            + " ".join(f"{h:>13}" for h in heads)
+        )
         rows = []
         for name in names:
             with np.load(HERE / f"{name}.npz") as z:
@@ -77,9 +82,11 @@ def main() -> None:
             scores = aucs(X, y, protocol, 10 if len(X) < 5000 else 3)
             rows.append([value, *scores.values()])
             print(
-                f"  {name:<14} {len(X):>7} {X.shape[1]:>4} {value:>10.3f} " + " ".join(f"{scores[h]:>13.3f}" for h in heads)
-                + f"   {time.perf_counter() - start:.0f} s", flush=True,
-            )  # fmt: skip
+                f"  {name:<14} {len(X):>7} {X.shape[1]:>4} {value:>10.3f} "
+                + " ".join(f"{scores[h]:>13.3f}" for h in heads)
+                + f"   {time.perf_counter() - start:.0f} s",
+                flush=True,
+            )
         both = np.array([r for r in rows if np.isfinite(r[0])])
         for title, part in ((f"mean of {len(both)} published", both), (f"mean of all {len(rows)}", np.array(rows))):
             if len(part):

@@ -1,4 +1,6 @@
-"""Promise: K v, K never stored: n = 100 000 × m = 2000, d = 20 ≥ 15× scikit-learn in chunks; n = 50 000 symmetric ≥ 20×; ≤ 300 MB above the data."""
+"""Promise: K v, K never stored: n = 100 000 × m = 2000, d = 20 ≥ 15× scikit-learn in chunks; n = 50 000 symmetric ≥
+20×; ≤ 300 MB above the data.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def rectangular() -> None:
     Y = X[:m].copy()
     tasks = {
         "K v": lambda: mc.Gaussian(1 / d).gram(X, Y) @ v,
-        "scikit-learn in chunks of 1000": lambda: np.concatenate([rbf_kernel(X[i : i + 1000], Y, gamma=1 / d) @ v for i in range(0, n, 1000)]),
+        "scikit-learn in chunks of 1000": lambda: np.concatenate(
+            [rbf_kernel(X[i : i + 1000], Y, gamma=1 / d) @ v for i in range(0, n, 1000)]
+        ),
     }
     table(f"K v, n = {n}, m = {m}, d = {d}, float32", interleaved(tasks, rounds=7), "K v")
 
@@ -48,10 +52,16 @@ def symmetric(D: int) -> None:
             rounds=3,
         )
         table(f"K v, n = {N}, d = {D}, {np.dtype(dtype)}", times, "K v")
-        rates = [(N * N / a) / (STORED * STORED / b) for a, b in zip(times["K v"], times["stored Gram of 10 000"], strict=True)]
+        rates = [
+            (N * N / a) / (STORED * STORED / b)
+            for a, b in zip(times["K v"], times["stored Gram of 10 000"], strict=True)
+        ]
         ratio = [10 * c / a for a, c in zip(times["K v"], times["scikit-learn, a tenth of the rows"], strict=True)]
         rate = N * N / np.median(times["K v"]) / 1e9
-        print(f"  {rate:.2f} G values/s: {np.median(rates):.2f} of the rate of the stored matrix; {np.median(ratio):.1f}× scikit-learn in chunks")
+        print(
+            f"  {rate:.2f} G values/s: {np.median(rates):.2f} of the rate of the stored matrix; {np.median(ratio):.1f}×"
+            " scikit-learn in chunks"
+        )
         code = f"""
 import numpy as np, mercer as mc
 X = np.random.default_rng(0).standard_normal(({N}, {D})).astype("{np.dtype(dtype)}")

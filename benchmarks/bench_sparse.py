@@ -1,4 +1,6 @@
-"""Promise: sparse rows (a9a: 32 561 × 123, 11 % filled) give the dense values to 1e-12, without a dense copy of the data."""
+"""Promise: sparse rows (a9a: 32 561 × 123, 11 % filled) give the dense values to 1e-12, without a dense copy of the
+data.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ def main() -> None:
     kernel = mc.Gaussian(0.03)
     print(f"  largest difference from dense, 4000²: {np.abs(kernel(X[:4000]) - kernel(dense)).max():.1e}")
     times = interleaved(
-        {"mercer, sparse": lambda: kernel(X[:8000]), "scikit-learn rbf_kernel, sparse": lambda: rbf_kernel(X[:8000], gamma=0.03)}, rounds=3
+        {
+            "mercer, sparse": lambda: kernel(X[:8000]),
+            "scikit-learn rbf_kernel, sparse": lambda: rbf_kernel(X[:8000], gamma=0.03),
+        },
+        rounds=3,
     )
     table("Gaussian Gram 8000², a9a", times, "mercer, sparse")
     code = f"""
@@ -37,7 +43,8 @@ mc.Gaussian(0.03).gram(X[:500]) @ v[:500]
 work = lambda: mc.Gaussian(0.03).gram(X) @ v
 """
     print(
-        f"  K v with all {X.shape[0]} rows: peak memory {peak_memory(code) / 1e6:.0f} MB above the data (dense: {X.shape[0] * 123 * 8 / 1e6:.0f} MB)"
+        f"  K v with all {X.shape[0]} rows: peak memory {peak_memory(code) / 1e6:.0f} MB above the data (dense:"
+        f" {X.shape[0] * 123 * 8 / 1e6:.0f} MB)"
     )
 
 

@@ -1,7 +1,9 @@
-"""Accuracy of the kernels on strings, texts and series on real data, next to published figures. Arguments: names of tables; all without any.
+"""Accuracy of the kernels on strings, texts and series on real data, next to published figures. Arguments: names of
+tables; all without any.
 
-A table of several sets takes some of them as fastsk/CTCF,EP300. Nothing is chosen by a test score: parameters are the authors', fixed in advance,
-or chosen by cross-validation on the training part (inside each fold where all data are tested in turn).
+A table of several sets takes some of them as fastsk/CTCF,EP300. Nothing is chosen by a test score: parameters are the
+authors', fixed in advance, or chosen by cross-validation on the training part (inside each fold where all data are
+tested in turn).
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score, average_precision_score, f1_score, matthews_corrcoef, roc_auc_score
-from sklearn.model_selection import LeaveOneOut, PredefinedSplit, StratifiedGroupKFold, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.model_selection import (
+    LeaveOneOut,
+    PredefinedSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
 from sklearn.svm import LinearSVC
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for python -m
@@ -81,8 +89,12 @@ def dense(kernel: Any, A: Any, B: Any = None) -> Any:
     return np.asarray(gram.dense(), np.float64)
 
 
-def by_cv(kernels: list[Any], Cs: list[float], X: Any, y: Any, cv: Any = 5, groups: Any = None, scoring: Any = None) -> Any:
-    return mc.KernelSearchCV(mc.SVC(kernel=kernels[0]), {"kernel": kernels, "C": Cs}, cv=cv, scoring=scoring).fit(X, y, groups=groups)
+def by_cv(
+    kernels: list[Any], Cs: list[float], X: Any, y: Any, cv: Any = 5, groups: Any = None, scoring: Any = None
+) -> Any:
+    return mc.KernelSearchCV(mc.SVC(kernel=kernels[0]), {"kernel": kernels, "C": Cs}, cv=cv, scoring=scoring).fit(
+        X, y, groups=groups
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -99,7 +111,9 @@ def _reported(folder: str) -> dict[str, dict[str, str]]:
 
 
 def _authors_machine(K: Any, y: Any, T: Any, C: float) -> Any:
-    """What FastSK's scripts train: a linear machine with squared hinge loss on the rows of the matrix, calibrated on five folds."""
+    """What FastSK's scripts train: a linear machine with squared hinge loss on the rows of the matrix, calibrated on
+    five folds.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         peer = LinearSVC(C=C, random_state=0)
@@ -107,7 +121,9 @@ def _authors_machine(K: Any, y: Any, T: Any, C: float) -> Any:
 
 
 def _relatives_apart(K: Any, y: Any) -> Any:
-    """Five folds: the positives in clusters of similar ones, so that those of a fold have no near relatives among the others; negatives by turns."""
+    """Five folds: the positives in clusters of similar ones, so that those of a fold have no near relatives among the
+    others; negatives by turns.
+    """
     folds = np.arange(len(y)) % 5
     positive = np.flatnonzero(y == 1)
     distance = np.clip(1 - K[np.ix_(positive, positive)], 0, None)
@@ -122,7 +138,10 @@ def _gapped(folder: str, names: tuple[str, ...], only: str | None) -> None:
     reported = _reported(folder)
     kind = "both strands, C by CV" if strands else "relatives in one fold"
     print(f"\ntest AUC with gapped words, {folder}; FastSK's g, k, C (its scripts choose them by the test AUC)")
-    print(f"  set      train/test    g  k  C          FastSK   gkm-SVM      SVC   its LinearSVC    C by CV (C)     {kind} (C)   seconds of SVC")
+    print(
+        f"  set      train/test    g  k  C          FastSK   gkm-SVM      SVC   its LinearSVC    C by CV (C)     {kind}"
+        " (C)   seconds of SVC"
+    )
     for name in only.split(",") if only else names:
         if not (FOLDER / folder / f"{name}.train.fasta.gz").exists():
             print(f"  {name:<8} is not at hand")
@@ -147,8 +166,9 @@ def _gapped(folder: str, names: tuple[str, ...], only: str | None) -> None:
             other = f"{roc_auc_score(t, best.decision_function(T)):.4f} ({best.best_params_['C']:g})"
         known = [float(row[f"{peer} auc"]) for peer in ("fastsk-exact", "gkm-Exact")]
         print(
-            f"  {name:<8} {f'{len(X)}/{len(T)}':<11} {g:>3} {k:>2}  {C:<7g}    {known[0]:.4f}    {known[1]:.4f}   {roc_auc_score(t, values):.4f}"
-            f"          {roc_auc_score(t, theirs):.4f}   {tuned:<15} {other:<27} {seconds:7.1f}",
+            f"  {name:<8} {f'{len(X)}/{len(T)}':<11} {g:>3} {k:>2}  {C:<7g}    {known[0]:.4f}    {known[1]:.4f}  "
+            f" {roc_auc_score(t, values):.4f}          {roc_auc_score(t, theirs):.4f}   {tuned:<15} {other:<27}"
+            f" {seconds:7.1f}",
             flush=True,
         )
 
@@ -173,7 +193,11 @@ def promoters(only: str | None = None) -> None:
     places = [mc.WeightedDegree(d).normalized() for d in (2, 4, 8)]
     shifted = [mc.WeightedDegree(d, s).normalized() for d in (2, 4, 8) for s in (2, 5)]
     words = [mc.Spectrum(k, k_min=low).normalized() for k, low in ((3, 1), (4, 2), (6, 3))]
-    both = [0.5 * a + 0.5 * b for a in (mc.WeightedDegree(4, 2).normalized(), mc.WeightedDegree(8, 5).normalized()) for b in words]
+    both = [
+        0.5 * a + 0.5 * b
+        for a in (mc.WeightedDegree(4, 2).normalized(), mc.WeightedDegree(8, 5).normalized())
+        for b in words
+    ]
     print("\nE. coli promoters, leave-one-out errors of 106; parameters and C chosen by 5 folds inside each of the 106")
     print("  published: KBANN 4, backpropagation 8, O'Neill 12, k-NN 13, ID3 19")
     grids = {
@@ -185,7 +209,9 @@ def promoters(only: str | None = None) -> None:
     }
     for name, kernels in grids.items():
         start = time.perf_counter()
-        search = mc.KernelSearchCV(mc.SVC(kernel=kernels[0]), {"kernel": kernels, "C": [0.3, 1.0, 3.0, 10.0]}, cv=StratifiedKFold(5))
+        search = mc.KernelSearchCV(
+            mc.SVC(kernel=kernels[0]), {"kernel": kernels, "C": [0.3, 1.0, 3.0, 10.0]}, cv=StratifiedKFold(5)
+        )
         scores = mc.nested_scores(search, X, y, cv=LeaveOneOut())
         print(f"  {name:<40} {int(np.sum(scores == 0)):3d} errors   {time.perf_counter() - start:6.1f} s", flush=True)
 
@@ -240,13 +266,18 @@ def _tutorial(folder: Path) -> None:
     X, y = labelled(folder / "acc_gc_tutorial.csv")
     M, m = labelled(folder / "acc_gc_tutorial_modsel.csv")
     y, m = y.astype(int), m.astype(int)
-    print("\nC. elegans acceptor sites, tutorial set: 2200 sequences of 82 letters, 5 folds; parameters and C by 5 folds of the other 2200")
+    print(
+        "\nC. elegans acceptor sites, tutorial set: 2200 sequences of 82 letters, 5 folds; parameters and C by 5 folds"
+        " of the other 2200"
+    )
     print("                                              ROC AUC   precision-recall   chosen")
     grids = {
         "Spectrum(1–3, 3–6)": [mc.Spectrum(k, k_min=low).normalized() for k, low in ((3, 1), (6, 3))],
         "WeightedDegree(20)": [mc.WeightedDegree(20).normalized()],
         "WeightedDegree(20; shift 4, 8, 16)": [mc.WeightedDegree(20, s).normalized() for s in (4, 8, 16)],
-        "WeightedDegree(20, 8) + Spectrum(3–6)": [mc.WeightedDegree(20, 8).normalized() + mc.Spectrum(6, k_min=3).normalized()],
+        "WeightedDegree(20, 8) + Spectrum(3–6)": [
+            mc.WeightedDegree(20, 8).normalized() + mc.Spectrum(6, k_min=3).normalized()
+        ],
     }
     for name, kernels in grids.items():
         chosen = by_cv(kernels, CS, M, m, scoring="roc_auc").best_params_
@@ -256,7 +287,10 @@ def _tutorial(folder: Path) -> None:
             values = one.decision_function([X[i] for i in test])
             roc.append(roc_auc_score(y[test], values))
             pr.append(average_precision_score(y[test], values))
-        print(f"  {name:<43} {np.mean(roc):.4f}             {np.mean(pr):.4f}   {chosen['kernel']}, C = {chosen['C']:g}", flush=True)
+        print(
+            f"  {name:<43} {np.mean(roc):.4f}             {np.mean(pr):.4f}   {chosen['kernel']}, C = {chosen['C']:g}",
+            flush=True,
+        )
 
 
 def _raised(task: Callable[[], Any]) -> tuple[Any, float]:
@@ -287,10 +321,14 @@ def _large(folder: Path, kernel: Any) -> None:
     middle = time.perf_counter()
     values = one.decision_function(T)
     end = time.perf_counter()
-    print(f"\nC. elegans acceptor sites, {len(X)} to train, {len(T)} to test, 398 letters; C by 3 folds of 4000 to train, by precision-recall")
     print(
-        f"  {kernel!s:<35} C = {C:g}   ROC AUC {roc_auc_score(t, values):.4f}   precision-recall {average_precision_score(t, values):.4f}   "
-        f"fit {middle - start:.1f} s, {memory / 2**30:.2f} GiB, {len(one.support_)} SV   test {end - middle:.1f} s",
+        f"\nC. elegans acceptor sites, {len(X)} to train, {len(T)} to test, 398 letters; C by 3 folds of 4000 to train,"
+        " by precision-recall"
+    )
+    print(
+        f"  {kernel!s:<35} C = {C:g}   ROC AUC {roc_auc_score(t, values):.4f}   precision-recall"
+        f" {average_precision_score(t, values):.4f}   fit {middle - start:.1f} s, {memory / 2**30:.2f} GiB,"
+        f" {len(one.support_)} SV   test {end - middle:.1f} s",
         flush=True,
     )
 
@@ -306,7 +344,10 @@ def sms(only: str | None = None) -> None:
     pairs = [line.split("\t", 1) for line in lines(FOLDER / "SMS_spam" / "SMSSpamCollection") if line]
     y, X = np.array([int(label == "spam") for label, _ in pairs]), [text for _, text in pairs]
     words, letters = mc.BagOfWords().normalized(), mc.Spectrum(5, k_min=2).normalized()
-    print(f"\nSMS spam, {len(X)} messages; C by 3 folds inside. Published (first 30 % to train): SVM + tok1 97.64 %, MCC 0.893")
+    print(
+        f"\nSMS spam, {len(X)} messages; C by 3 folds inside. Published (first 30 % to train): SVM + tok1 97.64 %, MCC"
+        " 0.893"
+    )
     print("                                                    5 folds              first 30 % to train")
     print("                                               accuracy %     MCC      accuracy %     MCC    seconds")
     first = len(X) * 3 // 10
@@ -326,8 +367,9 @@ def sms(only: str | None = None) -> None:
             predicted[test] = predict(train, test)
         later = predict(np.arange(first), np.arange(first, len(X)))
         print(
-            f"  {name:<43}      {100 * accuracy_score(y, predicted):.2f}   {matthews_corrcoef(y, predicted):.4f}           "
-            f"{100 * accuracy_score(y[first:], later):.2f}   {matthews_corrcoef(y[first:], later):.4f}   {time.perf_counter() - start:8.1f}",
+            f"  {name:<43}      {100 * accuracy_score(y, predicted):.2f}   {matthews_corrcoef(y, predicted):.4f}       "
+            f"    {100 * accuracy_score(y[first:], later):.2f}   {matthews_corrcoef(y[first:], later):.4f}  "
+            f" {time.perf_counter() - start:8.1f}",
             flush=True,
         )
 
@@ -361,10 +403,19 @@ def _lodhi() -> None:
     kernels: dict[str, Any] = {"BagOfWords tf-idf": mc.BagOfWords()}
     kernels |= {f"Spectrum({k})": mc.Spectrum(k) for k in (3, 4, 5, 6)}
     kernels |= {f"Subsequence({n}, λ = {decay})": mc.Subsequence(n, decay) for n in (3, 4, 5) for decay in (0.3, 0.5)}
-    print(f"\nReuters, {len(given[0])} documents to train, {len(given[1])} to test, letters and spaces; F1 of a topic, C by 5 folds (F1)")
+    print(
+        f"\nReuters, {len(given[0])} documents to train, {len(given[1])} to test, letters and spaces; F1 of a topic, C"
+        " by 5 folds (F1)"
+    )
     print("  published, other documents of the same counts (Lodhi 2002): SSK earn 0.92–0.94")
-    print("                             first documents in order           10 random splits of the same documents              seconds")
-    print("                             earn    acq   crude  corn           earn          acq         crude          corn     of the matrix")
+    print(
+        "                             first documents in order           10 random splits of the same documents        "
+        "      seconds"
+    )
+    print(
+        "                             earn    acq   crude  corn           earn          acq         crude          corn"
+        "     of the matrix"
+    )
     for name, kernel in kernels.items():
         start = time.perf_counter()
         whole = None if name.startswith("Bag") else dense(kernel.normalized(), texts)
@@ -381,11 +432,19 @@ def _lodhi() -> None:
             found = []
             for topic in topics:
                 y = (labels == topic).astype(int)
-                found.append(f1_score(y[test], by_cv([PRECOMPUTED], [1.0, 3.0, 10.0, 30.0], K, y[train], cv=cv, scoring="f1").predict(cross)))
+                found.append(
+                    f1_score(
+                        y[test],
+                        by_cv([PRECOMPUTED], [1.0, 3.0, 10.0, 30.0], K, y[train], cv=cv, scoring="f1").predict(cross),
+                    )
+                )
             return found
 
         first, others = scores(*given), np.array([scores(*split) for split in drawn])
-        means = "   ".join(f"{mean:.3f} ± {spread:.3f}"[:13] for mean, spread in zip(others.mean(axis=0), others.std(axis=0), strict=True))
+        means = "   ".join(
+            f"{mean:.3f} ± {spread:.3f}"[:13]
+            for mean, spread in zip(others.mean(axis=0), others.std(axis=0), strict=True)
+        )
         print(f"  {name:<24} {'  '.join(f'{score:.3f}' for score in first)}     {means}   {seconds:8.1f}", flush=True)
 
 
@@ -401,11 +460,20 @@ def _modapte() -> None:
     train, test = (np.array([d["split"] == part for d in documents]) for part in ("train", "test"))
     topics = ("earn", "acq", "money-fx", "grain", "crude", "trade", "interest", "ship", "wheat", "corn")
     A, B = ([text for text, inside in zip(texts, side, strict=True) if inside] for side in (train, test))
-    print(f"\nReuters ModApte, 10 largest topics, {len(A)} to train, {len(B)} to test (documents of other topics are not in this file)")
+    print(
+        f"\nReuters ModApte, 10 largest topics, {len(A)} to train, {len(B)} to test (documents of other topics are not"
+        " in this file)"
+    )
     print("  published, micro-averaged breakeven over 90 topics and all documents (Joachims 1998): 0.86–0.87")
-    print("                                              micro F1   macro F1   micro breakeven   macro breakeven   seconds")
+    print(
+        "                                              micro F1   macro F1   micro breakeven   macro breakeven  "
+        " seconds"
+    )
     words, letters = mc.BagOfWords().normalized(), mc.Spectrum(5, k_min=3).normalized()
-    for name, kernel in {"BagOfWords tf-idf": words, "BagOfWords tf-idf + Spectrum(3–5)": 0.5 * words + 0.5 * letters}.items():
+    for name, kernel in {
+        "BagOfWords tf-idf": words,
+        "BagOfWords tf-idf + Spectrum(3–5)": 0.5 * words + 0.5 * letters,
+    }.items():
         start = time.perf_counter()
         bound = kernel.bind(A)
         K, cross = dense(bound, A), dense(bound, B, A)
@@ -418,10 +486,13 @@ def _modapte() -> None:
             P.append((values > 0).astype(int))
             hits.append(_breakeven(y[test], values))
         found, wanted = np.array(hits).T
-        micro, macro = f1_score(np.concatenate(Y), np.concatenate(P)), np.mean([f1_score(a, b) for a, b in zip(Y, P, strict=True)])
+        micro, macro = (
+            f1_score(np.concatenate(Y), np.concatenate(P)),
+            np.mean([f1_score(a, b) for a, b in zip(Y, P, strict=True)]),
+        )
         print(
-            f"  {name:<43} {micro:9.4f} {macro:10.4f} {found.sum() / wanted.sum():17.4f} {np.mean(found / wanted):17.4f} "
-            f"{time.perf_counter() - start:9.1f}",
+            f"  {name:<43} {micro:9.4f} {macro:10.4f} {found.sum() / wanted.sum():17.4f}"
+            f" {np.mean(found / wanted):17.4f} {time.perf_counter() - start:9.1f}",
             flush=True,
         )
 
@@ -430,7 +501,14 @@ def _modapte() -> None:
 # Series
 # ---------------------------------------------------------------------------------------------------------------------
 
-PUBLISHED = {"GunPoint": "0.907", "ArrowHead": "0.703", "ItalyPowerDemand": "0.950", "OSULeaf": "0.591", "BasicMotions": "—", "JapaneseVowels": "—"}
+PUBLISHED = {
+    "GunPoint": "0.907",
+    "ArrowHead": "0.703",
+    "ItalyPowerDemand": "0.950",
+    "OSULeaf": "0.591",
+    "BasicMotions": "—",
+    "JapaneseVowels": "—",
+}
 
 
 def _series(path: Path) -> tuple[list[Any], Any, list[Any], Any]:
@@ -479,7 +557,10 @@ def series(only: str | None = None) -> None:
     if not here("ucr_small"):
         return
     print("\naccuracy on time series; σ (multiples of the median rule) and C by 5 folds of the training part")
-    print("  set                train/test   channels   1-NN DTW: published   here     SVC, GlobalAlignment   σ/median    C   seconds")
+    print(
+        "  set                train/test   channels   1-NN DTW: published   here     SVC, GlobalAlignment   σ/median   "
+        " C   seconds"
+    )
     for name in only.split(",") if only else PUBLISHED:
         path = FOLDER / "ucr_small" / f"{name}.npz"
         if not path.exists():
@@ -490,18 +571,21 @@ def series(only: str | None = None) -> None:
         start = time.perf_counter()
         sigma = float(mc.GlobalAlignment().bind(X).sigma)
         kernels = {factor: mc.GlobalAlignment(factor * sigma) for factor in (0.03, 0.1, 0.3, 1.0, 3.0)}
-        best = by_cv(list(kernels.values()), [1.0, 10.0, 100.0], X, y, cv=StratifiedKFold(5, shuffle=True, random_state=0))
+        best = by_cv(
+            list(kernels.values()), [1.0, 10.0, 100.0], X, y, cv=StratifiedKFold(5, shuffle=True, random_state=0)
+        )
         factor = best.best_params_["kernel"].sigma / sigma
         accuracy = np.mean(best.predict(T) == t)
         print(
-            f"  {name:<18} {f'{len(X)}/{len(T)}':<12} {X[0].shape[1]:8d}   {PUBLISHED[name]:>19}  {nearest:.3f}   {accuracy:20.3f}   {factor:8.2g} "
-            f"{best.best_params_['C']:6g} {time.perf_counter() - start:8.1f}",
+            f"  {name:<18} {f'{len(X)}/{len(T)}':<12} {X[0].shape[1]:8d}   {PUBLISHED[name]:>19}  {nearest:.3f}  "
+            f" {accuracy:20.3f}   {factor:8.2g} {best.best_params_['C']:6g} {time.perf_counter() - start:8.1f}",
             flush=True,
         )
 
 
 TABLES: dict[str, Callable[[str | None], None]] = {
-    "fastsk": fastsk, "scop": scop, "promoters": promoters, "splice": splice, "celegans": celegans, "sms": sms, "reuters": reuters, "series": series,
+    "fastsk": fastsk, "scop": scop, "promoters": promoters, "splice": splice, "celegans": celegans, "sms": sms,
+    "reuters": reuters, "series": series,
 }  # fmt: skip
 
 

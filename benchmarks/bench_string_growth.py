@@ -1,4 +1,5 @@
-"""Promise: explicit string kernels cost the letters: time against total length, up to 10⁸ letters in bounded memory; and an SVM on 20 000 strings.
+"""Promise: explicit string kernels cost the letters: time against total length, up to 10⁸ letters in bounded memory;
+and an SVM on 20 000 strings.
 
 Draws docs/string_growth.png.
 """
@@ -80,8 +81,9 @@ def work():
     machine = mc.SVC(kernel={kernel}).fit(X[:16_000], y[:16_000])
     fitted = time.perf_counter()
     score = machine.score(X[16_000:], y[16_000:])
-    print(f"  {kernel}: fit {{fitted - start:.1f}} s, 4000 predictions {{time.perf_counter() - fitted:.1f}} s, accuracy {{100 * score:.1f}} %, "
-          f"{{len(machine.support_)}} support vectors, {{machine.stop_reason_}}, gap {{machine.gap_:.1e}}", flush=True)
+    print(f"  {kernel}: fit {{fitted - start:.1f}} s, 4000 predictions {{time.perf_counter() - fitted:.1f}} s, "
+          f"accuracy {{100 * score:.1f}} %, {{len(machine.support_)}} support vectors, {{machine.stop_reason_}}, "
+          f"gap {{machine.gap_:.1e}}", flush=True)
 """
 
 

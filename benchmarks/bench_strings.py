@@ -1,6 +1,8 @@
-"""Promise: the Gram matrix of strings at least 5 times faster than the fastest correct library, and never slower than a recipe in NumPy.
+"""Promise: the Gram matrix of strings at least 5 times faster than the fastest correct library, and never slower than a
+recipe in NumPy.
 
-One run, turn by turn, two threads each where a peer has threads. Names on the command line choose tables. Peers that are not installed are left out.
+One run, turn by turn, two threads each where a peer has threads. Names on the command line choose tables. Peers that
+are not installed are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ def fasta(folder: str, name: str, n: int | None = None) -> list[str]:
         return [line.upper() for line in file.read().split()[1::2]][:n]
 
 
-def compare(title: str, kernel: Any, X: Any, others: dict[str, Task], normalised: tuple[str, ...] = (), rounds: int = 3) -> None:
+def compare(
+    title: str, kernel: Any, X: Any, others: dict[str, Task], normalised: tuple[str, ...] = (), rounds: int = 3
+) -> None:
     """Values first, then times."""
     ours = kernel(X)
     root = np.sqrt(np.maximum(np.diagonal(ours), 1e-300))
@@ -40,16 +44,21 @@ def compare(title: str, kernel: Any, X: Any, others: dict[str, Task], normalised
         error = np.abs(task() - wanted).max() / np.abs(wanted).max()
         if error > 1e-4:
             print(f"  {name}: values differ by {error:.1e} of the largest")
-    times = interleaved({"mercer": partial(kernel, X), **others}, rounds=rounds, warm=rounds > 2)  # values have warmed them up
+    # values have warmed them up
+    times = interleaved({"mercer": partial(kernel, X), **others}, rounds=rounds, warm=rounds > 2)
     table(title, times, "mercer")
 
 
 def spectrum() -> None:
-    for name, X, alphabet in (("2000 DNA strings of 300–1000 letters", peers.random_dna(2000, 300, 1000), peers.DNA),
-                              ("2000 SCOP proteins", fasta("FastSK_protein_SCOP", "1.1.train", 2000), peers.PROTEIN)):  # fmt: skip
+    for name, X, alphabet in (
+        ("2000 DNA strings of 300–1000 letters", peers.random_dna(2000, 300, 1000), peers.DNA),
+        ("2000 SCOP proteins", fasta("FastSK_protein_SCOP", "1.1.train", 2000), peers.PROTEIN),
+    ):
         for k in (3, 5, 8, 12) if X else ():
             dense = alphabet == peers.DNA and k <= 5
-            others: dict[str, Task] = {"CountVectorizer + sparse product": partial(peers.count_vectorizer, X, k, dense=False)}
+            others: dict[str, Task] = {
+                "CountVectorizer + sparse product": partial(peers.count_vectorizer, X, k, dense=False)
+            }
             if len(alphabet) ** k < 10**8:
                 others["recipe: codes, CSR product"] = partial(peers.recipe_sparse, X, k, alphabet)
             if dense:
@@ -77,11 +86,15 @@ def mismatch() -> None:
 
 def gapped() -> None:
     ep300 = fasta("FastSK_DNA", "EP300.train")
-    cases = [("EP300, 2000 strings of 100", ep300, 7, 3, True), ("EP300", ep300, 8, 2, False), ("EP300", ep300, 10, 4, False),
-             ("EP300", ep300, 13, 7, False),
-             ("SCOP, 2000 proteins", fasta("FastSK_protein_SCOP", "1.1.train", 2000), 6, 2, False),
-             ("SCOP, 2000 proteins", fasta("FastSK_protein_SCOP", "1.1.train", 2000), 8, 4, False),
-             ("2000 DNA strings of 300–1000 letters", peers.random_dna(2000, 300, 1000), 7, 3, True)]  # fmt: skip
+    cases = [
+        ("EP300, 2000 strings of 100", ep300, 7, 3, True),
+        ("EP300", ep300, 8, 2, False),
+        ("EP300", ep300, 10, 4, False),
+        ("EP300", ep300, 13, 7, False),
+        ("SCOP, 2000 proteins", fasta("FastSK_protein_SCOP", "1.1.train", 2000), 6, 2, False),
+        ("SCOP, 2000 proteins", fasta("FastSK_protein_SCOP", "1.1.train", 2000), 8, 4, False),
+        ("2000 DNA strings of 300–1000 letters", peers.random_dna(2000, 300, 1000), 7, 3, True),
+    ]
     for name, X, g, m, recipe in cases:
         if not X:
             continue
@@ -106,9 +119,16 @@ def subsequence() -> None:
 
         with gzip.open(path, "rt") as file:
             documents = [json.loads(next(file)) for _ in range(500)]
-        words = [" ".join("".join(c if c.isalpha() else " " for c in _text(d).lower() if c.isascii()).split()) for d in documents]
+        words = [
+            " ".join("".join(c if c.isalpha() else " " for c in _text(d).lower() if c.isascii()).split())
+            for d in documents
+        ]
         few = words[:20]
-        others = {"strkernels, 20 documents (more)": partial(peers.strkernels_subsequence, few, 3, 0.5)} if peers.has("strkernels") else {}
+        others = (
+            {"strkernels, 20 documents (more)": partial(peers.strkernels_subsequence, few, 3, 0.5)}
+            if peers.has("strkernels")
+            else {}
+        )
         compare(
             f"Subsequence(3, 0.5), 500 Reuters documents of {int(np.mean([len(w) for w in words]))} letters",
             mc.Subsequence(3, 0.5),
@@ -132,12 +152,20 @@ def alignment() -> None:
                 sets[name] = z["X_train"].astype(np.float64)
     for name, X in sets.items():
         Z = X.transpose(0, 2, 1) if X.ndim == 3 and X.shape[1] < X.shape[2] else X
-        others: dict[str, Task] = {"tslearn cdist_gak": partial(peers.tslearn_alignment, Z, 3.0)} if peers.has("tslearn") else {}
+        others: dict[str, Task] = (
+            {"tslearn cdist_gak": partial(peers.tslearn_alignment, Z, 3.0)} if peers.has("tslearn") else {}
+        )
         compare(f"GlobalAlignment(3), {name} {Z.shape}", mc.GlobalAlignment(3.0), Z, others)
 
 
 def memory() -> None:
-    for what in ("mc.Spectrum(8)", "mc.Gappy(7, 4)", "mc.Gappy(10, 6)", "mc.Mismatch(8, 1, 'ACGT')", "mc.Subsequence(3, 0.5)"):
+    for what in (
+        "mc.Spectrum(8)",
+        "mc.Gappy(7, 4)",
+        "mc.Gappy(10, 6)",
+        "mc.Mismatch(8, 1, 'ACGT')",
+        "mc.Subsequence(3, 0.5)",
+    ):
         code = f"""
 import mercer as mc
 from benchmarks.string_peers import random_dna
@@ -146,7 +174,10 @@ k = {what}
 k(X[:200])
 work = lambda: k(X)
 """
-        print(f"  {what}, 2000 strings of 100 letters: peak {peak_memory(code) / 1e6:.0f} MB, of which the matrix is 32 MB")
+        print(
+            f"  {what}, 2000 strings of 100 letters: peak {peak_memory(code) / 1e6:.0f} MB, of which the matrix is"
+            " 32 MB"
+        )
     if fasta("FastSK_protein_SCOP", "1.1.train", 1):
         code = """
 import sys
@@ -158,10 +189,19 @@ k = mc.Gappy(8, 4)
 k(X[:200])
 work = lambda: k(X)
 """
-        print(f"  mc.Gappy(8, 4), 2000 SCOP proteins: peak {peak_memory(code) / 1e6:.0f} MB, of which the matrix is 32 MB")
+        print(
+            f"  mc.Gappy(8, 4), 2000 SCOP proteins: peak {peak_memory(code) / 1e6:.0f} MB, of which the matrix is 32 MB"
+        )
 
 
-TABLES = {"spectrum": spectrum, "mismatch": mismatch, "gapped": gapped, "subsequence": subsequence, "alignment": alignment, "memory": memory}
+TABLES = {
+    "spectrum": spectrum,
+    "mismatch": mismatch,
+    "gapped": gapped,
+    "subsequence": subsequence,
+    "alignment": alignment,
+    "memory": memory,
+}
 
 if __name__ == "__main__":
     print(machine())

@@ -1,7 +1,8 @@
-"""Promise: SVC training, Gaussian kernel, tol 1e-3, against scikit-learn (cache 2 GB) and scikit-learn-intelex, two threads each.
+"""Promise: SVC training, Gaussian kernel, tol 1e-3, against scikit-learn (cache 2 GB) and scikit-learn-intelex, two
+threads each.
 
-Median over three generators: n = 2000 ≥ 6×; n = 10 000 ≥ 11× (C = 1), ≥ 7× (C = 100); n = 30 000 ≥ 22×, ≥ 7×; intelex ≥ 6×; d = 256 ≥ 8× and ≥ 3×.
-Arguments: sizes to run, as 2000 10000 30000 wide; all without any.
+Median over three generators: n = 2000 ≥ 6×; n = 10 000 ≥ 11× (C = 1), ≥ 7× (C = 100); n = 30 000 ≥ 22×, ≥ 7×; intelex ≥
+6×; d = 256 ≥ 8× and ≥ 3×. Arguments: sizes to run, as 2000 10000 30000 wide; all without any.
 """
 
 from __future__ import annotations
@@ -48,12 +49,16 @@ def cell(kind: str, n: int, C: float, d: int, rounds: int) -> dict[str, float]:
         return float(0.5 * b @ (gram @ b) - signs @ b)
 
     best = objective(fitted["scikit-learn"])
-    ratios = {name: statistics.median(t / o for t, o in zip(values, times["mercer"], strict=True)) for name, values in times.items()}
+    ratios = {
+        name: statistics.median(t / o for t, o in zip(values, times["mercer"], strict=True))
+        for name, values in times.items()
+    }
     shown = "   ".join(f"{name} {statistics.median(values):8.3f} s" for name, values in times.items())
     more = "   ".join(f"{name} {ratio:5.1f}×" for name, ratio in ratios.items() if name != "mercer")
     m = fitted["mercer"]
     print(
-        f"  {kind:<9} C = {C:<5g} {shown}   {more}   {len(m.support_)} SV, gap {m.gap_:.1e}, objective {(objective(m) - best) / abs(best):+.0e}",
+        f"  {kind:<9} C = {C:<5g} {shown}   {more}   {len(m.support_)} SV, gap {m.gap_:.1e}, objective"
+        f" {(objective(m) - best) / abs(best):+.0e}",
         flush=True,
     )
     return ratios
@@ -69,7 +74,10 @@ def main() -> None:
             rounds = 7 if n == 2000 else 3 if n <= 10_000 else 1
             found = [cell(kind, n, C, d, rounds) for kind in (GENERATORS if d == 20 else ("mc",))]
             medians = {name: statistics.median(f[name] for f in found) for name in found[0] if name != "mercer"}
-            print(f"  median, C = {C:g}: " + ", ".join(f"{value:.1f}× {name}" for name, value in medians.items()), flush=True)
+            print(
+                f"  median, C = {C:g}: " + ", ".join(f"{value:.1f}× {name}" for name, value in medians.items()),
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Promise: published data sets, ≥ 3× scikit-learn's training and the published accuracies. Arguments: names; all without any.
+"""Promise: published data sets, ≥ 3× scikit-learn's training and the published accuracies. Arguments: names; all
+without any.
 
 scikit-learn trains once (minutes on MNIST), Mercer before and after it.
 """
@@ -36,9 +37,9 @@ def main() -> None:
         after, _ = seconds(lambda X=X, y=y, C=C, gamma=gamma: mc.SVC(C, mc.Gaussian(gamma)).fit(X, y))
         testing, accuracy = seconds(lambda m=ours, T=T, t=t: m.score(T, t))
         print(
-            f"  {name:<10} n = {X.shape[0]:<6} d = {X.shape[1]:<4} mercer {before:7.2f} and {after:7.2f} s   scikit-learn {theirs:8.2f} s   "
-            f"{theirs / after:5.1f}×   accuracy {100 * accuracy:.3f} % (published {100 * wanted:.2f})   {len(ours.support_)} SV, "
-            f"tested in {testing:.2f} s",
+            f"  {name:<10} n = {X.shape[0]:<6} d = {X.shape[1]:<4} mercer {before:7.2f} and {after:7.2f} s  "
+            f" scikit-learn {theirs:8.2f} s   {theirs / after:5.1f}×   accuracy {100 * accuracy:.3f} % (published"
+            f" {100 * wanted:.2f})   {len(ours.support_)} SV, tested in {testing:.2f} s",
             flush=True,
         )
 

@@ -1,4 +1,6 @@
-"""Promise: time of SVC training against n, 10³ … 10⁵, next to scikit-learn and scikit-learn-intelex; ``--plot FILE`` draws it (matplotlib)."""
+"""Promise: time of SVC training against n, 10³ … 10⁵, next to scikit-learn and scikit-learn-intelex; ``--plot FILE``
+draws it (matplotlib).
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,11 @@ def main() -> None:
                 make().fit(X, y)
                 times.append(time.perf_counter() - start)
             found[name].append((n, float(np.median(times))))
-        print(f"  n = {n:>6}: " + "   ".join(f"{name} {points[-1][1]:8.3f} s" for name, points in found.items() if points[-1][0] == n), flush=True)
+        print(
+            f"  n = {n:>6}: "
+            + "   ".join(f"{name} {points[-1][1]:8.3f} s" for name, points in found.items() if points[-1][0] == n),
+            flush=True,
+        )
     for name, points in found.items():
         n, t = np.log(np.array(points[-4:])).T
         print(f"  {name}: time grows as n^{np.polyfit(n, t, 1)[0]:.2f} over its last sizes")

@@ -1,4 +1,6 @@
-"""Promise: small data and many classes, where the time is checks and overhead, next to scikit-learn; the ratio is theirs over ours."""
+"""Promise: small data and many classes, where the time is checks and overhead, next to scikit-learn; the ratio is
+theirs over ours.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,18 @@ def main() -> None:
     print(machine())
     for n in (100, 200, 500, 1000):
         X, y = generated("mc", n)
-        compare(f"two classes, n = {n}, d = 20, C = 1", mc.SVC(1.0, mc.Gaussian(1 / 20)), SVC(C=1.0, gamma=1 / 20), X, y)
+        compare(
+            f"two classes, n = {n}, d = 20, C = 1", mc.SVC(1.0, mc.Gaussian(1 / 20)), SVC(C=1.0, gamma=1 / 20), X, y
+        )
     iris, digits = load_iris(), load_digits()
     compare("iris, 3 classes, n = 150", mc.SVC(1.0, mc.Gaussian(0.5)), SVC(C=1.0, gamma=0.5), iris.data, iris.target)
-    compare("digits, 10 classes, n = 1797", mc.SVC(10.0, mc.Gaussian(0.02)), SVC(C=10.0, gamma=0.02), digits.data / 16, digits.target)
+    compare(
+        "digits, 10 classes, n = 1797",
+        mc.SVC(10.0, mc.Gaussian(0.02)),
+        SVC(C=10.0, gamma=0.02),
+        digits.data / 16,
+        digits.target,
+    )
     rng = np.random.default_rng(0)
     y = np.arange(480) % 6
     K = mc.Gaussian(0.01)(rng.standard_normal((480, 30)) + 0.5 * rng.standard_normal((6, 30))[y])

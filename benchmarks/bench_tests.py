@@ -1,4 +1,5 @@
-"""Promise: 2000 permutations of MMD and HSIC at the price of a few matrix products, ≥ 10× a loop; the level held, the power of the literature.
+"""Promise: 2000 permutations of MMD and HSIC at the price of a few matrix products, ≥ 10× a loop; the level held, the
+power of the literature.
 
 Arguments: any of speed, power, level; all without any. Loops are timed over 20 permutations and scaled up.
 """
@@ -30,7 +31,9 @@ def mmd_loop(X: Any, Y: Any, gamma: float, permutations: int) -> float:
 
     def value(K: Any) -> float:
         A, B = K[:n, :n], K[n:, n:]
-        return float((A.sum() - np.trace(A)) / (n * (n - 1)) + (B.sum() - np.trace(B)) / (m * (m - 1)) - 2 * K[:n, n:].mean())
+        return float(
+            (A.sum() - np.trace(A)) / (n * (n - 1)) + (B.sum() - np.trace(B)) / (m * (m - 1)) - 2 * K[:n, n:].mean()
+        )
 
     seen, null = value(K), []
     for _ in range(permutations):
@@ -88,9 +91,19 @@ def speed() -> None:
     except ImportError:
         print("  hyppo: not here")
     k = mc.Gaussian(0.1)
-    against(f"MMD, 2 × 2000 points, {B} permutations", lambda: mc.mmd_test(X, Y, k, n_permutations=B, random_state=0), peers, B)
+    against(
+        f"MMD, 2 × 2000 points, {B} permutations",
+        lambda: mc.mmd_test(X, Y, k, n_permutations=B, random_state=0),
+        peers,
+        B,
+    )
     h = mc.Gaussian(0.2)
-    against(f"HSIC, 1000 pairs, {B} permutations", lambda: mc.hsic_test(U, V, h, h, n_permutations=B, random_state=0), others, B)
+    against(
+        f"HSIC, 1000 pairs, {B} permutations",
+        lambda: mc.hsic_test(U, V, h, h, n_permutations=B, random_state=0),
+        others,
+        B,
+    )
     Z = rng.standard_normal((500, 2))
     a, b = (Z[:, :1] + 0.5 * rng.standard_normal((500, 1)) for _ in range(2))
     tasks: dict[str, Any] = {"mercer": lambda: mc.kci_test(a, b, Z, random_state=0)}
@@ -122,7 +135,9 @@ def rotated(n: int, angle: float) -> Callable[[Any], float]:
     """Two independent sources of two and one modes, turned: uncorrelated, and dependent for an angle other than 0."""
 
     def draw(rng: Any) -> float:
-        s = np.vstack([rng.choice([-1.0, 1.0], n) + 0.3 * rng.standard_normal(n), rng.uniform(-np.sqrt(3), np.sqrt(3), n)])
+        s = np.vstack(
+            [rng.choice([-1.0, 1.0], n) + 0.3 * rng.standard_normal(n), rng.uniform(-np.sqrt(3), np.sqrt(3), n)]
+        )
         c, t = np.cos(angle), np.sin(angle)
         x, y = c * s[0] - t * s[1], t * s[0] + c * s[1]
         return float(mc.hsic_test(x[:, None], y[:, None], n_permutations=200, random_state=0).pvalue)
@@ -137,7 +152,9 @@ def sine(n: int, frequency: float) -> Callable[[Any], float]:
         P = np.empty((0, 2))
         while len(P) < n:
             Q = rng.uniform(-np.pi, np.pi, (4 * n, 2))
-            P = np.vstack([P, Q[rng.uniform(0, 2, len(Q)) < 1 + np.sin(frequency * Q[:, 0]) * np.sin(frequency * Q[:, 1])]])
+            P = np.vstack(
+                [P, Q[rng.uniform(0, 2, len(Q)) < 1 + np.sin(frequency * Q[:, 0]) * np.sin(frequency * Q[:, 1])]]
+            )
         return float(mc.hsic_test(P[:n, :1], P[:n, 1:], n_permutations=200, random_state=0).pvalue)
 
     return draw
@@ -155,7 +172,9 @@ def conditional(n: int, strength: float, **options: Any) -> Callable[[Any], floa
     return draw
 
 
-def curve(title: str, values: tuple[float, ...], make: Callable[[float], Callable[[Any], float]], runs: int = 50) -> None:
+def curve(
+    title: str, values: tuple[float, ...], make: Callable[[float], Callable[[Any], float]], runs: int = 50
+) -> None:
     print(f"  {title:<44} " + "   ".join(f"{v:g}: {share(make(v), runs):.2f}" for v in values), flush=True)
 
 

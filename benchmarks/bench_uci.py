@@ -1,6 +1,8 @@
-"""Regression sets with fixed splits: parameters by the gradient of the marginal likelihood, next to published figures and to scikit-learn.
+"""Regression sets with fixed splits: parameters by the gradient of the marginal likelihood, next to published figures
+and to scikit-learn.
 
-``python bench_uci.py [splits] [sets]``: the first so many splits of each set (3 if not given), a third of them for sets of more than 5000 rows.
+``python bench_uci.py [splits] [sets]``: the first so many splits of each set (3 if not given), a third of them for sets
+of more than 5000 rows.
 """
 
 from __future__ import annotations
@@ -21,8 +23,9 @@ from tables import uci
 import mercer as mc
 
 PUBLISHED = {  # RMSE of PBP and of dropout (Hernández-Lobato & Adams 2015; Gal & Ghahramani 2016)
-    "yacht": (1.02, 1.11), "energy": (1.80, 1.66), "concrete": (5.67, 5.23), "wine_quality_red": (0.64, 0.62), "kin8nm": (0.10, 0.10),
-    "power_plant": (4.12, 4.02), "naval_propulsion_plant": (0.01, 0.01), "protein_tertiary_structure": (4.73, 4.36),
+    "yacht": (1.02, 1.11), "energy": (1.80, 1.66), "concrete": (5.67, 5.23), "wine_quality_red": (0.64, 0.62),
+    "kin8nm": (0.10, 0.10), "power_plant": (4.12, 4.02), "naval_propulsion_plant": (0.01, 0.01),
+    "protein_tertiary_structure": (4.73, 4.36),
 }  # fmt: skip
 TUNED_ROWS = 1500
 MOST = 15_000  # rows to train on
@@ -35,7 +38,17 @@ def ours(X: Any, y: Any, T: Any, t: Any) -> tuple[float, float]:
     for length, alpha in ((1.0, 0.5), (np.sqrt(d), 0.05)):  # local with much noise, global with little
         kernel = 1.0 * mc.Matern(np.full(d, length), np.inf) + 0.1 * mc.Linear()
         restarts = 2 if len(X) < 500 else 0
-        found.append(mc.tune(mc.KernelRidge(alpha, kernel), X, y, "marginal likelihood", max_samples=TUNED_ROWS, max_iter=100, restarts=restarts))
+        found.append(
+            mc.tune(
+                mc.KernelRidge(alpha, kernel),
+                X,
+                y,
+                "marginal likelihood",
+                max_samples=TUNED_ROWS,
+                max_iter=100,
+                restarts=restarts,
+            )
+        )
     best = min(found, key=lambda tuned: tuned.value)
     if len(X) > MOST:  # noise this small needs a factor: iterations would not end
         kept = np.random.default_rng(1).permutation(len(X))[:MOST]
@@ -44,31 +57,46 @@ def ours(X: Any, y: Any, T: Any, t: Any) -> tuple[float, float]:
     mean, std = ridge.predict(T, return_std=True)
     scale = float((y - y.mean()) @ ridge.dual_coef_[0]) / (len(y) - 1)  # the σ² that explains y best
     variance = scale * (std**2 + ridge.alpha)
-    return float(np.sqrt(np.mean((mean - t) ** 2))), float(np.mean(-0.5 * np.log(2 * np.pi * variance) - (mean - t) ** 2 / (2 * variance)))
+    return float(np.sqrt(np.mean((mean - t) ** 2))), float(
+        np.mean(-0.5 * np.log(2 * np.pi * variance) - (mean - t) ** 2 / (2 * variance))
+    )
 
 
 def gaussian_process(X: Any, y: Any, T: Any, t: Any) -> tuple[float, float]:
     some = np.random.default_rng(0).permutation(len(X))[:PEER_ROWS]
-    kernel = ConstantKernel() * RBF(np.full(X.shape[1], np.sqrt(X.shape[1]))) + ConstantKernel(0.1) * DotProduct() + WhiteKernel(0.05)
+    kernel = (
+        ConstantKernel() * RBF(np.full(X.shape[1], np.sqrt(X.shape[1])))
+        + ConstantKernel(0.1) * DotProduct()
+        + WhiteKernel(0.05)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         machine = GaussianProcessRegressor(kernel, n_restarts_optimizer=0).fit(X[some], y[some])
     mean, std = machine.predict(T, return_std=True)
-    return float(np.sqrt(np.mean((mean - t) ** 2))), float(np.mean(-0.5 * np.log(2 * np.pi * std**2) - (mean - t) ** 2 / (2 * std**2)))
+    return float(np.sqrt(np.mean((mean - t) ** 2))), float(
+        np.mean(-0.5 * np.log(2 * np.pi * std**2) - (mean - t) ** 2 / (2 * std**2))
+    )
 
 
 def ridge(X: Any, y: Any, T: Any, t: Any) -> float:
     some = np.random.default_rng(0).permutation(len(X))[:2000]
     d = X.shape[1]
     grid = {"alpha": [1e-3, 1e-2, 1e-1, 1.0], "gamma": [0.03 / d, 0.1 / d, 0.3 / d, 1 / d, 3 / d]}
-    best = GridSearchCV(Peer(kernel="rbf"), grid, cv=3, scoring="neg_mean_squared_error").fit(X[some], y[some]).best_estimator_
+    best = (
+        GridSearchCV(Peer(kernel="rbf"), grid, cv=3, scoring="neg_mean_squared_error")
+        .fit(X[some], y[some])
+        .best_estimator_
+    )
     kept = np.random.default_rng(1).permutation(len(X))[:12_000]
     return float(np.sqrt(np.mean((best.fit(X[kept], y[kept]).predict(T) - t) ** 2)))
 
 
 def main(splits: int, names: list[str]) -> None:
     print(f"{machine()}\n{splits} splits, {max(1, splits // 3)} of large sets; RMSE (mean log-likelihood)")
-    print(f"{'set':<28} {'n':>6}   {'Mercer':>18}   {'scikit-learn GP':>18}   {'its ridge':>10}   {'PBP':>6} {'dropout':>8}   seconds")
+    print(
+        f"{'set':<28} {'n':>6}   {'Mercer':>18}   {'scikit-learn GP':>18}   {'its ridge':>10}   {'PBP':>6}"
+        f" {'dropout':>8}   seconds"
+    )
     for name in names:
         found, published = uci(name), PUBLISHED[name]
         if found is None:
@@ -92,9 +120,11 @@ def main(splits: int, names: list[str]) -> None:
         v = np.mean(rows, axis=0)
         digits = 4 if v[0] < 0.2 else 3
         print(
-            f"{name:<28} {len(y):6d}   {v[0]:9.{digits}f} ({v[1]:6.2f})   {v[2]:9.{digits}f} ({v[3]:6.2f})   {v[4]:10.{digits}f}   "
-            f"{published[0]:6.2f} {published[1]:8.2f}   {v[5]:.0f} of {(time.perf_counter() - start) / used:.0f}", flush=True,
-        )  # fmt: skip
+            f"{name:<28} {len(y):6d}   {v[0]:9.{digits}f} ({v[1]:6.2f})   {v[2]:9.{digits}f} ({v[3]:6.2f})  "
+            f" {v[4]:10.{digits}f}   {published[0]:6.2f} {published[1]:8.2f}   {v[5]:.0f} of"
+            f" {(time.perf_counter() - start) / used:.0f}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Other libraries' graph and molecule kernels, and recipes one would write in NumPy: each takes graphs in a plain form and returns the Gram matrix.
+"""Other libraries' graph and molecule kernels, and recipes one would write in NumPy: each takes graphs in a plain form
+and returns the Gram matrix.
 
-A graph is (labels, edges, edge labels): integers per vertex, an (m, 2) array with each undirected edge once, integers per edge or None. An adapter
-called with ``objects``, what its library's conversion returned, leaves the conversion out of the time.
+A graph is (labels, edges, edge labels): integers per vertex, an (m, 2) array with each undirected edge once, integers
+per edge or None. An adapter called with ``objects``, what its library's conversion returned, leaves the conversion out
+of the time.
 """
 
 from __future__ import annotations
@@ -23,8 +25,14 @@ Graph = tuple[Any, Any, Any]
 def read_tu(path: str | Path, edge_labels: bool = False) -> tuple[list[Graph], Any]:
     """The graphs and classes of a zip file in the TU layout. Without vertex labels in the file, all are 0."""
     with zipfile.ZipFile(path) as file:
-        members = {name.rsplit("_", 2)[-2] + "_" + name.rsplit("_", 2)[-1]: name for name in file.namelist() if name.endswith("_labels.txt")}
-        members |= {name.rsplit("_", 1)[-1]: name for name in file.namelist() if name.endswith(("_A.txt", "_indicator.txt"))}
+        members = {
+            name.rsplit("_", 2)[-2] + "_" + name.rsplit("_", 2)[-1]: name
+            for name in file.namelist()
+            if name.endswith("_labels.txt")
+        }
+        members |= {
+            name.rsplit("_", 1)[-1]: name for name in file.namelist() if name.endswith(("_A.txt", "_indicator.txt"))
+        }
 
         def numbers(name: str) -> Any:
             return np.array(file.read(members[name]).replace(b",", b" ").split(), np.float64).astype(np.int64)
@@ -64,7 +72,9 @@ def grakel_graphs(graphs: Sequence[Graph]) -> list[Any]:
 
 
 def graphkernels_graphs(graphs: Sequence[Graph]) -> tuple[list[Any], ...]:
-    """What its Python layer makes of igraph objects, made directly. Labels are shifted: its WL kernel takes label 0 for padding."""
+    """What its Python layer makes of igraph objects, made directly. Labels are shifted: its WL kernel takes label 0 for
+    padding.
+    """
     lowest = min(int(labels.min()) for labels, _, _ in graphs)
     E, V, n, m, degree = [], [], [], [], []
     for labels, edges, kinds in graphs:
@@ -110,7 +120,9 @@ def gklearn_graphs(graphs: Sequence[Graph]) -> list[Any]:
 def grakel_wl(graphs: Sequence[Graph], depth: int = 5, *, objects: Any = None) -> Any:
     from grakel.kernels import VertexHistogram, WeisfeilerLehman
 
-    return WeisfeilerLehman(n_iter=depth, base_graph_kernel=VertexHistogram).fit_transform(objects or grakel_graphs(graphs))
+    return WeisfeilerLehman(n_iter=depth, base_graph_kernel=VertexHistogram).fit_transform(
+        objects or grakel_graphs(graphs)
+    )
 
 
 def graphkernels_wl(graphs: Sequence[Graph], depth: int = 5, *, objects: Any = None) -> Any:
@@ -122,7 +134,9 @@ def graphkernels_wl(graphs: Sequence[Graph], depth: int = 5, *, objects: Any = N
 def gklearn_wl(graphs: Sequence[Graph], depth: int = 5, *, objects: Any = None) -> Any:
     from gklearn.kernels import WeisfeilerLehman
 
-    kernel = WeisfeilerLehman(node_labels=["label"], edge_labels=[], height=depth, base_kernel="subtree", normalize=False, verbose=0)
+    kernel = WeisfeilerLehman(
+        node_labels=["label"], edge_labels=[], height=depth, base_kernel="subtree", normalize=False, verbose=0
+    )
     return kernel.fit_transform(objects or gklearn_graphs(graphs))
 
 
@@ -136,7 +150,9 @@ def grakel_optimal_assignment(graphs: Sequence[Graph], depth: int = 5, *, object
 
 
 def grakel_shortest_path(graphs: Sequence[Graph], *, objects: Any = None) -> Any:
-    """It counts ordered pairs by ordered labels, where two unlike ends weigh half of two like ones: its label hash is replaced by one that sorts."""
+    """It counts ordered pairs by ordered labels, where two unlike ends weigh half of two like ones: its label hash is
+    replaced by one that sorts.
+    """
     from grakel.kernels import ShortestPath
 
     class Unordered(ShortestPath):  # type: ignore[misc]
@@ -151,8 +167,9 @@ def grakel_shortest_path(graphs: Sequence[Graph], *, objects: Any = None) -> Any
 
 
 def grakel_graphlet(graphs: Sequence[Graph], size: int = 3, *, objects: Any = None) -> Any:
-    """Without labels. It overlooks shapes where a vertex has the number of a tree node (vertices are renumbered here), and counts
-    one too many in every graph but the first that has a shape (taken off here, and the product made again)."""
+    """Without labels. It overlooks shapes where a vertex has the number of a tree node (vertices are renumbered here),
+    and counts one too many in every graph but the first that has a shape (taken off here, and the product made again).
+    """
     from grakel.kernels import GraphletSampling
     from grakel.kernels.graphlet_sampling import ConSubg, bGraph
 
@@ -178,13 +195,17 @@ def grakel_graphlet(graphs: Sequence[Graph], size: int = 3, *, objects: Any = No
 
 
 def graphkernels_graphlet(graphs: Sequence[Graph], size: int = 3, *, objects: Any = None) -> Any:
-    """Without labels, and of shares: each graph's counts are divided by their sum. ``objects``: what :func:`graphkernels_adjacency` returned."""
+    """Without labels, and of shares: each graph's counts are divided by their sum. ``objects``: what
+    :func:`graphkernels_adjacency` returned.
+    """
     import GKextCPy
 
     return GKextCPy.CalculateConnectedGraphletKernelPy(*(objects or graphkernels_adjacency(graphs)), size)
 
 
-def grakel_propagation(graphs: Sequence[Graph], steps: int = 5, width: float = 0.01, seed: int = 0, *, objects: Any = None) -> Any:
+def grakel_propagation(
+    graphs: Sequence[Graph], steps: int = 5, width: float = 0.01, seed: int = 0, *, objects: Any = None
+) -> Any:
     """Steps 0 … steps - 1, random projections and offsets of its own (Cauchy, total variation)."""
     from grakel.kernels import Propagation
 
@@ -195,7 +216,9 @@ def grakel_propagation(graphs: Sequence[Graph], steps: int = 5, width: float = 0
 
 
 def grakel_geometric_walk(graphs: Sequence[Graph], decay: float = 0.05, *, objects: Any = None) -> Any:
-    """Conjugate gradients to 1e-6. It forgets a transpose (put right here), and adds 1 for each pair of vertices of unlike labels (taken off)."""
+    """Conjugate gradients to 1e-6. It forgets a transpose (put right here), and adds 1 for each pair of vertices of
+    unlike labels (taken off).
+    """
     from grakel.kernels import RandomWalkLabeled
 
     class Transposed(RandomWalkLabeled):  # type: ignore[misc]
@@ -209,7 +232,9 @@ def grakel_geometric_walk(graphs: Sequence[Graph], decay: float = 0.05, *, objec
 
 
 def grakel_walk(graphs: Sequence[Graph], length: int, *, objects: Any = None) -> Any:
-    """It sums the lengths 0 … p: its weights are set to 0 but for the last. Matrix powers of Kronecker products: a few small graphs only."""
+    """It sums the lengths 0 … p: its weights are set to 0 but for the last. Matrix powers of Kronecker products: a few
+    small graphs only.
+    """
     from grakel.kernels import RandomWalkLabeled
 
     class Fixed(RandomWalkLabeled):  # type: ignore[misc]
@@ -234,7 +259,9 @@ def graphkernels_walk(graphs: Sequence[Graph], length: int, *, objects: Any = No
 
 
 def gklearn_paths(graphs: Sequence[Graph], length: int = 5, *, method: str = "trie", objects: Any = None) -> Any:
-    """Tanimoto of the sets of label sequences. It takes a path and its reverse for two: its sequences are replaced by the smaller of the two."""
+    """Tanimoto of the sets of label sequences. It takes a path and its reverse for two: its sequences are replaced by
+    the smaller of the two.
+    """
     from gklearn.kernels import PathUpToH
 
     class Canonical(PathUpToH):  # type: ignore[misc]
@@ -242,7 +269,15 @@ def gklearn_paths(graphs: Sequence[Graph], length: int = 5, *, method: str = "tr
             return [min(s, s[::-1]) for s in super()._paths2labelseqs(plist, G)]
 
     bonds = [] if graphs[0][2] is None else ["bond"]
-    kernel = Canonical(node_labels=["label"], edge_labels=bonds, depth=length, k_func="tanimoto", compute_method=method, normalize=False, verbose=0)
+    kernel = Canonical(
+        node_labels=["label"],
+        edge_labels=bonds,
+        depth=length,
+        k_func="tanimoto",
+        compute_method=method,
+        normalize=False,
+        verbose=0,
+    )
     return kernel.fit_transform(objects or gklearn_graphs(graphs))
 
 
@@ -435,7 +470,9 @@ def _mix(x: Any) -> Any:
 
 
 def _gram(S: Any) -> Any:
-    """S S^T: the columns that many rows have in a dense product, the others in a sparse one, those of one row on the diagonal alone."""
+    """S S^T: the columns that many rows have in a dense product, the others in a sparse one, those of one row on the
+    diagonal alone.
+    """
     n = S.shape[0]
     rows = np.bincount(S.indices, minlength=S.shape[1])
     common = rows > n // 20
@@ -453,7 +490,10 @@ def _unary(S: Any) -> Any:
     level = np.arange(repeats.sum()) - np.repeat(first, repeats)
     _, column = np.unique(np.repeat(S.indices.astype(np.int64), repeats) + level * S.shape[1], return_inverse=True)
     indptr = np.concatenate([[0], np.cumsum(repeats)])[S.indptr]
-    return csr_array((np.ones(len(column), np.float32), column.astype(np.int32), indptr.astype(np.int32)), shape=(S.shape[0], column.max() + 1))
+    return csr_array(
+        (np.ones(len(column), np.float32), column.astype(np.int32), indptr.astype(np.int32)),
+        shape=(S.shape[0], column.max() + 1),
+    )
 
 
 def recipe_wl_features(graphs: Sequence[Graph], depth: int = 5, seed: int = 0) -> Any:
@@ -468,7 +508,10 @@ def recipe_wl_features(graphs: Sequence[Graph], depth: int = 5, seed: int = 0) -
         used, column = np.unique(h, return_inverse=True)
         columns[:, d] = column + width
         width += len(used)
-    S = csr_array((np.ones(columns.size, np.float32), columns.ravel(), (first * (depth + 1)).astype(np.int32)), shape=(len(graphs), width))
+    S = csr_array(
+        (np.ones(columns.size, np.float32), columns.ravel(), (first * (depth + 1)).astype(np.int32)),
+        shape=(len(graphs), width),
+    )
     S.sum_duplicates()
     return S
 
@@ -482,7 +525,9 @@ def recipe_optimal_assignment(graphs: Sequence[Graph], depth: int = 5) -> Any:
 
 
 def recipe_shortest_path(graphs: Sequence[Graph], together: int = 32) -> Any:
-    """Graphs of about one size together, a breadth-first step per distance in padded matrices; then counts of triples and a product."""
+    """Graphs of about one size together, a breadth-first step per distance in padded matrices; then counts of triples
+    and a product.
+    """
     base = 1 + max(int(g[0].max()) for g in graphs)
     order = np.argsort([len(g[0]) for g in graphs])
     rows, triples = [], []
@@ -518,7 +563,9 @@ def recipe_shortest_path(graphs: Sequence[Graph], together: int = 32) -> Any:
 
 
 def _walks(graphs: Sequence[Graph], weights: Sequence[float]) -> Any:
-    """One graph against all at once: walks that end in each pair of vertices, a step in the one and a step in the others at a time."""
+    """One graph against all at once: walks that end in each pair of vertices, a step in the one and a step in the
+    others at a time.
+    """
     labels, first, A = _joined(graphs)
     A = A.astype(np.float64)
     K = np.zeros((len(graphs), len(graphs)))
@@ -541,7 +588,9 @@ def recipe_walk(graphs: Sequence[Graph], length: int) -> Any:
 
 
 def recipe_walk_sequences(graphs: Sequence[Graph], length: int, seed: int = 0) -> Any:
-    """The same by counts of label sequences: the walks that end in each vertex, those of one sequence (by its hash) together. For short walks."""
+    """The same by counts of label sequences: the walks that end in each vertex, those of one sequence (by its hash)
+    together. For short walks.
+    """
     labels, first, A = _joined(graphs)
     code = np.random.default_rng(seed).integers(0, 2**64, labels.max() + 1, np.uint64)[labels]
     place = _mix(np.arange(1, len(labels) + 1, dtype=np.uint64))

@@ -35,16 +35,20 @@ def table(title: str, times: dict[str, list[float]], ours: str, note: str = "") 
     ratios = {}
     for name, values in times.items():
         ratios[name] = statistics.median(v / o for v, o in zip(values, times[ours], strict=True))
-        print(f"  {name:<44} {statistics.median(values):8.3f} s   best {min(values):8.3f} s   {ratios[name]:6.2f}× ours")
+        print(
+            f"  {name:<44} {statistics.median(values):8.3f} s   best {min(values):8.3f} s   {ratios[name]:6.2f}× ours"
+        )
     if note:
         print(f"  {note}")
     return ratios
 
 
 def peak_memory(code: str) -> int:
-    """Bytes by which running ``code``'s function ``work()`` raises the peak resident memory, measured in a process of its own.
+    """Bytes by which running ``code``'s function ``work()`` raises the peak resident memory, measured in a process of
+    its own.
 
-    ``code`` prepares the data at top level and defines ``work``. The kernel's high-water mark is reset first (Linux only).
+    ``code`` prepares the data at top level and defines ``work``. The kernel's high-water mark is reset first (Linux
+    only).
     """
     script = f"""
 import re

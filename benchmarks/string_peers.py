@@ -1,4 +1,6 @@
-"""Other libraries' string kernels, and the recipes one would write in NumPy: each takes a list of strings and returns the whole Gram matrix."""
+"""Other libraries' string kernels, and the recipes one would write in NumPy: each takes a list of strings and returns
+the whole Gram matrix.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def fastsk(X: list[str], g: int, m: int, threads: int = 2) -> Any:
 
 
 def strkernel_mismatch(X: list[str], k: int, m: int) -> Any:
-    """The trie of strkernel, given letters of our own numbering: its own reader takes an alphabet from each string and cuts all to the shortest."""
+    """The trie of strkernel, given letters of our own numbering: its own reader takes an alphabet from each string and
+    cuts all to the shortest.
+    """
     from strkernel.mismatch_kernel import MismatchKernel
 
     code = {c: i for i, c in enumerate(DNA)}
@@ -87,7 +91,9 @@ def strkernel_mismatch(X: list[str], k: int, m: int) -> Any:
 
 
 def strkernels_subsequence(X: list[str], n: int, decay: float) -> Any:
-    """It sums the lengths 1 … n (C, OpenMP): more than is asked, in less time than the difference of two runs that is equal to it."""
+    """It sums the lengths 1 … n (C, OpenMP): more than is asked, in less time than the difference of two runs that is
+    equal to it.
+    """
     from strkernels import SubsequenceStringKernel
 
     return SubsequenceStringKernel(normalizer=None, maxlen=n, ssk_lambda=decay)(X, X)
@@ -145,7 +151,9 @@ def recipe_sparse(X: list[str], k: int, alphabet: str = DNA) -> Any:
         used, words = np.unique(words, return_inverse=True)
         width = len(used)
     indptr = np.concatenate([[0], np.cumsum(np.maximum(lengths - k + 1, 0))])
-    S = csr_array((np.ones(len(words), np.float32), words.astype(np.int32), indptr.astype(np.int32)), shape=(len(X), width))
+    S = csr_array(
+        (np.ones(len(words), np.float32), words.astype(np.int32), indptr.astype(np.int32)), shape=(len(X), width)
+    )
     S.sum_duplicates()
     return (S @ S.T).toarray()
 

@@ -24,7 +24,9 @@ def generated(kind: str, n: int, d: int = 20, seed: int = 0) -> tuple[Any, Any]:
     """Clusters with 1 % flipped labels, two overlapping Gaussians, or a smooth boundary without noise; standardised."""
     rng = np.random.default_rng(seed)
     if kind == "mc":
-        X, y = make_classification(n, d, n_informative=12, n_redundant=4, n_clusters_per_class=4, flip_y=0.01, random_state=seed)
+        X, y = make_classification(
+            n, d, n_informative=12, n_redundant=4, n_clusters_per_class=4, flip_y=0.01, random_state=seed
+        )
     elif kind == "noisy":
         y = rng.integers(0, 2, n)
         X = rng.standard_normal((n, d)) + 0.27 * (2 * y[:, None] - 1)

@@ -30,4 +30,8 @@ def uci(name: str) -> tuple[Any, Any, list[Any]] | None:
     if not path.exists():
         return None
     with np.load(path, allow_pickle=True) as z:
-        return z["X"].astype(np.float64), z["y"].astype(np.float64).ravel(), [np.asarray(rows, np.int64) for rows in z["test_idx"]]
+        return (
+            z["X"].astype(np.float64),
+            z["y"].astype(np.float64).ravel(),
+            [np.asarray(rows, np.int64) for rows in z["test_idx"]],
+        )

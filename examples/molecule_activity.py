@@ -1,10 +1,12 @@
-"""Predict the activity of molecules from their structure, rank them, and say which paths and atoms push the activity up or down.
+"""Predict the activity of molecules from their structure, rank them, and say which paths and atoms push the activity up
+or down.
 
     python examples/molecule_activity.py [table.csv SMILES_COLUMN LABEL_COLUMN] [--out report]
 
-Without a table: 120 small molecules put together from fragments, "active" where they have an amide, acid or amidine, with one label in twenty turned
-round. The kernel is that of Ralaivola et al. 2005: common paths of labelled atoms and bonds, over all paths of both. A prediction
-is a sum over the paths of the molecule, so the explanation is the prediction itself, taken apart.
+Without a table: 120 small molecules put together from fragments, "active" where they have an amide, acid or amidine,
+with one label in twenty turned round. The kernel is that of Ralaivola et al. 2005: common paths of labelled atoms and
+bonds, over all paths of both. A prediction is a sum over the paths of the molecule, so the explanation is the
+prediction itself, taken apart.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def contributions(machine: Any, smiles: str) -> dict[str, float]:
 
 
 def atoms(smiles: str, paths: dict[str, float]) -> Any:
-    """The contributions of the paths shared out among their atoms: a path's among all places where it occurs, and there evenly."""
+    """The contributions of the paths shared out among their atoms: a path's among all places where it occurs, and there
+    evenly.
+    """
     (g,) = mc.as_graphs([smiles], charge=True, chirality=True)
     bonds = {tuple(sorted(e)): mark for e, mark in zip(g.edges.tolist(), g.edge_labels, strict=True)}
     places = defaultdict(list)
@@ -70,9 +74,14 @@ def drawing(smiles: str, weights: Any) -> str:
     """The molecule with its atoms coloured: red pushes towards activity, blue away from it."""
     molecule = Chem.MolFromSmiles(smiles)
     scale = max(float(np.abs(weights).max()), 1e-12)
-    colours = {i: (1.0, 1 - w / scale, 1 - w / scale) if w > 0 else (1 + w / scale, 1 + w / scale, 1.0) for i, w in enumerate(weights)}
+    colours = {
+        i: (1.0, 1 - w / scale, 1 - w / scale) if w > 0 else (1 + w / scale, 1 + w / scale, 1.0)
+        for i, w in enumerate(weights)
+    }
     canvas = rdMolDraw2D.MolDraw2DSVG(320, 220)
-    rdMolDraw2D.PrepareAndDrawMolecule(canvas, molecule, highlightAtoms=list(colours), highlightAtomColors=colours, highlightBonds=[])
+    rdMolDraw2D.PrepareAndDrawMolecule(
+        canvas, molecule, highlightAtoms=list(colours), highlightAtomColors=colours, highlightBonds=[]
+    )
     canvas.FinishDrawing()
     return str(canvas.GetDrawingText())
 
@@ -82,29 +91,46 @@ def main(arguments: list[str]) -> None:
     given = [a for k, a in enumerate(arguments) if a != "--out" and (k == 0 or arguments[k - 1] != "--out")]
     if given:
         frame = mc.read_table(given[0])
-        rows = [(s, int(v > 0)) for s, v in zip(frame[given[1]].to_list(), frame[given[2]].to_list(), strict=True) if s and Chem.MolFromSmiles(s)]
+        rows = [
+            (s, int(v > 0))
+            for s, v in zip(frame[given[1]].to_list(), frame[given[2]].to_list(), strict=True)
+            if s and Chem.MolFromSmiles(s)
+        ]
         print(f"{len(frame) - len(rows)} of {len(frame)} rows without a molecule that RDKit can read are left out")
         smiles, y = [s for s, _ in rows], np.array([v for _, v in rows])
     else:
         smiles, y = made_up()
     train, test, y_train, y_test = train_test_split(smiles, y, test_size=0.25, stratify=y, random_state=0)
-    search = mc.KernelSearchCV(mc.SVC(kernel=mc.Tanimoto(PATHS)), {"C": [0.3, 1.0, 3.0, 10.0]}, cv=5, scoring="roc_auc").fit(train, y_train)
+    search = mc.KernelSearchCV(
+        mc.SVC(kernel=mc.Tanimoto(PATHS)), {"C": [0.3, 1.0, 3.0, 10.0]}, cv=5, scoring="roc_auc"
+    ).fit(train, y_train)
     machine = search.best_estimator_
     scores = machine.decision_function(test)
-    print(f"{len(train)} molecules to learn from, {len(test)} to rank; C = {machine.C:g}, AUC in 5 folds {search.best_score_:.3f}")
+    print(
+        f"{len(train)} molecules to learn from, {len(test)} to rank; C = {machine.C:g}, AUC in 5 folds"
+        f" {search.best_score_:.3f}"
+    )
     print(f"AUC on those ranked: {roc_auc_score(y_test, scores):.3f}; {len(machine.support_)} molecules are kept\n")
     print("rank  score  active  molecule                      pushed up by / held down by")
     pictures = []
     for rank, i in enumerate(np.argsort(-scores)[:8], 1):
         paths = contributions(machine, test[i])
-        assert abs(sum(paths.values()) + machine.intercept_[0] - scores[i]) < 1e-3  # the parts are the whole, to the solver's tolerance
+        # the parts are the whole, to the solver's tolerance
+        assert abs(sum(paths.values()) + machine.intercept_[0] - scores[i]) < 1e-3
         order = sorted(paths, key=paths.__getitem__)
-        print(f"{rank:4d}  {scores[i]:5.2f}  {'yes' if y_test[i] else 'no':<6}  {test[i]:<28}  {', '.join(order[:-4:-1])} / {', '.join(order[:2])}")
+        print(
+            f"{rank:4d}  {scores[i]:5.2f}  {'yes' if y_test[i] else 'no':<6}  {test[i]:<28}  {', '.join(order[:-4:-1])}"
+            f" / {', '.join(order[:2])}"
+        )
         pictures.append((test[i], scores[i], drawing(test[i], atoms(test[i], paths))))
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        body = "".join(f"<figure>{svg}<figcaption>{name}: {score:.2f}</figcaption></figure>" for name, score, svg in pictures)
-        (out / "activity.html").write_text(f"<!doctype html><meta charset='utf-8'><title>Activity</title>{body}", encoding="utf-8")
+        body = "".join(
+            f"<figure>{svg}<figcaption>{name}: {score:.2f}</figcaption></figure>" for name, score, svg in pictures
+        )
+        (out / "activity.html").write_text(
+            f"<!doctype html><meta charset='utf-8'><title>Activity</title>{body}", encoding="utf-8"
+        )
         print(f"\npictures in {out / 'activity.html'}")
 
 

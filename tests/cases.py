@@ -1,4 +1,6 @@
-"""The case table: every kernel once, with its literal definition and data it is defined on. A new kernel is one line here."""
+"""The case table: every kernel once, with its literal definition and data it is defined on. A new kernel is one line
+here.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,13 @@ def aligned_strings(n: int = 23) -> list[str]:
 
 def texts(n: int = 23) -> list[str]:
     rng = np.random.default_rng(n)
-    return ["", *(" ".join(rng.choice(["a", "rose", "is", "a", "rose", "by", "any", "other", "name"], k)) for k in rng.integers(1, 12, n - 1))]
+    return [
+        "",
+        *(
+            " ".join(rng.choice(["a", "rose", "is", "a", "rose", "by", "any", "other", "name"], k))
+            for k in rng.integers(1, 12, n - 1)
+        ),
+    ]
 
 
 def series(n: int = 23) -> list[Any]:
@@ -57,7 +65,11 @@ def series(n: int = 23) -> list[Any]:
 
 def graphs(n: int = 23) -> list[mc.Graph]:
     rng = np.random.default_rng(n)
-    return [mc.Graph(labels=[]), mc.Graph(labels=["A"]), *(_graph(graph_truth.random_plain(rng, 6, 2, 2, loops=True)) for _ in range(n - 2))]
+    return [
+        mc.Graph(labels=[]),
+        mc.Graph(labels=["A"]),
+        *(_graph(graph_truth.random_plain(rng, 6, 2, 2, loops=True)) for _ in range(n - 2)),
+    ]
 
 
 def filled_graphs(n: int = 23) -> list[mc.Graph]:
@@ -71,7 +83,9 @@ def _graph(g: graph_truth.Plain) -> mc.Graph:
 def on_graphs(oracle: Oracle, **parameters: Any) -> Oracle:
     def plain(g: mc.Graph) -> graph_truth.Plain:
         marks = [None] * len(g.edges) if g.edge_labels is None else g.edge_labels
-        return graph_truth.Plain(tuple(g.labels), dict(zip(map(tuple, g.edges.tolist()), marks, strict=True)), g.directed)
+        return graph_truth.Plain(
+            tuple(g.labels), dict(zip(map(tuple, g.edges.tolist()), marks, strict=True)), g.directed
+        )
 
     return lambda x, z: oracle(plain(x), plain(z), **parameters)
 
@@ -155,7 +169,10 @@ KERNELS = [
     Case(mc.Gaussian.from_sigma(2.0), _with(oracles.gaussian, gamma=0.25)),
     Case(mc.TaylorGaussian(0.2, 3), _with(oracles.taylor_gaussian, gamma=0.2, degree=3)),
     Case(mc.Laplacian(0.3), _with(oracles.laplacian, gamma=0.3)),
-    *(Case(mc.Matern(1.3, nu), _with(oracles.matern, length_scale=1.3, nu=nu)) for nu in (0.5, 1.5, 2.5, math.inf, 0.8, 3.2)),
+    *(
+        Case(mc.Matern(1.3, nu), _with(oracles.matern, length_scale=1.3, nu=nu))
+        for nu in (0.5, 1.5, 2.5, math.inf, 0.8, 3.2)
+    ),
     Case(mc.Matern(SCALES, 2.5), _with(oracles.matern, length_scale=SCALES, nu=2.5)),
     Case(mc.RationalQuadratic(0.8, 1.7), _with(oracles.rational_quadratic, length_scale=0.8, alpha=1.7)),
     Case(mc.RationalQuadratic(SCALES, 0.6), _with(oracles.rational_quadratic, length_scale=SCALES, alpha=0.6)),
@@ -178,9 +195,15 @@ KERNELS = [
 
 COMPOSITES = [
     Case(mc.Gaussian(0.3) + mc.Linear(), oracles.sum_of([gaussian, linear])),
-    Case(2 * mc.Gaussian(0.3) + mc.Linear() + 1.5, oracles.sum_of([oracles.scaled(2, gaussian), linear, _with(oracles.constant, c=1.5)])),
+    Case(
+        2 * mc.Gaussian(0.3) + mc.Linear() + 1.5,
+        oracles.sum_of([oracles.scaled(2, gaussian), linear, _with(oracles.constant, c=1.5)]),
+    ),
     Case(mc.Gaussian(0.3) * mc.Linear(), oracles.product_of([gaussian, linear])),
-    Case((mc.Linear() + mc.Constant(0.5)) * mc.Linear(), oracles.product_of([oracles.sum_of([linear, _with(oracles.constant, c=0.5)]), linear])),
+    Case(
+        (mc.Linear() + mc.Constant(0.5)) * mc.Linear(),
+        oracles.product_of([oracles.sum_of([linear, _with(oracles.constant, c=0.5)]), linear]),
+    ),
     Case(0 * mc.Linear(), oracles.scaled(0, linear)),
     Case(mc.Linear() ** 3, oracles.power(linear, 3)),
     Case(mc.exp(0.1 * mc.Linear()), oracles.exponential(oracles.scaled(0.1, linear))),
@@ -190,11 +213,15 @@ COMPOSITES = [
     Case((mc.Linear() + mc.Gaussian(0.3)).normalized(), oracles.normalized(oracles.sum_of([linear, gaussian]))),
     Case(mc.HistogramIntersection().normalized(), oracles.normalized(oracles.histogram_intersection), histograms),
     Case(mc.Gaussian(0.3).centered().bind(real()), oracles.centered(gaussian, real().tolist())),
-    Case(mc.Linear().centered().bind(real(), np.arange(23.0)), oracles.centered(linear, real().tolist(), list(range(23)))),
+    Case(
+        mc.Linear().centered().bind(real(), np.arange(23.0)), oracles.centered(linear, real().tolist(), list(range(23)))
+    ),
     Case(mc.Gaussian(0.3).map(doubled), oracles.mapped(gaussian, lambda x: [2 * v for v in x])),
     Case(mc.Function(inner_products), linear),
     Case(mc.Outer(row_norm), oracles.outer(lambda x: math.sqrt(sum(v * v for v in x)))),
-    Case(mc.Gaussian(0.3).on([0, 2]) + mc.Linear().on(1), lambda x, z: gaussian([x[0], x[2]], [z[0], z[2]]) + x[1] * z[1]),
+    Case(
+        mc.Gaussian(0.3).on([0, 2]) + mc.Linear().on(1), lambda x, z: gaussian([x[0], x[2]], [z[0], z[2]]) + x[1] * z[1]
+    ),
     Case(mc.Gaussian(0.3).imputed("zero"), gaussian),
     Case(mc.Sigmoid(0.3, -0.1).repaired("clip").bind(real()), None),
     Case(mc.Sigmoid(0.3, -0.1).repaired("flip").bind(real()), None),
@@ -224,7 +251,9 @@ SEQUENCES = [
     Case(mc.Spectrum(1) * mc.Gappy(3, 2), None, strings),
     Case((mc.Spectrum(1) ** 2).normalized(), None, aligned_strings),
     Case(mc.polynomial(mc.Spectrum(2), [1.0, 0.5, 2.0]), None, strings),
-    Case(mc.Spectrum(2).centered().bind(strings()), oracles.centered(_with(sequences.spectrum, k=2), strings()), strings),
+    Case(
+        mc.Spectrum(2).centered().bind(strings()), oracles.centered(_with(sequences.spectrum, k=2), strings()), strings
+    ),
     Case(mc.Spectrum(2).both_strands(), sequences.both_strands(_with(sequences.spectrum, k=2)), strings),
     Case(mc.Substring(0.5).both_strands(), sequences.both_strands(_with(sequences.substring, decay=0.5)), strings),
     Case(mc.Spectrum(2).over("ACG"), None, strings),
@@ -258,7 +287,11 @@ STRUCTURES = [
     Case(mc.Tanimoto(mc.PathBag(2)), on_graphs(truth.path_tanimoto, length=2), filled_graphs),
     Case(mc.MinMax(mc.PathBag(3, True)), on_graphs(truth.path_minmax, length=3), filled_graphs),
     Case(mc.WeisfeilerLehman(3), on_graphs(truth.weisfeiler_lehman, depth=3), graphs),
-    Case(mc.WeisfeilerLehman(2, mc.ShortestPath()), on_graphs(truth.weisfeiler_lehman, depth=2, base="shortest_path"), graphs),
+    Case(
+        mc.WeisfeilerLehman(2, mc.ShortestPath()),
+        on_graphs(truth.weisfeiler_lehman, depth=2, base="shortest_path"),
+        graphs,
+    ),
     Case(mc.WeisfeilerLehman(1, mc.Walk(2)), None, graphs),
     Case(mc.WLOptimalAssignment(2), on_graphs(truth.wl_optimal_assignment, depth=2), graphs),
     Case(mc.Walk(3), on_graphs(truth.walk, length=3), graphs),
@@ -273,7 +306,10 @@ STRUCTURES = [
     Case(mc.Intersection(), lambda x, z: float(len(set(x) & set(z))), collections),
     Case(mc.Tanimoto(), lambda x, z: shared(x, z) / (sum(x) + sum(z) - shared(x, z)), sets),
     Case(mc.MinMax(mc.Linear()), lambda x, z: sum(map(min, x, z)) / sum(map(max, x, z)), histograms),
-    *(Case(k, None, molecules) for k in (mc.Morgan(2), mc.Morgan(1, True, 64), mc.TopologicalPaths(4), mc.AtomPairs(bits=128))),
+    *(
+        Case(k, None, molecules)
+        for k in (mc.Morgan(2), mc.Morgan(1, True, 64), mc.TopologicalPaths(4), mc.AtomPairs(bits=128))
+    ),
     Case(mc.PathBag(3).atoms(charge=True, chirality=True), None, molecules),
     Case(mc.Diffusion(NETWORK, 0.7), entry(truth.diffusion(NETWORK, 0.7)), vertices),
     Case(mc.ExponentialDiffusion(SIGNED, 0.5), entry(truth.exponential_diffusion(SIGNED, 0.5)), vertices),
@@ -286,9 +322,12 @@ STRUCTURES = [
     Case(mc.Spectrum(2).rooted(), None, strings),
     Case(
         mc.Convolution(halves, (mc.Spectrum(1), mc.Spectrum(2))),
-        _with(truth.convolution, decompose=halves, parts=(_with(sequences.spectrum, k=1), _with(sequences.spectrum, k=2))), strings,
+        _with(
+            truth.convolution, decompose=halves, parts=(_with(sequences.spectrum, k=1), _with(sequences.spectrum, k=2))
+        ),
+        strings,
     ),
     Case(mc.Convolution(None, mc.Spectrum(1)), None, collections),
-]  # fmt: skip
+]
 
 EVERY = CASES + SEQUENCES + STRUCTURES

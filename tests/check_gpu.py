@@ -1,6 +1,7 @@
 """The case table on CUDA against the CPU: float64 to 1e-10, float32 to 1e-4, relative to the largest value.
 
-For anyone with a GPU and torch: ``python -m tests.check_gpu`` in the project's folder. Not collected by pytest: CI has no GPU.
+For anyone with a GPU and torch: ``python -m tests.check_gpu`` in the project's folder. Not collected by pytest: CI has
+no GPU.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def errors(case: Case, dtype: str) -> dict[str, float]:
         "diag": error(case.kernel.diag(there), np.diagonal(K)),
         "rows": error(case.kernel.gram(there).rows([3, 1]), K[[3, 1]]),
         "K V": error(wide @ V, K[:, :7] @ V, float(np.abs(V).sum(0).max())),
-        "normal": error(wide.normal(V) / scale, K[:, :7].T @ K[:, :7] @ V / scale, float(np.abs(V).sum(0).max()) * len(X)),
+        "normal": error(
+            wide.normal(V) / scale, K[:, :7].T @ K[:, :7] @ V / scale, float(np.abs(V).sum(0).max()) * len(X)
+        ),
         "moved": error(case.kernel.gram(X, compute=Compute(device="cuda")).dense(), K),
     }
     try:
@@ -71,7 +74,9 @@ def fused(d: int) -> list[mc.Kernel]:
     ]
 
 
-def fused_errors(kernel: mc.Kernel, d: int, dtype: str, precision: str | None = None, far: float = 0.0) -> dict[str, float]:
+def fused_errors(
+    kernel: mc.Kernel, d: int, dtype: str, precision: str | None = None, far: float = 0.0
+) -> dict[str, float]:
     """A formula through Triton against the CPU in float64: the stored matrix, products with 1 and 8 columns, K^T(KV).
 
     Some items are equal, some nearly; with ``far``, a cluster of them lies that far from the rest.
@@ -107,17 +112,28 @@ def check_one(job: tuple[str, str | None, float, int, float, int]) -> tuple[bool
     worst = max(found, key=lambda k: found[k])
     good = found[worst] <= tolerance
     where = f"{precision or dtype} {kernel}, {d} columns{', with a far cluster' if far else ''}"
-    return good, f"  {'' if good else 'FAILED '}{where}: largest difference {found[worst]:.1e} ({worst}), {time.perf_counter() - start:.1f} s"
+    return (
+        good,
+        (
+            f"  {'' if good else 'FAILED '}{where}: largest difference {found[worst]:.1e} ({worst}),"
+            f" {time.perf_counter() - start:.1f} s"
+        ),
+    )
 
 
 def check_fused() -> int:
-    """Every formula of ``fused`` in every precision, subtracted (7 columns) and multiplied out (40, 100); the number of failures.
+    """Every formula of ``fused`` in every precision, subtracted (7 columns) and multiplied out (40, 100); the number of
+    failures.
 
     Compiling is the work, so each formula has a process of its own.
     """
     jobs = [
         (dtype, precision, tolerance, d, far, which)
-        for dtype, precision, tolerance in (("float64", None, 1e-12), ("float32", None, 1e-5), ("float32", "tf32", 3e-2))
+        for dtype, precision, tolerance in (
+            ("float64", None, 1e-12),
+            ("float32", None, 1e-5),
+            ("float32", "tf32", 3e-2),
+        )
         for d, far, some in ((7, 0.0, range(10)), (40, 0.0, range(10)), (40, 50.0, range(5)), (100, 0.0, (0, 4, 5)))
         for which in some
     ]
@@ -144,7 +160,11 @@ def check_cases(dtype: str, tolerance: float) -> int:
                 if not value <= tolerance:
                     failures += 1
                     print(f"  FAILED {dtype} {case}: {what} differs by {value:.1e}")
-    print(f"{dtype}: {len(CASES)} kernels, largest difference {worst[2]:.1e} ({worst[1]} of {worst[0]}), allowed {tolerance:.0e}", flush=True)
+    print(
+        f"{dtype}: {len(CASES)} kernels, largest difference {worst[2]:.1e} ({worst[1]} of {worst[0]}), allowed"
+        f" {tolerance:.0e}",
+        flush=True,
+    )
     return failures
 
 

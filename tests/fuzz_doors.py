@@ -3,8 +3,9 @@
     python tests/fuzz_doors.py --seconds 600 csv load      # the doors named, ten minutes each; all without names
     python tests/fuzz_doors.py --seed 3 --case 1234 csv    # one case again
 
-Cases depend on the seed and their number alone. A case fails by any other error, a warning, more memory than the limit, or more than its time;
-it is then written to a file beside the message. Doors: the formats of ``read_table``, ``read_tu``, ``read_sdf``, ``parse``, ``load``.
+Cases depend on the seed and their number alone. A case fails by any other error, a warning, more memory than the limit,
+or more than its time; it is then written to a file beside the message. Doors: the formats of ``read_table``,
+``read_tu``, ``read_sdf``, ``parse``, ``load``.
 """
 
 from __future__ import annotations
@@ -59,11 +60,12 @@ class Door:
 # ---------------------------------------------------------------------------------------------------------------------
 
 PIECES = [
-    b"", b"\0", b"\n", b"\r", b"\t", b" ", b",", b";", b"|", b'"', b"'", b"\\", b":", b"#", b">", b"<", b"(", b")", b"[", b"]", b"{", b"}", b"=",
-    b"+", b"-", b"*", b"**", b".", b"..", b"1", b"0", b"-1", b"1e999", b"1e-400", b"0x10", b"nan", b"inf", b"Infinity", b"NA", b"true", b"null",
-    b"\xff", b"\xfe", b"\x80", b"\xef\xbb\xbf", b"\xff\xfe", b"\xed\xa0\x80", "é·²ℓγ".encode(), "\U0001d538".encode(), b"2024-02-30", b"qid:1",
-    b"$$$$", b"M  END", b"PK\x03\x04", b"\x1f\x8b", b"\x93NUMPY", b"9" * 19, b"9" * 400, b"1" * 5000, b"x" * 200_000, b"(" * 300, b'"' * 301,
-    b"\n" * 1000, b"1:1 " * 300,
+    b"", b"\0", b"\n", b"\r", b"\t", b" ", b",", b";", b"|", b'"', b"'", b"\\", b":", b"#", b">", b"<", b"(", b")",
+    b"[", b"]", b"{", b"}", b"=", b"+", b"-", b"*", b"**", b".", b"..", b"1", b"0", b"-1", b"1e999", b"1e-400",
+    b"0x10", b"nan", b"inf", b"Infinity", b"NA", b"true", b"null", b"\xff", b"\xfe", b"\x80", b"\xef\xbb\xbf",
+    b"\xff\xfe", b"\xed\xa0\x80", "é·²ℓγ".encode(), "\U0001d538".encode(), b"2024-02-30", b"qid:1", b"$$$$", b"M  END",
+    b"PK\x03\x04", b"\x1f\x8b", b"\x93NUMPY", b"9" * 19, b"9" * 400, b"1" * 5000, b"x" * 200_000, b"(" * 300,
+    b'"' * 301, b"\n" * 1000, b"1:1 " * 300,
 ]  # fmt: skip
 
 
@@ -130,13 +132,20 @@ def in_archive(rng: random.Random, content: bytes, examples: list[bytes]) -> byt
             case 1:
                 parts[rng.choice(sorted(parts))] = parts[name]
             case 2:
-                parts[in_bytes(rng, name.encode(), [name.encode()]).decode("latin-1").replace("\0", "")[:100] or "x"] = parts[name]
+                parts[
+                    in_bytes(rng, name.encode(), [name.encode()]).decode("latin-1").replace("\0", "")[:100] or "x"
+                ] = parts[name]
             case _ if name.endswith(".json"):
                 parts[name] = in_tokens(rng, parts[name], [parts[name]])
             case _:
-                parts[name] = in_bytes(rng, parts[name][:200] if rng.random() < 0.2 else parts[name], list(parts.values()))
+                parts[name] = in_bytes(
+                    rng, parts[name][:200] if rng.random() < 0.2 else parts[name], list(parts.values())
+                )
     out = io.BytesIO()
-    with warnings.catch_warnings(), zipfile.ZipFile(out, "w", rng.choice([zipfile.ZIP_STORED] * 5 + [zipfile.ZIP_DEFLATED])) as archive:
+    with (
+        warnings.catch_warnings(),
+        zipfile.ZipFile(out, "w", rng.choice([zipfile.ZIP_STORED] * 5 + [zipfile.ZIP_DEFLATED])) as archive,
+    ):
         warnings.simplefilter("ignore")  # of names that occur twice
         for name, part in parts.items():
             archive.writestr(name, part)
@@ -198,9 +207,10 @@ def _table(name: str, **options: Any) -> Callable[[bytes, Path], Any]:
 
 
 TABLES = [
-    b"age,town,smoker\n31,Aachen,true\n,Kln,False\n7,?,TRUE\n", b'name;price\n"Smith; J.";1.5\n"said ""no""";2\n"two\nlines";3\n',
-    b"a\tb\tday\n1\t2.5\t2024-02-29\n3\tx\t2023-01-01\n", b"1|2|3\n4|5|6\n", "größe,n\nklein,1\ngroß,2\n".encode(), "a,b\n1,2\n".encode("utf-16"),
-    b"text\nGood, really\nso, so\n\nbad\n", b",a,b\n0,1,2\n1,3,4\n", b"x\r\n1\r\n2\r\n",
+    b"age,town,smoker\n31,Aachen,true\n,Kln,False\n7,?,TRUE\n",
+    b'name;price\n"Smith; J.";1.5\n"said ""no""";2\n"two\nlines";3\n',
+    b"a\tb\tday\n1\t2.5\t2024-02-29\n3\tx\t2023-01-01\n", b"1|2|3\n4|5|6\n", "größe,n\nklein,1\ngroß,2\n".encode(),
+    "a,b\n1,2\n".encode("utf-16"), b"text\nGood, really\nso, so\n\nbad\n", b",a,b\n0,1,2\n1,3,4\n", b"x\r\n1\r\n2\r\n",
     b"moment,v\n2024-02-29 12:30:00,1\n2024-02-29T12:30:00.5,2\n",
 ]  # fmt: skip
 PAIRS = [b"# note\n+1 1:0.5 3:-2e1 # x\n-1 qid:7 2:1\n\n+1\n", b"1 1000000:1\n2 5:3\n", b"0.5 0:1 1:2\n1.5 3:4\n"]
@@ -208,7 +218,14 @@ RECORDS = [b">seq1 a gene\nACGT\nac gt\n\n; a remark\n>0\n\n>last  of all\nTTT\n
 
 
 def _parquet() -> list[bytes]:
-    frame = pl.DataFrame({"a": [1, None, 3] * 40, "b": ["x", "NA", "y" * 30] * 40, "c": [0.1, float("nan"), 2.0] * 40, "d": [True, False, None] * 40})
+    frame = pl.DataFrame(
+        {
+            "a": [1, None, 3] * 40,
+            "b": ["x", "NA", "y" * 30] * 40,
+            "c": [0.1, float("nan"), 2.0] * 40,
+            "d": [True, False, None] * 40,
+        }
+    )
     found = []
     for options in ({}, {"compression": "uncompressed"}, {"compression": "snappy", "row_group_size": 16}):
         out = io.BytesIO()
@@ -226,7 +243,11 @@ def _npz() -> list[bytes]:
             "pixel": np.zeros((2, 3), np.float16),
             "day": np.array(["2024-02-29", "NaT"], "M8[D]"),
         },
-        {"X": np.ones((3, 2), ">i4", order="F"), "columns": np.array(["a", "b"]), "flag": np.array([True, False, True])},
+        {
+            "X": np.ones((3, 2), ">i4", order="F"),
+            "columns": np.array(["a", "b"]),
+            "flag": np.array([True, False, True]),
+        },
     ]
     found = []
     for arrays in contents:
@@ -267,10 +288,12 @@ def _sdf() -> list[bytes]:
 def _expressions() -> list[bytes]:
     X = np.random.default_rng(0).standard_normal((5, 2))
     kernels = [
-        2 * mc.Gaussian(0.5) + mc.Linear(), (mc.Linear() + 1) ** 3, mc.exp(mc.Linear()).normalized(), mc.Matern([1.0, 2.0], 2.5),
-        mc.Gaussian("median").on(["age", "do'se"]), mc.polynomial(mc.Linear(), [1, 2.5]), mc.Spectrum(3, 1, [0.5, 1.0, 2.0]).rooted(),
-        mc.Mismatch(3, 1, "ACGT").both_strands().over("ACGT", "letter"), mc.Sigmoid(0.3, -0.1).repaired("flip"), mc.Tanimoto(mc.PathBag(2)),
-        mc.Gaussian(0.3).imputed("median", True).standardized(), mc.WeisfeilerLehman(2, mc.ShortestPath()) * mc.Walk(2), mc.Precomputed(np.eye(2)),
+        2 * mc.Gaussian(0.5) + mc.Linear(), (mc.Linear() + 1) ** 3, mc.exp(mc.Linear()).normalized(),
+        mc.Matern([1.0, 2.0], 2.5), mc.Gaussian("median").on(["age", "do'se"]), mc.polynomial(mc.Linear(), [1, 2.5]),
+        mc.Spectrum(3, 1, [0.5, 1.0, 2.0]).rooted(), mc.Mismatch(3, 1, "ACGT").both_strands().over("ACGT", "letter"),
+        mc.Sigmoid(0.3, -0.1).repaired("flip"), mc.Tanimoto(mc.PathBag(2)),
+        mc.Gaussian(0.3).imputed("median", True).standardized(),
+        mc.WeisfeilerLehman(2, mc.ShortestPath()) * mc.Walk(2), mc.Precomputed(np.eye(2)),
         mc.Gaussian(0.3).centered().bind(X), mc.Convolution(None, mc.Spectrum(1)), mc.Diffusion(np.ones((2, 2)), 0.7),
         mc.LocalAlignment(1.0, -0.5, 2.0),
     ]  # fmt: skip
@@ -293,8 +316,8 @@ def _models() -> list[bytes]:
         mc.SVC(probability=True).fit(X, y), mc.KernelRidge(kernel=mc.Gaussian(0.5).imputed()).fit(X, y.astype(float)),
         mc.Gaussian(0.5) + 2 * mc.Linear(),
         {"frame": frame, "set": {1, 2}, "objects": np.array([1, "a", None], object), 3: mc.Diffusion(np.ones((2, 2)))},
-        mc.SVC(kernel=mc.WeisfeilerLehman(1)).fit([graph, mc.Graph([(0, 1)], labels=["A", "A"])] * 6, y), mc.GaussianMixture(2).fit(X),
-        mc.SVC(kernel=mc.Spectrum(2)).fit(["ACGT", "TTGA"] * 6, y),
+        mc.SVC(kernel=mc.WeisfeilerLehman(1)).fit([graph, mc.Graph([(0, 1)], labels=["A", "A"])] * 6, y),
+        mc.GaussianMixture(2).fit(X), mc.SVC(kernel=mc.Spectrum(2)).fit(["ACGT", "TTGA"] * 6, y),
     ]  # fmt: skip
     found = []
     with tempfile.TemporaryDirectory() as folder:
@@ -315,7 +338,9 @@ def doors() -> dict[str, Callable[[], Door]]:
         "fasta": lambda: Door(RECORDS, in_lines, _table("t.fasta"), mc.DataError),
         "parquet": lambda: Door(_parquet(), in_bytes, _table("t.parquet"), mc.DataError),
         "npz": lambda: Door(_npz(), in_archive, _table("t.npz"), mc.DataError),
-        "tu": lambda: Door(_tu(), in_archive, _file("t.zip", lambda path: mc.read_tu(path, max_bytes=LIMIT)), mc.DataError),
+        "tu": lambda: Door(
+            _tu(), in_archive, _file("t.zip", lambda path: mc.read_tu(path, max_bytes=LIMIT)), mc.DataError
+        ),
         "sdf": lambda: Door(_sdf(), in_lines, _file("t.sdf", mc.read_sdf), mc.DataError),
         "parse": lambda: Door(_expressions(), in_tokens, _parse, mc.NotationError),
         "load": lambda: Door(_models(), in_archive, _file("t.mercer", mc.load), mc.ModelFileError),

@@ -1,7 +1,9 @@
-"""Brute-force kernels on graphs, trees, nodes and generative models for the tests: the literal definitions, enumerated, slow on purpose.
+"""Brute-force kernels on graphs, trees, nodes and generative models for the tests: the literal definitions, enumerated,
+slow on purpose.
 
-Nothing here comes from the library. Each oracle on graphs is called `name(x, z, **parameters)` with one `Plain` graph each side, both
-directed or both undirected. Two labels are the same when they are `==`; such labels must have one `repr`, by which they are put in order.
+Nothing here comes from the library. Each oracle on graphs is called `name(x, z, **parameters)` with one `Plain` graph
+each side, both directed or both undirected. Two labels are the same when they are `==`; such labels must have one
+`repr`, by which they are put in order.
 """
 
 import functools
@@ -23,12 +25,14 @@ Matrix = NDArray[np.float64]
 Tree = tuple[Any, ...]
 
 
-# --- graphs -------------------------------------------------------------------------------------------------------------------
+# --- graphs
+# -------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Plain:
-    """(labels, edges): vertex i has labels[i] (and attributes[i]), edges[u, v] is the label of the edge from u to v (None: unlabelled).
+    """(labels, edges): vertex i has labels[i] (and attributes[i]), edges[u, v] is the label of the edge from u to v
+    (None: unlabelled).
 
     An undirected edge is stored once, as (u, v) with u ≤ v. (u, u) is a self-loop. There are no multiple edges.
     """
@@ -57,8 +61,8 @@ def random_plain(
 ) -> Plain:
     """n uniform in 0, …, n_max; labels uniform in "A", "B", …; each possible edge there with probability `density`.
 
-    Edge labels are None when n_edge_labels = 1, else uniform in 0, …, n_edge_labels − 1. Where loops are allowed, each vertex has
-    one with probability `density`; in a directed graph (u, v) and (v, u) are two edges.
+    Edge labels are None when n_edge_labels = 1, else uniform in 0, …, n_edge_labels − 1. Where loops are allowed, each
+    vertex has one with probability `density`; in a directed graph (u, v) and (v, u) are two edges.
     """
     n = int(rng.integers(0, n_max + 1))
     labels = tuple(chr(ord("A") + int(rng.integers(n_labels))) for _ in range(n))
@@ -91,7 +95,9 @@ def relabelled(g: Plain, permutation: Sequence[int]) -> Plain:
 
 
 def steps(g: Plain) -> list[tuple[int, int, Any]]:
-    """[(u, v, edge label)]: u → v for a directed edge; u → v and v → u for an undirected one; u → u, once, for a self-loop."""
+    """[(u, v, edge label)]: u → v for a directed edge; u → v and v → u for an undirected one; u → u, once, for a
+    self-loop.
+    """
     found = []
     for (u, v), label in g.edges.items():
         found.append((u, v, label))
@@ -110,7 +116,8 @@ def dot(a: Mapping[Any, int], b: Mapping[Any, int]) -> float:
     return float(sum(n * b.get(feature, 0) for feature, n in a.items()))
 
 
-# --- walks --------------------------------------------------------------------------------------------------------------------
+# --- walks
+# --------------------------------------------------------------------------------------------------------------------
 
 
 def walks(g: Plain, length: int) -> list[tuple[int, ...]]:
@@ -130,12 +137,16 @@ def sequence(g: Plain, vertices: Sequence[int]) -> tuple[Any, ...]:
 
 
 def walk(x: Plain, z: Plain, length: int) -> float:
-    """Σ_s n_s(x) n_s(z), n_s(x) the number of walks of exactly `length` edges in x that read s (vertex and edge labels in turn)."""
+    """Σ_s n_s(x) n_s(z), n_s(x) the number of walks of exactly `length` edges in x that read s (vertex and edge labels
+    in turn).
+    """
     return dot(Counter(sequence(x, w) for w in walks(x, length)), Counter(sequence(z, w) for w in walks(z, length)))
 
 
 def product_graph(x: Plain, z: Plain) -> Matrix:
-    """A[(u, v), (u', v')] = 1 if u → u' in x and v → v' in z with one edge label, over the pairs (u, v) of vertices with one label."""
+    """A[(u, v), (u', v')] = 1 if u → u' in x and v → v' in z with one edge label, over the pairs (u, v) of vertices
+    with one label.
+    """
     pairs = [(u, v) for u in range(len(x.labels)) for v in range(len(z.labels)) if x.labels[u] == z.labels[v]]
     adjacency = np.zeros((len(pairs), len(pairs)))
     for u, u_next, label_x in steps(x):
@@ -155,7 +166,9 @@ def spectral_radius(adjacency: Matrix) -> float:
 
 
 def geometric_walk(x: Plain, z: Plain, decay: float) -> float:
-    """Σ_{l≥0} decay^l walk(x, z, l) = 1ᵀ (I − decay A)^−1 1, A the product graph; ValueError unless decay ρ(A) < 1 (to within 1e-12)."""
+    """Σ_{l≥0} decay^l walk(x, z, l) = 1ᵀ (I − decay A)^−1 1, A the product graph; ValueError unless decay ρ(A) < 1 (to
+    within 1e-12).
+    """
     adjacency = product_graph(x, z)
     if abs(decay) * spectral_radius(adjacency) >= 1 - 1e-12:
         raise ValueError("the series diverges")
@@ -174,11 +187,13 @@ def geometric_walk_series(x: Plain, z: Plain, decay: float, longest: int = 200) 
     return math.fsum(terms)
 
 
-# --- paths --------------------------------------------------------------------------------------------------------------------
+# --- paths
+# --------------------------------------------------------------------------------------------------------------------
 
 
 def path_features(g: Plain, length: int) -> Counter[Any]:
-    """n_s: how many simple paths of 0, …, length edges read s = (vertex label, edge label, vertex label, …); no vertex occurs twice.
+    """n_s: how many simple paths of 0, …, length edges read s = (vertex label, edge label, vertex label, …); no vertex
+    occurs twice.
 
     An undirected path counts once, not once from each end, and reads the smaller (by `repr`) of s and s reversed.
     """
@@ -201,7 +216,9 @@ def _path_counts(g: Plain, length: int, counts: bool) -> Counter[Any]:
 
 
 def path_bag(x: Plain, z: Plain, length: int, counts: bool = False) -> float:
-    """Σ_s n_s(x) n_s(z) over the label sequences s of simple paths of at most `length` edges; 1[n_s > 0] in place of n_s when not `counts`."""
+    """Σ_s n_s(x) n_s(z) over the label sequences s of simple paths of at most `length` edges; 1[n_s > 0] in place of
+    n_s when not `counts`.
+    """
     return dot(_path_counts(x, length, counts), _path_counts(z, length, counts))
 
 
@@ -220,7 +237,8 @@ def path_minmax(x: Plain, z: Plain, length: int, counts: bool = True) -> float:
     return sum(min(of_x[s], of_z[s]) for s in sequences) / largest if largest else 0.0
 
 
-# --- histograms, shortest paths -----------------------------------------------------------------------------------------------
+# --- histograms, shortest paths
+# -----------------------------------------------------------------------------------------------
 
 
 def vertex_histogram(x: Plain, z: Plain) -> float:
@@ -229,12 +247,16 @@ def vertex_histogram(x: Plain, z: Plain) -> float:
 
 
 def edge_histogram(x: Plain, z: Plain) -> float:
-    """Σ_b n_b(x) n_b(z), n_b the number of edges (loops too) with the edge label b, whatever the labels of their ends."""
+    """Σ_b n_b(x) n_b(z), n_b the number of edges (loops too) with the edge label b, whatever the labels of their
+    ends.
+    """
     return dot(Counter(x.edges.values()), Counter(z.edges.values()))
 
 
 def edge_ends_histogram(x: Plain, z: Plain) -> float:
-    """Σ n(x) n(z), n the number of edges (loops too) with ({label u, label v}, edge label); (label u, label v, edge label) if directed."""
+    """Σ n(x) n(z), n the number of edges (loops too) with ({label u, label v}, edge label); (label u, label v, edge
+    label) if directed.
+    """
 
     def counts(g: Plain) -> Counter[Any]:
         ends = {(u, v): (g.labels[u], g.labels[v]) for u, v in g.edges}
@@ -253,7 +275,8 @@ def distances(g: Plain) -> dict[tuple[int, int], int]:
 
 
 def shortest_path(x: Plain, z: Plain) -> float:
-    """Σ n(x) n(z), n the number of unordered pairs u ≠ v at a finite distance d (in edges) with ({label u, label v}, d).
+    """Σ n(x) n(z), n the number of unordered pairs u ≠ v at a finite distance d (in edges) with ({label u, label v},
+    d).
 
     Directed: of ordered pairs with (label u, label v, d). Edge labels and loops play no part.
     """
@@ -269,14 +292,15 @@ def shortest_path(x: Plain, z: Plain) -> float:
     return dot(counts(x), counts(z))
 
 
-# --- Weisfeiler–Lehman --------------------------------------------------------------------------------------------------------
+# --- Weisfeiler–Lehman
+# --------------------------------------------------------------------------------------------------------
 
 
 def refined(g: Plain) -> Plain:
     """g with each label replaced by (label, multiset of (edge label, label of the neighbour)), nested tuples and all.
 
-    Directed: (label, multiset over the successors, multiset over the predecessors). A vertex with a self-loop is its own neighbour,
-    once; directed, its own successor and its own predecessor.
+    Directed: (label, multiset over the successors, multiset over the predecessors). A vertex with a self-loop is its
+    own neighbour, once; directed, its own successor and its own predecessor.
     """
 
     def label(v: int) -> Any:
@@ -298,21 +322,30 @@ def refinements(g: Plain, depth: int) -> list[Plain]:
 def weisfeiler_lehman(x: Plain, z: Plain, depth: int, base: str = "vertex") -> float:
     """Σ_{i=0..depth} k(x_i, z_i), x_i = x refined i times.
 
-    k is the vertex histogram ("vertex"), the histogram of edge labels alone, which refinement leaves as it is ("edge"), that of
-    edges with the labels of their ends ("edge_ends"), or the shortest-path kernel ("shortest_path").
+    k is the vertex histogram ("vertex"), the histogram of edge labels alone, which refinement leaves as it is ("edge"),
+    that of edges with the labels of their ends ("edge_ends"), or the shortest-path kernel ("shortest_path").
     """
-    kernels = {"vertex": vertex_histogram, "edge": edge_histogram, "edge_ends": edge_ends_histogram, "shortest_path": shortest_path}
+    kernels = {
+        "vertex": vertex_histogram,
+        "edge": edge_histogram,
+        "edge_ends": edge_ends_histogram,
+        "shortest_path": shortest_path,
+    }
     return math.fsum(kernels[base](u, v) for u, v in zip(refinements(x, depth), refinements(z, depth), strict=True))
 
 
 def wl_optimal_assignment(x: Plain, z: Plain, depth: int) -> float:
-    """Σ_{i=0..depth} Σ_c min(n_c(x_i), n_c(z_i)), n_c the number of vertices with the label c, x_i = x refined i times."""
+    """Σ_{i=0..depth} Σ_c min(n_c(x_i), n_c(z_i)), n_c the number of vertices with the label c, x_i = x refined i
+    times.
+    """
     pairs = zip(refinements(x, depth), refinements(z, depth), strict=True)
     return float(sum((Counter(u.labels) & Counter(v.labels)).total() for u, v in pairs))
 
 
 def wl_optimal_assignment_by_bijections(x: Plain, z: Plain, depth: int) -> float:
-    """max_π Σ_u s(u, π(u)), s(u, v) = #{i = 0..depth: u in x_i and v in z_i have one label}; the smaller graph is filled up with s = 0."""
+    """max_π Σ_u s(u, π(u)), s(u, v) = #{i = 0..depth: u in x_i and v in z_i have one label}; the smaller graph is
+    filled up with s = 0.
+    """
     n = max(len(x.labels), len(z.labels))
     s = np.zeros((n, n), dtype=int)
     for x_i, z_i in zip(refinements(x, depth), refinements(z, depth), strict=True):
@@ -321,7 +354,8 @@ def wl_optimal_assignment_by_bijections(x: Plain, z: Plain, depth: int) -> float
     return float(max(sum(int(s[u, v]) for u, v in enumerate(image)) for image in itertools.permutations(range(n))))
 
 
-# --- subgraphs ----------------------------------------------------------------------------------------------------------------
+# --- subgraphs
+# ----------------------------------------------------------------------------------------------------------------
 
 
 def is_connected(vertices: Sequence[int], edges: Iterable[tuple[int, int]]) -> bool:
@@ -334,7 +368,9 @@ def is_connected(vertices: Sequence[int], edges: Iterable[tuple[int, int]]) -> b
 
 
 def canonical(g: Plain, vertices: Sequence[int], edges: Iterable[tuple[int, int]]) -> Hashable:
-    """min over all orders of the vertices of (labels in that order, sorted (place of u, place of v, edge label)), compared by `repr`."""
+    """min over all orders of the vertices of (labels in that order, sorted (place of u, place of v, edge label)),
+    compared by `repr`.
+    """
     listed = list(edges)
 
     def form(order: tuple[int, ...]) -> tuple[Any, ...]:
@@ -346,7 +382,9 @@ def canonical(g: Plain, vertices: Sequence[int], edges: Iterable[tuple[int, int]
 
 
 def graphlet_features(g: Plain, size: int) -> Counter[Any]:
-    """n_F: the number of sets of `size` vertices whose induced subgraph (loops too) is (weakly) connected and isomorphic to F."""
+    """n_F: the number of sets of `size` vertices whose induced subgraph (loops too) is (weakly) connected and
+    isomorphic to F.
+    """
     features: Counter[Any] = Counter()
     for vertices in itertools.combinations(range(len(g.labels)), size):
         edges = [(u, v) for u, v in g.edges if u in vertices and v in vertices]
@@ -356,7 +394,8 @@ def graphlet_features(g: Plain, size: int) -> Counter[Any]:
 
 
 def graphlet(x: Plain, z: Plain, size: int) -> float:
-    """Σ_F n_F(x) n_F(z), n_F the number of induced, (weakly) connected subgraphs with exactly `size` vertices isomorphic to F.
+    """Σ_F n_F(x) n_F(z), n_F the number of induced, (weakly) connected subgraphs with exactly `size` vertices
+    isomorphic to F.
 
     An isomorphism keeps vertex labels, edge labels, directions and loops.
     """
@@ -364,7 +403,9 @@ def graphlet(x: Plain, z: Plain, size: int) -> float:
 
 
 def subgraph_features(g: Plain, max_size: int) -> Counter[Any]:
-    """n_F: the number of pairs (1..max_size vertices, some of the edges and loops among them), (weakly) connected, isomorphic to F."""
+    """n_F: the number of pairs (1..max_size vertices, some of the edges and loops among them), (weakly) connected,
+    isomorphic to F.
+    """
     features: Counter[Any] = Counter()
     for size in range(1, max_size + 1):
         for vertices in itertools.combinations(range(len(g.labels)), size):
@@ -376,14 +417,16 @@ def subgraph_features(g: Plain, max_size: int) -> Counter[Any]:
 
 
 def subgraph(x: Plain, z: Plain, max_size: int) -> float:
-    """Σ_F n_F(x) n_F(z), n_F the number of (weakly) connected subgraphs, induced or not, of 1..max_size vertices isomorphic to F.
+    """Σ_F n_F(x) n_F(z), n_F the number of (weakly) connected subgraphs, induced or not, of 1..max_size vertices
+    isomorphic to F.
 
     An isomorphism keeps vertex labels, edge labels, directions and loops.
     """
     return dot(subgraph_features(x, max_size), subgraph_features(z, max_size))
 
 
-# --- trees --------------------------------------------------------------------------------------------------------------------
+# --- trees
+# --------------------------------------------------------------------------------------------------------------------
 
 
 def nodes(tree: Tree) -> Iterator[Tree]:
@@ -399,7 +442,8 @@ def productions(tree: Tree) -> int:
 
 
 def fragments(node: Tree) -> list[Tree]:
-    """All fragments rooted at the node: it with all its children, each child that has children either cut to ("label",) or a fragment of its own.
+    """All fragments rooted at the node: it with all its children, each child that has children either cut to ("label",)
+    or a fragment of its own.
 
     A leaf is the root of none. A child that is cut reads the same as a leaf with that label.
     """
@@ -410,18 +454,23 @@ def fragments(node: Tree) -> list[Tree]:
 
 
 def subset_tree(x: Tree, z: Tree, decay: float) -> float:
-    """Σ decay^{number of productions of f} over the pairs (f of x, f of z) of equal fragments, one occurrence each; children are ordered."""
+    """Σ decay^{number of productions of f} over the pairs (f of x, f of z) of equal fragments, one occurrence each;
+    children are ordered.
+    """
     of_x, of_z = ([f for node in nodes(tree) for f in fragments(node)] for tree in (x, z))
     return math.fsum(decay ** productions(f) for f in of_x for other in of_z if f == other)
 
 
 def subtree(x: Tree, z: Tree, decay: float) -> float:
-    """Σ decay^{number of productions of f} over the pairs of equal complete fragments: nodes that are no leaves, with everything under them."""
+    """Σ decay^{number of productions of f} over the pairs of equal complete fragments: nodes that are no leaves, with
+    everything under them.
+    """
     of_x, of_z = ([node for node in nodes(tree) if len(node) > 1] for tree in (x, z))
     return math.fsum(decay ** productions(f) for f in of_x for other in of_z if f == other)
 
 
-# --- nodes of one graph -------------------------------------------------------------------------------------------------------
+# --- nodes of one graph
+# -------------------------------------------------------------------------------------------------------
 
 
 def laplacian(W: ArrayLike) -> Matrix:
@@ -468,7 +517,8 @@ def commute_time(W: ArrayLike) -> Matrix:
     return np.asarray(np.linalg.pinv(laplacian(W), rcond=1e-12, hermitian=True), dtype=np.float64)
 
 
-# --- generative models --------------------------------------------------------------------------------------------------------
+# --- generative models
+# --------------------------------------------------------------------------------------------------------
 
 
 def _log_sum_exp(values: Sequence[float]) -> float:
@@ -483,13 +533,16 @@ def gaussian_mixture_log_density(
     means: Sequence[Sequence[float]],
     variances: Sequence[Sequence[float]],
 ) -> float:
-    """log Σ_c w_c Π_d (2π v_cd)^−1/2 exp(−(x_d − m_cd)²/(2 v_cd)), w = softmax(logits of the first k − 1 components, 0)."""
+    """log Σ_c w_c Π_d (2π v_cd)^−1/2 exp(−(x_d − m_cd)²/(2 v_cd)), w = softmax(logits of the first k − 1 components,
+    0).
+    """
     logits = [*(float(a) for a in weights_logits), 0.0]
     normaliser = _log_sum_exp(logits)
     terms = []
     for logit, mean, variance in zip(logits, means, variances, strict=True):
         parts = [
-            -0.5 * math.log(2 * math.pi * float(v)) - (float(a) - float(m)) ** 2 / (2 * float(v)) for a, m, v in zip(x, mean, variance, strict=True)
+            -0.5 * math.log(2 * math.pi * float(v)) - (float(a) - float(m)) ** 2 / (2 * float(v))
+            for a, m, v in zip(x, mean, variance, strict=True)
         ]
         terms.append(logit - normaliser + math.fsum(parts))
     return _log_sum_exp(terms)
@@ -512,7 +565,8 @@ def numerical_score(log_density: Callable[[Matrix], float], theta: ArrayLike, st
     return score
 
 
-# --- convolution --------------------------------------------------------------------------------------------------------------
+# --- convolution
+# --------------------------------------------------------------------------------------------------------------
 
 
 def convolution(x: Any, z: Any, decompose: Callable[[Any], Iterable[Sequence[Any]]], parts: Sequence[Oracle]) -> float:

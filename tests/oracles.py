@@ -1,7 +1,8 @@
-"""Brute-force kernels for the tests: the literal mathematical definitions, in plain Python floats and loops, slow on purpose.
+"""Brute-force kernels for the tests: the literal mathematical definitions, in plain Python floats and loops, slow on
+purpose.
 
-Nothing here comes from the library. A base oracle is called `name(x, z, **parameters)` with one sample each side; the composites
-at the end take callables `k(x, z)` and return a new one; `matrix` is the double loop.
+Nothing here comes from the library. A base oracle is called `name(x, z, **parameters)` with one sample each side; the
+composites at the end take callables `k(x, z)` and return a new one; `matrix` is the double loop.
 """
 
 import itertools
@@ -35,11 +36,16 @@ def _smaller(x: Vector, z: Vector) -> float:
 def _scaled_squared_distance(x: Vector, z: Vector, length_scale: float | Vector) -> float:
     """Σ ((x_i − z_i)/ℓ_i)²."""
     pairs = _pairs(x, z)
-    scales = [float(length_scale)] * len(pairs) if isinstance(length_scale, (int, float)) else [float(v) for v in length_scale]
+    scales = (
+        [float(length_scale)] * len(pairs)
+        if isinstance(length_scale, (int, float))
+        else [float(v) for v in length_scale]
+    )
     return math.fsum(((a - b) / s) ** 2 for (a, b), s in zip(pairs, scales, strict=True))
 
 
-# --- vectors ---------------------------------------------------------------------------------------------------------------
+# --- vectors
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def linear(x: Vector, z: Vector) -> float:
@@ -69,8 +75,8 @@ def laplacian(x: Vector, z: Vector, gamma: float) -> float:
 def _matern_by_integral(r: float, nu: float, step: float = 0.005) -> float:
     """2^{1−ν}/Γ(ν) t^ν K_ν(t), t = √(2ν) r > 0, K_ν(t) = ∫_0^∞ exp(−t cosh u) cosh(νu) du by the trapezoid rule.
 
-    The factor before the integral goes inside, in logarithms, so that a large K_ν never overflows. The integrand has its peak
-    at or before u = asinh(ν/t) ≤ log(1 + 2ν/t); past that the sum stops once a term no longer counts.
+    The factor before the integral goes inside, in logarithms, so that a large K_ν never overflows. The integrand has
+    its peak at or before u = asinh(ν/t) ≤ log(1 + 2ν/t); past that the sum stops once a term no longer counts.
     """
     log_t = 0.5 * math.log(2 * nu) + math.log(r)
     log_factor = (1 - nu) * math.log(2) - math.lgamma(nu) + nu * log_t
@@ -114,11 +120,16 @@ def periodic(x: Vector, z: Vector, period: float | Vector, length_scale: float) 
     """Π_i exp(−2 sin²(π(x_i − z_i)/p_i)/ℓ²)."""
     pairs = _pairs(x, z)
     periods = [period] * len(pairs) if isinstance(period, float) else list(period)
-    return math.prod(math.exp(-2 * math.sin(math.pi * (a - b) / p) ** 2 / length_scale**2) for (a, b), p in zip(pairs, periods, strict=True))
+    return math.prod(
+        math.exp(-2 * math.sin(math.pi * (a - b) / p) ** 2 / length_scale**2)
+        for (a, b), p in zip(pairs, periods, strict=True)
+    )
 
 
 def _angle(x: Vector, z: Vector) -> float:
-    """θ = 2 atan2(‖x/‖x‖ − z/‖z‖‖, ‖x/‖x‖ + z/‖z‖‖), the angle between x and z (accurate near 0 and π); π/2 for a zero vector."""
+    """θ = 2 atan2(‖x/‖x‖ − z/‖z‖‖, ‖x/‖x‖ + z/‖z‖‖), the angle between x and z (accurate near 0 and π); π/2 for a zero
+    vector.
+    """
     pairs = _pairs(x, z)
     norm_x, norm_z = math.hypot(*(a for a, _ in pairs)), math.hypot(*(b for _, b in pairs))
     if norm_x == 0 or norm_z == 0:
@@ -152,7 +163,9 @@ def sigmoid(x: Vector, z: Vector, scale: float, offset: float) -> float:
 
 def bilinear(x: Vector, z: Vector, A: Sequence[Vector]) -> float:
     """Σ_i Σ_j x_i A_ij z_j."""
-    return math.fsum(float(a) * float(a_ij) * float(b) for a, row in zip(x, A, strict=True) for a_ij, b in zip(row, z, strict=True))
+    return math.fsum(
+        float(a) * float(a_ij) * float(b) for a, row in zip(x, A, strict=True) for a_ij, b in zip(row, z, strict=True)
+    )
 
 
 def minimum(x: Vector, z: Vector) -> float:
@@ -169,7 +182,9 @@ def geometric_min(x: Vector, z: Vector) -> float:
 
 def anova(x: Vector, z: Vector, degree: int) -> float:
     """Σ_{|A|=degree} Π_{i∈A} x_i z_i over the subsets A of the columns."""
-    return math.fsum(math.prod((a * b for a, b in subset), start=1.0) for subset in itertools.combinations(_pairs(x, z), degree))
+    return math.fsum(
+        math.prod((a * b for a, b in subset), start=1.0) for subset in itertools.combinations(_pairs(x, z), degree)
+    )
 
 
 def all_subsets(x: Vector, z: Vector) -> float:
@@ -200,7 +215,8 @@ def taylor_gaussian(x: Vector, z: Vector, gamma: float, degree: int) -> float:
     return math.exp(-gamma * linear(x, x)) * math.exp(-gamma * linear(z, z)) * math.fsum(terms)
 
 
-# --- histograms ------------------------------------------------------------------------------------------------------------
+# --- histograms
+# ------------------------------------------------------------------------------------------------------------
 
 
 def histogram_intersection(x: Vector, z: Vector) -> float:
@@ -215,7 +231,9 @@ def hellinger(x: Vector, z: Vector) -> float:
 
 def chi_squared(x: Vector, z: Vector, gamma: float) -> float:
     """exp(−γ Σ (x_i − z_i)²/(x_i + z_i)), 0/0 = 0."""
-    return math.exp(-gamma * math.fsum((a - b) ** 2 / (a + b) if a + b != 0 else 0.0 for a, b in _histogram_pairs(x, z)))
+    return math.exp(
+        -gamma * math.fsum((a - b) ** 2 / (a + b) if a + b != 0 else 0.0 for a, b in _histogram_pairs(x, z))
+    )
 
 
 def additive_chi_squared(x: Vector, z: Vector) -> float:
@@ -223,7 +241,8 @@ def additive_chi_squared(x: Vector, z: Vector) -> float:
     return math.fsum(2 * a * b / (a + b) if a + b != 0 else 0.0 for a, b in _histogram_pairs(x, z))
 
 
-# --- composites ------------------------------------------------------------------------------------------------------------
+# --- composites
+# ------------------------------------------------------------------------------------------------------------
 
 
 def sum_of(ks: Sequence[Oracle]) -> Oracle:
@@ -283,13 +302,17 @@ def normalized(k: Oracle) -> Oracle:
 
 
 def centered(k: Oracle, sample: Sequence[Any], weights: Vector | None = None) -> Oracle:
-    """k(x, z) − Σ_i w_i k(x, s_i) − Σ_i w_i k(s_i, z) + Σ_ij w_i w_j k(s_i, s_j), Σ_i w_i = 1 (w_i = 1/n by default)."""
+    """k(x, z) − Σ_i w_i k(x, s_i) − Σ_i w_i k(s_i, z) + Σ_ij w_i w_j k(s_i, s_j), Σ_i w_i = 1 (w_i = 1/n by
+    default).
+    """
     raw = [1.0] * len(sample) if weights is None else [float(w) for w in weights]
     weighted = [(w / math.fsum(raw), s) for w, s in zip(raw, sample, strict=True)]
     grand_mean = math.fsum(w * v * k(s, t) for w, s in weighted for v, t in weighted)
 
     def value(x: Any, z: Any) -> float:
-        return math.fsum([k(x, z), grand_mean, *(-w * k(x, s) for w, s in weighted), *(-w * k(s, z) for w, s in weighted)])
+        return math.fsum(
+            [k(x, z), grand_mean, *(-w * k(x, s) for w, s in weighted), *(-w * k(s, z) for w, s in weighted)]
+        )
 
     return value
 

@@ -1,7 +1,8 @@
 """Brute-force kernels on strings and sequences for the tests: the literal definitions, enumerated, slow on purpose.
 
-Nothing here comes from the library. Each oracle is called `name(x, z, **parameters)` with one sequence each side: a string, bytes,
-a list of tokens, or (global alignment) a sequence of numbers or vectors. Two symbols are the same when they are `==`.
+Nothing here comes from the library. Each oracle is called `name(x, z, **parameters)` with one sequence each side: a
+string, bytes, a list of tokens, or (global alignment) a sequence of numbers or vectors. Two symbols are the same when
+they are `==`.
 """
 
 import itertools
@@ -29,14 +30,19 @@ def differences(u: Symbols, v: Symbols) -> int:
     return sum(1 for a, b in zip(u, v, strict=True) if a != b)
 
 
-# --- words at any position ----------------------------------------------------------------------------------------------------
+# --- words at any position
+# ----------------------------------------------------------------------------------------------------
 
 
 def spectrum(x: Symbols, z: Symbols, k: int, k_min: int | None = None, weights: Sequence[float] | None = None) -> float:
-    """Σ_{l=k_min..k} w_l Σ_{i,j} 1[x_i…x_{i+l−1} = z_j…z_{j+l−1}]; k_min = k and w = 1 unless given, weights[0] is that of k_min."""
+    """Σ_{l=k_min..k} w_l Σ_{i,j} 1[x_i…x_{i+l−1} = z_j…z_{j+l−1}]; k_min = k and w = 1 unless given, weights[0] is that
+    of k_min.
+    """
     lengths = range(k if k_min is None else k_min, k + 1)
     factors = [1.0] * len(lengths) if weights is None else [float(w) for w in weights]
-    return math.fsum(w * sum(1 for u in words(x, n) for v in words(z, n) if u == v) for n, w in zip(lengths, factors, strict=True))
+    return math.fsum(
+        w * sum(1 for u in words(x, n) for v in words(z, n) if u == v) for n, w in zip(lengths, factors, strict=True)
+    )
 
 
 def mismatch(x: Symbols, z: Symbols, k: int, m: int, alphabet: Symbols) -> float:
@@ -49,7 +55,9 @@ def mismatch(x: Symbols, z: Symbols, k: int, m: int, alphabet: Symbols) -> float
 
 
 def gappy(x: Symbols, z: Symbols, g: int, k: int) -> float:
-    """Σ_{P,u} φ_{P,u}(x) φ_{P,u}(z), P ⊂ {0..g−1}, |P| = k, φ_{P,u}(x) the number of windows of length g of x that read u at P."""
+    """Σ_{P,u} φ_{P,u}(x) φ_{P,u}(z), P ⊂ {0..g−1}, |P| = k, φ_{P,u}(x) the number of windows of length g of x that read
+    u at P.
+    """
 
     def counts(y: Symbols) -> Counter[Any]:
         places = list(itertools.combinations(range(g), k))
@@ -65,7 +73,9 @@ def gappy_by_distance(x: Symbols, z: Symbols, g: int, k: int) -> float:
 
 
 def substring(x: Symbols, z: Symbols, decay: float = 1.0, longest: int | None = None) -> float:
-    """Σ_u decay^|u| occ_u(x) occ_u(z) over the non-empty words u of at most `longest` letters (of any length when it is None)."""
+    """Σ_u decay^|u| occ_u(x) occ_u(z) over the non-empty words u of at most `longest` letters (of any length when it is
+    None).
+    """
     top = min(len(x), len(z)) if longest is None else longest
     terms = []
     for length in range(1, top + 1):
@@ -74,11 +84,13 @@ def substring(x: Symbols, z: Symbols, decay: float = 1.0, longest: int | None = 
     return math.fsum(terms)
 
 
-# --- words at equal positions, subsequences -----------------------------------------------------------------------------------
+# --- words at equal positions, subsequences
+# -----------------------------------------------------------------------------------
 
 
 def weighted_degree(x: Symbols, z: Symbols, degree: int, shift: int = 0) -> float:
-    """Σ_{d=1..D} β_d Σ_i Σ_{s=0..S} δ_s (1[x_{i+s}…x_{i+s+d−1} = z_i…z_{i+d−1}] + 1[x_i…x_{i+d−1} = z_{i+s}…z_{i+s+d−1}]).
+    """Σ_{d=1..D} β_d Σ_i Σ_{s=0..S} δ_s (1[x_{i+s}…x_{i+s+d−1} = z_i…z_{i+d−1}] + 1[x_i…x_{i+d−1} =
+    z_{i+s}…z_{i+s+d−1}]).
 
     β_d = 2(D − d + 1)/(D(D + 1)), δ_s = 1/(2(s + 1)), both words fully inside; sequences of equal length only.
     """
@@ -96,16 +108,22 @@ def weighted_degree(x: Symbols, z: Symbols, degree: int, shift: int = 0) -> floa
 
 
 def subsequence(x: Symbols, z: Symbols, length: int, decay: float) -> float:
-    """Σ_{i,j} decay^{(i_last − i_first + 1) + (j_last − j_first + 1)} over increasing index tuples i, j of `length` elements with x_i = z_j."""
+    """Σ_{i,j} decay^{(i_last − i_first + 1) + (j_last − j_first + 1)} over increasing index tuples i, j of `length`
+    elements with x_i = z_j.
+    """
 
     def occurrences(y: Symbols) -> list[tuple[tuple[Any, ...], int]]:
-        return [(tuple(y[i] for i in index), index[-1] - index[0] + 1) for index in itertools.combinations(range(len(y)), length)]
+        return [
+            (tuple(y[i] for i in index), index[-1] - index[0] + 1)
+            for index in itertools.combinations(range(len(y)), length)
+        ]
 
     of_x, of_z = occurrences(x), occurrences(z)
     return math.fsum(decay ** (span_u + span_v) for u, span_u in of_x for v, span_v in of_z if u == v)
 
 
-# --- texts --------------------------------------------------------------------------------------------------------------------
+# --- texts
+# --------------------------------------------------------------------------------------------------------------------
 
 
 def tokens(text: Symbols) -> list[Any]:
@@ -119,7 +137,9 @@ def bag_of_words(x: Symbols, z: Symbols) -> float:
 
 
 def tfidf(x: Symbols, z: Symbols, corpus: Sequence[Symbols]) -> float:
-    """Σ_w occ_w(x) occ_w(z) t_w², t_w = ln((1 + n)/(1 + df_w)) + 1, df_w the number of the n texts of the corpus that have the word w."""
+    """Σ_w occ_w(x) occ_w(z) t_w², t_w = ln((1 + n)/(1 + df_w)) + 1, df_w the number of the n texts of the corpus that
+    have the word w.
+    """
     texts = [tokens(text) for text in corpus]
 
     def weight(word: Any) -> float:
@@ -128,7 +148,8 @@ def tfidf(x: Symbols, z: Symbols, corpus: Sequence[Symbols]) -> float:
     return math.fsum(weight(u) * weight(v) for u in tokens(x) for v in tokens(z) if u == v)
 
 
-# --- alignments ---------------------------------------------------------------------------------------------------------------
+# --- alignments
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def paths(n: int, m: int) -> Iterator[list[tuple[int, int]]]:
@@ -155,7 +176,9 @@ def squared_distance(a: Any, b: Any) -> float:
 
 
 def global_alignment(x: Symbols, z: Symbols, sigma: float) -> float:
-    """k/√(k k): k(x, z) = Σ_paths Π κ(x_i, z_j), κ = e/(2 − e), e = exp(−‖x_i − z_j‖²/(2σ²)); 0 when x or z is empty."""
+    """k/√(k k): k(x, z) = Σ_paths Π κ(x_i, z_j), κ = e/(2 − e), e = exp(−‖x_i − z_j‖²/(2σ²)); 0 when x or z is
+    empty.
+    """
 
     def local(a: Any, b: Any) -> float:
         e = math.exp(-squared_distance(a, b) / (2 * sigma**2))
@@ -172,10 +195,14 @@ def global_alignment(x: Symbols, z: Symbols, sigma: float) -> float:
     return normalized(raw)(letters(x), letters(z))
 
 
-def local_alignment(x: Symbols, z: Symbols, score: Callable[[Any, Any], float], beta: float, gap_open: float, gap_extend: float) -> float:
-    """k/√(k k): k(x, z) = 1 + Σ_π Π_t exp(β score(x_{i_t}, z_{j_t})) Π_t exp(−β(g(i_{t+1} − i_t − 1) + g(j_{t+1} − j_t − 1))).
+def local_alignment(
+    x: Symbols, z: Symbols, score: Callable[[Any, Any], float], beta: float, gap_open: float, gap_extend: float
+) -> float:
+    """k/√(k k): k(x, z) = 1 + Σ_π Π_t exp(β score(x_{i_t}, z_{j_t})) Π_t exp(−β(g(i_{t+1} − i_t − 1) + g(j_{t+1} − j_t
+    − 1))).
 
-    Over all lists π of pairs (i_1, j_1), …, (i_r, j_r), r ≥ 1, increasing in i and in j; g(0) = 0, g(p) = gap_open + gap_extend·(p − 1).
+    Over all lists π of pairs (i_1, j_1), …, (i_r, j_r), r ≥ 1, increasing in i and in j; g(0) = 0, g(p) = gap_open +
+    gap_extend·(p − 1).
     """
 
     def g(p: int) -> float:
@@ -194,7 +221,8 @@ def local_alignment(x: Symbols, z: Symbols, score: Callable[[Any, Any], float], 
     return normalized(raw)(x, z)
 
 
-# --- composites ---------------------------------------------------------------------------------------------------------------
+# --- composites
+# ---------------------------------------------------------------------------------------------------------------
 
 
 def reverse_complement(x: str) -> str:

@@ -1,4 +1,6 @@
-"""What a first fit compiles, and that nothing is left to compile after ``mercer compile``; each in a process of its own, with caches of its own."""
+"""What a first fit compiles, and that nothing is left to compile after ``mercer compile``; each in a process of its
+own, with caches of its own.
+"""
 
 from __future__ import annotations
 
@@ -56,17 +58,25 @@ for k in (mc.WeisfeilerLehman(2), mc.ShortestPath().normalized(), mc.Tanimoto(mc
 
 def _where(folder: Path) -> dict[str, str]:
     """The environment of a process whose caches are in a folder."""
-    return os.environ | {"NUMBA_CACHE_DIR": str(folder / "numba"), "XDG_CACHE_HOME": str(folder / "home"), "LOCALAPPDATA": ""}
+    return os.environ | {
+        "NUMBA_CACHE_DIR": str(folder / "numba"),
+        "XDG_CACHE_HOME": str(folder / "home"),
+        "LOCALAPPDATA": "",
+    }
 
 
 def _python(folder: Path, *arguments: str, timeout: float = 300) -> str:
-    result = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=timeout, env=_where(folder))
+    result = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, timeout=timeout, env=_where(folder)
+    )
     assert result.returncode == 0, result.stderr
     return result.stdout
 
 
 def test_a_first_fit_compiles_three_functions_and_none_after_mercer_compile(tmp_path: Path) -> None:
-    """In float32 alone: the loop of the formula, whatever becomes of its values; the mirror in it; SMO. Then all that the kernel may need."""
+    """In float32 alone: the loop of the formula, whatever becomes of its values; the mirror in it; SMO. Then all that
+    the kernel may need.
+    """
     assert _python(tmp_path, "-c", DATA + "mc.SVC().fit(*data(1000)); print(backend.compilations())").split() == ["3"]
     said = _python(tmp_path, "-m", "mercer.app.cli", "compile", "Gaussian()")
     assert said.startswith("compiling Gaussian()\n")
@@ -87,7 +97,9 @@ def test_nothing_is_left_to_compile_for_usual_work(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("variable", "place"), [("XDG_CACHE_HOME", "file"), ("NUMBA_CACHE_DIR", "file/inside")])
-def test_where_nothing_can_be_kept_is_found_before_the_work(variable: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_kept_is_found_before_the_work(
+    variable: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def began() -> Any:
         raise AssertionError("the work began")
 
@@ -125,7 +137,9 @@ def test_every_kind_of_kernel_has_a_sample(kernel: mc.Kernel) -> None:
 
 def test_ctrl_c_ends_it_and_keeps_what_is_done(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mercer.app.cli", "compile"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_where(tmp_path)) as process:
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=_where(tmp_path)
+    ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline().startswith("compiling ")

@@ -9,7 +9,8 @@ import pytest
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
 
-# From the top down: a module may import from its own layer only where the table says so, and otherwise from layers below.
+# From the top down: a module may import from its own layer only where the table says so, and otherwise from layers
+# below.
 LAYERS = [
     {"app"},
     {"plots", "report"},
@@ -37,10 +38,24 @@ HOMES = {
     "distributed": {"distributed"},
     "rdkit": {"data.molecules"},
     "matplotlib": {"plots"},
-    "numba": {"runtime.compiling", "native.atomics", "native.vector", "native.lanes", "engine.cpu", "engine.mirror", "solvers.smo"},
+    "numba": {
+        "runtime.compiling",
+        "native.atomics",
+        "native.vector",
+        "native.lanes",
+        "engine.cpu",
+        "engine.mirror",
+        "solvers.smo",
+    },
     "llvmlite": {"native.atomics", "native.vector", "native.lanes", "engine.cpu", "engine.mirror", "solvers.smo"},
 }
-NEVER = {("solvers", "kernels"), ("estimators", "selection"), ("estimators", "plots"), ("kernels", "engine"), ("solvers", "engine")}
+NEVER = {
+    ("solvers", "kernels"),
+    ("estimators", "selection"),
+    ("estimators", "plots"),
+    ("kernels", "engine"),
+    ("solvers", "engine"),
+}
 
 
 def _modules() -> list[Path]:
@@ -52,9 +67,13 @@ def _name(path: Path) -> str:
 
 
 def _imports(path: Path) -> set[str]:
-    """Absolute names of everything imported anywhere in a file, also inside functions; not what is imported for types only."""
+    """Absolute names of everything imported anywhere in a file, also inside functions; not what is imported for types
+    only.
+    """
     tree = ast.parse(path.read_text())
-    for_types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    for_types = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    ]
     skipped = {id(inner) for node in for_types for inner in ast.walk(node)}
     names = set()
     for node in ast.walk(tree):
@@ -106,8 +125,15 @@ def test_source_files_hold_one_idea() -> None:
 
 
 def test_nobody_outside_asks_of_which_kind_a_gram_is() -> None:
-    """Solvers and estimators ask a Gram for what it can do: no ``isinstance``, ``type`` or ``match`` on its classes outside of ``gram``."""
-    names = {node.name for path in (SOURCE / "gram").glob("*.py") for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ClassDef)}
+    """Solvers and estimators ask a Gram for what it can do: no ``isinstance``, ``type`` or ``match`` on its classes
+    outside of ``gram``.
+    """
+    names = {
+        node.name
+        for path in (SOURCE / "gram").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    }
     kinds = {name for name in names if name.endswith(("Gram", "Part"))}
     assert {"Gram", "KernelGram", "DenseGram", "LowRankGram", "CountsGram", "SparseGram"} <= kinds
     found = []
@@ -115,10 +141,22 @@ def test_nobody_outside_asks_of_which_kind_a_gram_is() -> None:
         if path.parent.name == "gram":
             continue
         for node in ast.walk(ast.parse(path.read_text())):
-            asks = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "issubclass", "type")
+            asks = (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("isinstance", "issubclass", "type")
+            )
             compares = isinstance(node, ast.Compare | ast.match_case)
-            used = {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(node) if isinstance(n, ast.Name | ast.Attribute)}
-            if (asks or compares) and used & kinds and not (asks and _name(path) == "estimators.base" and used & kinds == {"Gram"}):
+            used = {
+                n.id if isinstance(n, ast.Name) else n.attr
+                for n in ast.walk(node)
+                if isinstance(n, ast.Name | ast.Attribute)
+            }
+            if (
+                (asks or compares)
+                and used & kinds
+                and not (asks and _name(path) == "estimators.base" and used & kinds == {"Gram"})
+            ):
                 found.append(f"{_name(path)}: {ast.unparse(node)[:100]}")
     assert not found
 
@@ -126,7 +164,9 @@ def test_nobody_outside_asks_of_which_kind_a_gram_is() -> None:
 def test_nothing_prints() -> None:
     for path in _modules():
         calls = [
-            n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "print"
+            n
+            for n in ast.walk(ast.parse(path.read_text()))
+            if isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and n.func.id == "print"
         ]
         assert not calls, path
 

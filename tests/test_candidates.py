@@ -11,8 +11,16 @@ from mercer.app.candidates import Columns, Entries, candidates, relevance
 from mercer.app.kinds import Kind, infer_kinds
 from mercer.kernels.vectors.standard import Gaussian
 
-FRAME = pl.DataFrame({"a": [1.0, 2.0, 4.0, 7.0], "b": [0.5, None, 2.5, 3.0], "c": ["u", "v", "u", None], "d": ["p", "p", "q", "q"]})
-KINDS = {"a": Kind("numeric", ""), "b": Kind("numeric", ""), "c": Kind("nominal", ""), "d": Kind("nominal", ""), "e": Kind("constant", "")}
+FRAME = pl.DataFrame(
+    {"a": [1.0, 2.0, 4.0, 7.0], "b": [0.5, None, 2.5, 3.0], "c": ["u", "v", "u", None], "d": ["p", "p", "q", "q"]}
+)
+KINDS = {
+    "a": Kind("numeric", ""),
+    "b": Kind("numeric", ""),
+    "c": Kind("nominal", ""),
+    "d": Kind("nominal", ""),
+    "e": Kind("constant", ""),
+}
 
 
 def test_columns_by_what_a_kernel_does_with_them() -> None:
@@ -28,7 +36,11 @@ def test_the_smooth_kernel_is_a_gaussian_over_numbers_and_disagreements() -> Non
     a = FRAME.get_column("a").to_numpy()
     a = (a - a.mean()) / a.std()
     disagree = sum(
-        (np.array(FRAME.get_column(name).to_list(), object)[:, None] != np.array(FRAME.get_column(name).to_list(), object)) for name in "cd"
+        (
+            np.array(FRAME.get_column(name).to_list(), object)[:, None]
+            != np.array(FRAME.get_column(name).to_list(), object)
+        )
+        for name in "cd"
     )
     np.testing.assert_allclose(K, np.exp(-gamma * (a[:, None] - a) ** 2 - 2 * gamma * disagree), rtol=1e-12)
 
@@ -44,7 +56,11 @@ def test_the_spread_of_a_sparse_table_is_its_total_variance() -> None:
     assert relevance(entries, "regression") == []
 
 
-@pytest.mark.parametrize("columns", [Columns(("a", "b"), ("c", "d"), True), Columns(("a",), (), False), Columns((), ("c", "d"), False)], ids=str)
+@pytest.mark.parametrize(
+    "columns",
+    [Columns(("a", "b"), ("c", "d"), True), Columns(("a",), (), False), Columns((), ("c", "d"), False)],
+    ids=str,
+)
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_every_candidate_gives_a_kernel_on_the_table(columns: Columns, task: str) -> None:
     found = candidates(columns, task, 2.0, None)
@@ -65,7 +81,9 @@ def test_no_gradient_over_too_many_columns() -> None:
 
 
 def test_texts_and_sequences_are_compared() -> None:
-    """A table of nothing else, and one with numbers: the kernel sees each column its own way, and tells the classes apart."""
+    """A table of nothing else, and one with numbers: the kernel sees each column its own way, and tells the classes
+    apart.
+    """
     rng = np.random.default_rng(0)
     rows = 60
     label = rng.integers(0, 2, rows)

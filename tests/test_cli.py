@@ -26,16 +26,31 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("flowers")
     iris = load_iris()
     rng = np.random.default_rng(0)
-    frame = pl.DataFrame({name.split(" (")[0].replace(" ", "_"): iris.data[:, j] for j, name in enumerate(iris.feature_names)})
+    frame = pl.DataFrame(
+        {name.split(" (")[0].replace(" ", "_"): iris.data[:, j] for j, name in enumerate(iris.feature_names)}
+    )
     frame = frame.with_columns(
         pl.Series("petal_length", [None if i % 11 == 0 else v for i, v in enumerate(iris.data[:, 2])]),
-        pl.Series("garden", [["north", "south", "west"][i] for i in rng.integers(0, 3, 150)]), pl.Series("plot", ["A"] * 150),
-        pl.Series("species", [str(iris.target_names[t]) for t in iris.target]),
+        pl.Series("garden", [["north", "south", "west"][i] for i in rng.integers(0, 3, 150)]),
+        pl.Series("plot", ["A"] * 150), pl.Series("species", [str(iris.target_names[t]) for t in iris.target]),
     ).sample(fraction=1.0, shuffle=True, seed=1)  # fmt: skip
     frame[:100].write_csv(where / "flowers.csv")
     frame[100:].drop("species").write_csv(where / "new.csv")
     frame[100:].write_parquet(where / "known.parquet")
-    result = runner.invoke(app, ["fit", str(where / "flowers.csv"), "--target", "species", "--time", "4", "--out", str(where / "m.mercer"), "--json"])
+    result = runner.invoke(
+        app,
+        [
+            "fit",
+            str(where / "flowers.csv"),
+            "--target",
+            "species",
+            "--time",
+            "4",
+            "--out",
+            str(where / "m.mercer"),
+            "--json",
+        ],
+    )
     assert result.exit_code == 0, result.output
     summary = json.loads(result.stdout.splitlines()[-1])
     assert (summary["task"], summary["metric"], summary["rows"], summary["classes"]) == (
@@ -63,7 +78,9 @@ def test_fit_then_predict(folder: Path) -> None:
     predicted = _predicted(folder, "new.csv")
     assert np.mean([a == b for a, b in zip(predicted, truth, strict=True)]) > 0.88
     assert _predicted(folder, "known.parquet") == predicted  # the target in the table is not looked at
-    result = runner.invoke(app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "--out", str(folder / "out.csv")])
+    result = runner.invoke(
+        app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "--out", str(folder / "out.csv")]
+    )
     assert result.exit_code == 0
     assert pl.read_csv(folder / "out.csv").get_column("species").to_list() == predicted
 
@@ -76,7 +93,9 @@ def test_predict_takes_columns_as_they_come(folder: Path) -> None:
     assert result.exit_code == 0
     assert result.stdout.splitlines()[1:] == expected
     assert "ignored: extra" in result.stderr
-    new.with_columns(pl.lit("moon").alias("garden"), pl.lit(None).cast(pl.Float64).alias("sepal_width")).write_csv(folder / "unseen.csv")
+    new.with_columns(pl.lit("moon").alias("garden"), pl.lit(None).cast(pl.Float64).alias("sepal_width")).write_csv(
+        folder / "unseen.csv"
+    )
     assert len(_predicted(folder, "unseen.csv")) == len(new)
 
 
@@ -99,7 +118,10 @@ def test_predict_says_what_is_wrong_with_a_table(folder: Path) -> None:
     _refused(folder, "short.csv", new.replace("petal_width", "petal_widht"), "'petal_width'", "petal_widht")
     _refused(folder, "delimiter.csv", new.replace(",", "^"), "one column", "delimiter")
     _refused(
-        folder, "words.csv", new.replace("sepal_length", "sepal_length", 1).replace("\n", "\nlarge,", 1).replace("large,", "large,", 1), "line 2"
+        folder,
+        "words.csv",
+        new.replace("sepal_length", "sepal_length", 1).replace("\n", "\nlarge,", 1).replace("large,", "large,", 1),
+        "line 2",
     )
     lines = new.splitlines()
     lines[3] = ",".join(["large", *lines[3].split(",")[1:]])
@@ -107,7 +129,9 @@ def test_predict_says_what_is_wrong_with_a_table(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("option", ["folder", "nowhere/out.csv", "/proc/out.csv", "out.xlsx"])
-def test_where_nothing_can_be_written_is_found_before_the_work(folder: Path, option: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_can_be_written_is_found_before_the_work(
+    folder: Path, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also by root, who may write where the permissions say otherwise, and not in /proc."""
     (folder / "folder").mkdir(exist_ok=True)
     if option.startswith("/proc") and not Path("/proc").is_dir():
@@ -141,25 +165,44 @@ def test_fit_without_out_checks_the_folder_it_is_in(folder: Path, monkeypatch: p
 def test_a_protected_file_is_found_before_the_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "there.csv").write_text("mine")
     monkeypatch.setattr("os.access", lambda _, mode: mode != os.W_OK)
-    result = runner.invoke(app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "-o", str(folder / "there.csv")])
+    result = runner.invoke(
+        app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "-o", str(folder / "there.csv")]
+    )
     assert result.exit_code == 1
     assert "is there, and protected" in result.stderr
     assert (folder / "there.csv").read_text() == "mine"
 
 
 TOPICS = {
-    "sport": ["the team won the match", "a goal, late in the game", "our players, tired, ran far", "the coach praised the goal"],
-    "food": ["bake the bread, slowly", "salt and butter, a little", "boil the soup with salt", "the bread, with butter"],
-}  # fmt: skip
+    "sport": [
+        "the team won the match",
+        "a goal, late in the game",
+        "our players, tired, ran far",
+        "the coach praised the goal",
+    ],
+    "food": [
+        "bake the bread, slowly",
+        "salt and butter, a little",
+        "boil the soup with salt",
+        "the bread, with butter",
+    ],
+}
 
 
 @pytest.fixture(scope="module")
 def of_texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a model whose only column is of texts."""
     where = tmp_path_factory.mktemp("texts")
-    rows = [(f"{text} {word}", topic) for topic, texts in TOPICS.items() for text in texts for word in ("today", "again", "as ever", "they say")]
+    rows = [
+        (f"{text} {word}", topic)
+        for topic, texts in TOPICS.items()
+        for text in texts
+        for word in ("today", "again", "as ever", "they say")
+    ]
     pl.DataFrame(rows, schema=["text", "topic"], orient="row").write_csv(where / "texts.csv")
-    result = runner.invoke(app, ["fit", str(where / "texts.csv"), "-t", "topic", "--time", "2", "-o", str(where / "m.mercer"), "--json"])
+    result = runner.invoke(
+        app, ["fit", str(where / "texts.csv"), "-t", "topic", "--time", "2", "-o", str(where / "m.mercer"), "--json"]
+    )
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout.splitlines()[-1])["columns"]["text"][0] == "text"
     return where
@@ -199,8 +242,12 @@ def test_predict_tells_one_column_from_several(of_texts: Path) -> None:
 def test_predict_takes_a_file_of_smiles(tmp_path: Path, header: str) -> None:
     pytest.importorskip("rdkit")
     chains = [("C" * k + end, k + (5 if end else 0)) for k in range(1, 9) for end in ("", "O", "N")]
-    pl.DataFrame(chains, schema=["smiles", "size"], orient="row").with_columns(pl.col("size") + 0.5).write_csv(tmp_path / "molecules.csv")
-    result = runner.invoke(app, ["fit", str(tmp_path / "molecules.csv"), "-t", "size", "--time", "2", "-o", str(tmp_path / "m.mercer")])
+    pl.DataFrame(chains, schema=["smiles", "size"], orient="row").with_columns(pl.col("size") + 0.5).write_csv(
+        tmp_path / "molecules.csv"
+    )
+    result = runner.invoke(
+        app, ["fit", str(tmp_path / "molecules.csv"), "-t", "size", "--time", "2", "-o", str(tmp_path / "m.mercer")]
+    )
     assert result.exit_code == 0, result.output
     (tmp_path / "new.smi.txt").write_text(header + "CCCO\nCCN\nCC\n")
     result = runner.invoke(app, ["predict", str(tmp_path / "m.mercer"), str(tmp_path / "new.smi.txt")])
@@ -212,9 +259,17 @@ def test_the_limit_on_reading_is_an_option(folder: Path) -> None:
     result = runner.invoke(app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "--max-bytes", "1kB"])
     assert result.exit_code == 1
     assert "--max-bytes 8GB" in result.stderr
-    result = runner.invoke(app, ["fit", str(folder / "flowers.csv"), "-t", "species", "--max-bytes", "1kB", "-o", str(folder / "never.mercer")])
+    result = runner.invoke(
+        app,
+        ["fit", str(folder / "flowers.csv"), "-t", "species", "--max-bytes", "1kB", "-o", str(folder / "never.mercer")],
+    )
     assert result.exit_code == 1
-    assert runner.invoke(app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "--max-bytes", "1MB"]).exit_code == 0
+    assert (
+        runner.invoke(
+            app, ["predict", str(folder / "m.mercer"), str(folder / "new.csv"), "--max-bytes", "1MB"]
+        ).exit_code
+        == 0
+    )
 
 
 def test_fit_says_what_is_wrong_with_its_input(folder: Path) -> None:
@@ -233,9 +288,19 @@ def test_fit_says_what_is_wrong_with_its_input(folder: Path) -> None:
 
 
 def test_fit_prints_what_it_learned(folder: Path) -> None:
-    result = runner.invoke(app, ["fit", str(folder / "flowers.csv"), "-t", "petal_width", "--time", "3", "-o", str(folder / "width.mercer")])
+    result = runner.invoke(
+        app,
+        ["fit", str(folder / "flowers.csv"), "-t", "petal_width", "--time", "3", "-o", str(folder / "width.mercer")],
+    )
     assert result.exit_code == 0, result.output
-    for word in ("regression", "root mean squared error", "Kernel", "constant, left out", "worse without it", "mercer predict"):
+    for word in (
+        "regression",
+        "root mean squared error",
+        "Kernel",
+        "constant, left out",
+        "worse without it",
+        "mercer predict",
+    ):
         assert word in " ".join(result.output.split())
     assert "Trained on" not in result.output  # all rows
 
@@ -243,7 +308,13 @@ def test_fit_prints_what_it_learned(folder: Path) -> None:
 def test_demo_learns_and_predicts() -> None:
     result = runner.invoke(app, ["demo", "--time", "4"])
     assert result.exit_code == 0, result.output
-    for word in ("mercer fit biopsies.csv", "texture", "missing", "accuracy", "diagnoses that it had not seen are right"):
+    for word in (
+        "mercer fit biopsies.csv",
+        "texture",
+        "missing",
+        "accuracy",
+        "diagnoses that it had not seen are right",
+    ):
         assert word in result.output.replace("\n", " ")
 
 
@@ -273,11 +344,11 @@ def test_versions() -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"], ["fit", "--help"], ["kernels", "--help"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     code = (
-        f"import sys; sys.argv = ['mercer', *{arguments!r}]\n"
-        "from mercer.app.cli import main\n"
-        "try:\n    main()\nexcept SystemExit as e:\n    assert not e.code\n"
-        "heavy = [m for m in ('numpy', 'scipy', 'sklearn', 'numba', 'torch', 'dask', 'matplotlib', 'rdkit', 'polars', 'skops') if m in sys.modules]\n"
-        "assert not heavy, heavy"
+        f"import sys; sys.argv = ['mercer', *{arguments!r}]\nfrom mercer.app.cli import main\ntry:\n    main()\nexcept"
+        " SystemExit as e:\n    assert not e.code\nheavy = [m for m in ('numpy', 'scipy', 'sklearn', 'numba', 'torch',"
+        " 'dask', 'matplotlib', 'rdkit', 'polars', 'skops') if m in sys.modules]\nassert not heavy, heavy"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"}, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"}, timeout=60
+    )
     assert result.returncode == 0, result.stderr

@@ -1,4 +1,6 @@
-"""What a kernel can do, kernels made of it can do as well: counts, features, proofs, derivatives, and what a value costs."""
+"""What a kernel can do, kernels made of it can do as well: counts, features, proofs, derivatives, and what a value
+costs.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def test_a_composition_keeps_what_its_parts_can(name: str, way: str) -> None:
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["spectrum", "gappy"])
 def test_counts_of_compositions_are_their_values(name: str, way: str) -> None:
-    """Against the values of the kernel itself, put together by hand; every way to look at the matrix, of one set and between two."""
+    """Against the values of the kernel itself, put together by hand; every way to look at the matrix, of one set and
+    between two.
+    """
     kernel, X = KERNELS[name]
     phi = kernel.features(X).toarray()
     K = phi @ phi.T
@@ -96,7 +100,9 @@ def test_counts_of_compositions_are_their_values(name: str, way: str) -> None:
         np.testing.assert_allclose(scaled @ scaled.T, expected, **close)
     between = WAYS[way](kernel).gram(X[:25], X[10:])
     np.testing.assert_allclose(between.dense(), expected[:25, 10:], **close)
-    np.testing.assert_allclose(between @ V[10:], expected[:25, 10:] @ V[10:], rtol=1e-9, atol=1e-10 * float(np.abs(expected).max()))
+    np.testing.assert_allclose(
+        between @ V[10:], expected[:25, 10:] @ V[10:], rtol=1e-9, atol=1e-10 * float(np.abs(expected).max())
+    )
     np.testing.assert_allclose(between.T.dense(), expected[10:, :25], **close)
 
 

@@ -12,7 +12,10 @@ from mercer.formula import sqdist
 from mercer.runtime.threads import run_tasks, single_threaded_blas
 
 
-@pytest.mark.parametrize(("text", "size"), [("500MB", 500 * 10**6), ("2GB", 2 * 10**9), ("1.5GiB", 3 * 2**29), ("64 KiB", 65536), ("10", 10), (7, 7)])
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("500MB", 500 * 10**6), ("2GB", 2 * 10**9), ("1.5GiB", 3 * 2**29), ("64 KiB", 65536), ("10", 10), (7, 7)],
+)
 def test_memory_is_read_as_people_write_it(text: str, size: int) -> None:
     assert Compute(memory=text).budget == size
 

@@ -37,7 +37,8 @@ def test_contract(case: Case) -> None:
 def test_float32_stays_float32(case: Case) -> None:
     X = case.data()
     low, high = case.kernel(X.astype(np.float32)), case.kernel(X)
-    bound_to_float64 = any(name in repr(case.kernel) for name in ("Projected", "Categorical"))  # holds, or makes, numbers of its own
+    # holds, or makes, numbers of its own
+    bound_to_float64 = any(name in repr(case.kernel) for name in ("Projected", "Categorical"))
     assert low.dtype == np.float32 or bound_to_float64
     np.testing.assert_allclose(low, high, rtol=2e-4, atol=2e-4 * np.abs(high).max())
 
@@ -47,10 +48,13 @@ def test_every_kernel_is_in_the_table() -> None:
     named = " ".join(type(k).__name__ for case in EVERY for k in _all_parts(case.kernel))
     unbound = ("Centered", "Imputed", "Repaired", "Precomputed", "Standardized", "Fisher")
     missing = [
-        name for name, cls in kernel_classes().items() if cls.__module__.startswith("mercer.") and name not in named.split() and name not in unbound
+        name
+        for name, cls in kernel_classes().items()
+        if cls.__module__.startswith("mercer.") and name not in named.split() and name not in unbound
     ]
     bound = ["Filled", "Shifted"]  # what Imputed and Standardized become when bound: tested in test_inputs
-    normalised = ["Balanced", "Directions", "ExponentialOfDistance"]  # what is computed in place of others: tested in test_scaled
+    # what is computed in place of others: tested in test_scaled
+    normalised = ["Balanced", "Directions", "ExponentialOfDistance"]
     listed = ["ListedGappy"]  # what Gappy is when features are asked for: tested in test_sequences
     assert sorted(missing) == sorted(bound + normalised + listed)
 

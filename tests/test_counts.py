@@ -111,8 +111,14 @@ def test_machines_on_counts() -> None:
     K = k(X)
     a, b = mc.SVC(kernel=k, tol=1e-6).fit(X, y), mc.SVC(kernel="precomputed", tol=1e-6).fit(K, y)
     np.testing.assert_allclose(a.decision_function(X), b.decision_function(K), atol=1e-4)
-    np.testing.assert_allclose(mc.KernelRidge(kernel=k).fit(X, y).predict(X), mc.KernelRidge(kernel="precomputed").fit(K, y).predict(K), atol=1e-6)
     np.testing.assert_allclose(
-        np.abs(mc.KernelPCA(3, kernel=k).fit_transform(X)), np.abs(mc.KernelPCA(3, kernel="precomputed").fit_transform(K)), atol=1e-5
+        mc.KernelRidge(kernel=k).fit(X, y).predict(X),
+        mc.KernelRidge(kernel="precomputed").fit(K, y).predict(K),
+        atol=1e-6,
+    )
+    np.testing.assert_allclose(
+        np.abs(mc.KernelPCA(3, kernel=k).fit_transform(X)),
+        np.abs(mc.KernelPCA(3, kernel="precomputed").fit_transform(K)),
+        atol=1e-5,
     )
     assert sparse.issparse(k.features(X))

@@ -8,7 +8,20 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from mercer.data import Anything, DataError, Graphs, Histograms, Nodes, Ragged, Sequences, Vectors, chunks, select, size, take
+from mercer.data import (
+    Anything,
+    DataError,
+    Graphs,
+    Histograms,
+    Nodes,
+    Ragged,
+    Sequences,
+    Vectors,
+    chunks,
+    select,
+    size,
+    take,
+)
 
 X = np.arange(12.0).reshape(4, 3)
 
@@ -74,8 +87,14 @@ def _spoiled(value: Any, row: int = 2, column: int = 1) -> Any:
         (_spoiled(None), r"Row 2, column 1 is a missing value"),
         (_spoiled(np.inf), r"Row 2, column 1 is infinite"),
         (_spoiled("red"), r"Row 2, column 1 is 'red', not a number.*Categorical"),
-        (pd.DataFrame(_spoiled(np.nan).astype(float), columns=["a", "b", "c"]), r"Row 2, column 'b' \(1\) is a missing"),
-        (pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}), r"Row 0, column 'b' \(1\) is 'x'.*Categorical\(\).on\('b'\)"),
+        (
+            pd.DataFrame(_spoiled(np.nan).astype(float), columns=["a", "b", "c"]),
+            r"Row 2, column 'b' \(1\) is a missing",
+        ),
+        (
+            pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}),
+            r"Row 0, column 'b' \(1\) is 'x'.*Categorical\(\).on\('b'\)",
+        ),
         (pl.DataFrame({"a": [1.0, 2.0], "b": [1.0, None]}), r"Row 1, column 'b' \(1\) is a missing"),
         (sparse.csr_array(_spoiled(np.nan).astype(float)), r"Row 2, column 1"),
         (X[0], r"Expected a 2-D array.*reshape"),
@@ -129,7 +148,14 @@ def test_single_pairs_are_recognised() -> None:
 
 
 def test_other_domains() -> None:
-    for same in (("ab", "c"), pd.Series(["ab", "c"]), np.array(["ab", "c"]), (b"ab", b"c"), [["a", "b"], ["c"]], (x for x in ("ab", "c"))):
+    for same in (
+        ("ab", "c"),
+        pd.Series(["ab", "c"]),
+        np.array(["ab", "c"]),
+        (b"ab", b"c"),
+        [["a", "b"], ["c"]],
+        (x for x in ("ab", "c")),
+    ):
         found = Sequences().check(same)
         assert found.values.tolist() == [98, 99, 100]
         assert found.offsets.tolist() == [0, 2, 3]

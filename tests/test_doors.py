@@ -1,4 +1,6 @@
-"""What comes in from outside, spoiled at random: a hundred cases for each door. ``tests/fuzz_doors.py`` runs for as long as one likes."""
+"""What comes in from outside, spoiled at random: a hundred cases for each door. ``tests/fuzz_doors.py`` runs for as
+long as one likes.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,20 @@ SCRIPT = Path(__file__).parent / "fuzz_doors.py"
 
 
 @pytest.mark.parametrize(
-    "names", [["csv", "text", "lines", "svmlight", "fasta", "npz", "tu", "parse"], ["parquet", "packed", "load"], ["sdf"]], ids=" ".join
+    "names",
+    [["csv", "text", "lines", "svmlight", "fasta", "npz", "tu", "parse"], ["parquet", "packed", "load"], ["sdf"]],
+    ids=" ".join,
 )
 def test_whatever_comes_in_is_taken_or_refused_in_words(names: list[str]) -> None:
     """In a process of its own, whose memory is limited."""
     if "sdf" in names:
         pytest.importorskip("rdkit")
-    done = subprocess.run([sys.executable, str(SCRIPT), "--cases", "120", "--seconds", "60", *names], capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--cases", "120", "--seconds", "60", *names],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
     assert [line.split(":")[0] for line in done.stdout.splitlines()] == names
 
@@ -33,7 +42,9 @@ def test_every_reader_is_a_door() -> None:
 
 
 def test_the_script_finds_what_is_wrong(tmp_path: Path) -> None:
-    """A door with an error of another kind, one that is too slow, one that warns; and the same case again by its number."""
+    """A door with an error of another kind, one that is too slow, one that warns; and the same case again by its
+    number.
+    """
 
     def enter(content: bytes, _: Path) -> None:
         if b"1" in content:

@@ -139,7 +139,9 @@ def test_mean_embedding() -> None:
 
 
 def test_feature_space_distance() -> None:
-    np.testing.assert_allclose(mc.distance(mc.Linear(), X, Y), np.linalg.norm(X[:, None] - Y[None], axis=-1), atol=1e-12)
+    np.testing.assert_allclose(
+        mc.distance(mc.Linear(), X, Y), np.linalg.norm(X[:, None] - Y[None], axis=-1), atol=1e-12
+    )
     D = mc.distance(GAUSSIAN, X)
     assert (np.diagonal(D) == 0).all()
     np.testing.assert_allclose(D**2, 2 - 2 * GAUSSIAN(X), atol=1e-12)
@@ -154,13 +156,19 @@ def test_alignment_and_effective_dimension() -> None:
     np.testing.assert_allclose(mc.effective_dimension(K, 0.5), np.trace(K @ np.linalg.inv(K + 0.5 * np.eye(12))))
     assert mc.effective_dimension(mc.Linear().gram(X), 1e-6) == pytest.approx(4, abs=1e-5)
     bad: Any
-    for bad in (lambda: mc.alignment(K, np.ones((12, 12))), lambda: mc.alignment(K, K[:3, :3]), lambda: mc.effective_dimension(K, 0.0)):
+    for bad in (
+        lambda: mc.alignment(K, np.ones((12, 12))),
+        lambda: mc.alignment(K, K[:3, :3]),
+        lambda: mc.effective_dimension(K, 0.0),
+    ):
         with pytest.raises(ValueError, match=r"constant|same objects|positive"):
             bad()
 
 
 def test_the_nearest_function_of_fewer_centres() -> None:
-    """A projection: what is left over is orthogonal to the centres that are kept, and shrinks as there are more of them."""
+    """A projection: what is left over is orthogonal to the centres that are kept, and shrinks as there are more of
+    them.
+    """
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
     f = RKHSFunction(mc.Gaussian(0.3), X, rng.standard_normal(60))

@@ -91,7 +91,10 @@ def test_rows_and_products_cost_what_they_say() -> None:
 def test_a_dense_matrix_beyond_the_budget_is_refused_before_it_is_computed() -> None:
     counter = Counter()
     gram = Counting(counter).gram(X, compute=Compute(memory="10kB"))
-    with pytest.raises(MemoryError, match=r"40 × 40 matrix of float64 takes 12.8 kB, the memory budget is 10 kB.*lazy.*float32.*Compute\(memory="):
+    with pytest.raises(
+        MemoryError,
+        match=r"40 × 40 matrix of float64 takes 12.8 kB, the memory budget is 10 kB.*lazy.*float32.*Compute\(memory=",
+    ):
         gram.dense()
     assert counter.pairs == 0
     np.testing.assert_allclose(gram @ X, X @ (X.T @ X))
@@ -119,7 +122,9 @@ def test_what_is_not_finite_is_reported_with_kernel_and_pair() -> None:
         lambda g: g.normal(np.ones(25)),
         lambda g: g.rows([5, 7]),
     ):
-        with pytest.raises(FloatingPointError, match=r"kernel Broken\(\) gives inf for the pair \(7, 3\): row 7 of X with row 3 of Y"):
+        with pytest.raises(
+            FloatingPointError, match=r"kernel Broken\(\) gives inf for the pair \(7, 3\): row 7 of X with row 3 of Y"
+        ):
             ask(Broken().gram(Z, Y))
     with pytest.raises(FloatingPointError, match=r"Polynomial.*pair \(0, 0\).*or compute in float64"):
         mc.Polynomial(30)(np.full((2, 3), 1e3, np.float32))
@@ -152,7 +157,9 @@ def test_astype_recomputes() -> None:
     gram = mc.Gaussian(1.0).gram(X.astype(np.float32))
     assert gram.dtype == np.float32
     assert gram.astype(np.float64).dense().dtype == np.float64
-    np.testing.assert_allclose(gram.astype(np.float64).dense(), mc.Gaussian(1.0)(X.astype(np.float32).astype(float)), rtol=1e-13)
+    np.testing.assert_allclose(
+        gram.astype(np.float64).dense(), mc.Gaussian(1.0)(X.astype(np.float32).astype(float)), rtol=1e-13
+    )
     assert mc.Gaussian(1.0).gram(X, compute=Compute(dtype="float32")).dense().dtype == np.float32
 
 

@@ -1,4 +1,6 @@
-"""Graphs and sets as users have them: in every form, broken, huge, strange, in estimators; every kernel against its literal definition."""
+"""Graphs and sets as users have them: in every form, broken, huge, strange, in estimators; every kernel against its
+literal definition.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ from tests.oracles import matrix
 zero_norms_are_expected = pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 
 
-# --- kernels and what they should be ------------------------------------------------------------------------------------------
+# --- kernels and what they should be
+# ------------------------------------------------------------------------------------------
 
 DECAY = 0.03  # below 1/(largest degree)² of graphs with five vertices
 
@@ -110,7 +113,9 @@ every = pytest.mark.parametrize("kernel", EVERY, ids=str)
 explicit = pytest.mark.parametrize("kernel", EXPLICIT, ids=str)
 KINDS = list(itertools.product([False, True], [False, True], [1, 2]))
 kinds = pytest.mark.parametrize(
-    ("directed", "loops", "edge_labels"), KINDS, ids=lambda v: {False: "no", True: "yes"}.get(v, v) if isinstance(v, bool) else v
+    ("directed", "loops", "edge_labels"),
+    KINDS,
+    ids=lambda v: {False: "no", True: "yes"}.get(v, v) if isinstance(v, bool) else v,
 )
 
 
@@ -123,7 +128,9 @@ def graphs(some: Sequence[Plain]) -> list[mc.Graph]:
     return [graph(p) for p in some]
 
 
-def plain_set(seed: int, n: int = 7, directed: bool = False, loops: bool = False, edge_labels: int = 1, n_max: int = 5) -> list[Plain]:
+def plain_set(
+    seed: int, n: int = 7, directed: bool = False, loops: bool = False, edge_labels: int = 1, n_max: int = 5
+) -> list[Plain]:
     """Random graphs, an empty one, a single vertex, and one with no edges."""
     rng = np.random.default_rng(seed)
     some = [random_plain(rng, n_max, 2, edge_labels, directed, loops, density) for density in rng.uniform(0.2, 0.8, n)]
@@ -138,7 +145,9 @@ def permuted(p: Plain, seed: int = 0) -> Plain:
 @kinds
 @every
 def test_every_kernel_is_its_definition(kernel: mc.Kernel, directed: bool, loops: bool, edge_labels: int) -> None:
-    X, Y = (plain_set(seed, 5, directed, loops, edge_labels, 4 if isinstance(kernel, mc.Subgraph) else 5) for seed in (1, 2))
+    X, Y = (
+        plain_set(seed, 5, directed, loops, edge_labels, 4 if isinstance(kernel, mc.Subgraph) else 5) for seed in (1, 2)
+    )
     oracle = ORACLES[kernel]
     expected = oracle(X)
     K = kernel(graphs(X))
@@ -162,7 +171,14 @@ def plains(draw: Any, directed: bool = False) -> Plain:
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize(
     "kernel",
-    [mc.ShortestPath(), mc.PathBag(4, counts=True), mc.WeisfeilerLehman(3), mc.WLOptimalAssignment(2), mc.Walk(3), mc.Graphlet(3)],
+    [
+        mc.ShortestPath(),
+        mc.PathBag(4, counts=True),
+        mc.WeisfeilerLehman(3),
+        mc.WLOptimalAssignment(2),
+        mc.Walk(3),
+        mc.Graphlet(3),
+    ],
     ids=str,
 )
 def test_any_pair_of_graphs(kernel: mc.Kernel, directed: bool) -> None:
@@ -170,7 +186,9 @@ def test_any_pair_of_graphs(kernel: mc.Kernel, directed: bool) -> None:
     @given(plains(directed), plains(directed))
     def check(x: Plain, z: Plain) -> None:
         np.testing.assert_allclose(kernel(graphs([x, z])), ORACLES[kernel]([x, z]), rtol=1e-12)
-        np.testing.assert_array_equal(kernel(graphs([x]), graphs([z])), kernel(graphs([permuted(x)]), graphs([permuted(z, 1)])))
+        np.testing.assert_array_equal(
+            kernel(graphs([x]), graphs([z])), kernel(graphs([permuted(x)]), graphs([permuted(z, 1)]))
+        )
 
     check()
 
@@ -217,13 +235,19 @@ def test_sums_over_walks_near_their_limit(directed: bool) -> None:
 
 def test_sums_over_walks_without_cycles_have_any_decay() -> None:
     X = [Plain(("A", "A", "A"), {(0, 1): None, (1, 2): None}, True), Plain(("A", "A"), {(0, 1): None}, True)]
-    np.testing.assert_allclose(mc.GeometricWalk(0.9)(graphs(X)), of_pairs(truth.geometric_walk, decay=0.9)(X), rtol=1e-12)
-    np.testing.assert_allclose(mc.GeometricWalk(50.0)(graphs(X)), of_pairs(truth.geometric_walk, decay=50.0)(X), rtol=1e-12)
+    np.testing.assert_allclose(
+        mc.GeometricWalk(0.9)(graphs(X)), of_pairs(truth.geometric_walk, decay=0.9)(X), rtol=1e-12
+    )
+    np.testing.assert_allclose(
+        mc.GeometricWalk(50.0)(graphs(X)), of_pairs(truth.geometric_walk, decay=50.0)(X), rtol=1e-12
+    )
 
 
 def test_optimal_assignments_are_the_best_of_all() -> None:
     X = plain_set(5, 6, n_max=4)
-    np.testing.assert_array_equal(mc.WLOptimalAssignment(2)(graphs(X)), of_pairs(truth.wl_optimal_assignment_by_bijections, depth=2)(X))
+    np.testing.assert_array_equal(
+        mc.WLOptimalAssignment(2)(graphs(X)), of_pairs(truth.wl_optimal_assignment_by_bijections, depth=2)(X)
+    )
 
 
 @pytest.mark.parametrize("size", range(1, 7))
@@ -234,17 +258,22 @@ def test_graphlets_of_every_size(size: int, directed: bool) -> None:
     rng = np.random.default_rng(size)
     count = 3 if size > 4 else 6
     X = [random_plain(rng, 7 if size < 6 else 6, 2, 2, directed, True, 0.4) for _ in range(count)]
-    np.testing.assert_array_equal(mc.Graphlet(size)(graphs(X)), of_counts(lambda g: truth.graphlet_features(g, size))(X))
+    np.testing.assert_array_equal(
+        mc.Graphlet(size)(graphs(X)), of_counts(lambda g: truth.graphlet_features(g, size))(X)
+    )
 
 
 def test_subgraphs_of_four_and_five_vertices() -> None:
     rng = np.random.default_rng(4)
     X = [random_plain(rng, 5, 2, 2, False, False, 0.6) for _ in range(4)]
     for size in (4, 5):
-        np.testing.assert_array_equal(mc.Subgraph(size)(graphs(X)), of_counts(lambda g, size=size: truth.subgraph_features(g, size))(X))
+        np.testing.assert_array_equal(
+            mc.Subgraph(size)(graphs(X)), of_counts(lambda g, size=size: truth.subgraph_features(g, size))(X)
+        )
 
 
-# --- isomorphic if and only if of one code ------------------------------------------------------------------------------------
+# --- isomorphic if and only if of one code
+# ------------------------------------------------------------------------------------
 
 
 def least_codes(M: Any) -> Any:
@@ -270,8 +299,18 @@ def connected_ones(M: Any) -> Any:
 def of_digits(m: Any, directed: bool) -> mc.Graph:
     """Digits beside the diagonal are labels of edges, those on it twice the label of the vertex, plus 1 for a loop."""
     n = len(m)
-    edges = [(u, v) for u in range(n) for v in range(n) if (m[u, v] and u != v and (directed or u < v)) or (u == v and m[u, u] % 2)]
-    return mc.Graph(edges, [int(m[v, v]) // 2 for v in range(n)], [int(m[e]) if e[0] != e[1] else 1 for e in edges], directed=directed)
+    edges = [
+        (u, v)
+        for u in range(n)
+        for v in range(n)
+        if (m[u, v] and u != v and (directed or u < v)) or (u == v and m[u, u] % 2)
+    ]
+    return mc.Graph(
+        edges,
+        [int(m[v, v]) // 2 for v in range(n)],
+        [int(m[e]) if e[0] != e[1] else 1 for e in edges],
+        directed=directed,
+    )
 
 
 def digits(rng: Any, count: int, n: int, directed: bool, labels: int, marks: int, loops: bool, density: float) -> Any:
@@ -314,13 +353,24 @@ def test_all_directed_graphs_of_up_to_three_vertices(n: int) -> None:
 @pytest.mark.parametrize(
     ("n", "directed", "labels", "marks", "loops", "density", "count"),
     [
-        (4, False, 1, 2, False, 0.8, 729), (4, False, 2, 2, True, 0.7, 1500), (5, False, 1, 2, False, 0.9, 1500), (5, False, 1, 3, False, 1.0, 1500),
-        (5, False, 2, 1, True, 0.6, 1500), (4, True, 1, 1, False, 0.5, 1500), (4, True, 1, 2, True, 0.5, 1000), (5, True, 1, 1, False, 0.4, 1000),
-        (5, True, 1, 1, False, 0.9, 1000), (6, False, 1, 1, False, 0.5, 400), (6, False, 1, 1, False, 0.8, 400), (6, False, 1, 2, False, 0.9, 300),
+        (4, False, 1, 2, False, 0.8, 729),
+        (4, False, 2, 2, True, 0.7, 1500),
+        (5, False, 1, 2, False, 0.9, 1500),
+        (5, False, 1, 3, False, 1.0, 1500),
+        (5, False, 2, 1, True, 0.6, 1500),
+        (4, True, 1, 1, False, 0.5, 1500),
+        (4, True, 1, 2, True, 0.5, 1000),
+        (5, True, 1, 1, False, 0.4, 1000),
+        (5, True, 1, 1, False, 0.9, 1000),
+        (6, False, 1, 1, False, 0.5, 400),
+        (6, False, 1, 1, False, 0.8, 400),
+        (6, False, 1, 2, False, 0.9, 300),
         (6, True, 1, 1, False, 0.9, 300),
     ],
-)  # fmt: skip
-def test_samples_of_labelled_graphs(n: int, directed: bool, labels: int, marks: int, loops: bool, density: float, count: int) -> None:
+)
+def test_samples_of_labelled_graphs(
+    n: int, directed: bool, labels: int, marks: int, loops: bool, density: float, count: int
+) -> None:
     M = connected_ones(digits(np.random.default_rng(n), count, n, directed, labels, marks, loops, density))
     turned = np.stack([m[np.ix_(p, p)] for m in M[:100] for p in [np.random.default_rng(1).permutation(n)]])
     assert_codes_tell_isomorphism(np.concatenate([M, turned]), directed)
@@ -361,13 +411,21 @@ def test_long_paths_whose_labels_defeat_polynomials_as_codes(n: int) -> None:
 
 
 def test_directed_triples_that_look_alike_from_each_vertex() -> None:
-    one, other = mc.Graph(joined_cycles(5), directed=True), mc.Graph([(v, u) for u, v in joined_cycles(5)], directed=True)
-    assert mc.Graphlet(5)([one, other]).tolist() == [[1, 1], [1, 1]]  # a cycle and the cycle the other way round are isomorphic
-    tournaments = [mc.Graph([(u, (u + d) % 5) for u in range(5) for d in steps], directed=True) for steps in ([1, 2], [1, 3], [2, 4], [4, 3])]
+    one, other = (
+        mc.Graph(joined_cycles(5), directed=True),
+        mc.Graph([(v, u) for u, v in joined_cycles(5)], directed=True),
+    )
+    # a cycle and the cycle the other way round are isomorphic
+    assert mc.Graphlet(5)([one, other]).tolist() == [[1, 1], [1, 1]]
+    tournaments = [
+        mc.Graph([(u, (u + d) % 5) for u in range(5) for d in steps], directed=True)
+        for steps in ([1, 2], [1, 3], [2, 4], [4, 3])
+    ]
     np.testing.assert_array_equal(mc.Graphlet(5)(tournaments), np.ones((4, 4)))
 
 
-# --- what every kernel must keep ----------------------------------------------------------------------------------------------
+# --- what every kernel must keep
+# ----------------------------------------------------------------------------------------------
 
 
 @explicit
@@ -452,7 +510,12 @@ def test_algebra() -> None:
 @zero_norms_are_expected
 @every
 def test_empty_graphs_have_the_value_zero(kernel: mc.Kernel) -> None:
-    Z = [mc.Graph(), mc.Graph([(0, 1)], ["C", "O"]), mc.Graph([], []), mc.Graph(np.empty((0, 2), int), np.array([]), [], n_vertices=0)]
+    Z = [
+        mc.Graph(),
+        mc.Graph([(0, 1)], ["C", "O"]),
+        mc.Graph([], []),
+        mc.Graph(np.empty((0, 2), int), np.array([]), [], n_vertices=0),
+    ]
     K = kernel(Z)
     assert K.shape == (4, 4)
     assert not K[[0, 2, 3]].any()
@@ -483,11 +546,15 @@ def test_features_of_no_graphs() -> None:
     assert mc.VertexHistogram().feature_names([mc.Graph()]) == []
 
 
-# --- names of features --------------------------------------------------------------------------------------------------------
+# --- names of features
+# --------------------------------------------------------------------------------------------------------
 
 
 def counted(names: list[Any], phi: Any) -> list[dict[Any, float]]:
-    return [{names[j]: v for j, v in zip(row.indices, row.data, strict=True)} for row in (phi[[i]] for i in range(phi.shape[0]))]
+    return [
+        {names[j]: v for j, v in zip(row.indices, row.data, strict=True)}
+        for row in (phi[[i]] for i in range(phi.shape[0]))
+    ]
 
 
 def test_names_of_labels() -> None:
@@ -555,7 +622,8 @@ def test_names_of_features_of_columns(kernel: mc.Kernel) -> None:
     assert len(kernel.feature_names(frame)) == kernel.features(frame).shape[1]
 
 
-# --- every form of input ------------------------------------------------------------------------------------------------------
+# --- every form of input
+# ------------------------------------------------------------------------------------------------------
 
 
 def bonded(seed: int, n: int, directed: bool = False) -> list[Plain]:
@@ -616,7 +684,10 @@ class FakeIgraph:
     def __init__(self, p: Plain, label: str = "label") -> None:
         self.p = p
         marks = list(p.edges.values())
-        self.vs, self.es = self.Sequence({label: list(p.labels)}), self.Sequence({} if None in marks else {label: marks})
+        self.vs, self.es = (
+            self.Sequence({label: list(p.labels)}),
+            self.Sequence({} if None in marks else {label: marks}),
+        )
 
     def get_edgelist(self) -> list[tuple[int, int]]:
         return list(self.p.edges)
@@ -660,9 +731,17 @@ MARKED: dict[str, Callable[[Plain], Any]] = {
     "edges, labels, edge labels": lambda p: (list(p.edges), list(p.labels), list(p.edges.values())),
     "lists, tuple of labels": lambda p: ([list(e) for e in p.edges], p.labels, tuple(p.edges.values())),
     "arrays": lambda p: (np.array(list(p.edges)), np.array(p.labels), np.array(list(p.edges.values()))),
-    "small arrays": lambda p: (np.array(list(p.edges), np.uint8), np.array(p.labels, object), np.array(list(p.edges.values()), np.int8)),
+    "small arrays": lambda p: (
+        np.array(list(p.edges), np.uint8),
+        np.array(p.labels, object),
+        np.array(list(p.edges.values()), np.int8),
+    ),
     "edges, labels, dictionary": lambda p: (list(p.edges), list(p.labels), dict(p.edges)),
-    "edges in both directions": lambda p: ([s[:2] for s in truth.steps(p)], list(p.labels), [s[2] for s in truth.steps(p)]),
+    "edges in both directions": lambda p: (
+        [s[:2] for s in truth.steps(p)],
+        list(p.labels),
+        [s[2] for s in truth.steps(p)],
+    ),
     "edges backwards": lambda p: ([e[::-1] for e in p.edges][::-1], list(p.labels), list(p.edges.values())[::-1]),
     "names": lambda p: (
         [(title(u), title(v)) for u, v in p.edges],
@@ -674,7 +753,11 @@ MARKED: dict[str, Callable[[Plain], Any]] = {
         names_reversed(p, place),
         {(place(u), place(v)): m for (u, v), m in p.edges.items()},
     ),
-    "names, list of edge labels": lambda p: ([(title(u), title(v)) for u, v in p.edges], names_reversed(p, title), list(p.edges.values())),
+    "names, list of edge labels": lambda p: (
+        [(title(u), title(v)) for u, v in p.edges],
+        names_reversed(p, title),
+        list(p.edges.values()),
+    ),
     "adjacency, labels, dictionary": lambda p: (adjacency(p), list(p.labels), dict(p.edges)),
     "neighbours, labels, dictionary": lambda p: (neighbours(p), list(p.labels), dict(p.edges)),
     "neighbours by name": lambda p: (
@@ -682,7 +765,11 @@ MARKED: dict[str, Callable[[Plain], Any]] = {
         names_reversed(p, title),
         {(title(u), title(v)): m for (u, v), m in p.edges.items()},
     ),
-    "dictionary of edges": lambda p: {"edges": list(p.edges), "labels": list(p.labels), "edge_labels": list(p.edges.values())},
+    "dictionary of edges": lambda p: {
+        "edges": list(p.edges),
+        "labels": list(p.labels),
+        "edge_labels": list(p.edges.values()),
+    },
     "dictionary, named": lambda p: {
         "edges": [(title(u), title(v)) for u, v in p.edges],
         "labels": names_reversed(p, title),
@@ -695,7 +782,9 @@ MARKED: dict[str, Callable[[Plain], Any]] = {
         "edge_attr": edge_index(p)[1][:, None].astype(float),
         "num_nodes": len(p.labels),
     },
-    "object with edge_index": lambda p: SimpleNamespace(edge_index=edge_index(p)[0], labels=list(p.labels), edge_attr=edge_index(p)[1], y=3),
+    "object with edge_index": lambda p: SimpleNamespace(
+        edge_index=edge_index(p)[0], labels=list(p.labels), edge_attr=edge_index(p)[1], y=3
+    ),
     "igraph": FakeIgraph,
     "a matrix of edge labels": lambda p: (adjacency(p), list(p.labels), _mark_matrix(p)),
 }
@@ -718,16 +807,47 @@ BARE: dict[str, Callable[[Plain], Any]] = {
     "neighbours, one way": lambda p: ({v: [w for w in n if w > v] for v, n in neighbours(p).items()}, list(p.labels)),
     "networkx, no edge labels": networked,
     "igraph, no edge labels": FakeIgraph,
-    "edges and labels in a dictionary": lambda p: {"edges": np.array(list(p.edges)), "label": np.array(p.labels), "n_vertices": len(p.labels)},
+    "edges and labels in a dictionary": lambda p: {
+        "edges": np.array(list(p.edges)),
+        "label": np.array(p.labels),
+        "n_vertices": len(p.labels),
+    },
 }
 CODED: dict[str, Callable[[Plain], Any]] = {
-    "one-hot rows": lambda p: {"edge_index": edge_index(p)[0], "x": one_hot(p), "edge_attr": edge_index(p)[1], "num_nodes": len(p.labels)},
-    "one-hot of bools": lambda p: {"edge_index": edge_index(p)[0], "x": one_hot(p).astype(bool), "edge_attr": edge_index(p)[1]},
-    "one-hot in an object": lambda p: SimpleNamespace(edge_index=edge_index(p)[0], x=one_hot(p), edge_attr=edge_index(p)[1], num_nodes=None),
-    "floats as labels": lambda p: (list(p.edges), [float("CNO".index(x)) for x in p.labels], [float(m) for m in p.edges.values()]),
-    "array of floats": lambda p: (list(p.edges), np.array(coded(p).labels, float), np.array(list(p.edges.values()), np.float32)),
-    "array of bytes": lambda p: (list(p.edges), np.array(coded(p).labels, np.uint8), np.array(list(p.edges.values()), np.uint64)),
-    "numbers of NumPy": lambda p: (list(p.edges), [np.int64(x) for x in coded(p).labels], [np.int8(m) for m in p.edges.values()]),
+    "one-hot rows": lambda p: {
+        "edge_index": edge_index(p)[0],
+        "x": one_hot(p),
+        "edge_attr": edge_index(p)[1],
+        "num_nodes": len(p.labels),
+    },
+    "one-hot of bools": lambda p: {
+        "edge_index": edge_index(p)[0],
+        "x": one_hot(p).astype(bool),
+        "edge_attr": edge_index(p)[1],
+    },
+    "one-hot in an object": lambda p: SimpleNamespace(
+        edge_index=edge_index(p)[0], x=one_hot(p), edge_attr=edge_index(p)[1], num_nodes=None
+    ),
+    "floats as labels": lambda p: (
+        list(p.edges),
+        [float("CNO".index(x)) for x in p.labels],
+        [float(m) for m in p.edges.values()],
+    ),
+    "array of floats": lambda p: (
+        list(p.edges),
+        np.array(coded(p).labels, float),
+        np.array(list(p.edges.values()), np.float32),
+    ),
+    "array of bytes": lambda p: (
+        list(p.edges),
+        np.array(coded(p).labels, np.uint8),
+        np.array(list(p.edges.values()), np.uint64),
+    ),
+    "numbers of NumPy": lambda p: (
+        list(p.edges),
+        [np.int64(x) for x in coded(p).labels],
+        [np.int8(m) for m in p.edges.values()],
+    ),
 }
 CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "tuple": tuple,
@@ -763,12 +883,21 @@ def _with_zeros(A: Any) -> Any:
 
 X = bonded(0, 8)
 OTHERS = [*bonded(1, 4), X[0]]
-SOME = [mc.WeisfeilerLehman(2), mc.ShortestPath(), mc.EdgeHistogram(), mc.PathBag(3), mc.GeometricWalk(0.01), mc.Graphlet(3)]
+SOME = [
+    mc.WeisfeilerLehman(2),
+    mc.ShortestPath(),
+    mc.EdgeHistogram(),
+    mc.PathBag(3),
+    mc.GeometricWalk(0.01),
+    mc.Graphlet(3),
+]
 
 
 def assert_equal(kernel: mc.Kernel, found: Any, expected: Any) -> None:
     """To the bit, but for sums that have a last digit to round."""
-    np.testing.assert_allclose(found, expected, rtol=1e-14 if isinstance(kernel, mc.GeometricWalk) else 0, err_msg=str(kernel))
+    np.testing.assert_allclose(
+        found, expected, rtol=1e-14 if isinstance(kernel, mc.GeometricWalk) else 0, err_msg=str(kernel)
+    )
 
 
 def assert_same(form: Callable[[Plain], Any], left: list[Plain], right: list[Plain]) -> None:
@@ -793,17 +922,27 @@ def test_every_form_of_numbers_as_labels(form: str) -> None:
     for kernel in SOME:
         same = [CODED[form](p) for p in X]
         np.testing.assert_array_equal(kernel(same), kernel(graphs([coded(p) for p in X])), str(kernel))
-        np.testing.assert_array_equal(kernel(same, graphs([coded(p) for p in OTHERS])), kernel(*(graphs([coded(p) for p in Z]) for Z in (X, OTHERS))))
+        np.testing.assert_array_equal(
+            kernel(same, graphs([coded(p) for p in OTHERS])),
+            kernel(*(graphs([coded(p) for p in Z]) for Z in (X, OTHERS))),
+        )
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_every_container(container: str) -> None:
     held = CONTAINERS[container]
-    forms = [graph, MARKED["edges, labels, edge labels"], MARKED["dictionary of edges"], MARKED["object with edge_index"]]
+    forms = [
+        graph,
+        MARKED["edges, labels, edge labels"],
+        MARKED["dictionary of edges"],
+        MARKED["object with edge_index"],
+    ]
     for form in forms[:1] if container == "a table of one column" else forms:
         for kernel in (mc.WeisfeilerLehman(2), mc.WeisfeilerLehman(2) + mc.ShortestPath(), mc.Walk(1).normalized()):
             np.testing.assert_array_equal(kernel(held([form(p) for p in X])), kernel(graphs(X)))
-            np.testing.assert_array_equal(kernel(held([form(p) for p in OTHERS]), graphs(X)), kernel(graphs(OTHERS), graphs(X)))
+            np.testing.assert_array_equal(
+                kernel(held([form(p) for p in OTHERS]), graphs(X)), kernel(graphs(OTHERS), graphs(X))
+            )
 
 
 def test_forms_can_be_mixed() -> None:
@@ -840,18 +979,32 @@ def test_edges_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    "form", ["edge_index", "edge_index, column of edge labels", "object with edge_index", "igraph", "networkx", "networkx, tuples"]
+    "form",
+    [
+        "edge_index",
+        "edge_index, column of edge labels",
+        "object with edge_index",
+        "igraph",
+        "networkx",
+        "networkx, tuples",
+    ],
 )
 def test_every_form_of_directed_graphs(form: str) -> None:
     assert_same(MARKED[form], bonded(3, 8, True), bonded(4, 4, True))
 
 
-@pytest.mark.parametrize("form", ["adjacency", "csr", "coo", "nested lists", "networkx, no edge labels", "igraph, no edge labels"])
+@pytest.mark.parametrize(
+    "form", ["adjacency", "csr", "coo", "nested lists", "networkx, no edge labels", "igraph, no edge labels"]
+)
 def test_every_form_of_directed_graphs_without_edge_labels(form: str) -> None:
     assert_same(BARE[form], [unmarked(p) for p in bonded(3, 8, True)], [unmarked(p) for p in bonded(4, 4, True)])
 
 
-@pytest.mark.parametrize("kernel", [mc.ShortestPath(), mc.PathBag(2), mc.WeisfeilerLehman(2), mc.Graphlet(2), mc.Subgraph(2), mc.Walk(2)], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    [mc.ShortestPath(), mc.PathBag(2), mc.WeisfeilerLehman(2), mc.Graphlet(2), mc.Subgraph(2), mc.Walk(2)],
+    ids=str,
+)
 def test_an_undirected_graph_prefers_no_direction(kernel: mc.Kernel) -> None:
     names = ["C", "O", "N", "F", "S", "P"]
     for a, b in itertools.combinations(names, 2):
@@ -860,7 +1013,11 @@ def test_an_undirected_graph_prefers_no_direction(kernel: mc.Kernel) -> None:
         assert K[0, 0] == K[1, 0], (a, b)
 
 
-@pytest.mark.parametrize("kernel", [mc.VertexHistogram(), mc.PathBag(2), mc.WeisfeilerLehman(2), mc.Graphlet(1), mc.Subgraph(2), mc.Walk(0)], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    [mc.VertexHistogram(), mc.PathBag(2), mc.WeisfeilerLehman(2), mc.Graphlet(1), mc.Subgraph(2), mc.Walk(0)],
+    ids=str,
+)
 def test_without_edges_there_is_no_direction(kernel: mc.Kernel) -> None:
     Z = [mc.Graph([], ["C", "O"], directed=directed) for directed in (False, True)]
     K = kernel(Z)
@@ -872,7 +1029,9 @@ def test_other_names_of_attributes() -> None:
     kernel, expected = mc.WeisfeilerLehman(2), mc.WeisfeilerLehman(2)(graphs(X))
     named = [networked(p, title, "element", "bond") for p in X]
     np.testing.assert_array_equal(kernel(mc.as_graphs(named, label="element", edge_label="bond")), expected)
-    np.testing.assert_array_equal(kernel(mc.as_graphs([FakeIgraph(p, "element") for p in X], label="element", edge_label="element")), expected)
+    np.testing.assert_array_equal(
+        kernel(mc.as_graphs([FakeIgraph(p, "element") for p in X], label="element", edge_label="element")), expected
+    )
     np.testing.assert_array_equal(kernel(mc.as_graphs(graphs(X))), expected)
     g = nx.path_graph(3)
     nx.set_node_attributes(g, {v: [v, 2.0] for v in g}, "place")
@@ -899,11 +1058,26 @@ def test_tensors() -> None:
     expected = graph(coded(p))
     for given_graph in (
         {"edge_index": index, "x": torch.from_numpy(one_hot(p)), "edge_attr": marks},
-        {"edge_index": index, "x": torch.from_numpy(one_hot(p)).float(), "edge_attr": torch.nn.functional.one_hot(marks)},
-        {"edge_index": index.to(torch.int32), "labels": torch.tensor(coded(p).labels), "edge_attr": marks[:, None].double()},
-        SimpleNamespace(edge_index=index, x=torch.from_numpy(one_hot(p)).long(), edge_attr=marks, num_nodes=len(p.labels)),
+        {
+            "edge_index": index,
+            "x": torch.from_numpy(one_hot(p)).float(),
+            "edge_attr": torch.nn.functional.one_hot(marks),
+        },
+        {
+            "edge_index": index.to(torch.int32),
+            "labels": torch.tensor(coded(p).labels),
+            "edge_attr": marks[:, None].double(),
+        },
+        SimpleNamespace(
+            edge_index=index, x=torch.from_numpy(one_hot(p)).long(), edge_attr=marks, num_nodes=len(p.labels)
+        ),
         (index.T, torch.tensor(coded(p).labels), marks),
-        {"edge_index": index, "labels": torch.tensor(coded(p).labels), "edge_attr": marks, "x": torch.rand(len(p.labels), 4)},
+        {
+            "edge_index": index,
+            "labels": torch.tensor(coded(p).labels),
+            "edge_attr": marks,
+            "x": torch.rand(len(p.labels), 4),
+        },
     ):
         for kernel in SOME:
             assert kernel([given_graph], [expected])[0, 0] == kernel([expected])[0, 0]
@@ -920,7 +1094,10 @@ def test_rows_that_are_no_labels_are_attributes() -> None:
 
 
 def test_one_hot_rows_of_graphs_without_vertices() -> None:
-    Z = [{"edge_index": np.empty((2, 0), int), "x": np.empty((0, 3)), "num_nodes": 0}, {"edge_index": [[0], [1]], "x": np.eye(3)[:2]}]
+    Z = [
+        {"edge_index": np.empty((2, 0), int), "x": np.empty((0, 3)), "num_nodes": 0},
+        {"edge_index": [[0], [1]], "x": np.eye(3)[:2]},
+    ]
     assert mc.VertexHistogram()(Z).tolist() == [[0, 0], [0, 2]]
 
 
@@ -932,7 +1109,11 @@ def test_a_graph_without_vertices_may_have_attributes() -> None:
 
 
 def test_vertices_without_edges_are_there() -> None:
-    one = [mc.Graph([(0, 1)], n_vertices=4), (np.diag([1, 0, 0], 1) + np.diag([1, 0, 0], -1), None), {"edge_index": [[0, 1], [1, 0]], "num_nodes": 4}]
+    one = [
+        mc.Graph([(0, 1)], n_vertices=4),
+        (np.diag([1, 0, 0], 1) + np.diag([1, 0, 0], -1), None),
+        {"edge_index": [[0, 1], [1, 0]], "num_nodes": 4},
+    ]
     assert mc.VertexHistogram()(one).tolist() == [[16.0] * 3] * 3
     assert mc.VertexHistogram()([({"a": ["b"], "b": [], "c": []}, {"a": 1, "b": 1, "c": 1})]).tolist() == [[9.0]]
 
@@ -950,7 +1131,10 @@ def test_a_dictionary_may_be_directed() -> None:
     assert found.edges.tolist() == [[1, 0]]
 
 
-@pytest.mark.parametrize("form", ["networkx", "arrays", "names", "adjacency, labels, dictionary", "edge_index", "igraph", "dictionary of edges"])
+@pytest.mark.parametrize(
+    "form",
+    ["networkx", "arrays", "names", "adjacency, labels, dictionary", "edge_index", "igraph", "dictionary of edges"],
+)
 def test_loops_in_every_form(form: str) -> None:
     looped = [Plain(p.labels, {**p.edges, (1, 1): 2, (2, 2): 1}) for p in X]
     assert_same(MARKED[form], looped, looped[:3])
@@ -972,7 +1156,10 @@ def test_rows_of_an_edge_are_one_label_whatever_the_other_edges_of_the_graph() -
 
 
 def test_edges_given_twice_are_one() -> None:
-    once, twice = mc.Graph([(0, 1), (1, 2)], "ABC", ["x", "y"]), mc.Graph([(1, 0), (2, 1), (0, 1), (1, 2), (1, 2)], "ABC", ["x", "y", "x", "y", "y"])
+    once, twice = (
+        mc.Graph([(0, 1), (1, 2)], "ABC", ["x", "y"]),
+        mc.Graph([(1, 0), (2, 1), (0, 1), (1, 2), (1, 2)], "ABC", ["x", "y", "x", "y", "y"]),
+    )
     for kernel in SOME:
         K = kernel([once, twice])
         assert (K[0, 0] == K).all()
@@ -981,17 +1168,29 @@ def test_edges_given_twice_are_one() -> None:
     assert len(mc.Graph([(1, 1), (1, 1)]).edges) == 1
 
 
-# --- labels -------------------------------------------------------------------------------------------------------------------
+# --- labels
+# -------------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        (1, 1.0), (True, 1), (np.int8(3), 3), (np.float32(0.5), 0.5), (np.str_("ab"), "ab"), ((1, 2), (1.0, 2.0)), (("a", np.int64(2)), ("a", 2)),
-        (-0.0, 0), (2**70, float(2**70)), (b"A", np.bytes_(b"A")), (np.True_, 1), (2**62, 2.0**62), (-(2**63), -(2.0**63)),
+        (1, 1.0),
+        (True, 1),
+        (np.int8(3), 3),
+        (np.float32(0.5), 0.5),
+        (np.str_("ab"), "ab"),
+        ((1, 2), (1.0, 2.0)),
+        (("a", np.int64(2)), ("a", 2)),
+        (-0.0, 0),
+        (2**70, float(2**70)),
+        (b"A", np.bytes_(b"A")),
+        (np.True_, 1),
+        (2**62, 2.0**62),
+        (-(2**63), -(2.0**63)),
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_labels_that_are_equal_are_the_same(a: Any, b: Any) -> None:
     assert a == b
     assert mc.VertexHistogram()([mc.Graph([], [a])], [mc.Graph([], [b])])[0, 0] == 1.0
@@ -1002,15 +1201,22 @@ def test_labels_that_are_equal_are_the_same(a: Any, b: Any) -> None:
 
 def test_labels_that_differ_are_different() -> None:
     labels: list[Any] = [
-        0, 1, "1", b"1", 1.5, "1.5", "one", ("one",), ("on", "e"), (1,), ((1,),), "", "(1,)", "None", 10**30, "é", "e\u0301", -1, 2**62, -(2**62),
-        2**62 - 1, 2**63, 2**64 - 1, 2**53, 2**53 + 1, float("inf"), "\ud800", "\0", " ", (), "()",
+        0, 1, "1", b"1", 1.5, "1.5", "one", ("one",), ("on", "e"), (1,), ((1,),), "", "(1,)", "None", 10**30, "é",
+        "e\u0301", -1, 2**62, -(2**62), 2**62 - 1, 2**63, 2**64 - 1, 2**53, 2**53 + 1, float("inf"), "\ud800", "\0",
+        " ", (), "()",
     ]  # fmt: skip
     np.testing.assert_array_equal(mc.VertexHistogram()([mc.Graph([], [x]) for x in labels]), np.eye(len(labels)))
-    np.testing.assert_array_equal(mc.EdgeHistogram()([mc.Graph([(0, 1)], None, [x]) for x in labels]), np.eye(len(labels)))
-    np.testing.assert_array_equal(mc.VertexHistogram()([mc.Graph([], [x]) for x in labels], [mc.Graph(n_vertices=1)]), np.zeros((len(labels), 1)))
+    np.testing.assert_array_equal(
+        mc.EdgeHistogram()([mc.Graph([(0, 1)], None, [x]) for x in labels]), np.eye(len(labels))
+    )
+    np.testing.assert_array_equal(
+        mc.VertexHistogram()([mc.Graph([], [x]) for x in labels], [mc.Graph(n_vertices=1)]), np.zeros((len(labels), 1))
+    )
 
 
-@pytest.mark.parametrize("value", [0, -1, 2**31, 2**53 + 1, 2**61, 2**62 - 1, 2**62, 2**62 + 5, 2**63 - 1, -(2**62), -(2**63)])
+@pytest.mark.parametrize(
+    "value", [0, -1, 2**31, 2**53 + 1, 2**61, 2**62 - 1, 2**62, 2**62 + 5, 2**63 - 1, -(2**62), -(2**63)]
+)
 def test_large_numbers_are_the_same_label_in_arrays_and_lists(value: int) -> None:
     forms = [[value], np.array([value]), [np.int64(value)], np.array([value], object)]
     for a, b in itertools.product(forms, repeat=2):
@@ -1019,7 +1225,13 @@ def test_large_numbers_are_the_same_label_in_arrays_and_lists(value: int) -> Non
 
 
 def test_large_numbers_in_arrays_of_different_types_are_themselves() -> None:
-    Z = [np.array([2**63 + 5], np.uint64), np.array([2**63 + 6], np.uint64), np.array([-(2**63) + 5]), np.array([2**53]), np.array([2**53 + 1])]
+    Z = [
+        np.array([2**63 + 5], np.uint64),
+        np.array([2**63 + 6], np.uint64),
+        np.array([-(2**63) + 5]),
+        np.array([2**53]),
+        np.array([2**53 + 1]),
+    ]
     np.testing.assert_array_equal(mc.VertexHistogram()([mc.Graph([], z) for z in Z]), np.eye(5))
     Z = [np.array([2**53 + 1]), np.array([2**53], np.uint64)]
     np.testing.assert_array_equal(mc.VertexHistogram()([mc.Graph([], z) for z in Z]), np.eye(2))
@@ -1029,17 +1241,26 @@ def test_large_numbers_in_arrays_of_different_types_are_themselves() -> None:
 
 def test_labels_are_the_same_in_every_process() -> None:
     script = (
-        "import mercer as mc; from mercer.data import Graphs; "
-        "p = Graphs().check([mc.Graph([(0, 1)], ['ab', ('x', 1)], [frozenset('pqrs')]), mc.Graph([], [2.5, -3, b'x'])]); print(p.labels, p.marks)"
+        "import mercer as mc; from mercer.data import Graphs; p = Graphs().check([mc.Graph([(0, 1)], ['ab', ('x', 1)],"
+        " [frozenset('pqrs')]), mc.Graph([], [2.5, -3, b'x'])]); print(p.labels, p.marks)"
     )
-    found = subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": "1"}, capture_output=True, text=True).stdout
+    found = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": "1"}, capture_output=True, text=True
+    ).stdout
     here = Graphs().check([mc.Graph([(0, 1)], ["ab", ("x", 1)], [frozenset("pqrs")]), mc.Graph([], [2.5, -3, b"x"])])
     assert found.split() == f"{here.labels} {here.marks}".split()
 
 
 def test_labels_never_seen() -> None:
     Z, y = labelled()
-    for kernel in (mc.VertexHistogram(), mc.WeisfeilerLehman(2), mc.PathBag(3), mc.Walk(2), mc.ShortestPath(), mc.Graphlet(2)):
+    for kernel in (
+        mc.VertexHistogram(),
+        mc.WeisfeilerLehman(2),
+        mc.PathBag(3),
+        mc.Walk(2),
+        mc.ShortestPath(),
+        mc.Graphlet(2),
+    ):
         model = mc.SVC(kernel=kernel, C=1.0).fit(Z, y)
         new = [mc.Graph([(0, 1)], ["Xx", "Yy"]), mc.Graph([(0, 1)], [10**40, ("a", "b")]), mc.Graph([(0, 1)]), Z[0]]
         values = model.decision_function(new)
@@ -1068,7 +1289,8 @@ def test_many_labels() -> None:
     assert time.perf_counter() - began < 20
 
 
-# --- molecules ----------------------------------------------------------------------------------------------------------------
+# --- molecules
+# ----------------------------------------------------------------------------------------------------------------
 
 MOLECULES = {
     "CCO": mc.Graph([(0, 1), (1, 2)], ["C", "C", "O"], [1, 1]),
@@ -1082,7 +1304,9 @@ MOLECULES = {
     "C": mc.Graph([], ["C"]),
     "": mc.Graph(),
     "CC(=O)O": mc.Graph([(0, 1), (1, 2), (1, 3)], ["C", "C", "O", "O"], [1, 2, 1]),
-    "C[C@H](N)C(=O)O": mc.Graph([(0, 1), (1, 2), (1, 3), (3, 4), (3, 5)], ["C", "C", "N", "C", "O", "O"], [1, 1, 1, 2, 1]),
+    "C[C@H](N)C(=O)O": mc.Graph(
+        [(0, 1), (1, 2), (1, 3), (3, 4), (3, 5)], ["C", "C", "N", "C", "O", "O"], [1, 1, 1, 2, 1]
+    ),
 }
 SMILES, DRAWN = list(MOLECULES), list(MOLECULES.values())
 
@@ -1105,9 +1329,11 @@ def test_every_column_of_molecules() -> None:
     kernel = mc.Tanimoto(mc.PathBag(7)).atoms()
     K = kernel(DRAWN)
     forms: list[Callable[[list[str]], Any]] = [
-        tuple, iter, np.array, pd.Series, pl.Series, lambda x: np.array(x, object), lambda x: pd.Series(x, dtype="string"),
-        lambda x: pd.Series(x, index=range(len(x), 0, -1)), lambda x: pd.Series(x, dtype="category"), lambda x: pl.Series(x, dtype=pl.Categorical),
-        lambda x: pd.DataFrame({"smiles": x}), lambda x: pl.DataFrame({"smiles": x}), lambda x: np.array(x, dtype=np.dtypes.StringDType()),
+        tuple, iter, np.array, pd.Series, pl.Series, lambda x: np.array(x, object),
+        lambda x: pd.Series(x, dtype="string"), lambda x: pd.Series(x, index=range(len(x), 0, -1)),
+        lambda x: pd.Series(x, dtype="category"), lambda x: pl.Series(x, dtype=pl.Categorical),
+        lambda x: pd.DataFrame({"smiles": x}), lambda x: pl.DataFrame({"smiles": x}),
+        lambda x: np.array(x, dtype=np.dtypes.StringDType()),
     ]  # fmt: skip
     for form in forms:
         np.testing.assert_array_equal(kernel(form(SMILES)), K)
@@ -1130,7 +1356,12 @@ def test_strings_that_are_no_molecules_are_named(text: str) -> None:
 
 @pytest.mark.parametrize(
     "column",
-    [pd.Series(["CCO", "C", None]), pd.Series(["CCO", "C", np.nan]), pd.Series(["C", "C", pd.NA], dtype="string"), pl.Series(["C", "C", None])],
+    [
+        pd.Series(["CCO", "C", None]),
+        pd.Series(["CCO", "C", np.nan]),
+        pd.Series(["C", "C", pd.NA], dtype="string"),
+        pl.Series(["C", "C", None]),
+    ],
 )
 def test_missing_molecules_are_named(column: Any) -> None:
     pytest.importorskip("rdkit")
@@ -1138,7 +1369,8 @@ def test_missing_molecules_are_named(column: Any) -> None:
         mc.WeisfeilerLehman(2)(column)
 
 
-# --- errors that say where ----------------------------------------------------------------------------------------------------
+# --- errors that say where
+# ----------------------------------------------------------------------------------------------------
 
 GOOD = mc.Graph([(0, 1)], ["C", "O"])
 LABELS = ["a", "b", "c"]
@@ -1155,7 +1387,10 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "floats in edge_index": ({"edge_index": [[0.5, 1], [1, 2.7]]}, r"numbers"),
     "bools": (([(True, False)], LABELS), r"pairs of vertex numbers"),
     "three columns": (([(0, 1, 2)], LABELS), r"pairs of vertex numbers.*\(1, 3\)"),
-    "three columns, floats": (np.array([[0, 1, 2.0], [1, 2, 3.0], [0, 2, 1.0], [0, 1, 1.0]]), r"pairs of vertex numbers.*\(4, 3\)"),
+    "three columns, floats": (
+        np.array([[0, 1, 2.0], [1, 2, 3.0], [0, 2, 1.0], [0, 1, 1.0]]),
+        r"pairs of vertex numbers.*\(4, 3\)",
+    ),
     "three columns of names": (([("a", "b", 2.0)], {"a": 1, "b": 2}), r"edge|pair"),
     "edges of different lengths": (([(0, 1), (1,)], LABELS), r"pairs"),
     "edges that are numbers": (([0, 1, 2], LABELS), r"pairs|edges"),
@@ -1167,16 +1402,25 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "a number of edges": ((3, LABELS), r"edges"),
     "labels that are a number": (([(0, 1)], 5), r"labels"),
     "too few labels": (([(0, 1)], ["a"]), r"edge \(0, 1\).*there are 1"),
-    "too few labels for the number": ({"edges": [(0, 1)], "labels": ["a", "b"], "n_vertices": 3}, r"n_vertices say 3.*labels say 2"),
+    "too few labels for the number": (
+        {"edges": [(0, 1)], "labels": ["a", "b"], "n_vertices": 3},
+        r"n_vertices say 3.*labels say 2",
+    ),
     "too few labels for the matrix": ((SQUARE, ["a", "b"]), r"labels"),
     "too many labels for the matrix": ((SQUARE, ["a", "b", "c", "d"]), r"labels"),
     "too few labels for the sparse matrix": ((sparse.csr_array(SQUARE), ["a", "b"]), r"labels"),
     "too few edge labels": (([(0, 1), (1, 2)], LABELS, ["x"]), r"2 edges and 1 edge labels"),
     "too many edge labels": (([(0, 1)], LABELS, ["x", "y"]), r"1 edges and 2 edge labels"),
     "two labels for an edge": (([(0, 1), (1, 0)], LABELS, ["x", "y"]), r"edge \(0, 1\) has two labels, 'x' and 'y'"),
-    "two labels for an edge of edge_index": ({"edge_index": [[0, 1], [1, 0]], "edge_attr": [1, 2]}, r"edge \(0, 1\) has two labels"),
+    "two labels for an edge of edge_index": (
+        {"edge_index": [[0, 1], [1, 0]], "edge_attr": [1, 2]},
+        r"edge \(0, 1\) has two labels",
+    ),
     "a name without a label": (([("a", "z")], {"a": 1, "b": 2}), r"'z'.*no label"),
-    "an edge without a label": (([("a", "b"), ("b", "c")], {"a": 1, "b": 2, "c": 3}, {("a", "b"): 1}), r"edge.*'b'.*'c'"),
+    "an edge without a label": (
+        ([("a", "b"), ("b", "c")], {"a": 1, "b": 2, "c": 3}, {("a", "b"): 1}),
+        r"edge.*'b'.*'c'",
+    ),
     "an edge of the matrix without a label": ((SQUARE, LABELS, {(0, 1): "x"}), r"edge.*1.*2"),
     "a vertex of the matrix without a label": ((SQUARE, {0: "a", 1: "b", 5: "c"}), r"vertex 2"),
     "a matrix that is not square": ((np.zeros((3, 4), int), LABELS), r"\(3, 4\)"),
@@ -1185,7 +1429,10 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "a matrix with a missing number": ((np.where(SQUARE == 1, np.nan, 0.0), LABELS), r"adjacency|finite|missing"),
     "ragged attributes": (([(0, 1)], ["a", "b"], None, [[1.0, 2.0], [3.0]]), r"attribute"),
     "attributes that are no numbers": (([(0, 1)], ["a", "b"], None, ["x", "y"]), r"attribute"),
-    "attributes that are not finite": (([(0, 1)], ["a", "b"], None, [[1.0, 2.0], [np.nan, 1.0]]), r"vertex 1 .*attribute"),
+    "attributes that are not finite": (
+        ([(0, 1)], ["a", "b"], None, [[1.0, 2.0], [np.nan, 1.0]]),
+        r"vertex 1 .*attribute",
+    ),
     "infinite rows": ({"edge_index": [[0], [1]], "x": [[0.5, 1.0], [2.0, np.inf]]}, r"vertex 1 .*attribute"),
     "too few attributes": (([(0, 1)], ["a", "b"], None, [[1.0, 2.0]]), r"attributes say 1"),
     "a missing label": (([(0, 1)], ["a", None]), r"vertex 1: .*missing"),
@@ -1208,7 +1455,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "edge labels of different lengths": ({"edges": [(0, 1), (1, 2)], "edge_labels": ["x", ["y"]]}, r"edge 1"),
     "a negative number of vertices": ({"edges": [], "n_vertices": -1}, r"n_vertices|number of vertices"),
     "half a vertex": ({"edges": [(0, 1)], "n_vertices": 2.5}, r"n_vertices|number of vertices"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", BROKEN)
@@ -1223,7 +1470,12 @@ def test_broken_graphs_are_named(what: str) -> None:
 
 @pytest.mark.parametrize("item", [None, float("nan"), np.nan, pd.NA, pd.NaT], ids=repr)
 def test_missing_graphs_are_named(item: Any) -> None:
-    for kernel in (mc.VertexHistogram(), mc.Walk(1), mc.WeisfeilerLehman(1) + mc.ShortestPath(), mc.MinMax(mc.PathBag(2))):
+    for kernel in (
+        mc.VertexHistogram(),
+        mc.Walk(1),
+        mc.WeisfeilerLehman(1) + mc.ShortestPath(),
+        mc.MinMax(mc.PathBag(2)),
+    ):
         with pytest.raises(DataError, match=r"Item 2 .*missing.*drop it"):
             kernel([GOOD, GOOD, item])
         with pytest.raises(DataError, match=r"Item 0 .*missing.*drop it"):
@@ -1272,15 +1524,28 @@ def test_attributes_of_some_graphs_are_named() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: mc.Graph([(0, 5)], ["a"]), lambda: mc.Graph([(0, -1)]), lambda: mc.Graph([(0.5, 1)]), lambda: mc.Graph([(0, 1, 2)]),
-        lambda: mc.Graph([(0, 1)], ["a", "b"], ["x", "y"]), lambda: mc.Graph([(0, 1)], ["a", "b"], n_vertices=3),
-        lambda: mc.Graph([(0, 1), (1, 0)], None, [1, 2]), lambda: mc.Graph([(0, 1)], attributes=[[1.0], [np.nan]]),
-        lambda: mc.Graph([(0, 1)], attributes=[1.0]), lambda: mc.Graph(n_vertices=-1), lambda: mc.Graph([(0, 1)], n_vertices=2.5),
-        lambda: mc.Graph([(0, 1)], n_vertices="three"), lambda: mc.Graph(3), lambda: mc.Graph([0, 1]), lambda: mc.Graph("CCO"),
-        lambda: mc.Graph([(0, 1), (0,)]), lambda: mc.Graph([(0, 1)], attributes=[[1.0], [1.0, 2.0]]), lambda: mc.Graph([("a", "b")]),
-        lambda: mc.Graph([(0, 2**70)]), lambda: mc.Graph(np.array([[0, 2**64 - 1]], np.uint64)),
+        lambda: mc.Graph([(0, 5)], ["a"]),
+        lambda: mc.Graph([(0, -1)]),
+        lambda: mc.Graph([(0.5, 1)]),
+        lambda: mc.Graph([(0, 1, 2)]),
+        lambda: mc.Graph([(0, 1)], ["a", "b"], ["x", "y"]),
+        lambda: mc.Graph([(0, 1)], ["a", "b"], n_vertices=3),
+        lambda: mc.Graph([(0, 1), (1, 0)], None, [1, 2]),
+        lambda: mc.Graph([(0, 1)], attributes=[[1.0], [np.nan]]),
+        lambda: mc.Graph([(0, 1)], attributes=[1.0]),
+        lambda: mc.Graph(n_vertices=-1),
+        lambda: mc.Graph([(0, 1)], n_vertices=2.5),
+        lambda: mc.Graph([(0, 1)], n_vertices="three"),
+        lambda: mc.Graph(3),
+        lambda: mc.Graph([0, 1]),
+        lambda: mc.Graph("CCO"),
+        lambda: mc.Graph([(0, 1), (0,)]),
+        lambda: mc.Graph([(0, 1)], attributes=[[1.0], [1.0, 2.0]]),
+        lambda: mc.Graph([("a", "b")]),
+        lambda: mc.Graph([(0, 2**70)]),
+        lambda: mc.Graph(np.array([[0, 2**64 - 1]], np.uint64)),
     ],
-)  # fmt: skip
+)
 def test_a_broken_graph_is_refused(make: Callable[[], Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         make()
@@ -1309,7 +1574,9 @@ def test_one_graph_is_no_list_for_predictions() -> None:
         model.predict(GOOD)
 
 
-@pytest.mark.parametrize("one", [GOOD, {"edges": [(0, 1)]}, SimpleNamespace(edge_index=[[0], [1]]), FakeIgraph(X[0]), "CCO"], ids=type)
+@pytest.mark.parametrize(
+    "one", [GOOD, {"edges": [(0, 1)]}, SimpleNamespace(edge_index=[[0], [1]]), FakeIgraph(X[0]), "CCO"], ids=type
+)
 def test_one_graph_is_no_list_for_sums(one: Any) -> None:
     with pytest.raises(DataError, match=r"put it in a list|collection"):
         (mc.VertexHistogram() + mc.Walk(2))(one)
@@ -1327,7 +1594,9 @@ def test_one_graph_of_networkx_or_rdkit_is_no_list() -> None:
 
 
 @pytest.mark.parametrize(
-    "one", [SQUARE, sparse.csr_array(SQUARE), sparse.coo_array(SQUARE), ([(0, 1)], ["C", "O"]), 3, 2.5, None, object()], ids=type
+    "one",
+    [SQUARE, sparse.csr_array(SQUARE), sparse.coo_array(SQUARE), ([(0, 1)], ["C", "O"]), 3, 2.5, None, object()],
+    ids=type,
 )
 def test_what_is_no_list_of_graphs(one: Any) -> None:
     with pytest.raises((DataError, TypeError)):
@@ -1343,18 +1612,43 @@ def test_a_table_of_several_columns_is_no_list_of_graphs() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: mc.WeisfeilerLehman(-1), lambda: mc.WeisfeilerLehman(1.5), lambda: mc.WeisfeilerLehman("2"), lambda: mc.WeisfeilerLehman(True),
-        lambda: mc.WeisfeilerLehman(2, mc.Gaussian()), lambda: mc.WeisfeilerLehman(2, mc.Spectrum(2)), lambda: mc.WeisfeilerLehman(2, "vertex"),
-        lambda: mc.WeisfeilerLehman(2, None), lambda: mc.WLOptimalAssignment(-1), lambda: mc.WLOptimalAssignment(0.5), lambda: mc.Walk(-1),
-        lambda: mc.Walk(2.5), lambda: mc.Walk(None), lambda: mc.GeometricWalk(-0.1), lambda: mc.GeometricWalk(np.nan),
+        lambda: mc.WeisfeilerLehman(-1),
+        lambda: mc.WeisfeilerLehman(1.5),
+        lambda: mc.WeisfeilerLehman("2"),
+        lambda: mc.WeisfeilerLehman(True),
+        lambda: mc.WeisfeilerLehman(2, mc.Gaussian()),
+        lambda: mc.WeisfeilerLehman(2, mc.Spectrum(2)),
+        lambda: mc.WeisfeilerLehman(2, "vertex"),
+        lambda: mc.WeisfeilerLehman(2, None),
+        lambda: mc.WLOptimalAssignment(-1),
+        lambda: mc.WLOptimalAssignment(0.5),
+        lambda: mc.Walk(-1),
+        lambda: mc.Walk(2.5),
+        lambda: mc.Walk(None),
+        lambda: mc.GeometricWalk(-0.1),
+        lambda: mc.GeometricWalk(np.nan),
         lambda: mc.GeometricWalk(np.inf),
-        lambda: mc.GeometricWalk("0.1"), lambda: mc.Graphlet(0), lambda: mc.Graphlet(-1), lambda: mc.Graphlet(8), lambda: mc.Graphlet(2.5),
-        lambda: mc.Subgraph(0), lambda: mc.Subgraph(7), lambda: mc.Subgraph(1.5), lambda: mc.PathBag(-1), lambda: mc.PathBag(2.5),
+        lambda: mc.GeometricWalk("0.1"),
+        lambda: mc.Graphlet(0),
+        lambda: mc.Graphlet(-1),
+        lambda: mc.Graphlet(8),
+        lambda: mc.Graphlet(2.5),
+        lambda: mc.Subgraph(0),
+        lambda: mc.Subgraph(7),
+        lambda: mc.Subgraph(1.5),
+        lambda: mc.PathBag(-1),
+        lambda: mc.PathBag(2.5),
         lambda: mc.PathBag(),
-        lambda: mc.Tanimoto("sets"), lambda: mc.Tanimoto(3), lambda: mc.MinMax(), lambda: mc.MinMax(None), lambda: mc.MinMax(mc.Walk(2)),
-        lambda: mc.MinMax(mc.Gaussian(1.0)), lambda: mc.MinMax(mc.GeometricWalk(0.1)), lambda: mc.MinMax(mc.Tanimoto()),
+        lambda: mc.Tanimoto("sets"),
+        lambda: mc.Tanimoto(3),
+        lambda: mc.MinMax(),
+        lambda: mc.MinMax(None),
+        lambda: mc.MinMax(mc.Walk(2)),
+        lambda: mc.MinMax(mc.Gaussian(1.0)),
+        lambda: mc.MinMax(mc.GeometricWalk(0.1)),
+        lambda: mc.MinMax(mc.Tanimoto()),
     ],
-)  # fmt: skip
+)
 def test_parameters_are_checked(make: Callable[[], Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         make()
@@ -1404,10 +1698,18 @@ def test_sums_over_walks_that_diverge_are_refused() -> None:
         (mc.GeometricWalk(0.3) + mc.VertexHistogram())([triangle])
 
 
-# --- files of the TU benchmarks -----------------------------------------------------------------------------------------------
+# --- files of the TU benchmarks
+# -----------------------------------------------------------------------------------------------
 
 
-def written_tu(folder: Path, some: Sequence[Plain], y: Sequence[Any], name: str = "SET", marks: bool = True, targets: str = "graph_labels") -> Path:
+def written_tu(
+    folder: Path,
+    some: Sequence[Plain],
+    y: Sequence[Any],
+    name: str = "SET",
+    marks: bool = True,
+    targets: str = "graph_labels",
+) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     starts = np.cumsum([1, *(len(p.labels) for p in some)])
     arcs = [(u + s, v + s, m) for p, s in zip(some, starts, strict=False) for u, v, m in truth.steps(p)]
@@ -1445,7 +1747,9 @@ def test_files_are_graphs(tmp_path: Path) -> None:
 
 def test_files_with_numbers_to_learn_and_attributes(tmp_path: Path) -> None:
     folder = written_tu(tmp_path, X[:2], [0.5, 2.25], marks=False, targets="graph_attributes")
-    (tmp_path / "SET_node_attributes.txt").write_text("\n".join(f"{k}, {k / 2}" for k in range(sum(len(p.labels) for p in X[:2]))) + "\n")
+    (tmp_path / "SET_node_attributes.txt").write_text(
+        "\n".join(f"{k}, {k / 2}" for k in range(sum(len(p.labels) for p in X[:2]))) + "\n"
+    )
     found, y = mc.read_tu(folder)
     assert y.tolist() == [0.5, 2.25]
     assert [g.attributes.shape for g in found] == [(len(p.labels), 2) for p in X[:2]]
@@ -1457,7 +1761,9 @@ def test_a_graph_without_vertices_in_files(tmp_path: Path) -> None:
     found, y = mc.read_tu(written_tu(tmp_path, some, [0, 1, 0]))
     assert [g.n_vertices for g in found] == [len(p.labels) for p in some]
     assert len(y) == 3
-    np.testing.assert_array_equal(mc.WeisfeilerLehman(1)(found), mc.WeisfeilerLehman(1)(graphs([coded(p) for p in some])))
+    np.testing.assert_array_equal(
+        mc.WeisfeilerLehman(1)(found), mc.WeisfeilerLehman(1)(graphs([coded(p) for p in some]))
+    )
 
 
 @pytest.mark.parametrize(
@@ -1491,7 +1797,9 @@ def test_sets_of_graphs_are_limited_by_what_they_unpack_to(tmp_path: Path) -> No
         mc.read_tu(tmp_path / "cut.zip")
 
 
-@pytest.mark.parametrize("content", [b"", b"\0" * 100, b"nothing\n", b"\n\n\n999999  0  0\nM  END\n$$$$\n", bytes(range(256)) * 4])
+@pytest.mark.parametrize(
+    "content", [b"", b"\0" * 100, b"nothing\n", b"\n\n\n999999  0  0\nM  END\n$$$$\n", bytes(range(256)) * 4]
+)
 def test_spoiled_molecules_are_refused_in_words(tmp_path: Path, content: bytes) -> None:
     pytest.importorskip("rdkit")
     (tmp_path / "m.sdf").write_bytes(content)
@@ -1543,7 +1851,8 @@ def test_an_edge_between_two_graphs_of_files_is_named(tmp_path: Path) -> None:
         mc.read_tu(folder)
 
 
-# --- in machines --------------------------------------------------------------------------------------------------------------
+# --- in machines
+# --------------------------------------------------------------------------------------------------------------
 
 
 def labelled(n: int = 30, seed: int = 0) -> tuple[list[mc.Graph], Any]:
@@ -1585,7 +1894,10 @@ def dictionary_list(Z: list[mc.Graph]) -> Any:
 
 
 def adjacency_list(Z: list[mc.Graph]) -> Any:
-    return [(sparse.csr_array(adjacency(Plain(tuple(g.labels), dict.fromkeys(map(tuple, g.edges.tolist()))))), g.labels) for g in Z]
+    return [
+        (sparse.csr_array(adjacency(Plain(tuple(g.labels), dict.fromkeys(map(tuple, g.edges.tolist()))))), g.labels)
+        for g in Z
+    ]
 
 
 STORED: dict[str, Callable[[list[mc.Graph]], Any]] = {
@@ -1608,7 +1920,9 @@ MACHINES = [
     (lambda k: mc.KernelLogistic(kernel=k), "predict_proba"),
     (lambda k: mc.OneClassSVM(kernel=k, nu=0.3), "decision_function"),
 ]
-machines = pytest.mark.parametrize(("make", "method"), MACHINES, ids=["SVC", "KernelRidge", "KernelLogistic", "OneClassSVM"])
+machines = pytest.mark.parametrize(
+    ("make", "method"), MACHINES, ids=["SVC", "KernelRidge", "KernelLogistic", "OneClassSVM"]
+)
 LEARNERS = [
     mc.WeisfeilerLehman(2),
     mc.Walk(2).normalized(),
@@ -1625,7 +1939,9 @@ def test_machines_on_graphs_are_machines_on_matrices(make: Any, method: str, ker
     new = labelled(8, seed=5)[0]
     K, cross = kernel(Z), kernel(new, Z)
     ours = getattr(make(kernel).fit(Z, y), method)(new)
-    np.testing.assert_allclose(ours, getattr(make("precomputed").fit(K, y), method)(cross), rtol=1e-5, atol=1e-3 * np.abs(cross).max())
+    np.testing.assert_allclose(
+        ours, getattr(make("precomputed").fit(K, y), method)(cross), rtol=1e-5, atol=1e-3 * np.abs(cross).max()
+    )
 
 
 @machines
@@ -1670,7 +1986,9 @@ STRANGE = [
 @pytest.mark.filterwarnings("ignore::mercer.IgnoredWarning")
 @pytest.mark.parametrize("i", range(len(STRANGE)))
 def test_strange_graphs_are_saved(i: int, tmp_path: Path) -> None:
-    Z = [STRANGE[i]] * 2 + ([mc.Graph([(0, 1)], ["C", "O"], attributes=[[1.0, 2.0]] * 2)] * 2 if i == 3 else [GOOD, GOOD])
+    Z = [STRANGE[i]] * 2 + (
+        [mc.Graph([(0, 1)], ["C", "O"], attributes=[[1.0, 2.0]] * 2)] * 2 if i == 3 else [GOOD, GOOD]
+    )
     model = mc.KernelRidge(kernel=mc.WeisfeilerLehman(1)).fit(Z, [0.0, 1.0, 2.0, 3.0])
     mc.save(model, tmp_path / "model")
     np.testing.assert_array_equal(mc.load(tmp_path / "model").predict(Z), model.predict(Z))
@@ -1679,7 +1997,9 @@ def test_strange_graphs_are_saved(i: int, tmp_path: Path) -> None:
     np.testing.assert_array_equal(mc.Walk(1)([again], [STRANGE[i]]), mc.Walk(1)([STRANGE[i]]))
 
 
-@pytest.mark.parametrize("kernel", [*EVERY, *COMPOSED, mc.Tanimoto(), mc.Intersection(), mc.MinMax(mc.Linear())], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [*EVERY, *COMPOSED, mc.Tanimoto(), mc.Intersection(), mc.MinMax(mc.Linear())], ids=str
+)
 def test_clones_and_texts_of_kernels(kernel: mc.Kernel, tmp_path: Path) -> None:
     assert clone(kernel) == kernel
     assert mc.parse(repr(kernel)) == kernel
@@ -1752,19 +2072,29 @@ def test_a_table_of_numbers_strings_and_molecules(make: Any, tmp_path: Path) -> 
 
     def expected(a: dict[str, Any], b: dict[str, Any]) -> Any:
         numbers = [np.stack([c["age"], c["dose"]], axis=1) for c in (a, b)]
-        return bound(*numbers) + mc.Spectrum(4)(a["dna"], b["dna"]) + mc.Tanimoto(mc.PathBag(7))(a["molecule"], b["molecule"])
+        return (
+            bound(*numbers)
+            + mc.Spectrum(4)(a["dna"], b["dna"])
+            + mc.Tanimoto(mc.PathBag(7))(a["molecule"], b["molecule"])
+        )
 
     np.testing.assert_allclose(model.kernel_(new, frame), expected(others, columns), rtol=1e-12)
     twin = mc.SVC(kernel="precomputed", C=1.0).fit(expected(columns, columns), y)
-    np.testing.assert_allclose(model.decision_function(new), twin.decision_function(expected(others, columns)), atol=1e-3)
+    np.testing.assert_allclose(
+        model.decision_function(new), twin.decision_function(expected(others, columns)), atol=1e-3
+    )
     mc.save(model, tmp_path / "model")
     np.testing.assert_array_equal(mc.load(tmp_path / "model").decision_function(new), model.decision_function(new))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(new), model.decision_function(new))
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(model)).decision_function(new), model.decision_function(new)
+    )
     cv = KFold(3, shuffle=True, random_state=0)
     theirs = GridSearchCV(mc.SVC(kernel=kernel), {"C": [0.1, 1.0]}, cv=cv).fit(frame, y)
     ours = mc.KernelSearchCV(mc.SVC(kernel=kernel), {"C": [0.1, 1.0]}, cv=cv).fit(frame, y)
     np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], theirs.cv_results_["mean_test_score"])
-    lengths = mc.KernelSearchCV(mc.SVC(kernel=kernel), {"kernel__tanimoto__kernel__base__length": [1, 3]}, cv=cv).fit(frame, y)
+    lengths = mc.KernelSearchCV(mc.SVC(kernel=kernel), {"kernel__tanimoto__kernel__base__length": [1, 3]}, cv=cv).fit(
+        frame, y
+    )
     assert lengths.best_params_["kernel__tanimoto__kernel__base__length"] in (1, 3)
     np.testing.assert_array_equal(clone(model).fit(frame, y).decision_function(new), model.decision_function(new))
 
@@ -1773,7 +2103,9 @@ def test_a_column_of_graphs_in_a_table() -> None:
     Z, y = labelled(20)
     frame = pd.DataFrame({"age": np.arange(20.0), "graph": Z})
     kernel = mc.Gaussian(0.1).on(["age"]) + mc.WeisfeilerLehman(2).on("graph")
-    np.testing.assert_allclose(kernel(frame), mc.Gaussian(0.1)(np.arange(20.0)[:, None]) + mc.WeisfeilerLehman(2)(Z), rtol=1e-13)
+    np.testing.assert_allclose(
+        kernel(frame), mc.Gaussian(0.1)(np.arange(20.0)[:, None]) + mc.WeisfeilerLehman(2)(Z), rtol=1e-13
+    )
     assert mc.SVC(kernel=kernel).fit(frame, y).predict(frame).shape == (20,)
     objects = np.empty((20, 2), object)
     objects[:, 0], objects[:, 1] = np.arange(20.0), _objects(Z)
@@ -1791,7 +2123,8 @@ def test_broken_tables_are_named() -> None:
         mc.PathBag(3).on("age")(frame)
 
 
-# --- sets ---------------------------------------------------------------------------------------------------------------------
+# --- sets
+# ---------------------------------------------------------------------------------------------------------------------
 
 WIDTHS = [1, 63, 64, 65, 513, 2048]
 
@@ -1850,7 +2183,9 @@ SETS: dict[str, Callable[[Any], Any]] = {
 
 
 @zero_norms_are_expected
-@pytest.mark.parametrize(("form", "width"), [(f, w) for f in SETS for w in (WIDTHS if f in ("bools", "float64", "csr", "sets") else [65])])
+@pytest.mark.parametrize(
+    ("form", "width"), [(f, w) for f in SETS for w in (WIDTHS if f in ("bools", "float64", "csr", "sets") else [65])]
+)
 def test_every_form_of_sets(form: str, width: int) -> None:
     B, C, common, shares, cross, cross_shares = some_sets(width)
     made = SETS[form]
@@ -1896,7 +2231,11 @@ def test_sparse_rows_that_are_very_wide() -> None:
     sets = [set(rng.integers(0, 400, 60).tolist()) for _ in range(8)]
     for width in (2**16, 2**16 + 1, 10**6, 2**31 - 1):
         B = sparse.csr_array(
-            (np.ones(sum(map(len, sets))), (np.repeat(range(8), [len(s) for s in sets]), [j * (width // 400) for s in sets for j in s])), (8, width)
+            (
+                np.ones(sum(map(len, sets))),
+                (np.repeat(range(8), [len(s) for s in sets]), [j * (width // 400) for s in sets for j in s]),
+            ),
+            (8, width),
         )
         np.testing.assert_array_equal(mc.Intersection()(B), matrix(lambda x, z: float(len(x & z)), sets))
         np.testing.assert_allclose(mc.Tanimoto()(B[[1, 2]], B), matrix(jaccard, sets[1:3], sets), rtol=1e-14)
@@ -1923,7 +2262,13 @@ def test_empty_graphs_and_bags_have_one_warning() -> None:
 
 
 def test_no_sets() -> None:
-    for empty in ([], np.empty((0, 5), bool), np.empty((0, 5)), sparse.csr_array((0, 5)), pd.DataFrame({"a": [], "b": []})):
+    for empty in (
+        [],
+        np.empty((0, 5), bool),
+        np.empty((0, 5)),
+        sparse.csr_array((0, 5)),
+        pd.DataFrame({"a": [], "b": []}),
+    ):
         for kernel in (mc.Intersection(), mc.Tanimoto()):
             assert kernel(empty).shape == (0, 0)
             assert kernel.diag(empty).shape == (0,)
@@ -1935,7 +2280,15 @@ def test_no_sets() -> None:
 
 
 def test_members_that_are_equal_are_one() -> None:
-    Z: list[Any] = [{1, "a", (1, 2)}, {True, np.str_("a")}, [1.0, (1.0, 2)], {np.int64(1), 2**70}, {float(2**70)}, {"1"}, {b"a"}]
+    Z: list[Any] = [
+        {1, "a", (1, 2)},
+        {True, np.str_("a")},
+        [1.0, (1.0, 2)],
+        {np.int64(1), 2**70},
+        {float(2**70)},
+        {"1"},
+        {b"a"},
+    ]
     expected = matrix(lambda x, z: float(len(set(x) & set(z))), Z)
     np.testing.assert_array_equal(mc.Intersection()(Z), expected)
     np.testing.assert_array_equal(mc.Intersection()(Z[:2], Z[2:]), np.array(expected)[:2, 2:])
@@ -2015,7 +2368,9 @@ def minmax(x: Any, z: Any) -> float:
 
 
 @zero_norms_are_expected
-@pytest.mark.parametrize("form", [np.array, sparse.csr_array, sparse.csc_array, pd.DataFrame, lambda D: D.tolist(), np.asfortranarray])
+@pytest.mark.parametrize(
+    "form", [np.array, sparse.csr_array, sparse.csc_array, pd.DataFrame, lambda D: D.tolist(), np.asfortranarray]
+)
 @pytest.mark.parametrize("whole", [False, True])
 def test_bags_of_numbers(form: Any, whole: bool) -> None:
     rng = np.random.default_rng(0)
@@ -2043,7 +2398,9 @@ def test_bags_with_negative_numbers_are_refused(form: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "base", [mc.Spectrum(2), mc.BagOfWords("counts"), mc.Intersection(), 0.5 * mc.Spectrum(2), mc.Spectrum(2) + mc.Spectrum(1)], ids=str
+    "base",
+    [mc.Spectrum(2), mc.BagOfWords("counts"), mc.Intersection(), 0.5 * mc.Spectrum(2), mc.Spectrum(2) + mc.Spectrum(1)],
+    ids=str,
 )
 def test_bags_of_other_features(base: mc.Kernel) -> None:
     Z: Any = ["ACGT ACG", "ACCA TT", "GGGG"]
@@ -2058,13 +2415,16 @@ def test_bags_of_other_features(base: mc.Kernel) -> None:
     np.testing.assert_allclose(mc.Tanimoto(base)(Z), expected, rtol=1e-13)
 
 
-# --- many and large -----------------------------------------------------------------------------------------------------------
+# --- many and large
+# -----------------------------------------------------------------------------------------------------------
 
 
 def tiny_graphs(n: int, seed: int = 0) -> list[mc.Graph]:
     rng = np.random.default_rng(seed)
     found = []
-    for size, labels, ends in zip(rng.integers(0, 7, n), rng.integers(0, 3, (n, 7)), rng.integers(0, 7, (n, 6, 2)), strict=True):
+    for size, labels, ends in zip(
+        rng.integers(0, 7, n), rng.integers(0, 3, (n, 7)), rng.integers(0, 7, (n, 6, 2)), strict=True
+    ):
         kept = ends[(ends < size).all(axis=1)]
         found.append(mc.Graph(kept, labels[:size], n_vertices=int(size)))
     return found
@@ -2103,7 +2463,14 @@ def test_a_large_set_in_parts_is_the_set() -> None:
 def test_five_thousand_tiny_graphs() -> None:
     Z = tiny_graphs(5000, seed=1)
     began = time.perf_counter()
-    for kernel in (mc.VertexHistogram(), mc.EdgeHistogram(), mc.ShortestPath(), mc.PathBag(4), mc.WeisfeilerLehman(3), mc.WLOptimalAssignment(2)):
+    for kernel in (
+        mc.VertexHistogram(),
+        mc.EdgeHistogram(),
+        mc.ShortestPath(),
+        mc.PathBag(4),
+        mc.WeisfeilerLehman(3),
+        mc.WLOptimalAssignment(2),
+    ):
         K = kernel(Z[:300], Z)
         np.testing.assert_array_equal(K[:, :300], kernel(Z[:300]))
         np.testing.assert_array_equal(kernel.diag(Z)[:300], np.diagonal(K))
@@ -2118,7 +2485,10 @@ def test_a_path_of_a_hundred_thousand_vertices() -> None:
     cycle = mc.Graph(np.stack([np.arange(n), np.roll(np.arange(n), -1)], axis=1))
     began = time.perf_counter()
     assert mc.VertexHistogram()([path, cycle]).tolist() == [[n**2, n**2], [n**2, n**2]]
-    assert mc.EdgeHistogram()([path, cycle]).tolist() == [[(n - 1.0) ** 2, (n - 1.0) * n], [(n - 1.0) * n, n * float(n)]]
+    assert mc.EdgeHistogram()([path, cycle]).tolist() == [
+        [(n - 1.0) ** 2, (n - 1.0) * n],
+        [(n - 1.0) * n, n * float(n)],
+    ]
     sizes = [[n], [n - 2, 2], [n - 4, 2, 2], [n - 6, 2, 2, 2]]  # of classes of vertices alike after so many refinements
     expected = sum(float(c) ** 2 for level in sizes for c in level)
     K = mc.WeisfeilerLehman(3)([path, cycle])
@@ -2126,7 +2496,9 @@ def test_a_path_of_a_hundred_thousand_vertices() -> None:
     assert K[0, 1] == sum(float(level[0]) * n for level in sizes)
     assert K[1, 1] == 4.0 * n**2
     assert mc.WLOptimalAssignment(3)([path, cycle])[0, 1] == 4 * n - 12
-    np.testing.assert_array_equal(mc.PathBag(3, counts=True)([path, cycle])[0, 0], sum(float(n - k) ** 2 for k in range(4)))
+    np.testing.assert_array_equal(
+        mc.PathBag(3, counts=True)([path, cycle])[0, 0], sum(float(n - k) ** 2 for k in range(4))
+    )
     assert mc.Graphlet(3)([path, cycle]).tolist() == [[(n - 2.0) ** 2, (n - 2.0) * n], [(n - 2.0) * n, float(n) ** 2]]
     assert time.perf_counter() - began < 20
 
@@ -2142,7 +2514,13 @@ def test_a_random_graph_of_a_hundred_thousand_vertices() -> None:
     back = np.empty(n, int)
     back[turned] = labels
     other = mc.Graph(turned[edges], back, n_vertices=n)
-    for kernel in (mc.WeisfeilerLehman(4), mc.WLOptimalAssignment(2), mc.EdgeHistogram(), mc.PathBag(1, counts=True), mc.Graphlet(2)):
+    for kernel in (
+        mc.WeisfeilerLehman(4),
+        mc.WLOptimalAssignment(2),
+        mc.EdgeHistogram(),
+        mc.PathBag(1, counts=True),
+        mc.Graphlet(2),
+    ):
         K = kernel([one, other])
         assert (K[0, 0] == K).all(), str(kernel)
     assert mc.VertexHistogram()([one])[0, 0] == float((np.bincount(labels).astype(float) ** 2).sum())
@@ -2163,13 +2541,16 @@ def test_dense_graphs() -> None:
     n = 40
     complete = mc.Graph(list(itertools.combinations(range(n), 2)))
     assert mc.ShortestPath()([complete])[0, 0] == (n * (n - 1) / 2) ** 2
-    assert mc.PathBag(2, counts=True)([complete])[0, 0] == n**2 + (n * (n - 1) / 2) ** 2 + (n * (n - 1) * (n - 2) / 2) ** 2
+    assert (
+        mc.PathBag(2, counts=True)([complete])[0, 0] == n**2 + (n * (n - 1) / 2) ** 2 + (n * (n - 1) * (n - 2) / 2) ** 2
+    )
     assert mc.Graphlet(3)([complete])[0, 0] == (n * (n - 1) * (n - 2) / 6) ** 2
     assert mc.Walk(3)([complete])[0, 0] == (n * (n - 1.0) ** 3) ** 2
     assert mc.WLOptimalAssignment(3)([complete])[0, 0] == 4 * n
 
 
-# --- found in review ------------------------------------------------------------------------------------------------------------
+# --- found in review
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_models_over_composites_of_graph_kernels_are_saved(tmp_path: Any) -> None:
@@ -2185,7 +2566,9 @@ def test_bases_of_refinement_may_be_composed() -> None:
     X = [mc.Graph([(0, 1), (1, 2)], list("aba")), mc.Graph([(0, 1)], list("ab"))]
     base = mc.ShortestPath() + mc.EdgeHistogram()
     K = mc.WeisfeilerLehman(2, base)(X)
-    np.testing.assert_allclose(K, mc.WeisfeilerLehman(2, mc.ShortestPath())(X) + mc.WeisfeilerLehman(2, mc.EdgeHistogram())(X))
+    np.testing.assert_allclose(
+        K, mc.WeisfeilerLehman(2, mc.ShortestPath())(X) + mc.WeisfeilerLehman(2, mc.EdgeHistogram())(X)
+    )
     assert np.isfinite(mc.WeisfeilerLehman(2, mc.ShortestPath().normalized())(X)).all()
 
 

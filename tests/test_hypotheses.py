@@ -1,4 +1,6 @@
-"""Two samples, independence, conditional independence: statistics by loops, p-values by counting, levels by simulation."""
+"""Two samples, independence, conditional independence: statistics by loops, p-values by counting, levels by
+simulation.
+"""
 
 from __future__ import annotations
 
@@ -83,10 +85,14 @@ def test_the_null_of_mmd_is_the_statistic_of_relabelled_samples() -> None:
 
 
 def test_the_linear_form_of_mmd() -> None:
-    """The mean of k(x,x') + k(y,y') − k(x,y') − k(x',y) over disjoint pairs, against a normal law with its own deviation."""
+    """The mean of k(x,x') + k(y,y') − k(x,y') − k(x',y) over disjoint pairs, against a normal law with its own
+    deviation.
+    """
     X, Y = _pair(30, 30, shift=0.5)
     result = mc.mmd_test(X, Y, G, statistic="linear", random_state=0)
-    h = np.array([_k(X[i], X[i + 1]) + _k(Y[i], Y[i + 1]) - _k(X[i], Y[i + 1]) - _k(X[i + 1], Y[i]) for i in range(0, 30, 2)])
+    h = np.array(
+        [_k(X[i], X[i + 1]) + _k(Y[i], Y[i + 1]) - _k(X[i], Y[i + 1]) - _k(X[i + 1], Y[i]) for i in range(0, 30, 2)]
+    )
     assert len(result.null) == 0
     assert result.statistic == pytest.approx(h.mean(), abs=1e-12)
     z = h.mean() / np.sqrt(h.var(ddof=1) / 15)
@@ -100,7 +106,9 @@ def _hsic(K: Any, L: Any) -> tuple[float, float]:
     second = sum(K[i, j] for i in range(n) for j in range(n)) * sum(L[i, j] for i in range(n) for j in range(n)) / n**4
     third = sum(K[i, j] * L[i, q] for i in range(n) for j in range(n) for q in range(n)) / n**3
     A, B = K - np.diag(np.diag(K)), L - np.diag(np.diag(L))
-    unbiased = (np.sum(A * B) + A.sum() * B.sum() / (n - 1) / (n - 2) - 2 * np.sum(A.sum(0) * B.sum(0)) / (n - 2)) / (n * (n - 3))
+    unbiased = (np.sum(A * B) + A.sum() * B.sum() / (n - 1) / (n - 2) - 2 * np.sum(A.sum(0) * B.sum(0)) / (n - 2)) / (
+        n * (n - 3)
+    )
     return first + second - 2 * third, float(unbiased)
 
 
@@ -210,7 +218,9 @@ def test_the_default_width_follows_the_units() -> None:
     assert c.statistic == pytest.approx(d.statistic, rel=1e-6)
     for method in ("gamma", "local"):
         views = _confounded(60, 0.5)
-        e, f = (mc.kci_test(*(s * v for v in views), method=method, n_permutations=20, random_state=0) for s in (1.0, 100.0))
+        e, f = (
+            mc.kci_test(*(s * v for v in views), method=method, n_permutations=20, random_state=0) for s in (1.0, 100.0)
+        )
         assert e.pvalue == pytest.approx(f.pvalue, rel=1e-4)
 
 
@@ -316,7 +326,10 @@ def test_power_rises_with_the_shift(statistic: str) -> None:
     n = 200 if statistic in ("linear", "block") else 40
     found = []
     for shift in (0.0, 0.5, 1.5):
-        p = [mc.mmd_test(*_pair(n, n, shift, seed), G, statistic=statistic, n_permutations=39, random_state=seed).pvalue for seed in range(12)]
+        p = [
+            mc.mmd_test(*_pair(n, n, shift, seed), G, statistic=statistic, n_permutations=39, random_state=seed).pvalue
+            for seed in range(12)
+        ]
         found.append(np.mean(np.array(p) <= 0.05))
     assert found[0] <= 0.34  # 12 runs at 5 %: more than 4 rejections once in 5000
     assert found[0] < found[2]
@@ -356,13 +369,19 @@ def test_kci_sees_a_link_whose_sign_z_decides(method: str) -> None:
 
 
 def test_kci_is_not_fooled_by_a_strong_common_cause() -> None:
-    """x = y = z but for a tenth of noise, z of three columns: what a fixed ridge leaves of z is rejected nearly always."""
+    """x = y = z but for a tenth of noise, z of three columns: what a fixed ridge leaves of z is rejected nearly
+    always.
+    """
     p = []
     for seed in range(10):
         rng = np.random.default_rng(seed)
         Z = rng.standard_normal((100, 3))
         s = Z.sum(1, keepdims=True) / np.sqrt(3)
-        p.append(mc.kci_test(np.tanh(s) + 0.1 * rng.standard_normal((100, 1)), s + 0.1 * rng.standard_normal((100, 1)), Z).pvalue)
+        p.append(
+            mc.kci_test(
+                np.tanh(s) + 0.1 * rng.standard_normal((100, 1)), s + 0.1 * rng.standard_normal((100, 1)), Z
+            ).pvalue
+        )
     assert np.sum(np.array(p) <= 0.05) <= 3  # at 5 %, more than three of ten happen once in 1000
 
 
@@ -396,7 +415,9 @@ def test_a_list_of_one_kernel_is_that_kernel() -> None:
 
 def test_lists_keep_the_level_roughly() -> None:
     p = [
-        mc.mmd_test(*_pair(20, 20, 0.0, s), [mc.Gaussian(g) for g in (0.01, 0.1, 1.0, 10.0)], n_permutations=39, random_state=s).pvalue
+        mc.mmd_test(
+            *_pair(20, 20, 0.0, s), [mc.Gaussian(g) for g in (0.01, 0.1, 1.0, 10.0)], n_permutations=39, random_state=s
+        ).pvalue
         for s in range(60)
     ]
     assert np.mean(np.array(p) <= 0.05) <= 0.16  # taking the best of four without correction gives about 0.13 to 0.2
@@ -436,9 +457,17 @@ def _null(name: str, seed: int) -> float:
         return float(mc.mmd_test(X, Y, statistic=name, n_permutations=B, random_state=seed).pvalue)
     if name == "mmd of a list":
         ks = [mc.Gaussian(g) for g in (0.01, 0.1, 1.0, 10.0)]
-        return float(mc.mmd_test(rng.standard_normal((20, 2)), rng.standard_normal((30, 2)), ks, n_permutations=B, random_state=seed).pvalue)
+        return float(
+            mc.mmd_test(
+                rng.standard_normal((20, 2)), rng.standard_normal((30, 2)), ks, n_permutations=B, random_state=seed
+            ).pvalue
+        )
     if name == "hsic":
-        return float(mc.hsic_test(rng.standard_normal((30, 2)), rng.standard_cauchy((30, 1)), n_permutations=B, random_state=seed).pvalue)
+        return float(
+            mc.hsic_test(
+                rng.standard_normal((30, 2)), rng.standard_cauchy((30, 1)), n_permutations=B, random_state=seed
+            ).pvalue
+        )
     method, case = name.split(" ")[1:]
     z = rng.standard_normal((100, 3 if case == "three" else 1))
     s = z.sum(1, keepdims=True) / np.sqrt(z.shape[1])
@@ -453,12 +482,22 @@ def _null(name: str, seed: int) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [*STATISTICS, "mmd of a list", "hsic", *(f"kci {m} {c}" for m in ("gamma", "local") for c in ("mild", "strong", "three"))]
+    "name",
+    [
+        *STATISTICS,
+        "mmd of a list",
+        "hsic",
+        *(f"kci {m} {c}" for m in ("gamma", "local") for c in ("mild", "strong", "three")),
+    ],
 )
 def test_the_level_is_kept_and_p_values_are_uniform(name: str) -> None:
-    runs = 3 * RUNS if name == "block" else RUNS  # of the first 1000 samples 7 % are extreme, whatever the permutations; of the next, 5 %
+    # of the first 1000 samples 7 % are extreme, whatever the permutations; of the next, 5 %
+    runs = 3 * RUNS if name == "block" else RUNS
     p = np.array([_null(name, seed) for seed in range(runs)])
     assert abs(np.mean(p <= 0.05) - 0.05) <= 0.021  # three deviations
-    if name != "mmd of a list" and not name.startswith("kci"):  # an aggregate may be conservative, an approximation is right in the tail
-        spread = p - np.random.default_rng(0).uniform(0, 1 / (B + 1), runs) if name in (*RESAMPLED, "block", "hsic") else p
+    # an aggregate may be conservative, an approximation is right in the tail
+    if name != "mmd of a list" and not name.startswith("kci"):
+        spread = (
+            p - np.random.default_rng(0).uniform(0, 1 / (B + 1), runs) if name in (*RESAMPLED, "block", "hsic") else p
+        )
         assert stats.kstest(spread, "uniform").pvalue > 0.01

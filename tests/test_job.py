@@ -44,7 +44,9 @@ def test_labels_come_back_as_they_were_given() -> None:
 
 
 def test_rows_without_a_target_are_left_out_and_counted() -> None:
-    frame = _diabetes().with_columns(pl.when(pl.int_range(pl.len()) < 40).then(None).otherwise(pl.col("progression")).alias("progression"))
+    frame = _diabetes().with_columns(
+        pl.when(pl.int_range(pl.len()) < 40).then(None).otherwise(pl.col("progression")).alias("progression")
+    )
     model = learn(frame, "progression", seconds=1.5)
     assert (model.summary["rows"], model.summary["rows_without_target"]) == (402, 40)
 
@@ -114,7 +116,9 @@ def test_a_file_sorted_by_its_target() -> None:
 def test_gaps_that_come_with_prediction() -> None:
     frame = _diabetes()
     model = learn(frame, "progression", seconds=1.5)
-    holes = frame.with_columns(pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise(pl.col("bmi")).alias("bmi"))
+    holes = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) % 3 == 0).then(None).otherwise(pl.col("bmi")).alias("bmi")
+    )
     assert np.isfinite(model.predict(holes)).all()
     assert np.array_equal(model.predict(holes)[1::3], model.predict(frame)[1::3])
 

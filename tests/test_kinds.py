@@ -52,19 +52,34 @@ SENTENCES = [f"the patient number {i} was seen and sent home again" for i in ran
         ("n", [1, 2, 3], "numeric", "whole numbers"),  # three rows count nothing
         ("patient_id", rng.permutation(10 * N)[:N], "identifier", "the name of an identifier"),
         ("PassengerId", rng.permutation(10 * N)[:N], "identifier", "the name of an identifier"),
-        ("Id", [7, *rng.permutation(10 * N)[1:N]], "identifier", r"\d+ different whole numbers in 200 rows, and the name"),
+        (
+            "Id",
+            [7, *rng.permutation(10 * N)[1:N]],
+            "identifier",
+            r"\d+ different whole numbers in 200 rows, and the name",
+        ),
         ("humid", rng.permutation(10 * N)[:N], "numeric", "whole numbers"),
         ("name", [f"P{i}" for i in range(N)], "identifier", "a different text in each row"),
         ("name", [f"P{max(i, 5)}" for i in range(N)], "identifier", "nearly all different"),
         ("note", SENTENCES, "text", r"200 distinct texts of \d+ words on average"),
-        ("gene", [s.replace(" ", "") for s in SENTENCES], "sequence", r"200 distinct sequences of \d+ letters on average"),
+        (
+            "gene",
+            [s.replace(" ", "") for s in SENTENCES],
+            "sequence",
+            r"200 distinct sequences of \d+ letters on average",
+        ),
         ("note", _cycle(*SENTENCES[:4]), "nominal", "4 distinct texts"),
         ("day", _cycle(dt.date(2024, 1, 1), dt.date(2024, 1, 2)), "date", "dates, as days"),
-        ("time", _cycle(dt.datetime(2024, 1, 1), None, dt.datetime(2025, 1, 2)), "date", "dates, as days, 34 % missing"),
+        (
+            "time",
+            _cycle(dt.datetime(2024, 1, 1), None, dt.datetime(2025, 1, 2)),
+            "date",
+            "dates, as days, 34 % missing",
+        ),
         ("stay", _cycle(dt.timedelta(1), dt.timedelta(2)), "date", "durations, as days"),
         ("list", _cycle([1], [2]), "other", "no kernel for it"),
     ],
-)  # fmt: skip
+)
 def test_kinds_and_their_reasons(name: str, values: Any, kind: str, reason: str) -> None:
     import re
 
@@ -76,7 +91,12 @@ def test_kinds_and_their_reasons(name: str, values: Any, kind: str, reason: str)
 
 
 def test_categoricals_are_nominal() -> None:
-    frame = pl.DataFrame({"c": pl.Series(_cycle("a", "b"), dtype=pl.Categorical), "e": pl.Series(_cycle("a", "b"), dtype=pl.Enum(["a", "b"]))})
+    frame = pl.DataFrame(
+        {
+            "c": pl.Series(_cycle("a", "b"), dtype=pl.Categorical),
+            "e": pl.Series(_cycle("a", "b"), dtype=pl.Enum(["a", "b"])),
+        }
+    )
     assert [k.name for k in infer_kinds(frame).values()] == ["nominal", "nominal"]
     assert clean(frame, infer_kinds(frame)).schema == {"c": pl.String, "e": pl.String}
 
@@ -123,7 +143,9 @@ def test_targets_that_cannot_be_learned(values: list[Any], message: str) -> None
         task_of(pl.Series("y", values))
 
 
-KINDS = {name: Kind(kind, "") for name, kind in [("x", "numeric"), ("c", "nominal"), ("d", "date"), ("id", "identifier")]}  # type: ignore[arg-type]
+KINDS = {
+    name: Kind(kind, "") for name, kind in [("x", "numeric"), ("c", "nominal"), ("d", "date"), ("id", "identifier")]
+}  # type: ignore[arg-type]
 
 
 def test_clean_brings_one_form() -> None:
@@ -162,7 +184,12 @@ def test_a_category_does_not_depend_on_what_its_column_was_read_as() -> None:
     forms = [pl.Series([1]), pl.Series([1.0, 2.5]), pl.Series([True]), pl.Series([1], dtype=pl.Int8)]
     kinds = {"c": Kind("nominal", "")}
     assert clean(pl.DataFrame({"c": as_text}), kinds)["c"].to_list() == ["1", "1", "2.5", "true", "x", None]
-    assert [clean(pl.DataFrame({"c": form}), kinds)["c"].to_list() for form in forms] == [["1"], ["1", "2.5"], ["true"], ["1"]]
+    assert [clean(pl.DataFrame({"c": form}), kinds)["c"].to_list() for form in forms] == [
+        ["1"],
+        ["1", "2.5"],
+        ["true"],
+        ["1"],
+    ]
 
 
 def test_conform_names_what_is_missing_and_lists_what_is_extra() -> None:
@@ -206,7 +233,11 @@ _cells = st.none() | st.floats() | st.integers(-(2**40), 2**40) | st.text("aB01.
 
 @given(st.lists(_cells, min_size=1, max_size=30), st.sampled_from([pl.Float64, pl.String, None]))
 def test_clean_is_idempotent_and_keeps_rows(values: list[Any], dtype: Any) -> None:
-    column = [None if v is None else str(v) for v in values] if dtype == pl.String or dtype is None else [v for v in values if not isinstance(v, str)]
+    column = (
+        [None if v is None else str(v) for v in values]
+        if dtype == pl.String or dtype is None
+        else [v for v in values if not isinstance(v, str)]
+    )
     frame = pl.DataFrame({"c": pl.Series(column, dtype=dtype or pl.String, strict=False)})
     for kinds in (infer_kinds(frame), {"c": Kind("nominal", "")}):
         once = clean(frame, kinds)
@@ -216,7 +247,11 @@ def test_clean_is_idempotent_and_keeps_rows(values: list[Any], dtype: Any) -> No
 
 def test_an_estimator_takes_what_clean_returns() -> None:
     frame = pl.DataFrame(
-        {"age": [*rng.standard_normal(40)], "town": _cycle("a", "b", n=40), "day": _cycle(dt.date(2024, 1, 1), dt.date(2024, 6, 1), n=40)}
+        {
+            "age": [*rng.standard_normal(40)],
+            "town": _cycle("a", "b", n=40),
+            "day": _cycle(dt.date(2024, 1, 1), dt.date(2024, 6, 1), n=40),
+        }
     )
     kinds = infer_kinds(frame)
     kernel = mc.Gaussian(1.0).on(["age", "day"]) + mc.Categorical().on("town")

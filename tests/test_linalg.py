@@ -14,7 +14,18 @@ from mercer.native import linalg
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve, eigh, inverse, symmetric_svd, triangular_solve
 
 SIZES = [1, 2, 255, 256, 257, 513, 1100, 2100]
-PIVOTS = [(1, 0), (40, 0), (40, 39), (256, 255), (257, 256), (600, 0), (600, 299), (1100, 256), (1100, 1099), (2100, 1777)]
+PIVOTS = [
+    (1, 0),
+    (40, 0),
+    (40, 39),
+    (256, 255),
+    (257, 256),
+    (600, 0),
+    (600, 299),
+    (1100, 256),
+    (1100, 1099),
+    (2100, 1777),
+]
 
 
 def _positive(n: int, dtype: Any = np.float64, seed: int = 0) -> Any:
@@ -87,7 +98,9 @@ def test_solving_with_the_factor(n: int, dtype: Any) -> None:
     for right in (B, np.asfortranarray(B), B[:, :1]):
         copy = right.copy()
         np.testing.assert_allclose(cholesky_solve(L, right), np.linalg.solve(exact, right), **tolerance)
-        np.testing.assert_allclose(triangular_solve(L, right), np.linalg.solve(np.linalg.cholesky(exact), right), **tolerance)
+        np.testing.assert_allclose(
+            triangular_solve(L, right), np.linalg.solve(np.linalg.cholesky(exact), right), **tolerance
+        )
         np.testing.assert_array_equal(right, copy)
     np.testing.assert_array_equal(L, kept)
 
@@ -100,7 +113,9 @@ def test_the_inverse_is_symmetric_and_in_place(n: int, dtype: Any) -> None:
     found = inverse(L)
     assert np.shares_memory(found, L)
     np.testing.assert_array_equal(found, found.T)
-    np.testing.assert_allclose(found, np.linalg.inv(A.astype(np.float64)), rtol=0, atol=200 * float(np.finfo(dtype).eps) * np.sqrt(n))
+    np.testing.assert_allclose(
+        found, np.linalg.inv(A.astype(np.float64)), rtol=0, atol=200 * float(np.finfo(dtype).eps) * np.sqrt(n)
+    )
 
 
 @pytest.mark.parametrize("n", [1, 5, 63, 64, 65, 300])
@@ -150,7 +165,8 @@ def test_an_interrupt_is_passed_on_after_the_tile_at_hand(workers: int, monkeypa
         cholesky(A.copy(), workers)
     assert 3 <= len(calls) <= 3 + 4 * (workers - 1) < whole  # another thread may finish the rows it is at
     monkeypatch.setattr(linalg._Cholesky, "subtract", real)
-    np.testing.assert_allclose(np.tril(cholesky(A.copy(), workers)), np.linalg.cholesky(A), rtol=0, atol=1e-12)  # nothing is left behind
+    # nothing is left behind
+    np.testing.assert_allclose(np.tril(cholesky(A.copy(), workers)), np.linalg.cholesky(A), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 5, 700, 1100])

@@ -12,9 +12,31 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from mercer.losses import EpsilonInsensitive, Expectile, Hinge, Huber, Logistic, Loss, Multinomial, Pinball, Poisson, Squared, SquaredHinge
+from mercer.losses import (
+    EpsilonInsensitive,
+    Expectile,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    Multinomial,
+    Pinball,
+    Poisson,
+    Squared,
+    SquaredHinge,
+)
 
-REAL = [Squared(), Huber(0.7), Huber(1.35), Expectile(0.1), Expectile(0.5), Expectile(0.8), Pinball(0.3), Pinball(0.9), EpsilonInsensitive(0.2)]
+REAL = [
+    Squared(),
+    Huber(0.7),
+    Huber(1.35),
+    Expectile(0.1),
+    Expectile(0.5),
+    Expectile(0.8),
+    Pinball(0.3),
+    Pinball(0.9),
+    EpsilonInsensitive(0.2),
+]
 REAL += [EpsilonInsensitive(0.0)]
 SIGNS = [Logistic(), Hinge(), SquaredHinge()]
 ONE = [*REAL, *SIGNS, Poisson()]
@@ -71,7 +93,10 @@ def _definition(loss: Loss, y: float, f: float) -> Any:
 @pytest.mark.parametrize("loss", ONE, ids=str)
 def test_values_are_the_definition(loss: Loss) -> None:
     rng = np.random.default_rng(0)
-    y, f = _targets(loss, 60, rng), np.concatenate([3 * rng.standard_normal(52), [0.0, 1.0, -1.0, 30.0, -30.0, 100.0, -100.0, 1e-9]])
+    y, f = (
+        _targets(loss, 60, rng),
+        np.concatenate([3 * rng.standard_normal(52), [0.0, 1.0, -1.0, 30.0, -30.0, 100.0, -100.0, 1e-9]]),
+    )
     with mpmath.workdps(40):
         expected = [float(_definition(loss, a, b)) for a, b in zip(y, f, strict=True)]
     np.testing.assert_allclose(loss.value(y, f), expected, rtol=1e-14, atol=1e-14)
@@ -135,7 +160,9 @@ def test_convex_and_above_every_tangent(loss: Loss, f: float, g: float, y: float
     """At kinks too, where any slope between the two sides will do."""
     y = math.copysign(1.0, y) if loss in SIGNS else abs(y) if isinstance(loss, Poisson) else y
     if boundary:
-        f = {Huber: y + getattr(loss, "delta", 0.0), EpsilonInsensitive: y - getattr(loss, "epsilon", 0.0)}.get(type(loss), y)
+        f = {Huber: y + getattr(loss, "delta", 0.0), EpsilonInsensitive: y - getattr(loss, "epsilon", 0.0)}.get(
+            type(loss), y
+        )
     Y, F, G = (np.array([v]) for v in (y, f, g))
     at_f, at_g = float(loss.value(Y, F)[0]), float(loss.value(Y, G)[0])
     rounding = 1e-12 * (1 + abs(at_f) + abs(at_g) + abs(y * f) + abs(y * g))
@@ -163,15 +190,20 @@ def test_multinomial_derivatives_are_differences() -> None:
     loss = Multinomial(4)
     for k in range(4):
         e = h * (np.arange(4) == k)
-        np.testing.assert_allclose(loss.gradient(y, f)[:, k], (loss.value(y, f + e) - loss.value(y, f - e)) / (2 * h), atol=1e-9)
-        np.testing.assert_allclose(loss.curvature(y, f)[:, k], ((loss.gradient(y, f + e) - loss.gradient(y, f - e)) / (2 * h))[:, k], atol=1e-9)
+        np.testing.assert_allclose(
+            loss.gradient(y, f)[:, k], (loss.value(y, f + e) - loss.value(y, f - e)) / (2 * h), atol=1e-9
+        )
+        np.testing.assert_allclose(
+            loss.curvature(y, f)[:, k], ((loss.gradient(y, f + e) - loss.gradient(y, f - e)) / (2 * h))[:, k], atol=1e-9
+        )
     product = (loss.gradient(y, f + h * V) - loss.gradient(y, f - h * V)) / (2 * h)
     np.testing.assert_allclose(loss.hessian(y, f, V), product, atol=1e-9)
     assert (np.einsum("ij,ij->i", V, loss.hessian(y, f, V)) >= 0).all()
     np.testing.assert_allclose(loss.hessian(y, f, np.ones((30, 4))), 0.0, atol=1e-15)  # only differences matter
 
 
-# -- starting points, means ---------------------------------------------------------------------------------------------
+# -- starting points, means
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("loss", [Squared(), Huber(0.5), Expectile(0.5), Poisson(), Pinball(0.3)], ids=str)
@@ -197,7 +229,8 @@ def test_means() -> None:
     np.testing.assert_array_equal(Huber().mean(f), f)
 
 
-# -- duality ------------------------------------------------------------------------------------------------------------
+# -- duality
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _pieces(loss: Loss, y: Any, f: Any) -> Any:
@@ -234,13 +267,19 @@ def _primal(loss: Loss, y: Any, price: Any, Phi: Any, bias: bool) -> float:
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("loss", [Pinball(0.2), Pinball(0.7), EpsilonInsensitive(0.3), EpsilonInsensitive(0.0), Hinge()], ids=str)
+@pytest.mark.parametrize(
+    "loss", [Pinball(0.2), Pinball(0.7), EpsilonInsensitive(0.3), EpsilonInsensitive(0.0), Hinge()], ids=str
+)
 def test_strong_duality(loss: Loss, bias: bool) -> None:
     """min Σ price ℓ + ½‖f‖² is minus the minimum of the programme, and its point gives the primal's."""
     rng = np.random.default_rng(3)
     n = 14
     Phi = rng.standard_normal((n, 3))
-    y = np.where(Phi[:, 0] + 0.8 * rng.standard_normal(n) > 0, 1.0, -1.0) if loss == Hinge() else Phi[:, 0] + 1.5 + rng.standard_normal(n)
+    y = (
+        np.where(Phi[:, 0] + 0.8 * rng.standard_normal(n) > 0, 1.0, -1.0)
+        if loss == Hinge()
+        else Phi[:, 0] + 1.5 + rng.standard_normal(n)
+    )
     price = rng.uniform(0.2, 2.0, n)
     primal = _primal(loss, y, price, Phi, bias)
     qp = loss.dual(y, price, bias)
@@ -272,7 +311,8 @@ def _shifts(loss: Loss) -> list[float]:
     return [0.0]
 
 
-# -- errors -------------------------------------------------------------------------------------------------------------
+# -- errors
+# -------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,19 @@ def test_all_forms_are_one_network(form: str) -> None:
 
 def test_edges_without_weights_weigh_one() -> None:
     pairs = [("Ann", "Bob"), ("Bob", "Cid"), ("Cid", "Dot")]
-    for form in (pairs, np.array(pairs), nx.Graph(pairs), pd.DataFrame(pairs), {"Ann": ["Bob"], "Bob": ["Ann", "Cid"], "Cid": ["Dot"]}):
+    for form in (
+        pairs,
+        np.array(pairs),
+        nx.Graph(pairs),
+        pd.DataFrame(pairs),
+        {"Ann": ["Bob"], "Bob": ["Ann", "Cid"], "Cid": ["Dot"]},
+    ):
         assert mc.Network(form) == mc.Network((W > 0).astype(float), NAMES)
-    assert mc.Network([(0, 1), (1, 2), (2, 3)]) == mc.Network(mc.Graph([(0, 1), (1, 2), (2, 3)])) == mc.Network(nx.path_graph(4))
+    assert (
+        mc.Network([(0, 1), (1, 2), (2, 3)])
+        == mc.Network(mc.Graph([(0, 1), (1, 2), (2, 3)]))
+        == mc.Network(nx.path_graph(4))
+    )
     assert mc.Network([(7, 3), (3, 5)]).names == [3, 5, 7]
 
 
@@ -101,6 +111,8 @@ def test_what_is_no_graph_is_told_so(graph: Any, words: str) -> None:
 def test_weights_of_another_name_are_missed() -> None:
     g = nx.Graph()
     g.add_edge("a", "b", strength=2.0)
-    with pytest.warns(UserWarning, match=r"All edges weigh 1.*'strength'.*nx.to_numpy_array\(g, weight='strength'\), list\(g\)"):
+    with pytest.warns(
+        UserWarning, match=r"All edges weigh 1.*'strength'.*nx.to_numpy_array\(g, weight='strength'\), list\(g\)"
+    ):
         mc.Network(g)
     assert mc.Network(nx.to_numpy_array(g, weight="strength"), list(g)).W[0, 1] == 2.0

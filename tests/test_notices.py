@@ -1,4 +1,6 @@
-"""What the data has and a kernel does not use is told once for each call, with the cure; and nothing is said where nothing is lost."""
+"""What the data has and a kernel does not use is told once for each call, with the cure; and nothing is said where
+nothing is lost.
+"""
 
 from __future__ import annotations
 
@@ -64,10 +66,19 @@ def renamed() -> Any:
 
 def test_attributes_of_other_names() -> None:
     k = mc.WeisfeilerLehman(2)
-    for call in (lambda: k([ethanal()]), lambda: k([ethanal()], [ethanal()] * 2), lambda: k.gram([ethanal()]), lambda: k.diag([ethanal()])):
+    for call in (
+        lambda: k([ethanal()]),
+        lambda: k([ethanal()], [ethanal()] * 2),
+        lambda: k.gram([ethanal()]),
+        lambda: k.diag([ethanal()]),
+    ):
         vertices, edges = told(call)
-        assert re.search(r"vertices of graph 0 have 'atom', and nothing called 'label'.*as_graphs\(X, label='atom'\)", vertices)
-        assert re.search(r"edges of graph 0 have 'bond', and nothing called 'label'.*as_graphs\(X, edge_label='bond'\)", edges)
+        assert re.search(
+            r"vertices of graph 0 have 'atom', and nothing called 'label'.*as_graphs\(X, label='atom'\)", vertices
+        )
+        assert re.search(
+            r"edges of graph 0 have 'bond', and nothing called 'label'.*as_graphs\(X, edge_label='bond'\)", edges
+        )
     read = mc.as_graphs([ethanal()], label="atom", edge_label="bond")  # the cure
     assert told(lambda: k(read)) == []
     np.testing.assert_array_equal(k(read), k([mc.Graph([(0, 1), (1, 2)], ["C", "C", "O"], [1, 2])]))
@@ -95,7 +106,11 @@ def test_numbers_of_vertices() -> None:
     for k in (mc.WeisfeilerLehman(1), mc.Walk(2), mc.WeisfeilerLehman(1).normalized() + mc.ShortestPath()):
         (message,) = told(lambda k=k: k([g, g], [g]))  # type: ignore[misc]
         assert "have attributes (numbers), which this kernel does not use: Propagation does" in message
-    for k in (mc.Propagation(2), mc.WeisfeilerLehman(1, mc.Propagation(2)), mc.ShortestPath() + mc.Propagation(2).normalized()):
+    for k in (
+        mc.Propagation(2),
+        mc.WeisfeilerLehman(1, mc.Propagation(2)),
+        mc.ShortestPath() + mc.Propagation(2).normalized(),
+    ):
         assert told(lambda k=k: k([g, g], [g])) == []  # type: ignore[misc]
     assert told(lambda: mc.WeisfeilerLehman(1)([mc.Graph(g.edges, g.labels, g.edge_labels)])) == []
 
@@ -107,17 +122,31 @@ def test_numbers_of_vertices() -> None:
 MASKED = ["ACGTacgtNN", "acgtACGT-A", "TTTTTTTTTTTT"]
 
 
-@pytest.mark.parametrize("k", [mc.Spectrum(3), mc.Gappy(9, 5), mc.Mismatch(3, 1), mc.Subsequence(2), mc.Substring(), mc.LocalAlignment()], ids=str)
+@pytest.mark.parametrize(
+    "k",
+    [mc.Spectrum(3), mc.Gappy(9, 5), mc.Mismatch(3, 1), mc.Subsequence(2), mc.Substring(), mc.LocalAlignment()],
+    ids=str,
+)
 def test_soft_masked_dna(k: mc.Kernel) -> None:
     (message,) = told(lambda: k(MASKED, MASKED[:2]))
-    assert re.search(r"DNA in upper and lower case \(item 0 has 'a' at place 4\).*kernel.over\('ACGT', case='fold'\)", message)
+    assert re.search(
+        r"DNA in upper and lower case \(item 0 has 'a' at place 4\).*kernel.over\('ACGT', case='fold'\)", message
+    )
     upper = [x.upper() for x in MASKED]
-    for written in (MASKED, [x.encode() for x in MASKED], [list(x) for x in MASKED], [x.lower() for x in MASKED], [x.swapcase() for x in MASKED]):
+    for written in (
+        MASKED,
+        [x.encode() for x in MASKED],
+        [list(x) for x in MASKED],
+        [x.lower() for x in MASKED],
+        [x.swapcase() for x in MASKED],
+    ):
         assert told(lambda written=written: k.over(case="fold")(written)) == []  # type: ignore[misc]
         np.testing.assert_array_equal(k.over(case="fold")(written), k(upper))
         np.testing.assert_array_equal(k.over("ACGT", case="fold")(written), k.over("ACGT")(upper))
     np.testing.assert_array_equal(k.over("acgt", "letter", "fold")(MASKED), k.over("ACGT", "letter")(upper))
-    np.testing.assert_array_equal(k.over("ACGT", case="fold").both_strands()(MASKED), k.over("ACGT").both_strands()(upper))
+    np.testing.assert_array_equal(
+        k.over("ACGT", case="fold").both_strands()(MASKED), k.over("ACGT").both_strands()(upper)
+    )
     assert told(lambda: k.over("ACGT", case="fold").both_strands().normalized()(MASKED)) == []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", mc.IgnoredWarning)
@@ -128,7 +157,16 @@ def test_soft_masked_dna(k: mc.Kernel) -> None:
 
 def test_what_is_not_dna_in_both_cases_may_be() -> None:
     k = mc.Spectrum(2)
-    for X in (["ACGT", "TTNN"], ["acgt", "nnac"], ["Act at a cat", "TAG"], ["MKvl", "ACDE"], [[1, 2], [66, 98]], [], [""], ["ACGTé", "acgt"]):
+    for X in (
+        ["ACGT", "TTNN"],
+        ["acgt", "nnac"],
+        ["Act at a cat", "TAG"],
+        ["MKvl", "ACDE"],
+        [[1, 2], [66, 98]],
+        [],
+        [""],
+        ["ACGTé", "acgt"],
+    ):
         assert told(lambda X=X: k(X)) == []  # type: ignore[misc]
     assert told(lambda: mc.BagOfWords("counts")(["ACGT", "acgt"])) == []
 
@@ -153,7 +191,9 @@ def test_a_machine_tells_once_when_it_learns_and_once_when_it_predicts(tmp_path:
     assert told(lambda: model.predict([x.lower() for x in MASKED])) == []
     np.testing.assert_array_equal(model.decision_function(MASKED), model.decision_function([x.upper() for x in MASKED]))
     mc.save(model, tmp_path / "model")
-    np.testing.assert_array_equal(mc.load(tmp_path / "model").decision_function(MASKED), model.decision_function(MASKED))
+    np.testing.assert_array_equal(
+        mc.load(tmp_path / "model").decision_function(MASKED), model.decision_function(MASKED)
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -168,12 +208,19 @@ def test_charge_and_chirality_are_told() -> None:
     k = mc.PathBag(3)
     for read in (lambda x: x, chem.MolFromSmiles):
         (message,) = told(lambda read=read: k([read("CCO"), read(CHARGED)]))  # type: ignore[misc]
-        assert re.search(r"have charge \(the first is molecule 1\).*kernel.atoms\(charge=True\).*kernel.atoms\(\)", message)
+        assert re.search(
+            r"have charge \(the first is molecule 1\).*kernel.atoms\(charge=True\).*kernel.atoms\(\)", message
+        )
         for some in ((LEFT, RIGHT), (TRANS, CIS)):
             (message,) = told(lambda read=read, some=some: k([read(x) for x in some]))  # type: ignore[misc]
             assert re.search(r"have chirality \(the first is molecule 0\).*kernel.atoms\(chirality=True\)", message)
     assert told(lambda: k(["CCO", "[NH3]", "[CH3][CH3]", "[13CH4]", ""])) == []  # brackets alone say nothing
-    for deliberate in (k.atoms(), k.atoms(True, True), mc.Tanimoto(k).atoms(), (k + mc.WeisfeilerLehman(1)).atoms(True, True)):
+    for deliberate in (
+        k.atoms(),
+        k.atoms(True, True),
+        mc.Tanimoto(k).atoms(),
+        (k + mc.WeisfeilerLehman(1)).atoms(True, True),
+    ):
         assert told(lambda deliberate=deliberate: deliberate([CHARGED, LEFT, CIS])) == []  # type: ignore[misc]
     assert len(told(lambda: mc.as_graphs([CHARGED, LEFT]))) == 2
     assert told(lambda: mc.as_graphs([CHARGED, LEFT], charge=False, chirality=True)) == []
@@ -189,8 +236,11 @@ def test_charge_and_chirality_as_labels() -> None:
     K = k([LEFT, RIGHT, TRANS, CIS])
     assert K[0, 1] < 1 > K[2, 3]
     assert mc.WeisfeilerLehman(2).atoms().normalized()([LEFT], [RIGHT])[0, 0] == pytest.approx(1.0, abs=1e-14)
-    turned = [chem.MolToSmiles(chem.MolFromSmiles(x), doRandom=True) for x in (LEFT, RIGHT, TRANS, CIS) for _ in range(3)]
-    np.testing.assert_allclose(np.diagonal(k(turned, [x for x in (LEFT, RIGHT, TRANS, CIS) for _ in range(3)])), 1.0)  # whatever the order of atoms
+    turned = [
+        chem.MolToSmiles(chem.MolFromSmiles(x), doRandom=True) for x in (LEFT, RIGHT, TRANS, CIS) for _ in range(3)
+    ]
+    # whatever the order of atoms
+    np.testing.assert_allclose(np.diagonal(k(turned, [x for x in (LEFT, RIGHT, TRANS, CIS) for _ in range(3)])), 1.0)
     assert "C-C=E=C-C" in mc.PathBag(3).atoms(chirality=True).feature_names([TRANS])
     assert mc.parse(str(mc.PathBag(3).atoms(True, True))) == mc.PathBag(3).atoms(True, True)
     with pytest.raises(TypeError, match="not a kernel between graphs"):
@@ -207,4 +257,7 @@ def test_fingerprints_tell_of_chirality() -> None:
             asked = k._replace(chirality=said)
             assert told(lambda asked=asked: asked([CHARGED, LEFT, RIGHT])) == []  # type: ignore[misc]
             assert (asked.normalized()([LEFT], [RIGHT])[0, 0] < 1 - 1e-9) == said
-    assert [re.search("charge|chirality", m)[0] for m in told(lambda: mc.TopologicalPaths(3)([CHARGED, LEFT]))] == ["charge", "chirality"]  # type: ignore[index]
+    assert [re.search("charge|chirality", m)[0] for m in told(lambda: mc.TopologicalPaths(3)([CHARGED, LEFT]))] == [
+        "charge",
+        "chirality",
+    ]  # type: ignore[index]

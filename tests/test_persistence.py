@@ -46,7 +46,11 @@ COLUMNS: dict[str, Any] = {
     "flag": [True, False] * (N // 2),
     "hole": HOLES[:, 2],
 }
-TABLE_KERNEL = mc.Gaussian(0.5).on(["age", "size"]) + mc.Categorical().on("town") * mc.Categorical().on("flag") + mc.Gaussian().imputed().on("hole")
+TABLE_KERNEL = (
+    mc.Gaussian(0.5).on(["age", "size"])
+    + mc.Categorical().on("town") * mc.Categorical().on("flag")
+    + mc.Gaussian().imputed().on("hole")
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("models")
     for i, case in enumerate(CASES):
         model = case.model.fit(case.X, case.y)
-        save({"name": case.name, "model": model, "X": case.X, "expected": case.outputs(model, case.X)}, folder / f"{i}.mercer")
+        save(
+            {"name": case.name, "model": model, "X": case.X, "expected": case.outputs(model, case.X)},
+            folder / f"{i}.mercer",
+        )
     return folder
 
 
@@ -169,9 +176,20 @@ def _same(a: Any, b: Any) -> None:
 
 _scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 _arrays = st.sampled_from(
-    [np.eye(3), np.eye(3, dtype=np.float32), np.asfortranarray(X), np.array(["a", "bc"]), np.array(["a", None, 1.5], object), np.array([], np.int8),
-     np.array([[1, "x"], [2, "y"]], object), np.array(["2024-02-29"], "datetime64[D]"), np.float32(0.1), np.int8(3), np.str_("x")]
-)  # fmt: skip
+    [
+        np.eye(3),
+        np.eye(3, dtype=np.float32),
+        np.asfortranarray(X),
+        np.array(["a", "bc"]),
+        np.array(["a", None, 1.5], object),
+        np.array([], np.int8),
+        np.array([[1, "x"], [2, "y"]], object),
+        np.array(["2024-02-29"], "datetime64[D]"),
+        np.float32(0.1),
+        np.int8(3),
+        np.str_("x"),
+    ]
+)
 _keys = st.text() | st.integers() | st.booleans() | st.none() | st.tuples(st.integers(), st.text())
 
 
@@ -179,7 +197,12 @@ _keys = st.text() | st.integers() | st.booleans() | st.none() | st.tuples(st.int
 @given(
     st.recursive(
         _scalars | _arrays,
-        lambda part: st.lists(part, max_size=4) | st.tuples(part, part) | st.dictionaries(_keys, part, max_size=4) | st.lists(st.text(), min_size=40),
+        lambda part: (
+            st.lists(part, max_size=4)
+            | st.tuples(part, part)
+            | st.dictionaries(_keys, part, max_size=4)
+            | st.lists(st.text(), min_size=40)
+        ),
         max_leaves=12,
     )
 )
@@ -197,7 +220,8 @@ _columns = {
     "time": st.datetimes(min_value=dt.datetime(1700, 1, 1), max_value=dt.datetime(2200, 1, 1)),
 }
 _schema = {
-    "real": pl.Float64, "single": pl.Float32, "whole": pl.Int64, "text": pl.String, "flag": pl.Boolean, "day": pl.Date, "time": pl.Datetime("us"),
+    "real": pl.Float64, "single": pl.Float32, "whole": pl.Int64, "text": pl.String, "flag": pl.Boolean, "day": pl.Date,
+    "time": pl.Datetime("us"),
 }  # fmt: skip
 
 
@@ -356,7 +380,9 @@ def test_another_format_number_is_refused_with_both(model_file: Path) -> None:
         parts["mercer.json"] = json.dumps({"format": 99, "version": "7.5", "kind": "?"}).encode()
 
     _rewrite(model_file, change)
-    with pytest.raises(ModelFileError, match=rf"of format 99, written by Mercer 7\.5; Mercer {mc.__version__} reads format {FORMAT}"):
+    with pytest.raises(
+        ModelFileError, match=rf"of format 99, written by Mercer 7\.5; Mercer {mc.__version__} reads format {FORMAT}"
+    ):
         load(model_file)
     _rewrite(model_file, lambda parts: parts.update({"mercer.json": b"[]"}))
     with pytest.raises(ModelFileError, match="it cannot be read"):
@@ -549,14 +575,22 @@ def test_arrays_under_another_name_are_looked_at_too(tmp_path: Path) -> None:
     save({"a": X}, path)
     out = io.BytesIO()
     np.savez_compressed(out, a=np.zeros(1_000_000))
-    _rewrite(path, lambda parts: parts.update({next(n for n in parts if n.endswith(".npy")).replace(".npy", ".bin"): out.getvalue()}))
+    _rewrite(
+        path,
+        lambda parts: parts.update(
+            {next(n for n in parts if n.endswith(".npy")).replace(".npy", ".bin"): out.getvalue()}
+        ),
+    )
     with pytest.raises(ModelFileError, match="is an archive itself"):
         load(path)
 
 
 @pytest.mark.parametrize("text", ["Infinity", "1e999", "[1]", '"x"', "null", "9" * 5000])
 def test_a_header_of_any_kind_is_one_error(model_file: Path, text: str) -> None:
-    _rewrite(model_file, lambda parts: parts.update({"mercer.json": f'{{"format": {text}, "version": "1", "kind": "x"}}'.encode()}))
+    _rewrite(
+        model_file,
+        lambda parts: parts.update({"mercer.json": f'{{"format": {text}, "version": "1", "kind": "x"}}'.encode()}),
+    )
     for read in (load, header):
         with pytest.raises(ModelFileError):
             read(model_file)
@@ -611,7 +645,12 @@ def test_parts_that_refer_to_each_other_do_not_multiply(tmp_path: Path) -> None:
         schema = json.loads(parts["schema.json"])
         inner = schema["content"][0]
         for k in range(40):
-            again = {"__class__": "list", "__module__": "builtins", "__loader__": "CachedNode", "__id__": inner["__id__"]}
+            again = {
+                "__class__": "list",
+                "__module__": "builtins",
+                "__loader__": "CachedNode",
+                "__id__": inner["__id__"],
+            }
             inner = {**schema, "content": [inner, again], "__id__": 10**15 + k}
         parts["schema.json"] = json.dumps({**schema, "content": [inner]}).encode()
 
@@ -655,7 +694,9 @@ def test_parts_over_each_other_are_refused(model_file: Path) -> None:
         big = max(archive.infolist(), key=lambda part: part.file_size)
     entries, end = content[at : content.rindex(b"PK\x05\x06")], content[content.rindex(b"PK\x05\x06") :]
     entry = entries[entries.index(big.filename.encode()) - 46 :][: 46 + len(big.filename)]
-    copies = b"".join(entry.replace(big.filename.encode(), f"{k:0{len(big.filename) - 4}d}.bin".encode()) for k in range(50))
+    copies = b"".join(
+        entry.replace(big.filename.encode(), f"{k:0{len(big.filename) - 4}d}.bin".encode()) for k in range(50)
+    )
     count = int.from_bytes(end[8:10], "little") + 50
     end = end[:8] + 2 * count.to_bytes(2, "little") + (len(entries) + len(copies)).to_bytes(4, "little") + end[16:]
     model_file.write_bytes(content[:at] + entries + copies + end)
@@ -669,7 +710,12 @@ def test_a_loaded_model_predicts_from_frames_as_the_original(tmp_path: Path, lib
     values = np.random.default_rng(0).standard_normal((60, width))
     frame = library({f"column {j}": values[:, j] for j in range(width)})
     y = np.where(values[:, 0] > 0, 1, -1)
-    for model in (mc.SVC(), mc.KernelRidge(), make_pipeline(StandardScaler(), mc.SVC()), mc.SVC(kernel=mc.Linear().on(["column 0", "column 2"]))):
+    for model in (
+        mc.SVC(),
+        mc.KernelRidge(),
+        make_pipeline(StandardScaler(), mc.SVC()),
+        mc.SVC(kernel=mc.Linear().on(["column 0", "column 2"])),
+    ):
         save(model.fit(frame, y), tmp_path / "m.mercer")
         found = load(tmp_path / "m.mercer")
         np.testing.assert_array_equal(found.predict(frame), model.predict(frame))
@@ -683,8 +729,9 @@ def test_a_loaded_model_predicts_from_frames_as_the_original(tmp_path: Path, lib
 def test_the_model_of_a_table_predicts_from_frames_of_any_library(tmp_path: Path, library: Any) -> None:
     data = np.random.default_rng(0)
     columns = {
-        "size": data.standard_normal(80), "count": data.integers(0, 50, 80), "town": [["Köln", "Aachen", None][i % 3] for i in range(80)],
-        "flag": [True, False] * 40, "hole": np.where(data.random(80) < 0.2, np.nan, data.standard_normal(80)),
+        "size": data.standard_normal(80), "count": data.integers(0, 50, 80),
+        "town": [["Köln", "Aachen", None][i % 3] for i in range(80)], "flag": [True, False] * 40,
+        "hole": np.where(data.random(80) < 0.2, np.nan, data.standard_normal(80)),
         "day": [dt.datetime(2024, 1, 1 + i % 28, i % 24) for i in range(80)],
     }  # fmt: skip
     kind = np.where(columns["size"] > 0, "large", "small")
@@ -733,4 +780,6 @@ def test_classes_of_a_user_are_loaded_when_named(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=r"asks for .*test_persistence\.Wide"):
         load(tmp_path / "m.mercer")
     for trusted in ([Wide], [f"{__name__}.Wide"]):
-        np.testing.assert_array_equal(load(tmp_path / "m.mercer", trusted=trusted).decision_function(X), model.decision_function(X))
+        np.testing.assert_array_equal(
+            load(tmp_path / "m.mercer", trusted=trusted).decision_function(X), model.decision_function(X)
+        )

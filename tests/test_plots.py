@@ -59,7 +59,9 @@ class Ball:
 
 def _temporal(components: int = 2) -> SimpleNamespace:
     lags = np.arange(-3, 4)
-    values = np.stack([np.array([0.0, 0.1, 0.2, 0.3, 0.5, 0.9, 0.4]), np.array([0.1, -0.8, 0.2, 0.1, 0.0, 0.1, 0.2])])[:components]
+    values = np.stack([np.array([0.0, 0.1, 0.2, 0.3, 0.5, 0.9, 0.4]), np.array([0.1, -0.8, 0.2, 0.1, 0.0, 0.1, 0.2])])[
+        :components
+    ]
     return SimpleNamespace(lags_=lags, correlogram_=values, best_lag_=2, band_=np.stack([values - 0.1, values + 0.2]))
 
 
@@ -216,7 +218,10 @@ def test_embedding_with_numbers_has_a_colour_bar() -> None:
     assert len(display.figure_.axes) == 2
 
 
-@pytest.mark.parametrize(("y", "scale"), [(np.arange(40), True), (np.arange(40) % 4, False), (np.arange(40) % 4 * 1.0, False), (X4[:, 0] > 0, False)])
+@pytest.mark.parametrize(
+    ("y", "scale"),
+    [(np.arange(40), True), (np.arange(40) % 4, False), (np.arange(40) % 4 * 1.0, False), (X4[:, 0] > 0, False)],
+)
 def test_whole_numbers_are_classes_while_they_are_few(y: Any, scale: bool) -> None:
     display = EmbeddingDisplay(X4[:, :2], y).plot()
     assert (display.scatters_[0].get_array() is not None) == scale
@@ -261,7 +266,9 @@ def test_correlogram_shows_the_lags_and_the_band() -> None:
     np.testing.assert_array_equal(display.line_.get_ydata(), estimator.correlogram_[0])
     corners = display.band_.get_paths()[0].vertices
     for end in estimator.band_[:, 0]:
-        assert all(np.any(np.all(np.isclose(corners, point), axis=1)) for point in zip(estimator.lags_, end, strict=True))
+        assert all(
+            np.any(np.all(np.isclose(corners, point), axis=1)) for point in zip(estimator.lags_, end, strict=True)
+        )
     texts = [t.get_text() for t in display.ax_.texts]
     assert texts == ["← y leads", "x leads →"]
     assert display.ax_.texts[0].get_position()[0] < display.ax_.texts[1].get_position()[0]
@@ -344,7 +351,9 @@ def test_novelty_asks_with_the_columns_of_the_table(frame: Any) -> None:
             return np.ones(len(X))
 
     estimator = Recorder()
-    display = _drawn(NoveltyDisplay.from_estimator(estimator, frame({"height": X2[:, 0], "a$b$": X2[:, 1]}), resolution=5))
+    display = _drawn(
+        NoveltyDisplay.from_estimator(estimator, frame({"height": X2[:, 0], "a$b$": X2[:, 1]}), resolution=5)
+    )
     assert isinstance(estimator.asked, frame)
     assert list(estimator.asked.columns) == ["height", "a$b$"]
     assert display.ax_.get_xlabel() == "height"
@@ -360,7 +369,9 @@ def test_novelty_of_a_real_machine() -> None:
 
 @pytest.mark.parametrize("value", [-2.0, 0.0, 3.0])
 def test_novelty_without_a_boundary(value: float) -> None:
-    estimator = SimpleNamespace(decision_function=lambda X: np.full(len(X), value), predict=lambda X: np.full(len(X), 1))
+    estimator = SimpleNamespace(
+        decision_function=lambda X: np.full(len(X), value), predict=lambda X: np.full(len(X), 1)
+    )
     display = _drawn(NoveltyDisplay.from_estimator(estimator, X2, resolution=5))
     assert display.boundary_ is None
 

@@ -16,7 +16,10 @@ def test_the_gap_is_that_of_all_pairs() -> None:
     for groups in (None, group):
         qp = DualQP(g, lower, upper, b, group=groups)
         pairs = [
-            g[j] - g[i] for i in range(12) for j in range(12) if b[i] < upper[i] and b[j] > lower[j] and (groups is None or groups[i] == groups[j])
+            g[j] - g[i]
+            for i in range(12)
+            for j in range(12)
+            if b[i] < upper[i] and b[j] > lower[j] and (groups is None or groups[i] == groups[j])
         ]
         gap, levels, key = qp.violation(b, g)
         assert np.isclose(gap, max(0.0, *pairs))

@@ -50,7 +50,9 @@ def test_delimiters_line_ends_and_quotes(tmp_path: Path, delimiter: str, end: st
 
 
 def test_delimiters_inside_quotes_and_other_delimiters_inside_fields(tmp_path: Path) -> None:
-    frame = read_table(_written(tmp_path, 'name,price\n"Smith, J.",1.5\n"said ""no""; left",2\n"two\nlines",3\n5" pipe,4\n'))
+    frame = read_table(
+        _written(tmp_path, 'name,price\n"Smith, J.",1.5\n"said ""no""; left",2\n"two\nlines",3\n5" pipe,4\n')
+    )
     assert frame["name"].to_list() == ["Smith, J.", 'said "no"; left', "two\nlines", '5" pipe']
     frame = read_table(_written(tmp_path, "id;text\n1;a, b, c\n2;d, e, f\n"))
     assert frame["text"].to_list() == ["a, b, c", "d, e, f"]
@@ -71,7 +73,8 @@ def test_latin_1_is_refused_with_the_line(tmp_path: Path) -> None:
 def test_compressed(tmp_path: Path, pack: Any, suffix: str) -> None:
     content = pack(b"a,b\n1,2\n")
     assert read_table(_written(tmp_path, content, "table.csv" + suffix)).rows() == [(1, 2)]
-    assert read_table(_written(tmp_path, content, "table.csv")).rows() == [(1, 2)]  # packed though the name does not say so
+    # packed though the name does not say so
+    assert read_table(_written(tmp_path, content, "table.csv")).rows() == [(1, 2)]
     assert read_table(_written(tmp_path, pack(b"1 2:0.5\n-1 1:2\n"), "a1a" + suffix)).columns == ["target", "x1", "x2"]
     with pytest.raises(DataError, match="damaged or cut off"):
         read_table(_written(tmp_path, content[:-6], "table.csv" + suffix))
@@ -105,7 +108,9 @@ def test_missing_values_and_types(tmp_path: Path) -> None:
     assert frame["number"].to_list() == [None] * len(MISSING) + [2.5]
     assert frame["nothing"].null_count() == frame.height
     assert frame.schema == {"i": pl.Int64, "number": pl.Float64, "nothing": pl.Float64, "text": pl.String}
-    frame = read_table(_written(tmp_path, "day,moment,large,mixed\n2024-02-29,2024-02-29 12:30:00,99999999999999999999,1\n?,?,1,a\n"))
+    frame = read_table(
+        _written(tmp_path, "day,moment,large,mixed\n2024-02-29,2024-02-29 12:30:00,99999999999999999999,1\n?,?,1,a\n")
+    )
     assert frame.row(0) == (dt.date(2024, 2, 29), dt.datetime(2024, 2, 29, 12, 30), 1e20, "1")
     assert frame.row(1) == (None, None, 1.0, "a")
     frame = read_table(_written(tmp_path, "a,b\n1e3,inf\n-.5,+2\n"))
@@ -164,7 +169,9 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_columns_are_chosen_in_order(tmp_path: Path) -> None:
     path = _written(tmp_path, "age,town,size\n1,x,3\n")
     assert read_table(path, columns=["size", "age"]).rows() == [(3, 1)]
-    with pytest.raises(DataError, match=r"no column 'sice'; its columns are 'age', 'town', 'size'. Did you mean 'size'"):
+    with pytest.raises(
+        DataError, match=r"no column 'sice'; its columns are 'age', 'town', 'size'. Did you mean 'size'"
+    ):
         read_table(path, columns=["sice"])
 
 
@@ -179,7 +186,9 @@ def test_unspecific_names_are_looked_into(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["d.libsvm", "d.svm", "d.txt", "a9a", "a9a.t", "german.numer_scale"])
 def test_svmlight(tmp_path: Path, name: str) -> None:
     frame = read_table(_written(tmp_path, "# a comment\n+1 1:0.5 3:-2e1 # note\n-1 qid:7 2:1\n\n+1\n", name))
-    expected = pl.DataFrame({"target": [1, -1, 1], "x1": [0.5, 0.0, 0.0], "x2": [0.0, 1.0, 0.0], "x3": [-20.0, 0.0, 0.0]})
+    expected = pl.DataFrame(
+        {"target": [1, -1, 1], "x1": [0.5, 0.0, 0.0], "x2": [0.0, 1.0, 0.0], "x3": [-20.0, 0.0, 0.0]}
+    )
     assert_frame_equal(frame, expected)
 
 
@@ -238,12 +247,24 @@ def test_parquet(tmp_path: Path) -> None:
 def test_npz(tmp_path: Path) -> None:
     X = np.arange(6.0).reshape(3, 2)
     np.savez(tmp_path / "a.npz", X=X, y=np.array([0, 1, 0]))
-    assert_frame_equal(read_table(tmp_path / "a.npz"), pl.DataFrame({"x1": X[:, 0], "x2": X[:, 1], "target": [0, 1, 0]}))
-    np.savez_compressed(tmp_path / "b.npz", age=np.array([1, 2]), name=np.array(["p", "q"]), pixel=np.zeros((2, 3), np.float16))
+    assert_frame_equal(
+        read_table(tmp_path / "a.npz"), pl.DataFrame({"x1": X[:, 0], "x2": X[:, 1], "target": [0, 1, 0]})
+    )
+    np.savez_compressed(
+        tmp_path / "b.npz", age=np.array([1, 2]), name=np.array(["p", "q"]), pixel=np.zeros((2, 3), np.float16)
+    )
     frame = read_table(tmp_path / "b.npz")
     assert frame.columns == ["age", "name", "pixel_1", "pixel_2", "pixel_3"]
     assert frame["name"].to_list() == ["p", "q"]
-    np.savez(tmp_path / "d.npz", X=X, y=np.zeros(3), columns=np.array(["age", "size"]), X_test=np.ones((5, 2)), weight=np.ones(3), k=np.array(3))
+    np.savez(
+        tmp_path / "d.npz",
+        X=X,
+        y=np.zeros(3),
+        columns=np.array(["age", "size"]),
+        X_test=np.ones((5, 2)),
+        weight=np.ones(3),
+        k=np.array(3),
+    )
     assert read_table(tmp_path / "d.npz").columns == ["age", "size", "target", "weight"]
     np.savez(tmp_path / "c.npz", X=np.array([1.0, 2.0]), y=np.array([[1], [2]]))
     assert read_table(tmp_path / "c.npz").columns == ["x1", "target"]
@@ -296,17 +317,26 @@ _words = st.text("abcXYZ,;|\t\n\"' é0", min_size=1, max_size=8).map(str.strip).
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    rows=st.lists(st.tuples(st.none() | _numbers, st.none() | st.integers(-(2**63), 2**63 - 1), st.none() | _words, st.booleans()), min_size=1),
+    rows=st.lists(
+        st.tuples(
+            st.none() | _numbers, st.none() | st.integers(-(2**63), 2**63 - 1), st.none() | _words, st.booleans()
+        ),
+        min_size=1,
+    ),
     name=st.sampled_from(["t.csv", "t.tsv"]),
 )
 def test_what_is_written_reads_back_the_same(tmp_path: Path, rows: list[Any], name: str) -> None:
     schema = {"real": pl.Float64, "whole": pl.Int64, "word": pl.String, "flag": pl.Boolean}
-    frame = pl.DataFrame([*rows, (0.5, 1, "a word", True)], schema=schema, orient="row")  # the last row fixes what each column is
+    # the last row fixes what each column is
+    frame = pl.DataFrame([*rows, (0.5, 1, "a word", True)], schema=schema, orient="row")
     write_table(frame, tmp_path / name)
     assert_frame_equal(read_table(tmp_path / name), frame, check_exact=True)
 
 
-@given(st.lists(st.lists(st.text("ab1.-,;\"\n '", max_size=5), min_size=3, max_size=3), min_size=1, max_size=12), st.sampled_from(",;"))
+@given(
+    st.lists(st.lists(st.text("ab1.-,;\"\n '", max_size=5), min_size=3, max_size=3), min_size=1, max_size=12),
+    st.sampled_from(",;"),
+)
 def test_records_are_those_of_the_standard_library(rows: list[list[str]], delimiter: str) -> None:
     """Of what csv writes, the cells are those that csv reads."""
     from mercer.files.readers import _cells
@@ -319,7 +349,9 @@ def test_records_are_those_of_the_standard_library(rows: list[list[str]], delimi
 
 
 def test_quotes_that_do_not_enclose_a_field_are_characters(tmp_path: Path) -> None:
-    frame = read_table(_written(tmp_path, 'text,n\n"Good" film,1\n"never closed,2\nsaid "so",3\n"a ""b"" c" ,4\n""x"",5\n'))
+    frame = read_table(
+        _written(tmp_path, 'text,n\n"Good" film,1\n"never closed,2\nsaid "so",3\n"a ""b"" c" ,4\n""x"",5\n')
+    )
     assert frame["text"].to_list() == ['"Good" film', '"never closed', 'said "so"', 'a "b" c', '""x""']
 
 
@@ -347,18 +379,31 @@ def test_wide_lines_and_long_fields(tmp_path: Path) -> None:
     """Beyond the 131 072 characters that the csv module reads, and without changing that limit for others."""
     before = csv.field_size_limit()
     names, numbers = [f"gene_{j:05d}" for j in range(15_000)], np.random.default_rng(0).integers(0, 99, (3, 15_000))
-    frame = read_table(_written(tmp_path, "\n".join([",".join(names), *(",".join(map(str, row)) for row in numbers.tolist())])))
+    frame = read_table(
+        _written(tmp_path, "\n".join([",".join(names), *(",".join(map(str, row)) for row in numbers.tolist())]))
+    )
     assert frame.columns == names
     np.testing.assert_array_equal(frame.to_numpy(), numbers)
     chromosome = "ACGT" * 100_000
-    for text in (f"id,sequence\n1,{chromosome}\n2,AC\n", f'id,sequence\n1,"{chromosome}"\n2,"A,C"\n', f'id,sequence\n1,"{chromosome}\n"\n2,"A,C"\n'):
+    for text in (
+        f"id,sequence\n1,{chromosome}\n2,AC\n",
+        f'id,sequence\n1,"{chromosome}"\n2,"A,C"\n',
+        f'id,sequence\n1,"{chromosome}\n"\n2,"A,C"\n',
+    ):
         assert read_table(_written(tmp_path, text))["sequence"][0] == chromosome
     assert csv.field_size_limit() == before
 
 
 def test_no_quotes_take_long(tmp_path: Path) -> None:
     """Work that grows with the square of the length would be hours here."""
-    for text in ('"' * 2_000_001, '"a\n' * 500_000, 'x\n"' * 500_000, "\n" * 1_100_000 + "a,b\n1,2\n", ' "' * 500_000, '"",\n"' * 300_000):
+    for text in (
+        '"' * 2_000_001,
+        '"a\n' * 500_000,
+        'x\n"' * 500_000,
+        "\n" * 1_100_000 + "a,b\n1,2\n",
+        ' "' * 500_000,
+        '"",\n"' * 300_000,
+    ):
         with contextlib.suppress(DataError):
             assert read_table(_written(tmp_path, text)).height
 
@@ -366,11 +411,16 @@ def test_no_quotes_take_long(tmp_path: Path) -> None:
 BOMB = b"0,0\n" * 2_000_000
 
 
-@pytest.mark.parametrize(("pack", "suffix"), [(gzip.compress, ".csv.gz"), (bz2.compress, ".csv.bz2"), (lzma.compress, ".csv.xz"), (bytes, ".csv")])
+@pytest.mark.parametrize(
+    ("pack", "suffix"),
+    [(gzip.compress, ".csv.gz"), (bz2.compress, ".csv.bz2"), (lzma.compress, ".csv.xz"), (bytes, ".csv")],
+)
 def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, pack: Any, suffix: str) -> None:
     path = _written(tmp_path, pack(BOMB), "bomb" + suffix)
     tracemalloc.start()
-    with pytest.raises(DataError, match=r"more than the 1 MB that may be read of one file.*max_bytes='8GB'.*--max-bytes 8GB"):
+    with pytest.raises(
+        DataError, match=r"more than the 1 MB that may be read of one file.*max_bytes='8GB'.*--max-bytes 8GB"
+    ):
         read_table(path, max_bytes="1MB")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -418,7 +468,9 @@ def test_texts_of_what_are_no_characters_are_refused(tmp_path: Path, code: int, 
         read_table(tmp_path / "a.npz")
 
 
-@pytest.mark.parametrize("footer", [b"\x19" * 5001, b"\x49\x1c\x19\x19\x19\x15\x00\x00\x00", b"\x45\x02\x00", b"\x00", b""])
+@pytest.mark.parametrize(
+    "footer", [b"\x19" * 5001, b"\x49\x1c\x19\x19\x19\x15\x00\x00\x00", b"\x45\x02\x00", b"\x00", b""]
+)
 def test_a_description_of_something_else_is_refused(tmp_path: Path, footer: bytes) -> None:
     """Lists in lists of any depth, a field that is of another kind than it must be, nothing."""
     with pytest.raises(DataError, match="cannot be read as Parquet"):
@@ -434,33 +486,51 @@ def test_parquet_of_many_rows_in_few_bytes_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"compression": "snappy", "row_group_size": 7}, {"use_pyarrow": True}, {"compression": "uncompressed"}], ids=str
+    "options",
+    [{}, {"compression": "snappy", "row_group_size": 7}, {"use_pyarrow": True}, {"compression": "uncompressed"}],
+    ids=str,
 )
 def test_parquet_files_of_every_kind_pass_the_check(tmp_path: Path, options: dict[str, Any]) -> None:
     n = 50
     frame = pl.DataFrame(
         {
-            "whole": range(n), "none": pl.Series([None] * n, dtype=pl.Float64), "text": ["x" * i for i in range(n)], "flag": [True, None] * (n // 2),
-            "lists": [[1, 2], []] * (n // 2), "day": [dt.date(2024, 2, 29)] * n, "struct": [{"a": 1, "b": None}] * n,
+            "whole": range(n),
+            "none": pl.Series([None] * n, dtype=pl.Float64),
+            "text": ["x" * i for i in range(n)],
+            "flag": [True, None] * (n // 2),
+            "lists": [[1, 2], []] * (n // 2),
+            "day": [dt.date(2024, 2, 29)] * n,
+            "struct": [{"a": 1, "b": None}] * n,
             "kind": pl.Series(["a", "b"] * (n // 2), dtype=pl.Categorical),
         }
-    )  # fmt: skip
+    )
     frame.write_parquet(tmp_path / "t.parquet", **options)
     found = read_table(tmp_path / "t.parquet")
     assert found.drop("kind").equals(frame.drop("kind"))
-    pq.write_table(pa.table({"a": list(range(n)), "s": ["x"] * n}), tmp_path / "v2.parquet", data_page_version="2.0", data_page_size=64)
+    pq.write_table(
+        pa.table({"a": list(range(n)), "s": ["x"] * n}),
+        tmp_path / "v2.parquet",
+        data_page_version="2.0",
+        data_page_size=64,
+    )
     assert read_table(tmp_path / "v2.parquet").shape == (n, 2)
 
 
 def test_parquet_with_a_negative_number_of_values_is_refused(tmp_path: Path) -> None:
-    """One bit in the heading of a page; in its own process, for a reader that takes memory for so many values ends it."""
-    pl.DataFrame({"a": [1, None, 3] * 40}).write_parquet(tmp_path / "t.parquet", compression="uncompressed", statistics=False)
+    """One bit in the heading of a page; in its own process, for a reader that takes memory for so many values ends
+    it.
+    """
+    pl.DataFrame({"a": [1, None, 3] * 40}).write_parquet(
+        tmp_path / "t.parquet", compression="uncompressed", statistics=False
+    )
     content = bytearray((tmp_path / "t.parquet").read_bytes())
-    place = next(i for i in range(4, len(content)) if bytes(content[i : i + 3]) == b"\x15\xf0\x01")  # a field of 32 bits: 120 values
+    # a field of 32 bits: 120 values
+    place = next(i for i in range(4, len(content)) if bytes(content[i : i + 3]) == b"\x15\xf0\x01")
     content[place + 1] ^= 1
     (tmp_path / "t.parquet").write_bytes(content)
     code = (
-        f"import mercer as mc\ntry:\n    mc.read_table({str(tmp_path / 't.parquet')!r})\nexcept mc.DataError as error:\n    print('refused', error)"
+        f"import mercer as mc\ntry:\n    mc.read_table({str(tmp_path / 't.parquet')!r})\nexcept mc.DataError as"
+        " error:\n    print('refused', error)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.startswith("refused"), done.stderr[-500:]
@@ -481,7 +551,11 @@ def test_sparse_stays_sparse(tmp_path: Path) -> None:
 def test_a_sparse_table_is_what_scikit_learn_reads(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = sparse.csr_array(
-        (rng.standard_normal(2000), (rng.integers(0, 60, 2000, np.int32), rng.permutation(20_000)[:2000].astype(np.int32))), shape=(60, 20_000)
+        (
+            rng.standard_normal(2000),
+            (rng.integers(0, 60, 2000, np.int32), rng.permutation(20_000)[:2000].astype(np.int32)),
+        ),
+        shape=(60, 20_000),
     )
     y = rng.standard_normal(60)
     dump_svmlight_file(X, y, str(tmp_path / "d.svm"), zero_based=False)
@@ -539,7 +613,8 @@ def test_a_model_of_a_table_takes_later_tables_in_either_form(tmp_path: Path) ->
     frame, table = read_table(tmp_path / "d.svm"), read_table(tmp_path / "d.svm", sparse=True)
     for trained in (learn(frame, "target", seconds=2), learn(table, "target", seconds=2)):
         np.testing.assert_array_equal(trained.predict(frame), trained.predict(table))
-        few = read_table(_written(tmp_path, "0 1:1\n0 2:3 77:5\n", "few.svm"), sparse=True)  # not all columns, and one that is new
+        # not all columns, and one that is new
+        few = read_table(_written(tmp_path, "0 1:1\n0 2:3 77:5\n", "few.svm"), sparse=True)
         assert len(trained.predict(few)) == 2
         assert trained.prepared(few)[1] == ["x77"]
 

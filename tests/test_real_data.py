@@ -13,7 +13,9 @@ import mercer as mc
 
 
 @pytest.mark.parametrize(
-    "kernel", [mc.Gaussian(0.03), mc.Polynomial(2), mc.Linear().normalized(), mc.HistogramIntersection(), mc.Laplacian(0.03)], ids=str
+    "kernel",
+    [mc.Gaussian(0.03), mc.Polynomial(2), mc.Linear().normalized(), mc.HistogramIntersection(), mc.Laplacian(0.03)],
+    ids=str,
 )
 def test_a9a_sparse_is_dense(shared_data: Path, kernel: mc.Kernel) -> None:
     X = load_svmlight_file(str(shared_data / "a9a" / "a9a.bz2"), n_features=123)[0]
@@ -47,7 +49,10 @@ def test_letter_usps_and_a9a_are_published(shared_data: Path) -> None:
     T, t = load_svmlight_file(str(shared_data / "letter" / "letter.scale.t.bz2"), n_features=16)
     assert mc.SVC(16.0, mc.Gaussian(4.0)).fit(X, y).score(T, t) >= 0.9796
     with np.load(shared_data / "usps" / "usps.npz") as z:
-        assert mc.SVC(10.0, mc.Gaussian(1 / 128)).fit(z["X"] / 1000, z["y"]).score(z["X_test"] / 1000, z["y_test"]) >= 0.953
+        assert (
+            mc.SVC(10.0, mc.Gaussian(1 / 128)).fit(z["X"] / 1000, z["y"]).score(z["X_test"] / 1000, z["y_test"])
+            >= 0.953
+        )
     X, y = load_svmlight_file(str(shared_data / "a9a" / "a9a.bz2"), n_features=123)
     T, t = load_svmlight_file(str(shared_data / "a9a" / "a9a.t.bz2"), n_features=123)
     assert abs(mc.SVC(1.0, mc.Gaussian(0.03)).fit(X, y).score(T, t) - 0.84989) < 5e-4

@@ -34,11 +34,18 @@ from tests.oracles import matrix
 LENGTH = 14
 OPTIONS = {"match": 2.0, "mismatch": -1.0, "gap_open": 3.0, "gap_extend": 1.0, "beta": 0.5}
 
-# one of each way of computing; all letters of the data occur in all of them, so that None as an alphabet means the same everywhere
+# one of each way of computing; all letters of the data occur in all of them, so that None as an alphabet means the same
+# everywhere
 WORDS = [mc.Spectrum(2), mc.Spectrum(3, 1, [0.5, 1.0, 2.0]), mc.Gappy(4, 2), mc.Gappy(9, 4)]
 MISMATCHES = [mc.Mismatch(3, 1), mc.Mismatch(4, 1, "ACGTKMNRY"), mc.Mismatch(9, 2, "ACGT")]
 PLACES = [mc.WeightedDegree(3), mc.WeightedDegree(3, 2)]
-FREE = [mc.Subsequence(2, 0.6), mc.Substring(0.7), mc.Substring(1.0, 3), mc.LocalAlignment(**OPTIONS), mc.GlobalAlignment(0.8)]
+FREE = [
+    mc.Subsequence(2, 0.6),
+    mc.Substring(0.7),
+    mc.Substring(1.0, 3),
+    mc.LocalAlignment(**OPTIONS),
+    mc.GlobalAlignment(0.8),
+]
 EVERY = [*WORDS, *MISMATCHES, *PLACES, *FREE]
 OF_ANY_LENGTH = [*WORDS, *MISMATCHES, *FREE]
 OF_ANY_LETTERS = [*WORDS, mc.Mismatch(3, 1), *FREE]
@@ -118,7 +125,9 @@ FORMS: dict[str, Callable[[list[str]], Any]] = {
     "records": lambda x: [Record(Seq(s)) for s in x],
     "records of strings": lambda x: [Record(s) for s in x],
     "records of bytes": lambda x: [Record(s.encode()) for s in x],
-    "mixed": lambda x: [form(s) for form, s in zip(itertools.cycle([str, list, str.encode, Record, np.str_]), x, strict=False)],
+    "mixed": lambda x: [
+        form(s) for form, s in zip(itertools.cycle([str, list, str.encode, Record, np.str_]), x, strict=False)
+    ],
 }
 NUMBERS: dict[str, Callable[[list[str]], Any]] = {
     "lists of numbers": lambda x: [[ord(c) for c in s] for s in x],
@@ -131,7 +140,8 @@ NUMBERS: dict[str, Callable[[list[str]], Any]] = {
 }
 
 
-# --- every form of input ------------------------------------------------------------------------------------------------------
+# --- every form of input
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -146,7 +156,12 @@ def test_every_form_has_the_same_matrix(form: str) -> None:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_in_composites(form: str) -> None:
-    for kernel in (mc.Spectrum(2).normalized(), mc.Spectrum(2).both_strands(), mc.Spectrum(2) + mc.Substring(), mc.Gappy(9, 4).over("ACGT")):
+    for kernel in (
+        mc.Spectrum(2).normalized(),
+        mc.Spectrum(2).both_strands(),
+        mc.Spectrum(2) + mc.Substring(),
+        mc.Gappy(9, 4).over("ACGT"),
+    ):
         np.testing.assert_array_equal(kernel(FORMS[form](X)), kernel(X), str(kernel))
         np.testing.assert_array_equal(kernel(OTHERS, FORMS[form](X)), kernel(OTHERS, X), str(kernel))
 
@@ -163,7 +178,16 @@ TEXTS = ["The cat sat on the mat.", "A cat!", "", "the dog, the Dog; the DOG", "
 
 @pytest.mark.parametrize("weights", ["tfidf", "counts", "binary"])
 @pytest.mark.parametrize(
-    "form", [tuple, iter, np.array, pd.Series, pl.Series, lambda x: np.array(x, object), lambda x: [re.findall(r"\w+", s.lower()) for s in x]]
+    "form",
+    [
+        tuple,
+        iter,
+        np.array,
+        pd.Series,
+        pl.Series,
+        lambda x: np.array(x, object),
+        lambda x: [re.findall(r"\w+", s.lower()) for s in x],
+    ],
 )
 def test_every_form_of_texts(weights: str, form: Any) -> None:
     np.testing.assert_array_equal(mc.BagOfWords(weights)(form(TEXTS)), mc.BagOfWords(weights)(TEXTS))
@@ -223,7 +247,8 @@ def test_two_strings_have_a_number() -> None:
     assert mc.Spectrum(2)(b"ACGTAC", "ACAC") == 4.0
 
 
-# --- every kind of letter -----------------------------------------------------------------------------------------------------
+# --- every kind of letter
+# -----------------------------------------------------------------------------------------------------
 
 STRANGE = [
     "é",
@@ -260,7 +285,9 @@ def oracle_of(kernel: Any) -> Callable[[Any, Any], float] | None:
             case mc.GlobalAlignment():
                 return truth.global_alignment(list(map(str, x)), list(map(str, z)), kernel.sigma)
             case mc.LocalAlignment():
-                return truth.local_alignment(x, z, lambda a, b: 2.0 if a == b else -1.0, kernel.beta, kernel.gap_open, kernel.gap_extend)
+                return truth.local_alignment(
+                    x, z, lambda a, b: 2.0 if a == b else -1.0, kernel.beta, kernel.gap_open, kernel.gap_extend
+                )
         raise NotImplementedError
 
     return None if isinstance(kernel, mc.Mismatch) else value
@@ -302,7 +329,13 @@ def test_more_letters_than_a_byte_tells_apart(kernel: Any) -> None:
     length = 4 if isinstance(kernel, mc.GlobalAlignment | mc.LocalAlignment) else 7
     oracle = oracle_of(kernel)
     for top in (254, 255, 256, 257, 300):  # every boundary between bytes and more
-        parts = [rng.permutation(top)[:length], np.arange(length), np.arange(length)[::-1], np.arange(top - length, top), np.arange(top)]
+        parts = [
+            rng.permutation(top)[:length],
+            np.arange(length),
+            np.arange(length)[::-1],
+            np.arange(top - length, top),
+            np.arange(top),
+        ]
         Z = [tuple(f"letter {i}" if named else int(i) for i in part) for part in parts]
         K = kernel(Z)
         bound = kernel.bind(Z)
@@ -337,12 +370,22 @@ def test_numbers_of_every_size_are_themselves() -> None:
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        (1, 1.0), (True, 1), (np.int8(3), 3), (np.float32(0.5), 0.5), (np.str_("ab"), "ab"), ((1, 2), (1.0, 2.0)), ((1, True), (1, 1)),
-        (("a", np.int64(2)), ("a", 2)), ((np.str_("a"), "b"), ("a", "b")), (frozenset([0, 8]), frozenset([8, 0])), (-0.0, 0),
-        (2**70, float(2**70)), (b"A", np.bytes_(b"A")),
+        (1, 1.0),
+        (True, 1),
+        (np.int8(3), 3),
+        (np.float32(0.5), 0.5),
+        (np.str_("ab"), "ab"),
+        ((1, 2), (1.0, 2.0)),
+        ((1, True), (1, 1)),
+        (("a", np.int64(2)), ("a", 2)),
+        ((np.str_("a"), "b"), ("a", "b")),
+        (frozenset([0, 8]), frozenset([8, 0])),
+        (-0.0, 0),
+        (2**70, float(2**70)),
+        (b"A", np.bytes_(b"A")),
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_tokens_that_are_equal_are_the_same_token_on_both_sides(a: Any, b: Any) -> None:
     assert a == b
     assert mc.Spectrum(1)([[a]], [[b]])[0, 0] == 1.0
@@ -372,10 +415,16 @@ def test_tokens_that_differ_are_different_tokens() -> None:
 
 
 def test_tokens_are_the_same_in_every_process() -> None:
-    script = "import mercer as mc; print(mc.data.Sequences().check([['ab', ('x', 1), 2.5, frozenset(['p', 'q', 'r', 's']), -3]]).values.tolist())"
+    script = (
+        "import mercer as mc; print(mc.data.Sequences().check([['ab', ('x', 1), 2.5, frozenset(['p', 'q', 'r', 's']),"
+        " -3]]).values.tolist())"
+    )
     found = {
         subprocess.run(
-            [sys.executable, "-c", f"import mercer.data; {script}"], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True
+            [sys.executable, "-c", f"import mercer.data; {script}"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
         ).stdout
         for seed in ("1", "2")
     }
@@ -390,7 +439,10 @@ def test_two_alphabets_of_fifty_thousand_tokens() -> None:
     Z = [tokens[numbers], tokens[numbers[::-1]], tokens[numbers[:300]], tokens[numbers[100:400]]]
     began = time.perf_counter()
     for kernel in (mc.Spectrum(1), mc.BagOfWords("counts"), mc.Substring(1.0, 1), mc.Subsequence(1, 1.0)):
-        np.testing.assert_allclose(kernel(Z), [[50_000, 50_000, 300, 300], [50_000, 50_000, 300, 300], [300, 300, 300, 200], [300, 300, 200, 300]])
+        np.testing.assert_allclose(
+            kernel(Z),
+            [[50_000, 50_000, 300, 300], [50_000, 50_000, 300, 300], [300, 300, 300, 200], [300, 300, 200, 300]],
+        )
     K = mc.Substring()(Z)
     np.testing.assert_allclose(K[0], [50_000 * 50_001 / 2, 50_000, 300 * 301 / 2, 300 * 301 / 2])
     np.testing.assert_allclose(K[2, 3], 200 * 201 / 2)
@@ -405,7 +457,9 @@ def test_gaps_and_alignments_of_fifty_thousand_tokens() -> None:
     began = time.perf_counter()
     same = np.diagonal(mc.Gappy(10, 5)(Z))
     np.testing.assert_allclose(same, [391 * 252] * 6)
-    np.testing.assert_allclose(mc.Gappy(10, 5)(Z[:1], Z[4:5]), [[191 * 252 + sum(math.comb(10 - d, 5) for d in range(1, 10))]])
+    np.testing.assert_allclose(
+        mc.Gappy(10, 5)(Z[:1], Z[4:5]), [[191 * 252 + sum(math.comb(10 - d, 5) for d in range(1, 10))]]
+    )
     K = mc.Subsequence(2, 1.0)(Z)
     assert K[0, 0] == 400 * 399 / 2
     assert K[0, 4] >= 200 * 199 / 2
@@ -440,7 +494,10 @@ def test_a_million_equal_letters() -> None:
 
 def test_counts_that_no_small_number_holds() -> None:
     n = 3000
-    assert mc.Gappy(12, 6)(["A" * n], ["A" * n, "C" * 300 + "A" * 300])[0].tolist() == [924.0 * (n - 11) ** 2, _windows_of_two(n)]
+    assert mc.Gappy(12, 6)(["A" * n], ["A" * n, "C" * 300 + "A" * 300])[0].tolist() == [
+        924.0 * (n - 11) ** 2,
+        _windows_of_two(n),
+    ]
     n = 66_000
     for degree, shift in ((5, 0), (127, 3)):
         beta = [2 * (degree - d + 1) / (degree * (degree + 1)) for d in range(1, degree + 1)]
@@ -453,7 +510,8 @@ def _windows_of_two(n: int) -> float:
     return (n - 11) * (289.0 * math.comb(12, 6) + sum(math.comb(12 - d, 6) for d in range(1, 12)))
 
 
-# --- errors that say where ----------------------------------------------------------------------------------------------------
+# --- errors that say where
+# ----------------------------------------------------------------------------------------------------
 
 MISSING: list[Any] = [None, float("nan"), np.nan, np.float32("nan"), pd.NA, pd.NaT]
 
@@ -496,7 +554,9 @@ def test_missing_values_of_columns_are_named(column: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "token", [["C"], {"C": 1}, np.array(["C", "G"]), np.array([1, 2]), np.array([1]), None, float("nan"), pd.NA, pd.NaT, {1}], ids=repr
+    "token",
+    [["C"], {"C": 1}, np.array(["C", "G"]), np.array([1, 2]), np.array([1]), None, float("nan"), pd.NA, pd.NaT, {1}],
+    ids=repr,
 )
 def test_a_token_that_is_none_is_named(token: Any) -> None:
     for kernel in (mc.Spectrum(2), mc.Substring(), mc.BagOfWords("counts"), mc.LocalAlignment()):
@@ -505,7 +565,12 @@ def test_a_token_that_is_none_is_named(token: Any) -> None:
 
 
 def test_nested_tables_are_named() -> None:
-    for table in (np.zeros((3, 4, 2), int), [np.zeros((4, 2), int)] * 2, [[["A", "C"], ["G"]]], np.array([[["A"] * 3] * 2] * 2)):
+    for table in (
+        np.zeros((3, 4, 2), int),
+        [np.zeros((4, 2), int)] * 2,
+        [[["A", "C"], ["G"]]],
+        np.array([[["A"] * 3] * 2] * 2),
+    ):
         with pytest.raises(DataError, match="Item 0 "):
             mc.Spectrum(2)(table)
     with pytest.raises(DataError, match="Item 1 "):
@@ -589,25 +654,68 @@ def test_an_empty_series_has_any_number_of_channels() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: mc.Spectrum(0), lambda: mc.Spectrum(-1), lambda: mc.Spectrum(2.0), lambda: mc.Spectrum(True), lambda: mc.Spectrum("3"),
-        lambda: mc.Spectrum(3, 4), lambda: mc.Spectrum(3, 0), lambda: mc.Spectrum(3, 1.5), lambda: mc.Spectrum(3, 1, [1.0]),
-        lambda: mc.Spectrum(3, 1, [1.0, 1.0, -1.0]), lambda: mc.Spectrum(3, 1, [1.0, 1.0, np.nan]), lambda: mc.Spectrum(3, 1, 2.0),
-        lambda: mc.Mismatch(0, 0), lambda: mc.Mismatch(3, 4), lambda: mc.Mismatch(3, -1), lambda: mc.Mismatch(3, 1, ""),
-        lambda: mc.Mismatch(3, 1, "ACCA"), lambda: mc.Mismatch(3, 1, []), lambda: mc.Gappy(3, 4), lambda: mc.Gappy(0, 0), lambda: mc.Gappy(3, 0),
-        lambda: mc.Gappy(201, 3), lambda: mc.WeightedDegree(0), lambda: mc.WeightedDegree(128), lambda: mc.WeightedDegree(3, -1),
-        lambda: mc.Subsequence(0, 0.5), lambda: mc.Subsequence(2, 1.5), lambda: mc.Subsequence(2, 0.0), lambda: mc.Subsequence(2, -0.5),
-        lambda: mc.Subsequence(2, np.nan), lambda: mc.Substring(0.0), lambda: mc.Substring(-1.0), lambda: mc.Substring(1.0, 0),
-        lambda: mc.Substring(1.0, 2.5), lambda: mc.Substring(np.nan), lambda: mc.Substring(np.inf), lambda: mc.BagOfWords("idf"),
-        lambda: mc.BagOfWords(None), lambda: mc.GlobalAlignment(0.0), lambda: mc.GlobalAlignment("mean"), lambda: mc.GlobalAlignment(-1.0),
-        lambda: mc.GlobalAlignment(np.inf), lambda: mc.LocalAlignment(scores="PAM250"), lambda: mc.LocalAlignment(scores=("AC", [[1.0]])),
+        lambda: mc.Spectrum(0),
+        lambda: mc.Spectrum(-1),
+        lambda: mc.Spectrum(2.0),
+        lambda: mc.Spectrum(True),
+        lambda: mc.Spectrum("3"),
+        lambda: mc.Spectrum(3, 4),
+        lambda: mc.Spectrum(3, 0),
+        lambda: mc.Spectrum(3, 1.5),
+        lambda: mc.Spectrum(3, 1, [1.0]),
+        lambda: mc.Spectrum(3, 1, [1.0, 1.0, -1.0]),
+        lambda: mc.Spectrum(3, 1, [1.0, 1.0, np.nan]),
+        lambda: mc.Spectrum(3, 1, 2.0),
+        lambda: mc.Mismatch(0, 0),
+        lambda: mc.Mismatch(3, 4),
+        lambda: mc.Mismatch(3, -1),
+        lambda: mc.Mismatch(3, 1, ""),
+        lambda: mc.Mismatch(3, 1, "ACCA"),
+        lambda: mc.Mismatch(3, 1, []),
+        lambda: mc.Gappy(3, 4),
+        lambda: mc.Gappy(0, 0),
+        lambda: mc.Gappy(3, 0),
+        lambda: mc.Gappy(201, 3),
+        lambda: mc.WeightedDegree(0),
+        lambda: mc.WeightedDegree(128),
+        lambda: mc.WeightedDegree(3, -1),
+        lambda: mc.Subsequence(0, 0.5),
+        lambda: mc.Subsequence(2, 1.5),
+        lambda: mc.Subsequence(2, 0.0),
+        lambda: mc.Subsequence(2, -0.5),
+        lambda: mc.Subsequence(2, np.nan),
+        lambda: mc.Substring(0.0),
+        lambda: mc.Substring(-1.0),
+        lambda: mc.Substring(1.0, 0),
+        lambda: mc.Substring(1.0, 2.5),
+        lambda: mc.Substring(np.nan),
+        lambda: mc.Substring(np.inf),
+        lambda: mc.BagOfWords("idf"),
+        lambda: mc.BagOfWords(None),
+        lambda: mc.GlobalAlignment(0.0),
+        lambda: mc.GlobalAlignment("mean"),
+        lambda: mc.GlobalAlignment(-1.0),
+        lambda: mc.GlobalAlignment(np.inf),
+        lambda: mc.LocalAlignment(scores="PAM250"),
+        lambda: mc.LocalAlignment(scores=("AC", [[1.0]])),
         lambda: mc.LocalAlignment(scores=("AC", [[1.0, 2.0], [0.0, 1.0]])),
-        lambda: mc.LocalAlignment(scores=("AC", [[1.0, np.nan], [np.nan, 1.0]])), lambda: mc.LocalAlignment(scores=("AA", np.eye(2))),
-        lambda: mc.LocalAlignment(scores=("", np.empty((0, 0)))), lambda: mc.LocalAlignment(scores=3), lambda: mc.LocalAlignment(beta=0.0),
-        lambda: mc.LocalAlignment(beta=np.inf), lambda: mc.LocalAlignment(gap_open=-1.0), lambda: mc.LocalAlignment(match=np.nan),
-        lambda: mc.LocalAlignment(beta=1000.0), lambda: mc.Spectrum(2).over(""), lambda: mc.Spectrum(2).over([]), lambda: mc.Spectrum(2).over("AA"),
-        lambda: mc.Spectrum(2).over("AC", "drop"), lambda: mc.Spectrum(2).over(None), lambda: mc.Spectrum(2).over(4),
+        lambda: mc.LocalAlignment(scores=("AC", [[1.0, np.nan], [np.nan, 1.0]])),
+        lambda: mc.LocalAlignment(scores=("AA", np.eye(2))),
+        lambda: mc.LocalAlignment(scores=("", np.empty((0, 0)))),
+        lambda: mc.LocalAlignment(scores=3),
+        lambda: mc.LocalAlignment(beta=0.0),
+        lambda: mc.LocalAlignment(beta=np.inf),
+        lambda: mc.LocalAlignment(gap_open=-1.0),
+        lambda: mc.LocalAlignment(match=np.nan),
+        lambda: mc.LocalAlignment(beta=1000.0),
+        lambda: mc.Spectrum(2).over(""),
+        lambda: mc.Spectrum(2).over([]),
+        lambda: mc.Spectrum(2).over("AA"),
+        lambda: mc.Spectrum(2).over("AC", "drop"),
+        lambda: mc.Spectrum(2).over(None),
+        lambda: mc.Spectrum(2).over(4),
     ],
-)  # fmt: skip
+)
 def test_parameters_are_checked(make: Callable[[], Any]) -> None:
     with pytest.raises((ValueError, TypeError)):
         make()
@@ -621,7 +729,8 @@ def test_parameters_are_checked_again_when_they_were_set() -> None:
         mc.Gappy(4, 2).set_params(k=5)(X)
 
 
-# --- nothing, and little ------------------------------------------------------------------------------------------------------
+# --- nothing, and little
+# ------------------------------------------------------------------------------------------------------
 
 
 @zero_norms_are_expected
@@ -646,7 +755,16 @@ def test_empty_strings_have_the_value_zero(kernel: mc.Kernel) -> None:
 
 
 @pytest.mark.parametrize(
-    "kernel", [mc.Spectrum(5), mc.Mismatch(5, 1, "ACGT"), mc.Mismatch(9, 2, "ACGT"), mc.Gappy(5, 2), mc.Gappy(12, 6), mc.Subsequence(5)], ids=str
+    "kernel",
+    [
+        mc.Spectrum(5),
+        mc.Mismatch(5, 1, "ACGT"),
+        mc.Mismatch(9, 2, "ACGT"),
+        mc.Gappy(5, 2),
+        mc.Gappy(12, 6),
+        mc.Subsequence(5),
+    ],
+    ids=str,
 )
 def test_strings_that_are_too_short_have_the_value_zero(kernel: mc.Kernel) -> None:
     short, long = ["ACGT", "", "A"], ["ACGTACGTACGTACGT", "TTTTTTTTTTTTTTTTT"]
@@ -745,7 +863,8 @@ def test_the_lazy_matrix_is_the_matrix(kernel: mc.Kernel) -> None:
     np.testing.assert_allclose(pickle.loads(pickle.dumps(gram)).dense(), K, rtol=1e-14)
 
 
-# --- symbols outside an alphabet ----------------------------------------------------------------------------------------------
+# --- symbols outside an alphabet
+# ----------------------------------------------------------------------------------------------
 
 
 def pieces(x: str, alphabet: str = "ACGT") -> list[str]:
@@ -757,7 +876,9 @@ def with_holes(n: int = 12, length: int = 30, seed: int = 2) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "kernel", [mc.Spectrum(1), mc.Spectrum(3), mc.Spectrum(4, 2, [1.0, 0.5, 2.0]), mc.Substring(0.7), mc.Substring(1.0, 3)], ids=str
+    "kernel",
+    [mc.Spectrum(1), mc.Spectrum(3), mc.Spectrum(4, 2, [1.0, 0.5, 2.0]), mc.Substring(0.7), mc.Substring(1.0, 3)],
+    ids=str,
 )
 def test_skipped_symbols_cut_the_string(kernel: mc.Kernel) -> None:
     Z = with_holes()
@@ -787,11 +908,19 @@ def holed(x: str, alphabet: str = "ACGT") -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "kernel", [mc.Gappy(4, 2), mc.Gappy(9, 4), mc.Subsequence(2, 0.6), mc.Subsequence(4, 0.9), mc.LocalAlignment(**OPTIONS)], ids=str
+    "kernel",
+    [mc.Gappy(4, 2), mc.Gappy(9, 4), mc.Subsequence(2, 0.6), mc.Subsequence(4, 0.9), mc.LocalAlignment(**OPTIONS)],
+    ids=str,
 )
 def test_skipped_symbols_equal_nothing(kernel: mc.Kernel) -> None:
     short = isinstance(kernel, mc.LocalAlignment | mc.Subsequence)
-    Z = [z[:6] for z in with_holes()] if isinstance(kernel, mc.LocalAlignment) else [z[:10] for z in with_holes()] if short else with_holes()
+    Z = (
+        [z[:6] for z in with_holes()]
+        if isinstance(kernel, mc.LocalAlignment)
+        else [z[:10] for z in with_holes()]
+        if short
+        else with_holes()
+    )
     oracle = oracle_of(kernel)
     assert oracle is not None
     if isinstance(kernel, mc.LocalAlignment):  # a hole is paired with nothing at all
@@ -836,19 +965,31 @@ def test_other_symbols_can_be_one_letter(kernel: mc.Kernel) -> None:
     expected = mc.Mismatch(kernel.k, kernel.m, "ACGT\0")(translated) if unrestricted else kernel(translated)  # type: ignore[attr-defined]
     if not unrestricted:
         np.testing.assert_allclose(kernel.over("ACGT", "letter")(Z), expected, rtol=1e-12)
-        np.testing.assert_allclose(kernel.over("ACGT", "letter")(Z[:4], Z), kernel(translated[:4], translated), rtol=1e-12)
+        np.testing.assert_allclose(
+            kernel.over("ACGT", "letter")(Z[:4], Z), kernel(translated[:4], translated), rtol=1e-12
+        )
 
 
 def test_other_symbols_as_one_letter_keep_out_of_the_alphabet() -> None:
     Z = ["\0N\0", "NX\0", "\0\0\0", "NNX"]
     expected = mc.Spectrum(2)(["\0?\0", "??\0", "\0\0\0", "???"])
     np.testing.assert_array_equal(mc.Spectrum(2).over("\0", "letter")(Z), expected)
-    np.testing.assert_array_equal(mc.Mismatch(2, 1).over("\0", "letter")(Z), mc.Mismatch(2, 1)(["\0?\0", "??\0", "\0\0\0", "???"]))
-    np.testing.assert_array_equal(mc.Spectrum(1).over(["ab", 3], "letter")([["ab", 3, "x"], [4, "y"]]), mc.Spectrum(1)(["ab?", "??"]))
+    np.testing.assert_array_equal(
+        mc.Mismatch(2, 1).over("\0", "letter")(Z), mc.Mismatch(2, 1)(["\0?\0", "??\0", "\0\0\0", "???"])
+    )
+    np.testing.assert_array_equal(
+        mc.Spectrum(1).over(["ab", 3], "letter")([["ab", 3, "x"], [4, "y"]]), mc.Spectrum(1)(["ab?", "??"])
+    )
 
 
 def test_other_symbols_can_be_an_error() -> None:
-    for kernel in (mc.Spectrum(2), mc.Substring(), mc.Mismatch(2, 1), mc.GlobalAlignment(1.0), mc.Spectrum(2).normalized()):
+    for kernel in (
+        mc.Spectrum(2),
+        mc.Substring(),
+        mc.Mismatch(2, 1),
+        mc.GlobalAlignment(1.0),
+        mc.Spectrum(2).normalized(),
+    ):
         strict = kernel.over("ACGT", "error")
         np.testing.assert_array_equal(strict(X), kernel(X))
         with pytest.raises(DataError, match=r"Item 3 .*'N' at place 2"):
@@ -877,21 +1018,29 @@ def test_an_alphabet_that_has_every_letter_changes_nothing(kernel: mc.Kernel) ->
         np.testing.assert_array_equal(kernel.over("TGCA", unknown)(X), kernel(X))
 
 
-# --- names of features --------------------------------------------------------------------------------------------------------
+# --- names of features
+# --------------------------------------------------------------------------------------------------------
 
 
 def counted(names: list[Any], phi: Any) -> list[dict[Any, float]]:
-    return [dict(sorted((names[j], v) for j, v in zip(row.indices, row.data, strict=True))) for row in (phi[[i]] for i in range(phi.shape[0]))]
+    return [
+        dict(sorted((names[j], v) for j, v in zip(row.indices, row.data, strict=True)))
+        for row in (phi[[i]] for i in range(phi.shape[0]))
+    ]
 
 
-@pytest.mark.parametrize("form", ["tuple", "generator", "array of strings", "pandas", "polars", "records", "records of strings"])
+@pytest.mark.parametrize(
+    "form", ["tuple", "generator", "array of strings", "pandas", "polars", "records", "records of strings"]
+)
 def test_names_of_words(form: str) -> None:
     kernel, Z = mc.Spectrum(3, 2), ["ACGTACG", "AC", "A", "", "GGGG"]
     phi, names = kernel.features(FORMS[form](Z)), kernel.feature_names(FORMS[form](Z))
     assert sparse.issparse(phi)
     assert phi.format == "csr"
     assert len(names) == phi.shape[1] == len(set(names))
-    assert counted(names, phi) == [dict(sorted(Counter(x[i : i + k] for k in (2, 3) for i in range(len(x) - k + 1)).items())) for x in Z]
+    assert counted(names, phi) == [
+        dict(sorted(Counter(x[i : i + k] for k in (2, 3) for i in range(len(x) - k + 1)).items())) for x in Z
+    ]
 
 
 def test_names_of_words_of_tokens() -> None:
@@ -899,7 +1048,10 @@ def test_names_of_words_of_tokens() -> None:
         names = mc.Spectrum(2).feature_names(Z)
         assert sorted(names) == [(1, 2), (2, 1)]
     assert mc.Spectrum(2).feature_names([b"ACAC", b"CA"])
-    assert mc.Spectrum(1).feature_names([["noun", "verb"], ["verb"]]) in ([("noun",), ("verb",)], [("verb",), ("noun",)])
+    assert mc.Spectrum(1).feature_names([["noun", "verb"], ["verb"]]) in (
+        [("noun",), ("verb",)],
+        [("verb",), ("noun",)],
+    )
 
 
 def test_names_of_weighted_words() -> None:
@@ -917,7 +1069,11 @@ def test_names_of_gapped_words(g: int, k: int) -> None:
 
     def patterns(x: str) -> Counter[str]:
         places = list(itertools.combinations(range(g), k))
-        return Counter("".join(x[i + p] if p in place else "." for p in range(g)) for i in range(len(x) - g + 1) for place in places)
+        return Counter(
+            "".join(x[i + p] if p in place else "." for p in range(g))
+            for i in range(len(x) - g + 1)
+            for place in places
+        )
 
     assert len(set(names)) == len(names) == phi.shape[1]
     assert counted(names, phi) == [dict(sorted(patterns(x).items())) for x in Z]
@@ -944,7 +1100,9 @@ def test_names_of_words_of_texts(weights: str) -> None:
     assert set(bound.feature_names(["a new zebra"])) == {"a", "new", "zebra"}
 
 
-@pytest.mark.parametrize("kernel", [mc.Spectrum(3), mc.Spectrum(3, 1), mc.Gappy(4, 2), mc.BagOfWords("counts")], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [mc.Spectrum(3), mc.Spectrum(3, 1), mc.Gappy(4, 2), mc.BagOfWords("counts")], ids=str
+)
 def test_weights_of_words_are_the_decision_function(kernel: Any) -> None:
     Z, y = labelled()
     new = [*labelled(12, seed=9)[0], "GATTA", "NNGATTANN", ""]
@@ -969,8 +1127,9 @@ def test_features_without_words() -> None:
 
 
 COMPOSED = [
-    mc.Spectrum(2).over("AC"), mc.Gappy(3, 2).over("AC"), mc.Spectrum(2).over("AC", "letter"), mc.Gappy(3, 2).over("AC", "letter"),
-    mc.Spectrum(2).normalized(), mc.Spectrum(2).both_strands(), mc.Gappy(3, 2).both_strands(), mc.Spectrum(2) + mc.Spectrum(3), 2 * mc.Spectrum(2),
+    mc.Spectrum(2).over("AC"), mc.Gappy(3, 2).over("AC"), mc.Spectrum(2).over("AC", "letter"),
+    mc.Gappy(3, 2).over("AC", "letter"), mc.Spectrum(2).normalized(), mc.Spectrum(2).both_strands(),
+    mc.Gappy(3, 2).both_strands(), mc.Spectrum(2) + mc.Spectrum(3), 2 * mc.Spectrum(2),
     mc.Spectrum(2) * mc.Spectrum(1), mc.Spectrum(2).over("AC").both_strands().normalized(),
 ]  # fmt: skip
 
@@ -1029,12 +1188,13 @@ def test_features_over_an_alphabet_from_data() -> None:
     np.testing.assert_allclose(phi @ phi.T, mc.Mismatch(2, 1)(X))
 
 
-# --- learning -----------------------------------------------------------------------------------------------------------------
+# --- learning
+# -----------------------------------------------------------------------------------------------------------------
 
 LEARNERS = [
     mc.Spectrum(3), mc.Spectrum(3).normalized(), mc.Gappy(5, 3), mc.Gappy(9, 4).normalized(), mc.Mismatch(3, 1),
-    mc.Subsequence(2, 0.5).normalized(), mc.Substring(0.5).normalized(), mc.LocalAlignment(**OPTIONS), mc.WeightedDegree(3, 1),
-    mc.Spectrum(3).both_strands().normalized(),
+    mc.Subsequence(2, 0.5).normalized(), mc.Substring(0.5).normalized(), mc.LocalAlignment(**OPTIONS),
+    mc.WeightedDegree(3, 1), mc.Spectrum(3).both_strands().normalized(),
 ]  # fmt: skip
 
 
@@ -1051,16 +1211,21 @@ def test_machines_on_strings_are_those_of_the_matrix(kernel: mc.Kernel) -> None:
     ridge, twin = mc.KernelRidge(kernel=kernel).fit(Z, target), mc.KernelRidge(kernel="precomputed").fit(K, target)
     np.testing.assert_allclose(ridge.predict(new), twin.predict(cross), rtol=1e-6, atol=1e-6)
     one, twin = mc.OneClassSVM(kernel=kernel, nu=0.3).fit(Z), mc.OneClassSVM(kernel="precomputed", nu=0.3).fit(K)
-    np.testing.assert_allclose(one.decision_function(new), twin.decision_function(cross), rtol=1e-5, atol=1e-3 * np.abs(cross).max())
+    np.testing.assert_allclose(
+        one.decision_function(new), twin.decision_function(cross), rtol=1e-5, atol=1e-3 * np.abs(cross).max()
+    )
     logistic, twin = mc.KernelLogistic(kernel=kernel).fit(Z, y), mc.KernelLogistic(kernel="precomputed").fit(K, y)
     np.testing.assert_allclose(logistic.predict_proba(new), twin.predict_proba(cross), atol=1e-4)
 
 
 MACHINES = [
     (lambda k: mc.SVC(kernel=k, C=1.0), "decision_function"), (lambda k: mc.KernelRidge(kernel=k), "predict"),
-    (lambda k: mc.KernelLogistic(kernel=k), "predict_proba"), (lambda k: mc.OneClassSVM(kernel=k, nu=0.3), "decision_function"),
+    (lambda k: mc.KernelLogistic(kernel=k), "predict_proba"),
+    (lambda k: mc.OneClassSVM(kernel=k, nu=0.3), "decision_function"),
 ]  # fmt: skip
-machines = pytest.mark.parametrize(("make", "method"), MACHINES, ids=["SVC", "KernelRidge", "KernelLogistic", "OneClassSVM"])
+machines = pytest.mark.parametrize(
+    ("make", "method"), MACHINES, ids=["SVC", "KernelRidge", "KernelLogistic", "OneClassSVM"]
+)
 
 
 @machines
@@ -1076,7 +1241,9 @@ def test_machines_take_every_form(make: Any, method: str, form: str) -> None:
 
 @machines
 @pytest.mark.parametrize(
-    "kernel", [mc.Spectrum(3), mc.Mismatch(3, 1), mc.Gappy(9, 4).normalized(), mc.GlobalAlignment(), mc.Spectrum(2).over("ACGT")], ids=str
+    "kernel",
+    [mc.Spectrum(3), mc.Mismatch(3, 1), mc.Gappy(9, 4).normalized(), mc.GlobalAlignment(), mc.Spectrum(2).over("ACGT")],
+    ids=str,
 )
 def test_models_are_saved_and_pickled(make: Any, method: str, kernel: mc.Kernel, tmp_path: Path) -> None:
     Z, y = labelled(36, 16)
@@ -1094,9 +1261,21 @@ STORED: dict[str, Callable[[list[str]], Any]] = {
     "strange letters": lambda x: [s.translate({65: "\ud800", 67: "\0", 71: "\U0001f600"}) for s in x],
     **{
         name: FORMS[name]
-        for name in ("bytes", "bytearrays", "lists", "tuples", "generator", "array of strings", "array of bytes", "array of objects")
+        for name in (
+            "bytes",
+            "bytearrays",
+            "lists",
+            "tuples",
+            "generator",
+            "array of strings",
+            "array of bytes",
+            "array of objects",
+        )
     },
-    **{name: FORMS[name] for name in ("table of letters", "pandas", "pandas, shuffled index", "pandas strings", "polars", "polars lists")},
+    **{
+        name: FORMS[name]
+        for name in ("table of letters", "pandas", "pandas, shuffled index", "pandas strings", "polars", "polars lists")
+    },
     **NUMBERS,
     "lists of tokens": lambda x: [[("letter", c) for c in s] for s in x],
 }
@@ -1112,7 +1291,9 @@ def test_models_of_every_form_are_saved(form: str, count: int, tmp_path: Path) -
         model = mc.SVC(kernel=kernel, C=0.1).fit(STORED[form](Z), y)
         mc.save(model, tmp_path / "model")
         np.testing.assert_array_equal(mc.load(tmp_path / "model").decision_function(new), model.decision_function(new))
-        np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(new), model.decision_function(new))
+        np.testing.assert_array_equal(
+            pickle.loads(pickle.dumps(model)).decision_function(new), model.decision_function(new)
+        )
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
@@ -1123,13 +1304,17 @@ def test_machines_on_data_frames(make: Any, tmp_path: Path) -> None:
     kernel = mc.Gaussian(1.0).on(["age"]) + mc.Spectrum(3).normalized().on("dna")
     model = mc.SVC(kernel=kernel, C=1.0).fit(frame, y)
     K = mc.Gaussian(1.0)(age[:, None]) + mc.Spectrum(3).normalized()(Z)
-    np.testing.assert_allclose(model.decision_function(frame), mc.SVC(kernel="precomputed", C=1.0).fit(K, y).decision_function(K), atol=1e-4)
+    np.testing.assert_allclose(
+        model.decision_function(frame), mc.SVC(kernel="precomputed", C=1.0).fit(K, y).decision_function(K), atol=1e-4
+    )
     mc.save(model, tmp_path / "model")
     np.testing.assert_array_equal(mc.load(tmp_path / "model").decision_function(frame), model.decision_function(frame))
 
 
 @zero_norms_are_expected
-@pytest.mark.parametrize("kernel", [*LEARNERS[:-2], mc.GlobalAlignment(1.0), mc.BagOfWords(), mc.Spectrum(2).over("ACGT", "letter")], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [*LEARNERS[:-2], mc.GlobalAlignment(1.0), mc.BagOfWords(), mc.Spectrum(2).over("ACGT", "letter")], ids=str
+)
 def test_words_and_letters_never_seen(kernel: mc.Kernel) -> None:
     Z, y = labelled(20, 16)
     model = mc.SVC(kernel=kernel, C=1.0).fit(Z, y)
@@ -1158,7 +1343,9 @@ def test_predicting_nothing_is_nothing_or_says_so() -> None:
             assert "0 sample" in str(error)  # noqa: PT017
 
 
-@pytest.mark.parametrize("kernel", [*EVERY, mc.BagOfWords(), mc.Spectrum(2).over("AC", "letter").both_strands().normalized()], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [*EVERY, mc.BagOfWords(), mc.Spectrum(2).over("AC", "letter").both_strands().normalized()], ids=str
+)
 def test_clones_and_texts_of_kernels(kernel: mc.Kernel, tmp_path: Path) -> None:
     assert clone(kernel) == kernel
     assert mc.parse(repr(kernel)) == kernel
@@ -1173,18 +1360,36 @@ def test_clones_and_texts_of_kernels(kernel: mc.Kernel, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "kernel",
     [
-        mc.Mismatch(2, 1, "A·C"), mc.Mismatch(2, 1, "AC^"), mc.Mismatch(2, 1, "x²³"), mc.Mismatch(2, 1, "AC*-"), mc.Mismatch(2, 1, "'\"\\\n\0é😀"),
-        mc.Mismatch(2, 1, "\ud800A"), mc.Mismatch(2, 1, [0, 1, -5]), mc.Mismatch(2, 1, ["noun", "verb"]), mc.Mismatch(2, 1, ("A", "C")),
-        mc.Mismatch(2, 1, np.array(["A", "C"])), mc.Mismatch(2, 1, np.array([3, 4])), (mc.Spectrum(2).over("(.") + mc.Spectrum(3)).normalized(),
-        (mc.Spectrum(2).over(").") + mc.Spectrum(3)).normalized(), (mc.Spectrum(2).over(" +") * mc.Spectrum(3)).normalized(),
-        2 * (mc.Spectrum(2).over("[") + mc.Spectrum(1)), mc.LocalAlignment(scores="BLOSUM62"), mc.LocalAlignment(scores="blosum62"),
-        mc.LocalAlignment(scores=("AC", [[1.0, -1.0], [-1.0, 2.0]])), mc.LocalAlignment(scores=("AC", np.eye(2))),
-        mc.LocalAlignment(scores=(["noun", "verb"], np.eye(2))), mc.Spectrum(3, 1, np.array([0.1, 0.2, 0.3])), mc.Spectrum(3, 1, (1, 2, 3)),
-        mc.Spectrum(np.int64(3)), mc.Subsequence(3, 1.0), mc.Substring(1.0, np.int32(4)), mc.GlobalAlignment("median"),
+        mc.Mismatch(2, 1, "A·C"),
+        mc.Mismatch(2, 1, "AC^"),
+        mc.Mismatch(2, 1, "x²³"),
+        mc.Mismatch(2, 1, "AC*-"),
+        mc.Mismatch(2, 1, "'\"\\\n\0é😀"),
+        mc.Mismatch(2, 1, "\ud800A"),
+        mc.Mismatch(2, 1, [0, 1, -5]),
+        mc.Mismatch(2, 1, ["noun", "verb"]),
+        mc.Mismatch(2, 1, ("A", "C")),
+        mc.Mismatch(2, 1, np.array(["A", "C"])),
+        mc.Mismatch(2, 1, np.array([3, 4])),
+        (mc.Spectrum(2).over("(.") + mc.Spectrum(3)).normalized(),
+        (mc.Spectrum(2).over(").") + mc.Spectrum(3)).normalized(),
+        (mc.Spectrum(2).over(" +") * mc.Spectrum(3)).normalized(),
+        2 * (mc.Spectrum(2).over("[") + mc.Spectrum(1)),
+        mc.LocalAlignment(scores="BLOSUM62"),
+        mc.LocalAlignment(scores="blosum62"),
+        mc.LocalAlignment(scores=("AC", [[1.0, -1.0], [-1.0, 2.0]])),
+        mc.LocalAlignment(scores=("AC", np.eye(2))),
+        mc.LocalAlignment(scores=(["noun", "verb"], np.eye(2))),
+        mc.Spectrum(3, 1, np.array([0.1, 0.2, 0.3])),
+        mc.Spectrum(3, 1, (1, 2, 3)),
+        mc.Spectrum(np.int64(3)),
+        mc.Subsequence(3, 1.0),
+        mc.Substring(1.0, np.int32(4)),
+        mc.GlobalAlignment("median"),
         mc.Spectrum(2).on("dna") + mc.Gaussian(1.0).on(["age"]),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_kernels_of_strange_parameters_are_read_back(kernel: mc.Kernel, tmp_path: Path) -> None:
     assert mc.parse(repr(kernel)) == kernel
     assert mc.parse(str(kernel)) == kernel
@@ -1271,19 +1476,28 @@ def test_threads_change_no_bit(kernel: mc.Kernel) -> None:
     Z = dna(210, 20, seed=6)
     one, two = mc.Compute(threads=1), mc.Compute(threads=2)
     np.testing.assert_array_equal(kernel.gram(Z, compute=one).dense(), kernel.gram(Z, compute=two).dense())
-    np.testing.assert_array_equal(kernel.gram(Z[:50], Z, compute=one).dense(), kernel.gram(Z[:50], Z, compute=two).dense())
+    np.testing.assert_array_equal(
+        kernel.gram(Z[:50], Z, compute=one).dense(), kernel.gram(Z[:50], Z, compute=two).dense()
+    )
     v = np.random.default_rng(0).standard_normal(210)
     np.testing.assert_array_equal(kernel.gram(Z, compute=one) @ v, kernel.gram(Z, compute=two) @ v)
 
 
-@pytest.mark.parametrize("kernel", [mc.Spectrum(3), mc.Gappy(9, 4).normalized(), mc.Subsequence(2, 0.5), mc.LocalAlignment(**OPTIONS)], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    [mc.Spectrum(3), mc.Gappy(9, 4).normalized(), mc.Subsequence(2, 0.5), mc.LocalAlignment(**OPTIONS)],
+    ids=str,
+)
 def test_threads_change_no_model(kernel: mc.Kernel) -> None:
     Z, y = labelled(150, 20)
-    values = [mc.SVC(kernel=kernel, C=1.0, compute=mc.Compute(threads=n)).fit(Z, y).decision_function(Z) for n in (1, 2)]
+    values = [
+        mc.SVC(kernel=kernel, C=1.0, compute=mc.Compute(threads=n)).fit(Z, y).decision_function(Z) for n in (1, 2)
+    ]
     np.testing.assert_array_equal(*values)
 
 
-# --- norms and strands --------------------------------------------------------------------------------------------------------
+# --- norms and strands
+# --------------------------------------------------------------------------------------------------------
 
 
 @of_any_length
@@ -1300,14 +1514,18 @@ def test_normalised_diagonals_are_exactly_one(kernel: mc.Kernel) -> None:
         assert (np.diagonal(normalized.gram(Z).rows(slice(None))) == 1).all(), composed
 
 
-@pytest.mark.parametrize("kernel", [mc.LocalAlignment(**OPTIONS), mc.GlobalAlignment(0.8), mc.GlobalAlignment(3.0)], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [mc.LocalAlignment(**OPTIONS), mc.GlobalAlignment(0.8), mc.GlobalAlignment(3.0)], ids=str
+)
 def test_alignments_are_normalised_exactly(kernel: mc.Kernel) -> None:
     Z = dna(40, 30, seed=3)
     assert (kernel.diag(Z) == 1).all()
     assert (np.diagonal(kernel(Z)) == 1).all()
 
 
-@pytest.mark.parametrize("kernel", [mc.Mismatch(7, 1, "ACGT"), mc.Gappy(12, 6), mc.Substring(), mc.LocalAlignment()], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [mc.Mismatch(7, 1, "ACGT"), mc.Gappy(12, 6), mc.Substring(), mc.LocalAlignment()], ids=str
+)
 def test_norms_do_not_cost_more_than_the_matrix(kernel: mc.Kernel) -> None:
     Z = dna(64, 60)
 
@@ -1322,7 +1540,11 @@ def test_norms_do_not_cost_more_than_the_matrix(kernel: mc.Kernel) -> None:
 
 def test_many_short_strings_have_an_exact_diagonal() -> None:
     Z = dna(300, 6, seed=12)  # fewer features than strings: products of features
-    for kernel in (mc.Spectrum(2).normalized(), mc.Mismatch(2, 1).normalized(), mc.Gappy(3, 2).both_strands().normalized()):
+    for kernel in (
+        mc.Spectrum(2).normalized(),
+        mc.Mismatch(2, 1).normalized(),
+        mc.Gappy(3, 2).both_strands().normalized(),
+    ):
         assert (np.diagonal(kernel(Z)) == 1).all()
         assert (kernel.gram(Z).diag() == 1).all()
 
@@ -1372,10 +1594,13 @@ def test_either_strand_of_rna() -> None:
 def test_strands_and_alphabets_in_either_order() -> None:
     Z = [z.replace("R", "N").replace("é", "N") for z in with_holes()]
     for kernel in (mc.Spectrum(3), mc.Gappy(9, 4), mc.Substring(0.5)):
-        np.testing.assert_allclose(kernel.over("ACGT").both_strands()(Z), kernel.both_strands().over("ACGT")(Z), rtol=1e-12)
+        np.testing.assert_allclose(
+            kernel.over("ACGT").both_strands()(Z), kernel.both_strands().over("ACGT")(Z), rtol=1e-12
+        )
 
 
-# --- interrupts ---------------------------------------------------------------------------------------------------------------
+# --- interrupts
+# ---------------------------------------------------------------------------------------------------------------
 
 _SCRIPT = """
 import numpy as np
@@ -1403,13 +1628,16 @@ _LONG = {
 
 @pytest.mark.parametrize("name", _LONG)
 def test_a_long_computation_stops_when_interrupted(name: str) -> None:
-    process = subprocess.Popen([sys.executable, "-c", _SCRIPT.format(case=_LONG[name])], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SCRIPT.format(case=_LONG[name])], stdout=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.8)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=8)  # at once, but for what may have to be compiled first; without an interrupt it takes minutes
+        # at once, but for what may have to be compiled first; without an interrupt it takes minutes
+        out, _ = process.communicate(timeout=8)
         assert out == "interrupted\n"
     finally:
         process.kill()
@@ -1424,7 +1652,9 @@ def test_a_long_computation_stops_when_interrupted(name: str) -> None:
 @pytest.mark.parametrize("letters", ["ACGT", "AC"], ids=["by hash", "by cell"])
 @pytest.mark.parametrize(("g", "k"), [(10, 6), (11, 7)])
 def test_gapped_words_of_usual_sizes_have_names(g: int, k: int, letters: str) -> None:
-    """Each column counts the windows that fit its name; windows are compared for the values, and features listed when they are asked for."""
+    """Each column counts the windows that fit its name; windows are compared for the values, and features listed when
+    they are asked for.
+    """
     rng = np.random.default_rng(0)
     X = ["".join(rng.choice(list(letters), 40)) for _ in range(5)]
     kernel = mc.Gappy(g, k)
@@ -1447,7 +1677,9 @@ def test_weights_of_gapped_words() -> None:
     best = max(zip(weights, names, strict=True))[1]
     assert re.fullmatch(best, "TTGACATAATG")
     phi = mc.Gappy(11, 7).normalized().features(list(machine.function_.centers))
-    np.testing.assert_allclose(phi @ weights + machine.function_.bias, machine.function_(list(machine.function_.centers)), rtol=1e-10)
+    np.testing.assert_allclose(
+        phi @ weights + machine.function_.bias, machine.function_(list(machine.function_.centers)), rtol=1e-10
+    )
 
 
 @pytest.mark.parametrize("kernel", [mc.Gappy(200, 100), mc.Gappy(40, 20).normalized()], ids=str)
@@ -1457,7 +1689,14 @@ def test_too_many_features_are_said_to_be(kernel: mc.Kernel) -> None:
             ask(["ACGT" * 100])
 
 
-NAMELESS = [mc.Mismatch(9, 2, "ACGT"), mc.Mismatch(3, 1, "ACGT"), mc.Substring(), mc.Subsequence(3), mc.WeightedDegree(20, 2), mc.LocalAlignment()]
+NAMELESS = [
+    mc.Mismatch(9, 2, "ACGT"),
+    mc.Mismatch(3, 1, "ACGT"),
+    mc.Substring(),
+    mc.Subsequence(3),
+    mc.WeightedDegree(20, 2),
+    mc.LocalAlignment(),
+]
 
 
 @pytest.mark.parametrize("kernel", NAMELESS, ids=str)

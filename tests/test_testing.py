@@ -108,7 +108,11 @@ def test_rounding_of_any_type_does_not_refute_a_kernel(dtype: str) -> None:
     for K in (A @ A.T, np.zeros((3, 3)), np.ones((5, 5))):
         assert mc.check_gram(K.astype(dtype))
     X = real(40)
-    K = np.exp(-((X[:, None] - X) ** 2).sum(-1)).astype(dtype) if np.dtype(dtype).kind == "f" else np.eye(40, dtype=dtype)
+    K = (
+        np.exp(-((X[:, None] - X) ** 2).sum(-1)).astype(dtype)
+        if np.dtype(dtype).kind == "f"
+        else np.eye(40, dtype=dtype)
+    )
     assert mc.check_gram(K), mc.check_gram(K)
 
 
@@ -203,7 +207,8 @@ class LyingPsd(Radial):
 
 
 @pytest.mark.parametrize(
-    ("liar", "complaint"), [(LyingFeatures(), "features"), (LyingPsd(), "positive semi-definite"), (Lopsided(), "block|transposed|two sets")]
+    ("liar", "complaint"),
+    [(LyingFeatures(), "features"), (LyingPsd(), "positive semi-definite"), (Lopsided(), "block|transposed|two sets")],
 )
 def test_the_contract_catches_liars(liar: mc.Kernel, complaint: str) -> None:
     with pytest.raises(AssertionError, match=complaint):
@@ -255,7 +260,12 @@ def test_a_parameter_without_a_derivative_is_named(k: Any) -> None:
 
 def test_what_is_recorded_is_not_complained_of() -> None:
     X = np.random.default_rng(0).uniform(size=(20, 2))
-    for k in (mc.Gaussian(0.3), 2 * mc.Gaussian("median") + mc.Matern(1.0, 2.0), mc.Gaussian(0.1).centered(), mc.Laplacian(1.0).normalized()):
+    for k in (
+        mc.Gaussian(0.3),
+        2 * mc.Gaussian("median") + mc.Matern(1.0, 2.0),
+        mc.Gaussian(0.1).centered(),
+        mc.Laplacian(1.0).normalized(),
+    ):
         assert mc.check_kernel(k, X).without_derivative == ()
 
 
@@ -280,13 +290,18 @@ class OneRow(Kernel):
 
 @pytest.mark.parametrize("k", [WrongShape(), OneRow()], ids=str)
 def test_a_block_of_the_wrong_shape_is_an_error_with_both_shapes(k: Any) -> None:
-    with pytest.raises(ValueError, match=rf"{type(k).__name__}\._(block|diag) returned an array of shape .* must be of shape \("):
+    with pytest.raises(
+        ValueError, match=rf"{type(k).__name__}\._(block|diag) returned an array of shape .* must be of shape \("
+    ):
         k([1, 2, 3], [4, 5])
 
 
 def test_overflow_names_the_kernel_as_the_user_wrote_it() -> None:
     X = np.full((300, 2), 1e200)
-    with np.errstate(over="ignore"), pytest.raises(FloatingPointError, match=r"The kernel Linear\(\) gives inf") as caught:
+    with (
+        np.errstate(over="ignore"),
+        pytest.raises(FloatingPointError, match=r"The kernel Linear\(\) gives inf") as caught,
+    ):
         mc.Linear()(X)
     assert "_InnerProduct" not in str(caught.value)
     assert "class" not in str(caught.value)
@@ -295,5 +310,8 @@ def test_overflow_names_the_kernel_as_the_user_wrote_it() -> None:
 @pytest.mark.parametrize("word", ["scale", "median"])
 def test_a_bandwidth_that_the_data_do_not_give_is_explained(word: str) -> None:
     X = 1e200 * np.random.default_rng(0).standard_normal((20, 2))
-    with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match=f"gamma='{word}', .* scale the columns"):
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        pytest.raises(ValueError, match=f"gamma='{word}', .* scale the columns"),
+    ):
         mc.Gaussian(word).bind(X)

@@ -21,7 +21,8 @@ from mercer.runtime.threads import ForkSafeLock, Interrupted, cached_property, r
 X = np.random.default_rng(0).standard_normal((1500, 6))
 Y = X[:, 0] > 0.2
 fork_only = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # Python 3.12 warns of any fork beside threads
+# Python 3.12 warns of any fork beside threads
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 
 def work(_: int = 0) -> float:

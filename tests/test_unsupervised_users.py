@@ -128,7 +128,9 @@ def test_containers_do_not_matter_to_tests(container: str) -> None:
     assert mc.hsic_test(make(X), make(Y), n_permutations=9, random_state=0).statistic == pytest.approx(
         mc.hsic_test(X, Y, n_permutations=9, random_state=0).statistic, rel=1e-9
     )
-    assert mc.kci_test(make(X[:, :1]), make(Y), make(X[:, 1:])).pvalue == pytest.approx(mc.kci_test(X[:, :1], Y, X[:, 1:]).pvalue, rel=1e-6)
+    assert mc.kci_test(make(X[:, :1]), make(Y), make(X[:, 1:])).pvalue == pytest.approx(
+        mc.kci_test(X[:, :1], Y, X[:, 1:]).pvalue, rel=1e-6
+    )
     assert outcome(make(X), make(N)).statistic == pytest.approx(outcome(X, N).statistic, rel=1e-9)
 
 
@@ -153,7 +155,9 @@ def test_one_dimension_is_one_column_for_all_tests_or_for_none() -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_float32(name: str) -> None:
-    np.testing.assert_allclose(output(fitted(name, X.astype("f"), Y.astype("f")), X.astype("f")), output(fitted(name)), atol=2e-4, rtol=1e-3)
+    np.testing.assert_allclose(
+        output(fitted(name, X.astype("f"), Y.astype("f")), X.astype("f")), output(fitted(name)), atol=2e-4, rtol=1e-3
+    )
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -251,7 +255,10 @@ def test_without_bootstrap_there_is_no_band() -> None:
 
 def test_an_array_of_candidates_is_a_list_of_candidates() -> None:
     assert mc.KernelCCA(1, reg=np.array([0.1, 1.0])).fit(X, Y).reg_ == mc.KernelCCA(1, reg=[0.1, 1.0]).fit(X, Y).reg_
-    assert mc.KernelCCA(1, reg=np.logspace(-2, 1, 4)).fit(X, Y).reg_ == mc.KernelCCA(1, reg=[*np.logspace(-2, 1, 4)]).fit(X, Y).reg_
+    assert (
+        mc.KernelCCA(1, reg=np.logspace(-2, 1, 4)).fit(X, Y).reg_
+        == mc.KernelCCA(1, reg=[*np.logspace(-2, 1, 4)]).fit(X, Y).reg_
+    )
 
 
 def test_more_components_than_rank() -> None:
@@ -264,7 +271,10 @@ def test_more_components_than_rank() -> None:
 
 
 @pytest.mark.parametrize("name", WEIGHTED)
-@pytest.mark.parametrize("weights", [np.zeros(60), np.r_[-1.0, np.ones(59)], np.ones(3), np.r_[np.nan, np.ones(59)], np.ones((60, 2)), ["a"] * 60])
+@pytest.mark.parametrize(
+    "weights",
+    [np.zeros(60), np.r_[-1.0, np.ones(59)], np.ones(3), np.r_[np.nan, np.ones(59)], np.ones((60, 2)), ["a"] * 60],
+)
 def test_weights_are_checked(name: str, weights: Any) -> None:
     with pytest.raises(ValueError, match=r"."):
         ALL[name]().fit(X, sample_weight=weights)
@@ -280,11 +290,16 @@ def test_weights_of_any_common_size(name: str, scale: float) -> None:
 @pytest.mark.parametrize("scale", [2.0, 0.5, 1 / 60, 1e-6, 1e6])
 def test_weights_of_any_common_size_for_spectral_clustering(scale: float) -> None:
     model = mc.SpectralClustering(3, mc.Gaussian(0.1), random_state=0)
-    np.testing.assert_array_equal(output(clone(model).fit(X, sample_weight=np.full(60, scale))), output(clone(model).fit(X)))
+    np.testing.assert_array_equal(
+        output(clone(model).fit(X, sample_weight=np.full(60, scale))), output(clone(model).fit(X))
+    )
 
 
 def test_weights_that_sum_to_one_do_not_break_the_automatic_width() -> None:
-    np.testing.assert_array_equal(output(ALL["SpectralClustering"]().fit(X, sample_weight=np.full(60, 1 / 60))), output(fitted("SpectralClustering")))
+    np.testing.assert_array_equal(
+        output(ALL["SpectralClustering"]().fit(X, sample_weight=np.full(60, 1 / 60))),
+        output(fitted("SpectralClustering")),
+    )
 
 
 @pytest.mark.parametrize("name", ["PCA", "KMeans", "KernelKMeans", "GaussianMixture", "KernelPCANovelty"])
@@ -294,7 +309,9 @@ def test_a_weight_is_a_repetition(name: str) -> None:
 
 
 @pytest.mark.parametrize("solver", ["exact", "lanczos", "krylov"])
-@pytest.mark.parametrize("kernel", [None, mc.Gaussian(0.1), mc.Linear(), mc.Polynomial(2).normalized(), mc.Gaussian(0.1).centered()], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [None, mc.Gaussian(0.1), mc.Linear(), mc.Polynomial(2).normalized(), mc.Gaussian(0.1).centered()], ids=str
+)
 def test_a_weight_is_a_repetition_for_kernel_pca(kernel: Any, solver: str) -> None:
     weighted = mc.KernelPCA(2, kernel, solver=solver).fit(X, sample_weight=REPEATS)
     repeated = mc.KernelPCA(2, kernel, solver=solver).fit(np.repeat(X, REPEATS, axis=0))
@@ -305,7 +322,10 @@ def test_a_weight_is_a_repetition_for_kernel_pca(kernel: Any, solver: str) -> No
 @pytest.mark.parametrize("seed", range(6))
 def test_signs_of_kernel_pca_do_not_depend_on_weights_or_copies(seed: int) -> None:
     weights = np.random.default_rng(seed).integers(0, 4, 60)
-    weighted, repeated = (mc.KernelPCA(3, mc.Linear()).fit(X, sample_weight=weights), mc.KernelPCA(3, mc.Linear()).fit(np.repeat(X, weights, axis=0)))
+    weighted, repeated = (
+        mc.KernelPCA(3, mc.Linear()).fit(X, sample_weight=weights),
+        mc.KernelPCA(3, mc.Linear()).fit(np.repeat(X, weights, axis=0)),
+    )
     np.testing.assert_allclose(weighted.transform(N), repeated.transform(N), atol=1e-6)
 
 
@@ -323,7 +343,9 @@ def test_a_weight_is_a_repetition_for_spectral_clustering(kernel: Any, cut: str)
 
 @pytest.mark.parametrize("name", [name for name in ALL if name not in ("SpectralClustering", "TemporalKernelCCA")])
 def test_the_order_of_rows_does_not_matter(name: str) -> None:
-    np.testing.assert_allclose(np.sort(output(fitted(name, X[ORDER], Y[ORDER]), N)), np.sort(output(fitted(name), N)), atol=1e-6)
+    np.testing.assert_allclose(
+        np.sort(output(fitted(name, X[ORDER], Y[ORDER]), N)), np.sort(output(fitted(name), N)), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("offset", [1e3, 1e6, 1e8])
@@ -333,7 +355,8 @@ def test_translations(name: str, offset: float) -> None:
     np.testing.assert_allclose(output(moved, N + offset), output(fitted(name), N), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("offset", [1e3, 1e5])  # beyond, the values k(x, z) themselves have lost the digits; PCA has not
+# beyond, the values k(x, z) themselves have lost the digits; PCA has not
+@pytest.mark.parametrize("offset", [1e3, 1e5])
 def test_translations_of_linear_kernels(offset: float) -> None:
     for make in (lambda: mc.KernelPCA(2, mc.Linear()), lambda: mc.KernelPCANovelty(2, mc.Linear())):
         moved, still = make().fit(X + offset), make().fit(X)
@@ -343,7 +366,9 @@ def test_translations_of_linear_kernels(offset: float) -> None:
 
 @pytest.mark.parametrize("offset", [1e3, 1e6, 1e8])
 @pytest.mark.parametrize(
-    "make", [lambda: mc.KMeans(3, random_state=0), lambda: mc.KernelKMeans(3, mc.Linear(), random_state=0)], ids=["KMeans", "KernelKMeans"]
+    "make",
+    [lambda: mc.KMeans(3, random_state=0), lambda: mc.KernelKMeans(3, mc.Linear(), random_state=0)],
+    ids=["KMeans", "KernelKMeans"],
 )
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_translations_of_clusters(make: Callable[[], Any], container: Any, offset: float) -> None:
@@ -360,18 +385,30 @@ def test_float32_clusters_far_from_zero() -> None:
 
 @pytest.mark.parametrize("scale", [1e-100, 1e-12, 1e12, 1e100])
 def test_scales(scale: float) -> None:
-    np.testing.assert_allclose(mc.PCA(2).fit(X * scale).explained_variance_ratio_, mc.PCA(2).fit(X).explained_variance_ratio_)
+    np.testing.assert_allclose(
+        mc.PCA(2).fit(X * scale).explained_variance_ratio_, mc.PCA(2).fit(X).explained_variance_ratio_
+    )
     for name in ("KernelPCA", "KernelPCANovelty", "KernelHebbian"):
         np.testing.assert_allclose(output(fitted(name, X * scale), N * scale), output(fitted(name), N), atol=1e-8)
     np.testing.assert_array_equal(output(fitted("SpectralClustering", X * scale)), output(fitted("SpectralClustering")))
-    assert mc.KMeans(3, random_state=0).fit(X * scale).inertia_ / scale**2 == pytest.approx(mc.KMeans(3, random_state=0).fit(X).inertia_)
-    np.testing.assert_allclose(mc.KernelCCA(2).fit(X * scale, Y * scale).correlations_, mc.KernelCCA(2).fit(X, Y).correlations_, atol=1e-8)
+    assert mc.KMeans(3, random_state=0).fit(X * scale).inertia_ / scale**2 == pytest.approx(
+        mc.KMeans(3, random_state=0).fit(X).inertia_
+    )
+    np.testing.assert_allclose(
+        mc.KernelCCA(2).fit(X * scale, Y * scale).correlations_, mc.KernelCCA(2).fit(X, Y).correlations_, atol=1e-8
+    )
     assert outcome(X * scale, N * scale).pvalue == outcome(X, N).pvalue
 
 
 def test_canonical_correlations_do_not_depend_on_units() -> None:
-    np.testing.assert_allclose(mc.CCA(2).fit(X * [1e9, 1, 1e-9], Y).correlations_, mc.CCA(2).fit(X, Y).correlations_, rtol=1e-4)
-    np.testing.assert_allclose(mc.CCA(2).fit(np.c_[X, X[:, 0]], np.c_[Y, np.ones(60)]).correlations_, mc.CCA(2).fit(X, Y).correlations_, rtol=1e-6)
+    np.testing.assert_allclose(
+        mc.CCA(2).fit(X * [1e9, 1, 1e-9], Y).correlations_, mc.CCA(2).fit(X, Y).correlations_, rtol=1e-4
+    )
+    np.testing.assert_allclose(
+        mc.CCA(2).fit(np.c_[X, X[:, 0]], np.c_[Y, np.ones(60)]).correlations_,
+        mc.CCA(2).fit(X, Y).correlations_,
+        rtol=1e-6,
+    )
 
 
 def test_hebbian_is_kernel_pca_with_its_signs() -> None:
@@ -398,14 +435,23 @@ def test_pca_is_that_of_scikit_learn(whiten: bool) -> None:
 
 
 def test_kernel_pca_is_that_of_scikit_learn() -> None:
-    ours, theirs = mc.KernelPCA(3, mc.Gaussian(0.1)).fit(X), sklearn.decomposition.KernelPCA(3, kernel="rbf", gamma=0.1).fit(X)
+    ours, theirs = (
+        mc.KernelPCA(3, mc.Gaussian(0.1)).fit(X),
+        sklearn.decomposition.KernelPCA(3, kernel="rbf", gamma=0.1).fit(X),
+    )
     np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_)
     np.testing.assert_allclose(np.abs(ours.transform(N)), np.abs(theirs.transform(N)), atol=1e-9)
 
 
 @pytest.mark.parametrize("covariance", ["full", "tied", "diag", "spherical"])
 def test_mixtures_are_those_of_scikit_learn(covariance: str) -> None:
-    options = {"covariance_type": covariance, "means_init": X[[0, 25, 50]], "tol": 1e-10, "max_iter": 1000, "random_state": 0}
+    options = {
+        "covariance_type": covariance,
+        "means_init": X[[0, 25, 50]],
+        "tol": 1e-10,
+        "max_iter": 1000,
+        "random_state": 0,
+    }
     ours, theirs = mc.GaussianMixture(3, **options).fit(X), sklearn.mixture.GaussianMixture(3, **options).fit(X)
     np.testing.assert_allclose(ours.score_samples(N), theirs.score_samples(N), rtol=1e-5)
     np.testing.assert_allclose(ours.covariances_, theirs.covariances_, rtol=1e-4, atol=1e-4)
@@ -414,7 +460,9 @@ def test_mixtures_are_those_of_scikit_learn(covariance: str) -> None:
 
 
 def test_clusters_are_not_worse_than_those_of_scikit_learn() -> None:
-    A = np.concatenate([np.random.default_rng(1).normal(size=(20, 2)) + c for c in 20 * np.random.default_rng(2).normal(size=(12, 2))])
+    A = np.concatenate(
+        [np.random.default_rng(1).normal(size=(20, 2)) + c for c in 20 * np.random.default_rng(2).normal(size=(12, 2))]
+    )
     theirs = sklearn.cluster.KMeans(12, n_init=10, random_state=0).fit(A).inertia_
     for model in (mc.KMeans(12, random_state=0), mc.KernelKMeans(12, mc.Linear(), random_state=0)):
         assert model.fit(A).inertia_ <= 1.02 * theirs
@@ -456,7 +504,9 @@ MIXED = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "w": ["abc", "abd", "xyz"] * 2
 COMPOSED = mc.Gaussian(0.5).on(["a", "b"]) + mc.Spectrum(2).on("w") * mc.Gaussian(1.0).on("a")
 
 
-@pytest.mark.parametrize("kernel", [COMPOSED, COMPOSED.normalized(), COMPOSED.centered(), COMPOSED.normalized().centered()], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [COMPOSED, COMPOSED.normalized(), COMPOSED.centered(), COMPOSED.normalized().centered()], ids=str
+)
 @pytest.mark.parametrize("learner", [mc.KernelPCA, mc.KernelHebbian, mc.KernelKMeans, mc.KernelPCANovelty])
 def test_composed_kernels_on_frames(learner: Any, kernel: mc.Kernel) -> None:
     model = learner(2, kernel).fit(MIXED)
@@ -469,9 +519,17 @@ def test_pre_images_of_mixed_tables_are_rows() -> None:
 
 def test_pipelines_and_searches() -> None:
     pipe = make_pipeline(StandardScaler(), mc.KernelPCA(2, mc.Gaussian(0.1)), LogisticRegression())
-    assert GridSearchCV(pipe, {"kernelpca__kernel__gamma": [0.01, 0.1], "kernelpca__n_components": [1, 2]}, cv=3).fit(X, TARGET).best_score_ > 0.8
+    assert (
+        GridSearchCV(pipe, {"kernelpca__kernel__gamma": [0.01, 0.1], "kernelpca__n_components": [1, 2]}, cv=3)
+        .fit(X, TARGET)
+        .best_score_
+        > 0.8
+    )
     pipe = make_pipeline(mc.KernelPCA(2, "precomputed"), LogisticRegression())
-    assert GridSearchCV(pipe, {"kernelpca__n_components": [1, 2]}, cv=3, error_score="raise").fit(K, TARGET).best_score_ > 0.8
+    assert (
+        GridSearchCV(pipe, {"kernelpca__n_components": [1, 2]}, cv=3, error_score="raise").fit(K, TARGET).best_score_
+        > 0.8
+    )
     assert GridSearchCV(mc.GaussianMixture(random_state=0), {"n_components": [1, 2]}, cv=3).fit(X).best_score_ < 0
     assert GridSearchCV(mc.KernelCCA(1), {"reg": [0.01, 0.1]}, cv=3).fit(X, Y).best_score_ > 0
 
@@ -480,8 +538,15 @@ def test_pipelines_and_searches() -> None:
 
 
 def test_precomputed_matrices() -> None:
-    np.testing.assert_allclose(mc.KernelPCA(3, "precomputed").fit(K).transform(KN), mc.KernelPCA(3, mc.Gaussian(0.1)).fit(X).transform(N), atol=1e-9)
-    ours, exact = mc.KernelKMeans(3, "precomputed", random_state=0).fit(K), mc.KernelKMeans(3, mc.Gaussian(0.1), random_state=0).fit(X)
+    np.testing.assert_allclose(
+        mc.KernelPCA(3, "precomputed").fit(K).transform(KN),
+        mc.KernelPCA(3, mc.Gaussian(0.1)).fit(X).transform(N),
+        atol=1e-9,
+    )
+    ours, exact = (
+        mc.KernelKMeans(3, "precomputed", random_state=0).fit(K),
+        mc.KernelKMeans(3, mc.Gaussian(0.1), random_state=0).fit(X),
+    )
     np.testing.assert_array_equal(ours.labels_, exact.labels_)
     np.testing.assert_array_equal(ours.predict(KN), exact.predict(N))
     with pytest.raises(ValueError, match="square"):
@@ -491,7 +556,9 @@ def test_precomputed_matrices() -> None:
 
 
 def test_a_precomputed_matrix_is_enough_in_training() -> None:
-    np.testing.assert_array_equal(mc.KernelPCANovelty(3, "precomputed").fit_predict(K), mc.KernelPCANovelty(3, mc.Gaussian(0.1)).fit_predict(X))
+    np.testing.assert_array_equal(
+        mc.KernelPCANovelty(3, "precomputed").fit_predict(K), mc.KernelPCANovelty(3, mc.Gaussian(0.1)).fit_predict(X)
+    )
     np.testing.assert_allclose(
         mc.KernelKMeans(3, "precomputed", random_state=0).fit_transform(K),
         mc.KernelKMeans(3, mc.Gaussian(0.1), random_state=0).fit_transform(X),
@@ -599,7 +666,9 @@ def test_an_interrupted_fit_ends_soon_and_leaves_no_mixture_of_two_models(name: 
             model.set_params(**({{"max_iter": 5}} if {name!r} == "GaussianMixture" else {{}})).fit(R(60, 3))
             print(state, late)
     """
-    result = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, env=os.environ)
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60, env=os.environ
+    )
     assert result.returncode == 0, result.stderr[-500:]
     if result.stdout.strip() == "finished":
         pytest.skip("too fast to interrupt")
@@ -623,15 +692,26 @@ def test_copies_of_two_rows_are_two_clusters(name: str) -> None:
 @pytest.mark.parametrize("seed", [0, np.int64(3), np.random.RandomState(0)], ids=["int", "int64", "RandomState"])
 def test_seeds(seed: Any) -> None:
     state = pickle.dumps(seed)
-    for test in (lambda s: outcome(X, N, random_state=s).null, lambda s: mc.hsic_test(X, Y, n_permutations=19, random_state=s).null):
+    for test in (
+        lambda s: outcome(X, N, random_state=s).null,
+        lambda s: mc.hsic_test(X, Y, n_permutations=19, random_state=s).null,
+    ):
         np.testing.assert_array_equal(test(pickle.loads(state)), test(pickle.loads(state)))
-    for make in (lambda s: mc.KMeans(5, random_state=s, n_init=1), lambda s: mc.KernelKMeans(5, random_state=s, n_init=1)):
-        np.testing.assert_array_equal(make(pickle.loads(state)).fit(X).labels_, make(pickle.loads(state)).fit(X).labels_)
+    for make in (
+        lambda s: mc.KMeans(5, random_state=s, n_init=1),
+        lambda s: mc.KernelKMeans(5, random_state=s, n_init=1),
+    ):
+        np.testing.assert_array_equal(
+            make(pickle.loads(state)).fit(X).labels_, make(pickle.loads(state)).fit(X).labels_
+        )
 
 
 def test_threads_do_not_change_results() -> None:
     A = np.random.default_rng(0).normal(size=(700, 4))
-    for make in (lambda c: mc.KernelPCA(3, mc.Gaussian(0.1), compute=c), lambda c: mc.KernelKMeans(3, mc.Gaussian(0.1), random_state=0, compute=c)):
+    for make in (
+        lambda c: mc.KernelPCA(3, mc.Gaussian(0.1), compute=c),
+        lambda c: mc.KernelKMeans(3, mc.Gaussian(0.1), random_state=0, compute=c),
+    ):
         one, two = make(mc.Compute(threads=1)).fit(A).transform(A), make(mc.Compute(threads=2)).fit(A).transform(A)
         np.testing.assert_allclose(one, two, atol=1e-12)
 

@@ -54,7 +54,9 @@ def test_functions_with_tables_as_centres(make: Any) -> None:
     np.testing.assert_allclose(simple(frame), f(frame))
 
 
-@pytest.mark.parametrize("kernel", [mc.Gaussian(), mc.Gaussian(1.0).centered(), mc.Gaussian(1.0).imputed(), mc.Sigmoid().repaired()], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [mc.Gaussian(), mc.Gaussian(1.0).centered(), mc.Gaussian(1.0).imputed(), mc.Sigmoid().repaired()], ids=str
+)
 @pytest.mark.parametrize("weights", [np.r_[-1.0, np.ones(29)], np.r_[np.nan, np.ones(29)], np.ones(3), np.zeros(30)])
 def test_weights_are_checked_by_every_bind(kernel: mc.Kernel, weights: Any) -> None:
     with pytest.raises(ValueError, match="weights must be 30 numbers"):
@@ -67,7 +69,10 @@ def test_a_column_seen_only_with_weight_zero_has_no_mean() -> None:
 
 
 def test_an_overflowing_product_is_not_silent() -> None:
-    with pytest.raises(FloatingPointError, match="overflows float32 though the kernel does not"), np.errstate(over="ignore"):
+    with (
+        pytest.raises(FloatingPointError, match="overflows float32 though the kernel does not"),
+        np.errstate(over="ignore"),
+    ):
         mc.Gaussian(1.0).gram(X.astype(np.float32)) @ (np.ones(30) * 1e39)
 
 

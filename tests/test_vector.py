@@ -77,7 +77,9 @@ def test_ends_of_the_range(dtype: Any) -> None:
     x = np.array([-np.inf, -1e4, 1e4, np.inf, np.nan], dtype)
     np.testing.assert_array_equal(_apply("exp", x), np.array([0, 0, np.inf, np.inf, np.nan], dtype))
     np.testing.assert_array_equal(_apply("tanh", x), np.array([-1, -1, 1, 1, np.nan], dtype))
-    np.testing.assert_array_equal(_apply("log", np.array([0, -1, np.inf, np.nan], dtype)), np.array([-np.inf, np.nan, np.inf, np.nan], dtype))
+    np.testing.assert_array_equal(
+        _apply("log", np.array([0, -1, np.inf, np.nan], dtype)), np.array([-np.inf, np.nan, np.inf, np.nan], dtype)
+    )
     tiny = np.array([np.finfo(dtype).smallest_subnormal * 3], dtype)
     np.testing.assert_allclose(_apply("log", tiny), np.log(tiny.astype(np.float64)), rtol=1e-6)
 
@@ -90,7 +92,8 @@ def test_exp_of_a_scaled_number(dtype: str) -> None:
     exact = [mpmath.exp(c * mpmath.mpf(float(a))) for a in x]
     unit = float(np.finfo(dtype).eps)
     errors = [
-        float(abs(mpmath.mpf(float(a)) - e) / e) / (unit * (2 + abs(float(v)))) for a, e, v in zip(_apply("exp_scaled", x), exact, x, strict=True)
+        float(abs(mpmath.mpf(float(a)) - e) / e) / (unit * (2 + abs(float(v))))
+        for a, e, v in zip(_apply("exp_scaled", x), exact, x, strict=True)
     ]
     assert max(errors) < 1
     ends = np.array([1e9, np.inf, -1e9, -np.inf, np.nan], dtype)

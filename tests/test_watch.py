@@ -90,10 +90,17 @@ def test_a_listener_may_work_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    "machine", [mc.SVC(kernel=Slow(), max_time=0.3), mc.KernelLogistic(1.0, Slow(), max_time=0.3), mc.SVR(kernel=Slow(), max_time=0.3)]
+    "machine",
+    [
+        mc.SVC(kernel=Slow(), max_time=0.3),
+        mc.KernelLogistic(1.0, Slow(), max_time=0.3),
+        mc.SVR(kernel=Slow(), max_time=0.3),
+    ],
 )
 def test_the_deadline_reaches_the_matrix(machine: Any) -> None:
-    """The matrix alone takes seven seconds, mostly asleep; what there is by then is a constant, and the warning says so."""
+    """The matrix alone takes seven seconds, mostly asleep; what there is by then is a constant, and the warning says
+    so.
+    """
     began = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match=r"max_time=0\.3"):
         machine.fit(X, Y.astype(float) if isinstance(machine, mc.SVR) else Y)
@@ -105,7 +112,9 @@ def test_the_deadline_reaches_the_matrix(machine: Any) -> None:
 
 def test_where_there_is_nothing_to_return_the_error_is_one_of_time() -> None:
     began = time.perf_counter()
-    with pytest.raises(TimeoutError, match=r"OneClassSVM took more than max_time=0\.3 s \(kernel values(, \d+% done)?\).*more time"):
+    with pytest.raises(
+        TimeoutError, match=r"OneClassSVM took more than max_time=0\.3 s \(kernel values(, \d+% done)?\).*more time"
+    ):
         mc.OneClassSVM(kernel=Slow(), max_time=0.3).fit(X)
     assert time.perf_counter() - began < 5
 

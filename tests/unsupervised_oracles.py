@@ -1,4 +1,6 @@
-"""Unsupervised learning by its definitions: dense matrices, loops and repeated rows, slow on purpose. Nothing here comes from the library."""
+"""Unsupervised learning by its definitions: dense matrices, loops and repeated rows, slow on purpose. Nothing here
+comes from the library.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from scipy import linalg
 from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 
-# -- kernel PCA ---------------------------------------------------------------------------------------------------------
+# -- kernel PCA
+# ---------------------------------------------------------------------------------------------------------
 
 
 def centred(K: Any) -> Any:
@@ -64,10 +67,13 @@ def up_to_sign(A: Any, B: Any) -> Any:
     return A * np.where(np.sum(A * B, axis=0) < 0, -1.0, 1.0)
 
 
-# -- clusters -----------------------------------------------------------------------------------------------------------
+# -- clusters
+# -----------------------------------------------------------------------------------------------------------
 
 
-def squared_distances(K: Any, labels: Any, n_clusters: int, w: Any = None, K_new: Any = None, diag_new: Any = None) -> Any:
+def squared_distances(
+    K: Any, labels: Any, n_clusters: int, w: Any = None, K_new: Any = None, diag_new: Any = None
+) -> Any:
     """‖φ(z) − μ_c‖² = k(z,z) − 2/W Σ_{i∈c} w_i k(z,x_i) + 1/W² Σ_{i,j∈c} w_i w_j k(x_i,x_j), W = Σ_{i∈c} w_i."""
     w = np.ones(len(K)) if w is None else w
     K_new, diag_new = (K, np.diagonal(K)) if K_new is None else (K_new, diag_new)
@@ -124,7 +130,8 @@ def same_partition(a: Any, b: Any) -> bool:
     return len(pairs) == len({p for p, _ in pairs}) == len({q for _, q in pairs})
 
 
-# -- Gaussian mixtures --------------------------------------------------------------------------------------------------
+# -- Gaussian mixtures
+# --------------------------------------------------------------------------------------------------
 
 
 def matrices(covariances: Any, kind: str, k: int, d: int) -> list[Any]:
@@ -168,7 +175,8 @@ def em_step(X: Any, w: Any, weights: Any, means: Any, covariances: Any, kind: st
     return mass / mass.sum(), new_means, new_covariances
 
 
-# -- correlation between views ------------------------------------------------------------------------------------------
+# -- correlation between views
+# ------------------------------------------------------------------------------------------
 
 
 def _range(K: Any, rtol: float = 1e-10) -> Any:
@@ -177,7 +185,8 @@ def _range(K: Any, rtol: float = 1e-10) -> Any:
 
 
 def kernel_cca(Kx: Any, Ky: Any, gamma: float, m: int) -> tuple[Any, Any, Any]:
-    """[[0, KxKy], [KyKx, 0]] v = λ [[Kx² + γKx, 0], [0, Ky² + γKy]] v on the ranges of the centred matrices: (λ falling, α, β).
+    """[[0, KxKy], [KyKx, 0]] v = λ [[Kx² + γKx, 0], [0, Ky² + γKy]] v on the ranges of the centred matrices: (λ
+    falling, α, β).
 
     Each of α, β is scaled to αᵀ(K² + γK)α = 1.
     """
@@ -199,8 +208,12 @@ def correlation(a: Any, b: Any) -> float:
 Kernel = Callable[[Any, Any], float]
 
 
-def temporal_kernel_cca(X: Any, Y: Any, kx: Kernel, ky: Kernel, max_lag: int, gamma: float, m: int = 1) -> tuple[Any, Any, Any]:
-    """(lags, λ of the eigenproblem, correlogram (m, lags)): x embedded at all lags over the times that have them all, both signs free."""
+def temporal_kernel_cca(
+    X: Any, Y: Any, kx: Kernel, ky: Kernel, max_lag: int, gamma: float, m: int = 1
+) -> tuple[Any, Any, Any]:
+    """(lags, λ of the eigenproblem, correlogram (m, lags)): x embedded at all lags over the times that have them all,
+    both signs free.
+    """
     lags = np.arange(-max_lag, max_lag + 1)
     times = np.arange(max_lag, len(X) - max_lag)
     n = len(times)
@@ -211,11 +224,14 @@ def temporal_kernel_cca(X: Any, Y: Any, kx: Kernel, ky: Kernel, max_lag: int, ga
     Ky = np.array([[ky(Y[s], Y[t]) for t in times] for s in times])
     values, alpha, beta = kernel_cca(by_lag.sum(axis=0), Ky, gamma, m)
     g = centred(Ky) @ beta
-    correlogram = np.array([[correlation(by_lag[a] @ alpha[:, c], g[:, c]) for a in range(len(lags))] for c in range(m)])
+    correlogram = np.array(
+        [[correlation(by_lag[a] @ alpha[:, c], g[:, c]) for a in range(len(lags))] for c in range(m)]
+    )
     return lags, values, correlogram
 
 
-# -- tests --------------------------------------------------------------------------------------------------------------
+# -- tests
+# --------------------------------------------------------------------------------------------------------------
 
 
 def mmd2(Kxx: Any, Kyy: Any, Kxy: Any, unbiased: bool) -> float:
@@ -224,7 +240,9 @@ def mmd2(Kxx: Any, Kyy: Any, Kxy: Any, unbiased: bool) -> float:
     xx = sum(Kxx[i, j] for i in range(n) for j in range(n) if i != j or not unbiased)
     yy = sum(Kyy[i, j] for i in range(m) for j in range(m) if i != j or not unbiased)
     xy = sum(Kxy[i, j] for i in range(n) for j in range(m))
-    return float(xx / (n * (n - 1) if unbiased else n * n) + yy / (m * (m - 1) if unbiased else m * m) - 2 * xy / (n * m))
+    return float(
+        xx / (n * (n - 1) if unbiased else n * n) + yy / (m * (m - 1) if unbiased else m * m) - 2 * xy / (n * m)
+    )
 
 
 def hsic(K: Any, L: Any) -> float:

@@ -31,7 +31,10 @@ def to_device(x: Any, device: str | None, dtype: Any = None) -> Any:
     if device is not None and not is_tensor(x):
         x = _torch().from_numpy(np.ascontiguousarray(x))
     if is_tensor(x):
-        return x.to(device=device or x.device, dtype=_torch_dtype(dtype) if dtype is not None and x.is_floating_point() else x.dtype)
+        return x.to(
+            device=device or x.device,
+            dtype=_torch_dtype(dtype) if dtype is not None and x.is_floating_point() else x.dtype,
+        )
     return x.astype(dtype, copy=False) if dtype is not None and x.dtype.kind == "f" else x
 
 
@@ -57,7 +60,8 @@ def empty(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Array:
     count = math.prod(shape) * np.dtype(dtype).itemsize
     if count < 2**20:
         return np.empty(shape, dtype)
-    raw = np.empty(count + 64, np.uint8)  # a large array starts at a cache line, so that whole registers can be streamed into it
+    # a large array starts at a cache line, so that whole registers can be streamed into it
+    raw = np.empty(count + 64, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + count].view(dtype).reshape(shape)
 

@@ -42,11 +42,17 @@ class Compute:
 
     def __post_init__(self) -> None:
         if self.dtype not in (None, "tf32") and str(np.dtype(self.dtype)) not in ("float32", "float64"):
-            raise ValueError(f"Compute(dtype={self.dtype!r}): kernels are computed in 'float32' or 'float64' ('tf32' on a GPU).")
+            raise ValueError(
+                f"Compute(dtype={self.dtype!r}): kernels are computed in 'float32' or 'float64' ('tf32' on a GPU)."
+            )
         if self.threads is not None and (not isinstance(self.threads, int) or self.threads < 1):
-            raise ValueError(f"Compute(threads={self.threads!r}): give a whole number of at least 1, or None for all cores.")
+            raise ValueError(
+                f"Compute(threads={self.threads!r}): give a whole number of at least 1, or None for all cores."
+            )
         if self.client is not None:
-            raise NotImplementedError("Compute(client=…): distributed computation is not part of this release; leave it None.")
+            raise NotImplementedError(
+                "Compute(client=…): distributed computation is not part of this release; leave it None."
+            )
         if self.budget <= 0:
             raise ValueError(f"Compute(memory={self.memory!r}): the budget must be positive.")
 
@@ -71,7 +77,9 @@ def _bytes(text: str) -> int:
     try:
         return int(float(digits) * _UNITS[unit])
     except (ValueError, KeyError):
-        raise ValueError(f"memory={text!r} is not a size: write bytes as a number, or '500MB', '2GB', '1.5GiB'.") from None
+        raise ValueError(
+            f"memory={text!r} is not a size: write bytes as a number, or '500MB', '2GB', '1.5GiB'."
+        ) from None
 
 
 @cache
@@ -104,10 +112,11 @@ _WORKSPACE_OF_HELPER = 128 * 2**20
 
 
 def workspace(count: int, dtype: Any) -> Array:
-    """An aligned array of ``count`` values, of memory that this thread has used before if some was put aside with ``put_aside``.
+    """An aligned array of ``count`` values, of memory that this thread has used before if some was put aside with
+    ``put_aside``.
 
-    Memory the process has never touched costs more than the kernel values written to it. Who takes it has it alone, also where a callback
-    starts the same work again.
+    Memory the process has never touched costs more than the kernel values written to it. Who takes it has it alone,
+    also where a callback starts the same work again.
     """
     size = count * np.dtype(dtype).itemsize
     kept = _kept_workspace.__dict__.pop("bytes", None)
@@ -117,6 +126,8 @@ def workspace(count: int, dtype: Any) -> Array:
 
 
 def put_aside(room: Array) -> None:
-    """Keep a workspace of up to a 64th of the machine's memory for this thread's next; threads of a pool, which are many, keep less."""
+    """Keep a workspace of up to a 64th of the machine's memory for this thread's next; threads of a pool, which are
+    many, keep less.
+    """
     if room.nbytes <= (_WORKSPACE_OF_HELPER if in_worker() else physical_memory() // _WORKSPACE_SHARE):
         _kept_workspace.bytes = room.view(np.uint8)

@@ -140,7 +140,9 @@ def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[...
 
 
 def recorded(function: Callable[..., Any], *items: Any) -> Any:
-    """function(A, B) or function(A) as a part of a formula: what cannot be recorded is computed on the items themselves."""
+    """function(A, B) or function(A) as a part of a formula: what cannot be recorded is computed on the items
+    themselves.
+    """
     try:
         return function(*items)
     except TypeError:
@@ -151,7 +153,9 @@ def recorded(function: Callable[..., Any], *items: Any) -> Any:
 
 
 def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The method of the kernel with numbers for its parameters, where it stands in a derivative with symbols for them."""
+    """The method of the kernel with numbers for its parameters, where it stands in a derivative with symbols for
+    them.
+    """
     numbers = getattr(getattr(function, "__self__", None), "_with_numbers", None)
     named: Callable[..., Any] = function if numbers is None else getattr(numbers, function.__name__)
     return named
@@ -163,12 +167,16 @@ def dot(A: Any, B: Any) -> Any:
 
 
 def sqdist(A: Any, B: Any, length_scale: Any = None) -> Any:
-    """Σ_j (a_j − b_j)²/ℓ_j² for all pairs, accurate for nearly equal points too; ``length_scale`` None, a number or one per column."""
+    """Σ_j (a_j − b_j)²/ℓ_j² for all pairs, accurate for nearly equal points too; ``length_scale`` None, a number or one
+    per column.
+    """
     return _reduce("sqdist", A, B, length_scale)
 
 
 def fold(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any, B: Any) -> Any:
-    """state ← step(state, a_j, b_j) over the columns j, from ``start``; the last component of the final state, for all pairs."""
+    """state ← step(state, a_j, b_j) over the columns j, from ``start``; the last component of the final state, for all
+    pairs.
+    """
     return _reduce("fold", A, B, (step, tuple(start)))
 
 
@@ -192,7 +200,9 @@ def mean_embedding(block: Callable[[Any, Any], Any], A: Any, reference: Any, wei
 
 
 def mean_of_embedding(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float) -> Any:
-    """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, with what it is made of kept so that it can be differentiated."""
+    """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, with what it is made of kept so that it can be
+    differentiated.
+    """
     return _record("grand_mean", A)("grand_mean", (block, reference, weights, known))
 
 

@@ -23,8 +23,8 @@ _AT_ONCE = 4096  # items whose features are held
 class RKHSFunction:
     """f = Σ_i α_i k(·, x_i) + b: what solvers find and estimators predict with.
 
-    ⟨f, k(·, x)⟩ = f(x) (for b = 0: the bias is outside the space). ``coef`` of shape (n,) is one function, (n, m) are m functions of the
-    same centres. f is unique though α need not be: equal centres can share their weight in any way.
+    ⟨f, k(·, x)⟩ = f(x) (for b = 0: the bias is outside the space). ``coef`` of shape (n,) is one function, (n, m) are m
+    functions of the same centres. f is unique though α need not be: equal centres can share their weight in any way.
     """
 
     kernel: Kernel
@@ -35,7 +35,10 @@ class RKHSFunction:
     def __post_init__(self) -> None:
         coef = self.coef if arrays.is_tensor(self.coef) else np.asarray(self.coef, dtype=None)
         if coef.ndim not in (1, 2) or len(coef) != size(self.centers):
-            raise ValueError(f"There are {size(self.centers)} centres and coefficients of shape {tuple(coef.shape)}; give one (row) for each centre.")
+            raise ValueError(
+                f"There are {size(self.centers)} centres and coefficients of shape {tuple(coef.shape)}; give one (row)"
+                " for each centre."
+            )
         object.__setattr__(self, "coef", coef)
         # fixed to its centres, so that values do not depend on what else is asked together
         object.__setattr__(self, "kernel", self.kernel.bind(self.centers))
@@ -68,12 +71,22 @@ class RKHSFunction:
     def norm(self) -> Array:
         """‖f‖ = √(α^T K α), biases left out."""
         square = self.inner(self)
-        return math.sqrt(max(float(square), 0.0)) if square.ndim == 0 else np.sqrt(np.maximum(np.diagonal(arrays.to_numpy(square)), 0.0))
+        return (
+            math.sqrt(max(float(square), 0.0))
+            if square.ndim == 0
+            else np.sqrt(np.maximum(np.diagonal(arrays.to_numpy(square)), 0.0))
+        )
 
     def simplified(self) -> RKHSFunction | FeatureFunction:
-        """The same function without centres of weight 0; as weights ⟨w, φ(x)⟩ when the kernel has features and they are fewer."""
+        """The same function without centres of weight 0; as weights ⟨w, φ(x)⟩ when the kernel has features and they are
+        fewer.
+        """
         used = np.flatnonzero(np.any(arrays.to_numpy(self.coef).reshape(len(self.coef), -1) != 0, axis=1))
-        kept = RKHSFunction(self.kernel, take(self.centers, used), self.coef[used], self.bias) if len(used) < len(self.coef) else self
+        kept = (
+            RKHSFunction(self.kernel, take(self.centers, used), self.coef[used], self.bias)
+            if len(used) < len(self.coef)
+            else self
+        )
         if self.kernel.explicit and len(used):
             phi = self.kernel._embedded(kept.centers)
             if isinstance(phi, Coded):
@@ -83,19 +96,26 @@ class RKHSFunction:
         return kept
 
     def feature_weights(self) -> tuple[list[Any], Array]:
-        """(names, weights): f(x) = Σ weight·φ_name(x) + b, over the features that occur in the centres; for kernels whose features have names."""
+        """(names, weights): f(x) = Σ weight·φ_name(x) + b, over the features that occur in the centres; for kernels
+        whose features have names.
+        """
         return self.kernel.feature_names(self.centers), np.asarray(self.kernel.features(self.centers).T @ self.coef)
 
     def compressed(self, n: int) -> RKHSFunction:
         """The nearest function, in the norm of the space, that needs only n of its centres."""
         kept, weights = self.nearest(n)
-        return RKHSFunction(self.kernel, take(self.centers, kept), weights, self.bias) if len(kept) < len(self.coef) else self
+        return (
+            RKHSFunction(self.kernel, take(self.centers, kept), weights, self.bias)
+            if len(kept) < len(self.coef)
+            else self
+        )
 
     def nearest(self, n: int) -> tuple[Array, Array]:
         """n centres chosen one by one, and the weights on them that come nearest to f.
 
-        Each time the centre is taken in whose direction the rest of f points most, |⟨f − g, φ(z)⟩|/‖φ(z) − projection‖, and g is then the
-        projection of f onto all that are chosen (orthogonal matching pursuit). Memory: a matrix of n × centres.
+        Each time the centre is taken in whose direction the rest of f points most, |⟨f − g, φ(z)⟩|/‖φ(z) − projection‖,
+        and g is then the projection of f onto all that are chosen (orthogonal matching pursuit). Memory: a matrix of n
+        × centres.
         """
         count = len(self.coef)
         if n < 1:
@@ -129,13 +149,16 @@ class RKHSFunction:
     def _same_space(self, other: RKHSFunction) -> None:
         if self.kernel != other.kernel:
             raise ValueError(
-                f"The functions live in the spaces of different kernels, {self.kernel} and {other.kernel}; they have no sum or inner product."
+                f"The functions live in the spaces of different kernels, {self.kernel} and {other.kernel}; they have no"
+                " sum or inner product."
             )
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureFunction:
-    """f(x) = ⟨w, φ(x)⟩ + b for a kernel with features: evaluation costs the features, whatever the number of centres was."""
+    """f(x) = ⟨w, φ(x)⟩ + b for a kernel with features: evaluation costs the features, whatever the number of centres
+    was.
+    """
 
     kernel: Kernel
     weights: Any  # one column for each output; of an open set of columns, a ``Coded`` with one row for each
@@ -155,7 +178,9 @@ class FeatureFunction:
         return (values[:, 0] if self.single else values) + self.bias
 
     def norm(self) -> Array:
-        """‖f‖ ≤ ‖w‖, with equality for weights that are themselves combinations of features, as those of ``simplified()`` are."""
+        """‖f‖ ≤ ‖w‖, with equality for weights that are themselves combinations of features, as those of
+        ``simplified()`` are.
+        """
         if isinstance(self.weights, Coded):
             norms = np.sqrt(self.weights.sqnorm())
             return norms[0] if self.single else norms
@@ -179,7 +204,9 @@ def distance(kernel: Kernel, X: Any, Y: Any = None) -> Array:
 
 
 def alignment(K: Any, L: Any, *, centered: bool = True) -> float:
-    """⟨K, L⟩/(‖K‖‖L‖), in Frobenius' inner product, of the centred matrices: how alike two kernels see the same data."""
+    """⟨K, L⟩/(‖K‖‖L‖), in Frobenius' inner product, of the centred matrices: how alike two kernels see the same
+    data.
+    """
     K, L = (_matrix(M) for M in (K, L))
     if K.shape != L.shape:
         raise ValueError(f"Matrices of shapes {K.shape} and {L.shape} do not describe the same objects.")

@@ -1,8 +1,9 @@
-"""Losses ℓ(y, f): what an error costs. Each is a value with its value, its gradient in f and, where it has one, its curvature.
+"""Losses ℓ(y, f): what an error costs. Each is a value with its value, its gradient in f and, where it has one, its
+curvature.
 
 A loss that is made of straight lines has no curvature to follow; it says instead which quadratic programme its dual is.
-A user's own loss is a subclass with ``value`` and ``gradient``; with ``curvature`` it is solved by Newton's method, with ``prox`` (for corners) by
-splitting, and otherwise by L-BFGS.
+A user's own loss is a subclass with ``value`` and ``gradient``; with ``curvature`` it is solved by Newton's method,
+with ``prox`` (for corners) by splitting, and otherwise by L-BFGS.
 """
 
 from __future__ import annotations
@@ -212,7 +213,9 @@ class Poisson(Loss):
 
     def check(self, y: Array) -> None:
         if (y < 0).any():
-            raise ValueError(f"The Poisson loss is of counts; target {int(np.argmax(y < 0))} is {y[np.argmax(y < 0)]:g}.")
+            raise ValueError(
+                f"The Poisson loss is of counts; target {int(np.argmax(y < 0))} is {y[np.argmax(y < 0)]:g}."
+            )
         if not (y > 0).any():
             raise ValueError("All counts are 0: their rate is 0, whose logarithm is no number.")
 
@@ -248,7 +251,9 @@ class EpsilonInsensitive(Loss):
 
     def __post_init__(self) -> None:
         if not (isinstance(self.epsilon, int | float | np.number) and np.isfinite(self.epsilon) and self.epsilon >= 0):
-            raise ValueError(f"EpsilonInsensitive(epsilon={self.epsilon!r}): the width that is free must be a number of at least 0.")
+            raise ValueError(
+                f"EpsilonInsensitive(epsilon={self.epsilon!r}): the width that is free must be a number of at least 0."
+            )
 
     def value(self, y: Array, f: Array) -> Array:
         return np.maximum(np.abs(y - f) - self.epsilon, 0.0)
@@ -261,7 +266,14 @@ class EpsilonInsensitive(Loss):
         n, zero = len(y), np.zeros(len(y))
         linear = np.concatenate([self.epsilon - y, -self.epsilon - y])
         item = np.concatenate([np.arange(n), np.arange(n)])
-        return DualQP(linear, np.concatenate([zero, -price]), np.concatenate([price, zero]), np.zeros(2 * n), item, coupled=coupled)
+        return DualQP(
+            linear,
+            np.concatenate([zero, -price]),
+            np.concatenate([price, zero]),
+            np.zeros(2 * n),
+            item,
+            coupled=coupled,
+        )
 
 
 @dataclass(frozen=True)

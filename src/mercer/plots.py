@@ -1,7 +1,8 @@
 """Pictures of matrices, embeddings, clusters, novelty and lagged correlation.
 
-A display holds computed data and draws it: ``SomeDisplay.from_…(…)`` computes and draws, ``display.plot(ax=…)`` draws again, elsewhere.
-After it ``figure_`` and ``ax_`` are matplotlib's own, to be changed at will. matplotlib is imported when something is drawn.
+A display holds computed data and draws it: ``SomeDisplay.from_…(…)`` computes and draws, ``display.plot(ax=…)`` draws
+again, elsewhere. After it ``figure_`` and ``ax_`` are matplotlib's own, to be changed at will. matplotlib is imported
+when something is drawn.
 
 Colours are those of Okabe and Ito, which all kinds of sight tell apart; classes differ by their marker, too.
 """
@@ -106,10 +107,12 @@ class GramDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> GramDisplay:
-        """An array or a Gram, its rows sorted by label; without labels along the first axis of kernel PCA, or by spectral cluster.
+        """An array or a Gram, its rows sorted by label; without labels along the first axis of kernel PCA, or by
+        spectral cluster.
 
-        Of more than ``max_rows`` rows a random sample is shown, always the same. Past 3000 rows the eigenvalues are those of the sample:
-        they lie between those of the whole matrix, so that a negative one proves it indefinite, but none proves nothing.
+        Of more than ``max_rows`` rows a random sample is shown, always the same. Past 3000 rows the eigenvalues are
+        those of the sample: they lie between those of the whole matrix, so that a negative one proves it indefinite,
+        but none proves nothing.
         """
         _pyplot()
         gram = as_gram(K)
@@ -119,7 +122,9 @@ class GramDisplay:
         if max_rows < 1:
             raise ValueError(f"max_rows={max_rows}: show at least one row.")
         if labels is not None and n_clusters is not None:
-            raise ValueError("Rows are sorted by the labels given or by clusters to be found: give labels or n_clusters, not both.")
+            raise ValueError(
+                "Rows are sorted by the labels given or by clusters to be found: give labels or n_clusters, not both."
+            )
         groups = None if labels is None else _one_each(labels, n, "labels")
 
         rows = np.arange(n) if n <= max_rows else np.sort(np.random.default_rng(0).choice(n, max_rows, replace=False))
@@ -152,8 +157,14 @@ class GramDisplay:
         return display.plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> GramDisplay:
-        """Draw on a pair of axes, matrix and spectrum; on a single one only the matrix. Further arguments go to ``imshow``."""
-        axes = _subplots(1, 2, (9.0, 4.2), width_ratios=(1.2, 1)) if ax is None else list(np.ravel(np.asarray(ax, dtype=object)))
+        """Draw on a pair of axes, matrix and spectrum; on a single one only the matrix. Further arguments go to
+        ``imshow``.
+        """
+        axes = (
+            _subplots(1, 2, (9.0, 4.2), width_ratios=(1.2, 1))
+            if ax is None
+            else list(np.ravel(np.asarray(ax, dtype=object)))
+        )
         if len(axes) > 2:
             raise ValueError(f"A matrix and its spectrum are drawn on two axes, or the matrix on one; got {len(axes)}.")
         self.axes_ = np.asarray(axes, dtype=object)
@@ -166,7 +177,11 @@ class GramDisplay:
     def _draw_matrix(self, ax: Any, kwargs: dict[str, Any]) -> None:
         low, high = float(self.K.min()), float(self.K.max())
         largest = max(-low, high)
-        colours = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest} if low < 0 else {"cmap": "viridis", "vmin": 0.0, "vmax": high}
+        colours = (
+            {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
+            if low < 0
+            else {"cmap": "viridis", "vmin": 0.0, "vmax": high}
+        )
         self.image_ = ax.imshow(self.K, **({"interpolation": "nearest"} | colours | kwargs))
         self.figure_.colorbar(self.image_, ax=ax, label="kernel value", shrink=0.85).outline.set_visible(False)
         ax.set(xticks=[], yticks=[])
@@ -183,7 +198,9 @@ class GramDisplay:
         count = f"{m} rows" if m == self.n_samples else f"random sample of {m} of {self.n_samples} rows"
         ax.set_xlabel(f"{count}\n{self.order}")
         part = "" if len(self.eigenvalues) == self.n_samples else " (of the sample)"
-        numbers = f"$\\lambda_{{\\min}}$ = {self.smallest_eigenvalue:.3g}, effective rank = {self.effective_rank:.3g}{part}"
+        numbers = (
+            f"$\\lambda_{{\\min}}$ = {self.smallest_eigenvalue:.3g}, effective rank = {self.effective_rank:.3g}{part}"
+        )
         ax.set_title(f"{_plain(self.name)}\n{numbers}", fontsize="medium")
 
     def _draw_spectrum(self, ax: Any) -> None:
@@ -191,9 +208,18 @@ class GramDisplay:
         positive, negative = values > self.floor, values < -self.floor
         dots = {"ls": "none", "ms": 3.5, "mew": 1.0}
         if positive.any():
-            ax.plot(index[positive], values[positive], marker="o", color=_BLUE, label=f"λ > 0: {positive.sum()}", **dots)
+            ax.plot(
+                index[positive], values[positive], marker="o", color=_BLUE, label=f"λ > 0: {positive.sum()}", **dots
+            )
         if negative.any():
-            ax.plot(index[negative], -values[negative], marker="x", color=_VERMILION, label=f"λ < 0, drawn at |λ|: {negative.sum()}", **dots)
+            ax.plot(
+                index[negative],
+                -values[negative],
+                marker="x",
+                color=_VERMILION,
+                label=f"λ < 0, drawn at |λ|: {negative.sum()}",
+                **dots,
+            )
         if rest := int(len(values) - positive.sum() - negative.sum()):
             ax.plot([], [], label=f"0 up to rounding: {rest}", ls="none")
         if positive.any() or negative.any():
@@ -221,7 +247,9 @@ class EmbeddingDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any = None, components: Sequence[int] = (0, 1), *, ax: Any = None, **kwargs: Any
     ) -> EmbeddingDisplay:
-        """``estimator.transform(X)`` at two components, with their share of the variance where the estimator knows it."""
+        """``estimator.transform(X)`` at two components, with their share of the variance where the estimator knows
+        it.
+        """
         _pyplot()
         if not hasattr(estimator, "transform"):
             raise ValueError(f"{_called(estimator)} has no transform(X); an embedding needs one.")
@@ -231,7 +259,10 @@ class EmbeddingDisplay:
         if len(chosen) != 2 or any(not 0 <= c < width for c in chosen):
             raise ValueError(f"components={chosen}: choose two of the {width} components, 0 to {width - 1}.")
         shares = np.ravel(getattr(estimator, "explained_variance_ratio_", ()))
-        first, second = (f"component {c + 1}" + (f" ({_percent(shares[c])} of the variance)" if c < len(shares) else "") for c in chosen)
+        first, second = (
+            f"component {c + 1}" + (f" ({_percent(shares[c])} of the variance)" if c < len(shares) else "")
+            for c in chosen
+        )
         return cls(Z[:, list(chosen)], y, (first, second), _called(estimator)).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> EmbeddingDisplay:
@@ -245,7 +276,8 @@ class EmbeddingDisplay:
 
 @dataclass(eq=False)
 class CorrelogramDisplay:
-    """λ(τ) = corr(f_τ(x(t − τ)), g(y(t))) over the lag τ, with its bootstrap band (lower, upper) and the lag of the largest |λ|.
+    """λ(τ) = corr(f_τ(x(t − τ)), g(y(t))) over the lag τ, with its bootstrap band (lower, upper) and the lag of the
+    largest |λ|.
 
     At τ > 0 the past of x meets the present of y: x leads.
     """
@@ -262,9 +294,14 @@ class CorrelogramDisplay:
     def __post_init__(self) -> None:
         self.lags, self.correlogram = np.asarray(self.lags), np.asarray(self.correlogram)
         if self.lags.ndim != 1 or self.correlogram.shape != self.lags.shape or not len(self.lags):
-            raise ValueError(f"A correlogram has one value for each lag; got shapes {self.correlogram.shape} and {self.lags.shape}.")
+            raise ValueError(
+                f"A correlogram has one value for each lag; got shapes {self.correlogram.shape} and {self.lags.shape}."
+            )
         if self.band is not None and np.shape(self.band) != (2, len(self.lags)):
-            raise ValueError(f"A band has a lower and an upper end for each of {len(self.lags)} lags; got shape {np.shape(self.band)}.")
+            raise ValueError(
+                f"A band has a lower and an upper end for each of {len(self.lags)} lags; got shape"
+                f" {np.shape(self.band)}."
+            )
         if self.best_lag is None:
             self.best_lag = self.lags[np.argmax(np.abs(self.correlogram))]
 
@@ -296,7 +333,17 @@ class CorrelogramDisplay:
             words = f"y follows x by {best:g}" if best > 0 else f"x follows y by {-best:g}" if best < 0 else "at lag 0"
             height = self.correlogram[np.argmin(np.abs(self.lags - best))]
             ax.axvline(best, color=_VERMILION, lw=0.8, ls=(0, (2, 2)))
-            ax.plot([best], [height], marker="o", ms=8, mfc="none", mec=_VERMILION, mew=1.5, ls="none", label=f"largest: {words}")
+            ax.plot(
+                [best],
+                [height],
+                marker="o",
+                ms=8,
+                mfc="none",
+                mec=_VERMILION,
+                mew=1.5,
+                ls="none",
+                label=f"largest: {words}",
+            )
         ax.text(0, 1.01, "← y leads", transform=ax.transAxes, ha="left", va="bottom", color=_INK)
         ax.text(1, 1.01, "x leads →", transform=ax.transAxes, ha="right", va="bottom", color=_INK)
         ax.set(xlabel="lag τ, of x(t − τ) against y(t)", ylabel="correlation λ(τ)")
@@ -313,7 +360,8 @@ class NoveltyDisplay:
     x, y, values
         The grid: values[i, j] is the decision function at (x[j], y[i]).
     points, inliers
-        Where the points lie in the plane, and what the estimator says of each of them, wherever it lies outside of the plane.
+        Where the points lie in the plane, and what the estimator says of each of them, wherever it lies outside of the
+        plane.
     """
 
     x: Array
@@ -330,20 +378,32 @@ class NoveltyDisplay:
     scatters_: list[Any] = field(init=False, repr=False)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, resolution: int = 100, ax: Any = None, **kwargs: Any) -> NoveltyDisplay:
-        """Of a fitted one-class estimator, on two columns or on the plane of the first two principal axes through the mean."""
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, resolution: int = 100, ax: Any = None, **kwargs: Any
+    ) -> NoveltyDisplay:
+        """Of a fitted one-class estimator, on two columns or on the plane of the first two principal axes through the
+        mean.
+        """
         _pyplot()
         if not hasattr(estimator, "decision_function") or not hasattr(estimator, "predict"):
-            raise ValueError(f"{_called(estimator)} has no decision_function and predict, as OneClassSVM, SVDD and KernelPCANovelty have.")
+            raise ValueError(
+                f"{_called(estimator)} has no decision_function and predict, as OneClassSVM, SVDD and KernelPCANovelty"
+                " have."
+            )
         if getattr(estimator, "kernel", None) == "precomputed":
-            raise ValueError("A precomputed matrix says nothing of points between the samples; fit the estimator with a kernel to see contours.")
+            raise ValueError(
+                "A precomputed matrix says nothing of points between the samples; fit the estimator with a kernel to"
+                " see contours."
+            )
         if resolution < 2:
             raise ValueError(f"resolution={resolution}: a grid has at least 2 points a side.")
         plane = _Plane.of(X)
         points = plane.project(_numbers(X))
         x, y = (np.linspace(*_widened(column), resolution) for column in points.T)
         grid = plane.lift(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
-        values = np.asarray(arrays.to_numpy(estimator.decision_function(_like(grid, X))), np.float64).reshape(resolution, resolution)
+        values = np.asarray(arrays.to_numpy(estimator.decision_function(_like(grid, X))), np.float64).reshape(
+            resolution, resolution
+        )
         inliers = np.asarray(arrays.to_numpy(estimator.predict(X))) > 0
         where = "\non the plane of the first two principal axes through the mean" if plane.principal else ""
         title = f"{_called(estimator)}: {np.sum(~inliers)} of {len(inliers)} are outliers{where}"
@@ -359,16 +419,27 @@ class NoveltyDisplay:
         # a wider range than that of the values: pale colours, on which points are seen
         norm = TwoSlopeNorm(0.0, 1.6 * min(low, -1e-300), 1.6 * max(high, 1e-300))
         self.surface_ = ax.contourf(self.x, self.y, self.values, _levels(low, high), cmap="PuOr", norm=norm)
-        bar = figure.colorbar(self.surface_, ax=ax, label="decision function (boundary at 0)", ticks=_ticks(low, high), format="%.2g")
+        bar = figure.colorbar(
+            self.surface_, ax=ax, label="decision function (boundary at 0)", ticks=_ticks(low, high), format="%.2g"
+        )
         bar.outline.set_visible(False)
         crossed = low < 0 < high
-        self.boundary_ = ax.contour(self.x, self.y, self.values, [0.0], colors=_INK, linewidths=1.5) if crossed else None
+        self.boundary_ = (
+            ax.contour(self.x, self.y, self.values, [0.0], colors=_INK, linewidths=1.5) if crossed else None
+        )
         style = {"s": _dot(len(self.points)), "linewidths": 0.5, "edgecolors": "white"}
         self.scatters_ = [
-            ax.scatter(*self.points[chosen].T, **(style | {"label": f"{name} ({chosen.sum()})", "color": colour, "marker": marker} | kwargs))
-            for name, chosen, colour, marker in (("inlier", self.inliers, _BLUE, "o"), ("outlier", ~self.inliers, _VERMILION, "^"))
+            ax.scatter(
+                *self.points[chosen].T,
+                **(style | {"label": f"{name} ({chosen.sum()})", "color": colour, "marker": marker} | kwargs),
+            )
+            for name, chosen, colour, marker in (
+                ("inlier", self.inliers, _BLUE, "o"),
+                ("outlier", ~self.inliers, _VERMILION, "^"),
+            )
         ]
-        place = "best" if len(self.points) <= 2000 else "upper right"  # the best place takes long to find among many points
+        # the best place takes long to find among many points
+        place = "best" if len(self.points) <= 2000 else "upper right"
         ax.legend(loc=place, fontsize="small", framealpha=0.9, edgecolor="none")
         ax.margins(0)
         _framed(ax, self.names, self.title)
@@ -377,7 +448,9 @@ class NoveltyDisplay:
 
 @dataclass(eq=False)
 class ClusterDisplay:
-    """Points coloured by cluster, on two columns or on their first two principal axes; a label of −1 is noise, in grey."""
+    """Points coloured by cluster, on two columns or on their first two principal axes; a label of −1 is noise, in
+    grey.
+    """
 
     points: Array
     labels: Array
@@ -391,12 +464,20 @@ class ClusterDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None, **kwargs: Any) -> ClusterDisplay:
-        """``labels_`` of the X that the estimator was fitted to, or, where it keeps none, ``predict(X)``; centres where it has some."""
+        """``labels_`` of the X that the estimator was fitted to, or, where it keeps none, ``predict(X)``; centres where
+        it has some.
+        """
         _pyplot()
         labels = getattr(estimator, "labels_", None)
         if labels is not None and len(labels) != size(X):
-            cure = "for others use ClusterDisplay.from_labels(X, estimator.predict(X))" if hasattr(estimator, "predict") else "give those samples"
-            raise ValueError(f"labels_ are of the {len(labels)} samples {_called(estimator)} was fitted to, X has {size(X)}; {cure}.")
+            cure = (
+                "for others use ClusterDisplay.from_labels(X, estimator.predict(X))"
+                if hasattr(estimator, "predict")
+                else "give those samples"
+            )
+            raise ValueError(
+                f"labels_ are of the {len(labels)} samples {_called(estimator)} was fitted to, X has {size(X)}; {cure}."
+            )
         if labels is None and not hasattr(estimator, "predict"):
             raise ValueError(f"{_called(estimator)} has neither labels_ nor predict(X): fit a clustering first.")
         labels = estimator.predict(X) if labels is None else labels
@@ -427,7 +508,15 @@ class ClusterDisplay:
         self.scatters_ = _scatter_classes(ax, self.points, labels, kwargs)
         self.centers_ = None
         if self.centers is not None:
-            self.centers_ = ax.scatter(*np.asarray(self.centers).T, s=110, marker="*", c="white", edgecolors=_INK, linewidths=1.2, label="centre")
+            self.centers_ = ax.scatter(
+                *np.asarray(self.centers).T,
+                s=110,
+                marker="*",
+                c="white",
+                edgecolors=_INK,
+                linewidths=1.2,
+                label="centre",
+            )
         _legend(ax, "cluster")
         _framed(ax, self.names, self.title)
         return self
@@ -546,7 +635,9 @@ def _pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError('Displays are drawn with matplotlib, which is not installed: pip install "mercer[plots]".') from None
+        raise ImportError(
+            'Displays are drawn with matplotlib, which is not installed: pip install "mercer[plots]".'
+        ) from None
     return plt
 
 
@@ -575,13 +666,19 @@ def _scatter(ax: Any, points: Array, y: Array | None, name: Any, kwargs: dict[st
 
 
 def _scatter_classes(ax: Any, points: Array, labels: Array, kwargs: dict[str, Any]) -> list[Any]:
-    """One collection for each class, in their order. Seven colours; from the eighth class on, the markers differ from those of the first seven."""
+    """One collection for each class, in their order. Seven colours; from the eighth class on, the markers differ from
+    those of the first seven.
+    """
     style = {"s": _dot(len(points)), "linewidths": 0, "alpha": 0.85}
     drawn = []
     for k, value in enumerate(np.unique(labels)):
         noise = labels.dtype.kind in "if" and value == -1
         k, turn = k % len(_COLOURS), k // len(_COLOURS)
-        look = {"color": _GREY, "marker": "."} if noise else {"color": _COLOURS[k], "marker": _MARKERS[(k + turn) % len(_MARKERS)]}
+        look = (
+            {"color": _GREY, "marker": "."}
+            if noise
+            else {"color": _COLOURS[k], "marker": _MARKERS[(k + turn) % len(_MARKERS)]}
+        )
         look["label"] = "noise" if noise else f"{value:g}" if labels.dtype.kind == "f" else str(value)
         drawn.append(ax.scatter(*points[labels == value].T, **(style | look | kwargs)))
     return drawn
@@ -594,7 +691,9 @@ def _dot(n: int) -> float:
 def _legend(ax: Any, title: str) -> None:
     """Beside the picture where the figure makes room for it, else inside."""
     entries = len(ax.get_legend_handles_labels()[1])
-    place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax.figure.get_layout_engine() else {"loc": "upper right"}
+    place = (
+        {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax.figure.get_layout_engine() else {"loc": "upper right"}
+    )
     ax.legend(title=title or None, fontsize="small", frameon=False, ncols=1 + (entries - 1) // 16, **place)
 
 

@@ -14,8 +14,8 @@ from mercer.arrays import Array
 class DualQP:
     """min ½ b^T K b + p^T b over lower ≤ b ≤ upper, with the sum of b over each group kept at that of ``start``.
 
-    The variables are signed (an SVC's b_i is y_i α_i), so that Q is a kernel matrix itself: K[index[s], index[t]] is its entry (s, t).
-    SVC, SVR, their ν forms, one-class, SVDD and quantile regression are each one of these.
+    The variables are signed (an SVC's b_i is y_i α_i), so that Q is a kernel matrix itself: K[index[s], index[t]] is
+    its entry (s, t). SVC, SVR, their ν forms, one-class, SVDD and quantile regression are each one of these.
 
     index
         The item of each variable; None: variable t is item t. SVR has two variables per item.
@@ -42,9 +42,13 @@ class DualQP:
         return [slice(None)] if self.group is None else [self.group == k for k in range(int(self.group.max()) + 1)]
 
     def part(self, chosen: Array) -> DualQP:
-        """The problem of some of the variables, all others held where they are; it is given their gradient, so that items need no names."""
+        """The problem of some of the variables, all others held where they are; it is given their gradient, so that
+        items need no names.
+        """
         group = None if self.group is None else self.group[chosen]
-        return DualQP(self.linear[chosen], self.lower[chosen], self.upper[chosen], self.start[chosen], None, group, self.coupled)
+        return DualQP(
+            self.linear[chosen], self.lower[chosen], self.upper[chosen], self.start[chosen], None, group, self.coupled
+        )
 
     def items(self, b: Array, n: int) -> Array:
         """The coefficient of each of n items."""
@@ -57,10 +61,11 @@ class DualQP:
     def violation(self, b: Array, g: Array) -> tuple[float, Array, Array]:
         """(gap, level, key) at the point b with gradient g.
 
-        With up = {b < upper} and down = {b > lower}, the point is optimal if max over up of −g plus max over down of g is at most 0: the
-        ``gap`` (libsvm's m − M), the largest over groups; without a sum, the largest projected gradient. ``level``, one number a group, is
-        the midpoint of the two, an estimate of the multiplier of its sum (the bias). ``key`` says how far each variable is on the wrong side
-        of its level: free ones about 0, violating ones up to gap/2, those safely at a bound far below.
+        With up = {b < upper} and down = {b > lower}, the point is optimal if max over up of −g plus max over down of g
+        is at most 0: the ``gap`` (libsvm's m − M), the largest over groups; without a sum, the largest projected
+        gradient. ``level``, one number a group, is the midpoint of the two, an estimate of the multiplier of its sum
+        (the bias). ``key`` says how far each variable is on the wrong side of its level: free ones about 0, violating
+        ones up to gap/2, those safely at a bound far below.
         """
         up, down = b < self.upper, b > self.lower
         gap, levels = 0.0, []
@@ -82,13 +87,17 @@ class DualQP:
         return gap, np.array(levels), key
 
     def levels(self, b: Array, g: Array) -> Array:
-        """The multiplier of each sum: the mean of −g over the free variables, else the midpoint of the interval that is left."""
+        """The multiplier of each sum: the mean of −g over the free variables, else the midpoint of the interval that is
+        left.
+        """
         free = (b < self.upper) & (b > self.lower)
         inside = [free if isinstance(members, slice) else free & members for members in self.groups]
         if self.coupled and all(x.any() for x in inside):
             return np.array([float(np.mean(-g[x])) for x in inside])
         _, middle, _ = self.violation(b, g)
-        return np.array([float(np.mean(-g[x])) if x.any() and self.coupled else m for x, m in zip(inside, middle, strict=True)])
+        return np.array(
+            [float(np.mean(-g[x])) if x.any() and self.coupled else m for x, m in zip(inside, middle, strict=True)]
+        )
 
     def objective(self, b: Array, g: Array) -> float:
         """½ b^T K b + p^T b, from the gradient g = K b + p."""
@@ -99,7 +108,8 @@ class DualQP:
 class LinearSystem:
     """(K + λW^−1) A + 1 b^T = Y with 1^T A = ``total``: min Σ_i w_i ‖y_i − f(x_i)‖² + λ‖f‖², f = Σ_i a_i k(·, x_i) + b.
 
-    Without ``bias``, b = 0 and the sums are free. One column of Y for each output; a sample of weight 0 has no coefficient.
+    Without ``bias``, b = 0 and the sums are free. One column of Y for each output; a sample of weight 0 has no
+    coefficient.
     """
 
     targets: Array
@@ -111,8 +121,10 @@ class LinearSystem:
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """Coefficients (n, m) and biases (m,) of a ``LinearSystem``; ``residual`` is ‖what is left‖/‖right side‖, of the worst output, computed in
-    float64 from the matrix itself; ``solver`` how it was found, in ``n_iter`` steps; ``stop_reason`` as of a ``Solution``."""
+    """Coefficients (n, m) and biases (m,) of a ``LinearSystem``; ``residual`` is ‖what is left‖/‖right side‖, of the
+    worst output, computed in float64 from the matrix itself; ``solver`` how it was found, in ``n_iter`` steps;
+    ``stop_reason`` as of a ``Solution``.
+    """
 
     coef: Array
     bias: Array
@@ -138,7 +150,9 @@ class SmoothERM:
 
 @dataclass(frozen=True, eq=False)
 class SmoothSolution:
-    """What a problem with a loss was solved to. ``values`` are f(x_i); ``gap``, in the units of its solver, is how far from the optimum it may be."""
+    """What a problem with a loss was solved to. ``values`` are f(x_i); ``gap``, in the units of its solver, is how far
+    from the optimum it may be.
+    """
 
     coef: Array
     bias: Any
@@ -192,7 +206,8 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Eigen:
-    """The ``count`` largest eigenvalues of P S K S P and their vectors: S = W^½, P = I − uu^T along u = S1/‖S1‖, or P = I if not ``centred``.
+    """The ``count`` largest eigenvalues of P S K S P and their vectors: S = W^½, P = I − uu^T along u = S1/‖S1‖, or P =
+    I if not ``centred``.
 
     Centring in feature space is P: with unit weights P K P is HKH, and it is never formed.
     """
@@ -204,7 +219,8 @@ class Eigen:
 
 @dataclass(frozen=True, eq=False)
 class EigenSolution:
-    """Eigenvalues, falling, and orthonormal eigenvectors (n, m) of an ``Eigen`` problem, each with its largest entry positive.
+    """Eigenvalues, falling, and orthonormal eigenvectors (n, m) of an ``Eigen`` problem, each with its largest entry
+    positive.
 
     means
         K w/Σw: the inner product of each item with the mean of all.

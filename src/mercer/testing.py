@@ -1,7 +1,7 @@
 """The contracts, as functions: run them on your own kernels and matrices.
 
-``check_kernel`` and ``check_gram`` measure and report; ``assert_kernel_contract`` is what every kernel of Mercer is tested with, and
-``assert_reads_back`` the part of it that needs no data.
+``check_kernel`` and ``check_gram`` measure and report; ``assert_kernel_contract`` is what every kernel of Mercer is
+tested with, and ``assert_reads_back`` the part of it that needs no data.
 """
 
 from __future__ import annotations
@@ -40,7 +40,8 @@ class Validity:
     verdict : str
         The same in words, with the place where something is wrong.
     tolerance : float
-        What counts as rounding, relative to the largest value: 1e-8, and more where the matrix is of fewer than 64 bits.
+        What counts as rounding, relative to the largest value: 1e-8, and more where the matrix is of fewer than 64
+        bits.
     """
 
     finite: bool
@@ -50,7 +51,8 @@ class Validity:
     cauchy_schwarz: bool
     verdict: str
     tolerance: float = 1e-8
-    without_derivative: tuple[str, ...] = ()  # parameters that ``gradient`` and ``tune`` do not see though they are said to be continuous
+    # parameters that ``gradient`` and ``tune`` do not see though they are said to be continuous
+    without_derivative: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.finite and self.symmetric and self.cauchy_schwarz and self.smallest_eigenvalue >= -self.tolerance
@@ -96,17 +98,25 @@ def _examine(K: Any, name: str) -> Validity:
     K = K.astype(np.float64, copy=False)
     if not arrays.all_finite(K):
         i, j = divmod(int(np.argmax(~np.isfinite(K))), K.shape[1])
-        return Validity(False, False, nan, nan, False, f"{name}: the value for the pair ({i}, {j}) is {K[i, j]}.", tolerance)
+        return Validity(
+            False, False, nan, nan, False, f"{name}: the value for the pair ({i}, {j}) is {K[i, j]}.", tolerance
+        )
     pair = asymmetry(K, tolerance)
     if pair is not None:
         i, j = pair
-        verdict = f"{name} is not symmetric: k(x{i}, x{j}) = {K[i, j]:.6g} but k(x{j}, x{i}) = {K[j, i]:.6g}. Average the two, or mend the formula."
+        verdict = (
+            f"{name} is not symmetric: k(x{i}, x{j}) = {K[i, j]:.6g} but k(x{j}, x{i}) = {K[j, i]:.6g}. Average the"
+            " two, or mend the formula."
+        )
         return Validity(True, False, nan, nan, False, verdict, tolerance)
     diagonal = np.diagonal(K)
     rounding = tolerance * max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
     if (diagonal < -rounding).any():
         i = int(np.argmin(diagonal))
-        verdict = f"{name} gives k(x{i}, x{i}) = {diagonal[i]:.6g} < 0: an inner product of a thing with itself. It is not a kernel."
+        verdict = (
+            f"{name} gives k(x{i}, x{i}) = {diagonal[i]:.6g} < 0: an inner product of a thing with itself. It is not a"
+            " kernel."
+        )
         return Validity(True, True, nan, nan, False, verdict, tolerance)
     root = np.sqrt(np.maximum(diagonal, 0.0))
     broken = beyond_schwarz(K, root, tolerance)
@@ -115,11 +125,14 @@ def _examine(K: Any, name: str) -> Validity:
     relative = smallest / largest if largest > 0 else 0.0 if smallest >= 0 else -np.inf
     if broken is not None:
         i, j = broken
-        verdict = f"{name} breaks |k(x, z)|² ≤ k(x, x)k(z, z): |{K[i, j]:.6g}| > {root[i] * root[j]:.6g} for the pair ({i}, {j}). It is not a kernel."
+        verdict = (
+            f"{name} breaks |k(x, z)|² ≤ k(x, x)k(z, z): |{K[i, j]:.6g}| > {root[i] * root[j]:.6g} for the pair ({i},"
+            f" {j}). It is not a kernel."
+        )
     elif relative < -tolerance:
         verdict = (
-            f"{name} is indefinite on these {len(K)} objects: its smallest eigenvalue is {smallest:.3g}, {relative:.2g} of the largest. "
-            "It is not a kernel; .repaired('clip') makes one of it."
+            f"{name} is indefinite on these {len(K)} objects: its smallest eigenvalue is {smallest:.3g}, {relative:.2g}"
+            " of the largest. It is not a kernel; .repaired('clip') makes one of it."
         )
     else:
         verdict = (
@@ -147,9 +160,9 @@ def check_mercer(kernel: Kernel, interval: tuple[float, float], nodes: int = 64)
 def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> None:
     """Raise AssertionError unless the kernel keeps what every kernel of Mercer promises on the samples X.
 
-    Symmetry; positive semi-definiteness where promised; diag = the diagonal; any block equal to its part of the whole; products, rows
-    and views equal to the dense matrix; features that reproduce it; a derivative for each continuous parameter; equal after clone, pickle and parse,
-    before it is bound to X and after.
+    Symmetry; positive semi-definiteness where promised; diag = the diagonal; any block equal to its part of the whole;
+    products, rows and views equal to the dense matrix; features that reproduce it; a derivative for each continuous
+    parameter; equal after clone, pickle and parse, before it is bound to X and after.
     """
     assert_reads_back(kernel)
     kernel = kernel.bind(X)
@@ -172,7 +185,9 @@ def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> No
     _assert_gram(kernel.gram(take(items, first), take(items, second)), K[np.ix_(first, second)], close)
     if kernel.psd:
         smallest, largest = extreme_eigenvalues(K)
-        assert smallest >= -1e-9 * max(largest, 1e-300), f"{kernel} claims to be positive semi-definite, but has the eigenvalue {smallest:.3g}"
+        assert smallest >= -1e-9 * max(largest, 1e-300), (
+            f"{kernel} claims to be positive semi-definite, but has the eigenvalue {smallest:.3g}"
+        )
     if kernel.explicit:
         phi = kernel.features(X)
         product = (phi @ phi.T).toarray() if sparse.issparse(phi) else arrays.to_numpy(phi @ phi.T)
@@ -181,7 +196,8 @@ def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> No
         missing, why = kernel.without_derivative(X)
         assert not missing, f"{kernel} has no derivative with respect to {', '.join(missing)}: {why}"
     copies = [clone(kernel), deepcopy(kernel)]
-    if getattr(sys.modules.get(type(kernel).__module__), type(kernel).__qualname__, None) is type(kernel):  # not defined at a prompt
+    # not defined at a prompt
+    if getattr(sys.modules.get(type(kernel).__module__), type(kernel).__qualname__, None) is type(kernel):
         copies.append(pickle.loads(pickle.dumps(kernel)))
     for copy in copies:
         assert copy == kernel, f"{kernel} is not equal to its copy"
@@ -191,7 +207,8 @@ def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> No
 def assert_reads_back(kernel: Kernel) -> None:
     """Raise AssertionError unless ``parse`` makes the same kernel of str(kernel), and of repr(kernel).
 
-    What a text cannot hold (functions, long arrays, fitted models) is given to ``parse`` beside it, by ``mercer.kernels.notation.names_of``.
+    What a text cannot hold (functions, long arrays, fitted models) is given to ``parse`` beside it, by
+    ``mercer.kernels.notation.names_of``.
     """
     try:
         names = names_of(kernel)
@@ -218,4 +235,8 @@ def _assert_gram(gram: Gram, K: Any, close: Any) -> None:
     close(gram.T.dense(), K.T, "T")
     close((gram @ V) / scale, K @ V / scale, "a product")
     close((gram.T @ (gram @ V)) / scale / n, K.T @ (K @ V) / scale / n, "a product with the transposed")
-    close(gram.normal(V) / scale / n / max(1.0, float(np.abs(K).max())), K.T @ (K @ V) / scale / n / max(1.0, float(np.abs(K).max())), "normal")
+    close(
+        gram.normal(V) / scale / n / max(1.0, float(np.abs(K).max())),
+        K.T @ (K @ V) / scale / n / max(1.0, float(np.abs(K).max())),
+        "normal",
+    )

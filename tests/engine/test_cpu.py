@@ -105,13 +105,17 @@ def test_every_case_with_the_engine_on(case: Case, dtype: str) -> None:
     for data in ((X, X[:9]), (X,)):
         expected = _plain(lambda data=data: case.kernel(*data)).astype(float)
         scale = max(float(np.abs(expected).max()), 1e-300)
-        np.testing.assert_allclose(case.kernel(*data), expected, rtol=0, atol=(1e-13 if dtype == "float64" else 2e-6) * scale)
+        np.testing.assert_allclose(
+            case.kernel(*data), expected, rtol=0, atol=(1e-13 if dtype == "float64" else 2e-6) * scale
+        )
 
 
 SHAPES = st.sampled_from([0, 1, 3, 4, 5, 31, 63, 64, 65, 130])
 
 
-@given(n=SHAPES, m=SHAPES, d=st.sampled_from([1, 2, 7, 64, 128, 129, 200]), dtype=st.sampled_from(["float32", "float64"]))
+@given(
+    n=SHAPES, m=SHAPES, d=st.sampled_from([1, 2, 7, 64, 128, 129, 200]), dtype=st.sampled_from(["float32", "float64"])
+)
 def test_any_shape(n: int, m: int, d: int, dtype: str) -> None:
     X, Y = real(130, d)[:n].astype(dtype), real(131, d)[:m].astype(dtype)
     kernel = mc.Gaussian(1 / d)
@@ -175,7 +179,11 @@ def test_a_users_formula_is_fused_and_new_parameters_compile_nothing() -> None:
 def test_same_bits_for_any_number_of_threads() -> None:
     X, v = real(900, 20), real(900)[:, 0]
     for dtype in (np.float32, np.float64):
-        results = [(g.dense(), g @ v) for t in (1, 2, 5) for g in [mc.Gaussian(0.1).gram(X.astype(dtype), compute=Compute(threads=t))]]
+        results = [
+            (g.dense(), g @ v)
+            for t in (1, 2, 5)
+            for g in [mc.Gaussian(0.1).gram(X.astype(dtype), compute=Compute(threads=t))]
+        ]
         for other in results[1:]:
             for a, b in zip(results[0], other, strict=True):
                 np.testing.assert_array_equal(a, b)
@@ -185,7 +193,9 @@ def test_same_bits_for_any_number_of_threads() -> None:
 def test_what_is_not_finite_is_still_reported() -> None:
     X = real(300)
     X[7] = 1e200
-    with pytest.raises(FloatingPointError, match=r"Polynomial\(degree=3, offset=-0.1\) gives (inf|nan|-inf) for the pair"):
+    with pytest.raises(
+        FloatingPointError, match=r"Polynomial\(degree=3, offset=-0.1\) gives (inf|nan|-inf) for the pair"
+    ):
         mc.Polynomial(3, -0.1)(X)
     with pytest.raises(FloatingPointError, match="features of row 7 of X are not finite"):
         mc.Polynomial(3)(X)
@@ -197,7 +207,13 @@ def test_what_is_not_finite_is_still_reported() -> None:
 
 def test_what_is_left_to_the_plain_engine() -> None:
     X = real(200)
-    for k in (mc.ArcCosine(1), mc.Matern(1.0, 0.8), mc.Laplacian(0.3), mc.Anova(2), mc.Gaussian(0.3) * mc.Gaussian(0.5).on([0, 1])):
+    for k in (
+        mc.ArcCosine(1),
+        mc.Matern(1.0, 0.8),
+        mc.Laplacian(0.3),
+        mc.Anova(2),
+        mc.Gaussian(0.3) * mc.Gaussian(0.5).on([0, 1]),
+    ):
         assert getattr(k.gram(X), "_tiles")._fused is None  # noqa: B009
     assert mc.Gaussian(0.01).gram(real(1100, 200))._tiles.wide  # type: ignore[attr-defined]  # its inner products are BLAS
     assert mc.Gaussian(0.01).gram(real(1100, 20))._tiles._fused is not None  # type: ignore[attr-defined]
@@ -280,7 +296,16 @@ def test_large_matrices_with_the_engine_on_and_off(kernel: mc.Kernel, dtype: str
             patch.setattr(cpu, "_WORTH_COMPILING", limit)
             square, wide = _gram(kernel, X), _gram(kernel, X, Y)
             assert (wide._tiles._fused is not None) == (limit == 0)
-            results.append([square.dense(), wide.dense(), square @ v / 3001, wide @ w / 1777, wide.normal(w) / 3001 / 1777, square.rows([5, 2999])])
+            results.append(
+                [
+                    square.dense(),
+                    wide.dense(),
+                    square @ v / 3001,
+                    wide @ w / 1777,
+                    wide.normal(w) / 3001 / 1777,
+                    square.rows([5, 2999]),
+                ]
+            )
     scale = np.abs(results[1][1]).max()
     for power, (fused, plain) in zip((1, 1, 1, 1, 2, 1), zip(*results, strict=True), strict=True):
         np.testing.assert_allclose(fused, plain, rtol=0, atol=(1e-12 if dtype == "float64" else 1e-5) * scale**power)
@@ -292,6 +317,11 @@ def test_any_memory_can_be_written_to(n: int) -> None:
     X = real(n)
     gram = mc.Gaussian(0.3).gram(X).compiled()  # type: ignore[attr-defined]
     K = gram.dense()
-    for out in (np.empty((n, n), np.float32), np.empty((2 * n, n))[::-2], np.empty((n, n), order="F"), np.empty((n, 2 * n))[:, ::2]):
+    for out in (
+        np.empty((n, n), np.float32),
+        np.empty((2 * n, n))[::-2],
+        np.empty((n, n), order="F"),
+        np.empty((n, 2 * n))[:, ::2],
+    ):
         gram.dense(out=out)
         np.testing.assert_allclose(out, K, atol=1e-7)

@@ -5,7 +5,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mercer.engine.expression import Untraceable, leaf, log_derivative, number, parameter, parameter_names, symbolic, trace, transposed, walk
+from mercer.engine.expression import (
+    Untraceable,
+    leaf,
+    log_derivative,
+    number,
+    parameter,
+    parameter_names,
+    symbolic,
+    trace,
+    transposed,
+    walk,
+)
 from mercer.formula import (  # fmt: skip
     absolute,
     arccos,
@@ -97,7 +108,10 @@ def test_identities_keep_formulas_short() -> None:
     assert [n.op for n in walk(x**5)].count("multiply") == 3  # by repeated squaring
 
 
-@pytest.mark.parametrize("misuse", [lambda x: bool(x), lambda x: len(x), lambda x: x[0], lambda x: np.exp(x), lambda x: float(x), lambda x: x.shape])
+@pytest.mark.parametrize(
+    "misuse",
+    [lambda x: bool(x), lambda x: len(x), lambda x: x[0], lambda x: np.exp(x), lambda x: float(x), lambda x: x.shape],
+)
 def test_what_only_numbers_can_do(misuse: Any) -> None:
     with pytest.raises(TypeError):
         misuse(ROW)

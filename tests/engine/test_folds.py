@@ -55,7 +55,9 @@ assert mc.HistogramIntersection()(X)[0, 2] == 1.0
 
 
 def _run(script: str, **environment: str) -> Any:
-    return subprocess.run([sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
+    )
 
 
 def test_compiled_code_is_kept_and_a_damaged_cache_does_no_harm(tmp_path: Path) -> None:
@@ -78,7 +80,9 @@ def test_works_where_nothing_can_be_written(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
 
 
-@pytest.mark.parametrize("name", ["sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "log1p"])
+@pytest.mark.parametrize(
+    "name", ["sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "exp", "expm1", "log", "log1p"]
+)
 def test_elementary_functions_in_a_fold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Written in a term of a kernel: by NumPy on tiles, and compiled, what the function itself gives."""
 

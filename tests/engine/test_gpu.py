@@ -28,7 +28,14 @@ class Elementary(Radial):
         f = formula
         t = f.exp(-self.gamma * d2)  # in (0, 1]
         angles = f.sin(3.0 * t) + f.cos(2.0 * t) + f.tan(t) + f.arcsin(0.9 * t) + f.arccos(0.8 * t) + f.arctan(5.0 * t)
-        return angles + f.sinh(t) / f.cosh(2.0 * t) + f.tanh(t) + f.expm1(t) * f.log1p(t) + f.square(t) + f.power(t + 0.5, 1.3)
+        return (
+            angles
+            + f.sinh(t) / f.cosh(2.0 * t)
+            + f.tanh(t)
+            + f.expm1(t) * f.log1p(t)
+            + f.square(t)
+            + f.power(t + 0.5, 1.3)
+        )
 
 
 KERNELS = [
@@ -95,7 +102,14 @@ def test_float32_formulas_mean_the_same(kernel: mc.Kernel) -> None:
     class tl:
         maximum, minimum, abs = max, min, abs
 
-    names: dict[str, Any] = {"tl": tl, "libdevice": math, "ex2": lambda e: 2.0**e, "lg2": math.log2, "root": math.sqrt, "ratio": lambda a, b: a / b}
+    names: dict[str, Any] = {
+        "tl": tl,
+        "libdevice": math,
+        "ex2": lambda e: 2.0**e,
+        "lg2": math.log2,
+        "root": math.sqrt,
+        "ratio": lambda a, b: a / b,
+    }
     names |= {f"s{k}": float(tiles._values[n]) for k, n in enumerate(inputs["scalar"])}
     items = tiles.left[0]
     names["sqdist"] = float(((items[0] - items[1]) ** 2).sum())

@@ -26,7 +26,9 @@ def _related(n: int, length: int, letters: str, seed: int = 0) -> list[str]:
     """Families with few changes: the same words in many rows."""
     rng = np.random.default_rng(seed)
     parents = [rng.choice(list(letters), length) for _ in range(3)]
-    return ["".join(np.where(rng.random(length) < 0.1, rng.choice(list(letters), length), parents[i % 3])) for i in range(n)]
+    return [
+        "".join(np.where(rng.random(length) < 0.1, rng.choice(list(letters), length), parents[i % 3])) for i in range(n)
+    ]
 
 
 def _gapped(x: str, g: int, k: int) -> Counter[Any]:
@@ -75,7 +77,9 @@ def test_both_ways_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     taken: Counter[str] = Counter()
     for name in ("add_filled", "add_lists"):
         plain = getattr(parts._Sums, name)
-        monkeypatch.setattr(parts._Sums, name, lambda self, m, plain=plain, name=name: (taken.update([name]), plain(self, m))[1])
+        monkeypatch.setattr(
+            parts._Sums, name, lambda self, m, plain=plain, name=name: (taken.update([name]), plain(self, m))[1]
+        )
     mc.Spectrum(5, k_min=1)(DATA["even"])
     assert taken == {"add_filled": 4, "add_lists": 1}
 
@@ -128,7 +132,9 @@ def test_letters_that_equal_nothing() -> None:
     items = type(items)(np.where(items.values == ord("N") + 1, 0, items.values), items.offsets)
     A = kernel._prepare(items)
     found = KernelGram.of(kernel, A, A, mc.Compute()).dense()
-    assert np.array_equal(found, _double_loop([Counter(w for w in _words(x, 2, 2).elements() if "N" not in w) for x in X]))
+    assert np.array_equal(
+        found, _double_loop([Counter(w for w in _words(x, 2, 2).elements() if "N" not in w) for x in X])
+    )
 
 
 def test_entries_are_made_when_they_are_read() -> None:

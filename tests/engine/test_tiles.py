@@ -18,7 +18,13 @@ from mercer.engine.reductions import SqDistBlock
 from tests.cases import CASES, Case, histograms, real
 
 EDGES = st.sampled_from([0, 1, 2, 7, 16, 17, 33, 50])
-KERNELS = [mc.Gaussian(0.3), mc.Laplacian(0.3), mc.Polynomial(3).normalized(), mc.Anova(2) + mc.Linear(), mc.Gaussian(0.3) * mc.Constant(2.0)]
+KERNELS = [
+    mc.Gaussian(0.3),
+    mc.Laplacian(0.3),
+    mc.Polynomial(3).normalized(),
+    mc.Anova(2) + mc.Linear(),
+    mc.Gaussian(0.3) * mc.Constant(2.0),
+]
 
 
 @pytest.fixture
@@ -51,7 +57,10 @@ def test_same_bits_for_any_number_of_threads(kernel: mc.Kernel, dtype: Any) -> N
     v, w = real(150)[:, 0], real(90)[:, 0]
     results = []
     for threads in (1, 2, 3, 8):
-        square, wide = kernel.gram(X, compute=Compute(threads=threads)), kernel.gram(X, Y, compute=Compute(threads=threads))
+        square, wide = (
+            kernel.gram(X, compute=Compute(threads=threads)),
+            kernel.gram(X, Y, compute=Compute(threads=threads)),
+        )
         results.append((square.dense(), square @ v, wide.dense(), wide @ w, wide.normal(w), square.rows([3, 100])))
     for other in results[1:]:
         for a, b in zip(results[0], other, strict=True):
@@ -64,23 +73,32 @@ def _exact_sqdist(a: Any, b: Any) -> Fraction:
 
 @pytest.mark.parametrize("scales", [None, [0.5, 1.0, 3.0]])
 def test_nearly_equal_points_far_from_the_origin(scales: Any) -> None:
-    """Points 1e-6 apart in a cloud at offset and spread 1e6: relative error of the distance < 1e-6 against the stored floats."""
+    """Points 1e-6 apart in a cloud at offset and spread 1e6: relative error of the distance < 1e-6 against the stored
+    floats.
+    """
     rng = np.random.default_rng(0)
     X = 1e6 + 1e6 * rng.standard_normal((40, 3))
     Y = X + 1e-6 * rng.standard_normal((40, 3))
     kernel = mc.RationalQuadratic(1.0 if scales is None else scales, 1.0)  # 1/(1 + d²/2ℓ²): d² is read off
     inverse = [Fraction(1)] * 3 if scales is None else [Fraction(1) / Fraction(s) for s in scales]
-    for K in (kernel(X, Y), kernel.gram(X, Y).rows(np.arange(40)), kernel.gram(np.vstack([X, Y])).sub(np.arange(40), np.arange(40, 80)).dense()):
+    for K in (
+        kernel(X, Y),
+        kernel.gram(X, Y).rows(np.arange(40)),
+        kernel.gram(np.vstack([X, Y])).sub(np.arange(40), np.arange(40, 80)).dense(),
+    ):
         for i in range(40):
             a, b = (np.array([Fraction(float(v)) * s for v, s in zip(p[i], inverse, strict=True)]) for p in (X, Y))
             exact = sum((p - q) ** 2 for p, q in zip(a, b, strict=True))
-            # 1 − k = d²/2/(1 + d²/2) of size 1e-12: rounding of k itself allows 1e-4 of it, so look at the engine's distance
+            # 1 − k = d²/2/(1 + d²/2) of size 1e-12: rounding of k itself allows 1e-4 of it, so look at the engine's
+            # distance
             assert K[i, i] == pytest.approx(float(1 / (1 + exact / 2)), rel=1e-15)
     block = SqDistBlock(X, Y, None if scales is None else _scale(scales), None, np.dtype(float), None, 10**9)
     block.prepare()
     out = block.fill(slice(0, 40), slice(0, 40), np.empty((40, 40)))
     for i in range(40):
-        exact = sum((Fraction(float(p)) - Fraction(float(q))) ** 2 * s * s for p, q, s in zip(X[i], Y[i], inverse, strict=True))
+        exact = sum(
+            (Fraction(float(p)) - Fraction(float(q))) ** 2 * s * s for p, q, s in zip(X[i], Y[i], inverse, strict=True)
+        )
         assert abs(Fraction(float(out[i, i])) / exact - 1) < Fraction(1, 10**6)
     far = _exact_sqdist(X[0], Y[1])
     if scales is None:
@@ -112,7 +130,9 @@ def test_panels_made_on_the_fly_give_the_same_matrix() -> None:
 BOUND = ("CenteredAt", "Outer", ".map(", "Categorical", "Projected")
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.data in (real, histograms) and not any(b in repr(c.kernel) for b in BOUND)], ids=str)
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c.data in (real, histograms) and not any(b in repr(c.kernel) for b in BOUND)], ids=str
+)
 def test_sparse_is_dense(case: Case) -> None:
     X = case.data()
     X = np.where(np.abs(X) < 0.4, 0.0, X)
@@ -139,14 +159,19 @@ def test_torch_is_numpy(case: Case, dtype: str) -> None:
     expected = case.kernel(X)
     scale = np.abs(expected).max()
     K = case.kernel(t)
-    assert isinstance(K, torch.Tensor) or isinstance(case.kernel, mc.Constant | mc.Categorical)  # these look at no numbers
+    # these look at no numbers
+    assert isinstance(K, torch.Tensor) or isinstance(case.kernel, mc.Constant | mc.Categorical)
     np.testing.assert_allclose(np.asarray(K), expected, rtol=tolerance, atol=tolerance * scale)
     wide = case.kernel.gram(t, t[:7])
     np.testing.assert_allclose(np.asarray(wide.dense()), expected[:, :7], rtol=tolerance, atol=tolerance * scale)
     v = np.ones(7, dtype)
     for argument in (v, torch.from_numpy(v)):
-        np.testing.assert_allclose(np.asarray(wide @ argument), expected[:, :7].astype(float).sum(1), rtol=1e-4, atol=1e-4 * scale)
-    np.testing.assert_allclose(np.asarray(wide.normal(v)), expected[:, :7].T @ expected[:, :7] @ v, rtol=1e-3, atol=1e-4 * scale**2)
+        np.testing.assert_allclose(
+            np.asarray(wide @ argument), expected[:, :7].astype(float).sum(1), rtol=1e-4, atol=1e-4 * scale
+        )
+    np.testing.assert_allclose(
+        np.asarray(wide.normal(v)), expected[:, :7].T @ expected[:, :7] @ v, rtol=1e-3, atol=1e-4 * scale**2
+    )
     np.testing.assert_allclose(np.asarray(case.kernel.diag(t)), np.diagonal(expected), rtol=1e-4, atol=1e-4 * scale)
 
 
@@ -169,7 +194,9 @@ def test_sparse_tiles_are_the_product() -> None:
 @pytest.mark.parametrize("room", [0, 3, 10**6])
 @pytest.mark.parametrize("whole", [True, False])
 def test_frequent_and_rare_columns(room: int, whole: bool) -> None:
-    """Dense products of as many columns as there is room for, lists of the others: the same product, for parts too, in strips and in squares."""
+    """Dense products of as many columns as there is room for, lists of the others: the same product, for parts too, in
+    strips and in squares.
+    """
     rng = np.random.default_rng(room)
     shares = np.concatenate([np.full(20, 0.6), np.full(300, 0.05), np.full(2000, 0.002)])
 
@@ -183,16 +210,24 @@ def test_frequent_and_rare_columns(room: int, whole: bool) -> None:
         join = SparseDot(left, right, np.float64, 64 * room * (len(K) + (0 if right is left else K.shape[1])))
         assert (join.left.frequent is None) == (room == 0)
         assert join.left.frequent is None or join.left.frequent.shape[1] <= max(room, 20)
-        for i, j in ((slice(0, 700), slice(0, K.shape[1])), (slice(64, 200), slice(64, K.shape[1])), (slice(5, 90), slice(120, 250))):
+        for i, j in (
+            (slice(0, 700), slice(0, K.shape[1])),
+            (slice(64, 200), slice(64, K.shape[1])),
+            (slice(5, 90), slice(120, 250)),
+        ):
             out = join.fill(i, j, np.full((i.stop - i.start, j.stop - j.start), np.nan))
             np.testing.assert_allclose(out, K[i, j], rtol=1e-12, atol=1e-12)
         chosen, others = rng.permutation(700)[:90], rng.permutation(K.shape[1])[:40]
         view = SimpleNamespace(symmetric=False)
         part = join.sub(chosen, others, view)  # type: ignore[arg-type]
-        np.testing.assert_allclose(part.fill(slice(0, 90), slice(0, 40), np.empty((90, 40))), K[np.ix_(chosen, others)], rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            part.fill(slice(0, 90), slice(0, 40), np.empty((90, 40))), K[np.ix_(chosen, others)], rtol=1e-12, atol=1e-12
+        )
         again = part.sub(slice(3, 50), np.array([7, 2, 2]), view)  # type: ignore[arg-type]
         wanted = K[np.ix_(chosen[3:50], others[[7, 2, 2]])]
-        np.testing.assert_allclose(again.fill(slice(0, 47), slice(0, 3), np.empty((47, 3))), wanted, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(
+            again.fill(slice(0, 47), slice(0, 3), np.empty((47, 3))), wanted, rtol=1e-12, atol=1e-12
+        )
 
 
 def test_more_rows_than_sixteen_bits() -> None:

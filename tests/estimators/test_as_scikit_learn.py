@@ -1,4 +1,6 @@
-"""What users of scikit-learn expect of an estimator: its attributes, signs and shapes, parameters of parts, functions as kernels, words in errors."""
+"""What users of scikit-learn expect of an estimator: its attributes, signs and shapes, parameters of parts, functions
+as kernels, words in errors.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,11 @@ DIGITS, NUMBERS = load_digits(return_X_y=True)
 # -- signs and order --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("X", "y"), [(X, Y), (DIGITS[:600] / 16, NUMBERS[:600]), (X, Y % 2), (X, Y == 2)], ids=["iris", "digits", "two", "bool"])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [(X, Y), (DIGITS[:600] / 16, NUMBERS[:600]), (X, Y % 2), (X, Y == 2)],
+    ids=["iris", "digits", "two", "bool"],
+)
 def test_coefficients_are_those_of_scikit_learn(X: Any, y: Any) -> None:
     ours, peer = mc.SVC(kernel=mc.Gaussian(0.5), tol=1e-8).fit(X, y), libsvm.SVC(gamma=0.5, tol=1e-8).fit(X, y)
     np.testing.assert_array_equal(ours.support_, peer.support_)
@@ -44,13 +50,19 @@ def test_coefficients_are_those_of_scikit_learn(X: Any, y: Any) -> None:
 
 @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array, sparse.coo_array])
 def test_sparse_tables_have_sparse_coefficients(kind: Any) -> None:
-    for ours, peer in ((mc.SVC(kernel=mc.Linear(), tol=1e-7), libsvm.SVC(kernel="linear", tol=1e-7)), (mc.OneClassSVM(), libsvm.OneClassSVM())):
+    for ours, peer in (
+        (mc.SVC(kernel=mc.Linear(), tol=1e-7), libsvm.SVC(kernel="linear", tol=1e-7)),
+        (mc.OneClassSVM(), libsvm.OneClassSVM()),
+    ):
         ours.fit(kind(X), Y)
         peer.fit(sparse.csr_matrix(X), Y)
         for name in ("dual_coef_", "support_vectors_"):
             assert sparse.issparse(getattr(ours, name)), name
             assert sparse.issparse(getattr(peer, name)), name
-        assert ours.dual_coef_.shape == (len(ours.intercept_) if len(getattr(ours, "classes_", "12")) < 3 else 2, len(ours.support_))
+        assert ours.dual_coef_.shape == (
+            len(ours.intercept_) if len(getattr(ours, "classes_", "12")) < 3 else 2,
+            len(ours.support_),
+        )
         dense = clone(ours).fit(X, Y)
         np.testing.assert_allclose(ours.dual_coef_.toarray(), dense.dual_coef_, atol=1e-9)
         np.testing.assert_allclose(ours.decision_function(kind(X)), dense.decision_function(X), atol=1e-9)
@@ -100,7 +112,11 @@ def test_every_machine_with_features_has_their_weights() -> None:
         np.testing.assert_allclose(ours.coef_, expected, atol=2e-2 if isinstance(ours, mc.KernelQuantile) else 1e-4)
     both = mc.KernelRidge(kernel=mc.Linear()).fit(X, np.column_stack([Y, Y]))
     assert both.coef_.shape == (2, 4)
-    for machine in (mc.SVC(kernel=mc.Polynomial(2)), mc.SVR(kernel=mc.Linear().standardized() + 1.0), mc.KernelHuber(kernel=mc.Linear().on([0, 2]))):
+    for machine in (
+        mc.SVC(kernel=mc.Polynomial(2)),
+        mc.SVR(kernel=mc.Linear().standardized() + 1.0),
+        mc.KernelHuber(kernel=mc.Linear().on([0, 2])),
+    ):
         machine.fit(X, Y)
         values = machine.kernel_.features(X) @ machine.coef_.T + machine.intercept_
         np.testing.assert_allclose(values.reshape(len(X), -1), machine.function_(X).reshape(len(X), -1), atol=1e-8)
@@ -117,18 +133,24 @@ WORDS = ["ACGT", "TTTT", "ACGA", "TTAT"]
 
 
 def test_features_are_eliminated_and_selected() -> None:
-    ours, peer = (RFE(machine, n_features_to_select=2).fit(X, Y) for machine in (mc.SVC(kernel=mc.Linear()), libsvm.SVC(kernel="linear")))
+    ours, peer = (
+        RFE(machine, n_features_to_select=2).fit(X, Y)
+        for machine in (mc.SVC(kernel=mc.Linear()), libsvm.SVC(kernel="linear"))
+    )
     np.testing.assert_array_equal(ours.ranking_, peer.ranking_)
     chosen = SelectFromModel(mc.KernelRidge(kernel=mc.Linear())).fit(X, Y).get_support()
     np.testing.assert_array_equal(chosen, SelectFromModel(linear_model.Ridge()).fit(X, Y).get_support())
-    if parse_version(sklearn.__version__) >= parse_version("1.9"):  # before, scikit-learn takes no norms of sparse coefficients
+    # before, scikit-learn takes no norms of sparse coefficients
+    if parse_version(sklearn.__version__) >= parse_version("1.9"):
         assert SelectFromModel(mc.SVC(kernel=mc.Linear())).fit(sparse.csr_matrix(X), Y).get_support().sum() in (1, 2, 3)
 
 
 # -- probabilities ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("machine", [mc.SVC(probability=True), mc.NuSVC(0.3, probability=True), mc.KernelLogistic()], ids=str)
+@pytest.mark.parametrize(
+    "machine", [mc.SVC(probability=True), mc.NuSVC(0.3, probability=True), mc.KernelLogistic()], ids=str
+)
 @pytest.mark.parametrize("y", [Y, Y % 2], ids=["three", "two"])
 def test_log_probabilities(machine: Any, y: Any) -> None:
     machine = clone(machine).fit(X, y)
@@ -151,7 +173,9 @@ def test_probabilities_only_where_they_were_learnt() -> None:
         with pytest.raises(NotFittedError):
             getattr(mc.SVC(probability=True), method)(X)
     for one in mc.SVC(probability=True).path(X, Y % 2, [0.1, 1.0]):
-        np.testing.assert_allclose(one.predict_proba(X), mc.SVC(one.C, probability=True).fit(X, Y % 2).predict_proba(X), atol=1e-2)
+        np.testing.assert_allclose(
+            one.predict_proba(X), mc.SVC(one.C, probability=True).fit(X, Y % 2).predict_proba(X), atol=1e-2
+        )
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -174,10 +198,15 @@ def test_a_weight_is_a_repetition_in_probabilities(make: str, classes: int) -> N
     machine = mc.SVC(probability=True, kernel={"matrix": "precomputed", "words": mc.Spectrum(2)}.get(make, k))
     weighted = clone(machine).fit(data, y, sample_weight=w)
     copied = clone(machine).fit(repeated, y[copies])
-    one, other = weighted.predict_proba(data if new is None else new), copied.predict_proba(k(T, T[copies]) if new is None else new)
+    one, other = (
+        weighted.predict_proba(data if new is None else new),
+        copied.predict_proba(k(T, T[copies]) if new is None else new),
+    )
     np.testing.assert_allclose(one, other, atol=1e-6)
     both = np.tile(np.arange(60), 2)
-    halves = clone(machine).fit(k(T[both]) if new is None else _rows(data, both), y[both], sample_weight=np.tile(w / 2, 2))
+    halves = clone(machine).fit(
+        k(T[both]) if new is None else _rows(data, both), y[both], sample_weight=np.tile(w / 2, 2)
+    )
     np.testing.assert_allclose(halves.predict_proba(k(T, T[both]) if new is None else new), one, atol=1e-6)
 
 
@@ -188,7 +217,11 @@ def _rows(data: Any, chosen: Any) -> Any:
 # -- class weights ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("given", [{0: 2.0, 1: 3.0, 2: 5.0}, {0: 2.0, 1: 3.0}, {0: 2.0}, {0: 2.0, 2: 5.0}, {7: 1.0}, "balanced", None], ids=str)
+@pytest.mark.parametrize(
+    "given",
+    [{0: 2.0, 1: 3.0, 2: 5.0}, {0: 2.0, 1: 3.0}, {0: 2.0}, {0: 2.0, 2: 5.0}, {7: 1.0}, "balanced", None],
+    ids=str,
+)
 def test_class_weights_by_the_rule_of_scikit_learn(given: Any) -> None:
     y = np.array([0, 0, 1, 1, 1])  # a fold without class 2
     counts = {0: 2.0, 1: 3.0}
@@ -221,14 +254,19 @@ def test_a_function_is_a_kernel_everywhere() -> None:
         np.testing.assert_allclose(ours.function_(X), same.function_(X), atol=1e-6)
         assert isinstance(ours.kernel_, mc.Function)
         assert pickle.loads(pickle.dumps(clone(ours))).kernel is _rbf
-    np.testing.assert_allclose(mc.KernelPCA(2, _rbf).fit(X).explained_variance_, mc.KernelPCA(2, k).fit(X).explained_variance_)
+    np.testing.assert_allclose(
+        mc.KernelPCA(2, _rbf).fit(X).explained_variance_, mc.KernelPCA(2, k).fit(X).explained_variance_
+    )
     peer = libsvm.SVC(kernel=_rbf).fit(X, Y)
     np.testing.assert_array_equal(mc.SVC(kernel=_rbf).fit(X, Y).predict(X), peer.predict(X))
     np.testing.assert_allclose(
-        mc.KernelRidge(1.0, _rbf, fit_intercept=False).fit(X, Y).predict(X), KernelRidge(alpha=1.0, kernel="rbf", gamma=0.5).fit(X, Y).predict(X)
+        mc.KernelRidge(1.0, _rbf, fit_intercept=False).fit(X, Y).predict(X),
+        KernelRidge(alpha=1.0, kernel="rbf", gamma=0.5).fit(X, Y).predict(X),
     )
     grid = mc.KernelSearchCV(mc.SVC(kernel=_rbf), {"C": [0.1, 10.0]}).fit(X, Y)
-    assert grid.best_score_ == pytest.approx(GridSearchCV(mc.SVC(kernel=_rbf), {"C": [0.1, 10.0]}).fit(X, Y).best_score_)
+    assert grid.best_score_ == pytest.approx(
+        GridSearchCV(mc.SVC(kernel=_rbf), {"C": [0.1, 10.0]}).fit(X, Y).best_score_
+    )
 
 
 def test_a_function_of_anything() -> None:
@@ -243,7 +281,9 @@ def test_a_function_of_anything() -> None:
     assert all(isinstance(part, list) and isinstance(part[0], str) for part in seen)
 
 
-@pytest.mark.parametrize("wrong", [lambda A, B: 3.0, lambda A, B: A, lambda A, B: np.zeros(len(A))], ids=["number", "rows", "vector"])
+@pytest.mark.parametrize(
+    "wrong", [lambda A, B: 3.0, lambda A, B: A, lambda A, B: np.zeros(len(A))], ids=["number", "rows", "vector"]
+)
 def test_a_function_that_returns_no_matrix(wrong: Any) -> None:
     with pytest.raises(ValueError, match=r"samples and returned an array of shape .* the matrix of all pairs"):
         mc.SVC(kernel=wrong).fit(X, Y)
@@ -279,10 +319,11 @@ def test_the_default_kernel_has_its_parameters() -> None:
 # -- words ------------------------------------------------------------------------------------------------------------
 
 ESTIMATORS = [
-    mc.SVC(), mc.NuSVC(), mc.SVR(), mc.NuSVR(), mc.OneClassSVM(), mc.SVDD(), mc.KernelRidge(), mc.KernelRidgeCV(), mc.KernelLogistic(),
-    mc.KernelHuber(), mc.KernelQuantile(), mc.KernelPCA(), mc.KernelKMeans(), mc.KernelHebbian(), mc.KernelPCANovelty(), mc.SpectralClustering(),
-    mc.PCA(), mc.KMeans(), mc.GaussianMixture(), mc.SVC(kernel=_rbf), mc.SVC(kernel=mc.Gaussian() + mc.Linear()), mc.SVC(kernel="precomputed"),
-    mc.ConformalRegressor(mc.KernelRidge()), mc.KernelSearchCV(mc.SVC(), {"C": [1.0]}),
+    mc.SVC(), mc.NuSVC(), mc.SVR(), mc.NuSVR(), mc.OneClassSVM(), mc.SVDD(), mc.KernelRidge(), mc.KernelRidgeCV(),
+    mc.KernelLogistic(), mc.KernelHuber(), mc.KernelQuantile(), mc.KernelPCA(), mc.KernelKMeans(), mc.KernelHebbian(),
+    mc.KernelPCANovelty(), mc.SpectralClustering(), mc.PCA(), mc.KMeans(), mc.GaussianMixture(), mc.SVC(kernel=_rbf),
+    mc.SVC(kernel=mc.Gaussian() + mc.Linear()), mc.SVC(kernel="precomputed"), mc.ConformalRegressor(mc.KernelRidge()),
+    mc.KernelSearchCV(mc.SVC(), {"C": [1.0]}),
 ]  # fmt: skip
 
 
@@ -312,7 +353,9 @@ def test_a_missing_value_is_named_by_its_column() -> None:
         mc.SVC().fit(sparse.csr_matrix(frame.to_numpy()), Y)
 
 
-@pytest.mark.parametrize("machine", [mc.SVC(kernel="precomputed"), mc.SVR(kernel="precomputed"), mc.KernelPCA(2, "precomputed")], ids=str)
+@pytest.mark.parametrize(
+    "machine", [mc.SVC(kernel="precomputed"), mc.SVR(kernel="precomputed"), mc.KernelPCA(2, "precomputed")], ids=str
+)
 def test_a_matrix_that_is_not_square(machine: Any) -> None:
     for K in (np.ones((150, 4)), np.ones((150, 160))):
         with pytest.raises(ValueError, match="must be a square matrix"):
@@ -330,7 +373,9 @@ def test_weights_go_to_the_estimator_of_intervals(machine: Any, method: str) -> 
     passed = mc.ConformalRegressor(machine, method=method).fit(X[:, 1:], y, sample_weight=w)
     assert np.abs(plain.predict(X[:, 1:]) - passed.predict(X[:, 1:])).max() > 1e-3
     if method == "loo":
-        np.testing.assert_allclose(passed.predict(X[:, 1:]), clone(machine).fit(X[:, 1:], y, sample_weight=w).predict(X[:, 1:]))
+        np.testing.assert_allclose(
+            passed.predict(X[:, 1:]), clone(machine).fit(X[:, 1:], y, sample_weight=w).predict(X[:, 1:])
+        )
     with sklearn.config_context(enable_metadata_routing=True):
         asked = mc.ConformalRegressor(clone(machine).set_fit_request(sample_weight=True), method=method)
         routed = clone(asked).fit(X[:, 1:], y, sample_weight=w)

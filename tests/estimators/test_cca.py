@@ -1,4 +1,6 @@
-"""Canonical correlation: scikit-learn's, the closed form, the dense block eigenproblem with kernels, and delays planted in series."""
+"""Canonical correlation: scikit-learn's, the closed form, the dense block eigenproblem with kernels, and delays planted
+in series.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def _range(K: Any) -> tuple[Any, Any]:
 
 
 def _dense(Kx: Any, Ky: Any, gamma: float, m: int) -> tuple[Any, Any, Any]:
-    """[[0, KxKy], [KyKx, 0]] v = λ [[Kx² + γKx, 0], [0, Ky² + γKy]] v on the ranges of centred matrices: λ, α, β for the m largest."""
+    """[[0, KxKy], [KyKx, 0]] v = λ [[Kx² + γKx, 0], [0, Ky² + γKy]] v on the ranges of centred matrices: λ, α, β for
+    the m largest.
+    """
     (s, U), (t, V) = _range(Kx), _range(Ky)
     C = (s[:, None] * (U.T @ V)) * t
     left = np.block([[np.zeros((len(s), len(s))), C], [C.T, np.zeros((len(t), len(t)))]])
@@ -132,7 +136,9 @@ def test_correlations_are_those_of_the_projections_and_at_most_one() -> None:
 
 @pytest.mark.parametrize("new", [False, True], ids=["training points", "new points"])
 def test_transform_is_the_definition(new: bool) -> None:
-    """Σ_i α_i k_c(x, x_i), centred with training means; the eigenvalues here are apart, so each direction is determined."""
+    """Σ_i α_i k_c(x, x_i), centred with training means; the eigenvalues here are apart, so each direction is
+    determined.
+    """
     X, Y = _views()
     A, B = _views(25, seed=5) if new else (X, Y)
     Kx, Ky = G(X), G(Y)
@@ -200,7 +206,9 @@ def test_a_nonlinear_relation_is_found_out_of_sample() -> None:
     kernel, line = (mc.KernelCCA(1, k, k, reg=1.0).fit(x[:150], y[:150]) for k in (mc.Gaussian(0.5), mc.Linear()))
     assert kernel.score(x[150:], y[150:]) > 0.85
     assert abs(line.score(x[150:], y[150:])) < 0.35
-    np.testing.assert_allclose(kernel.score(x[150:], y[150:]), _correlations(*kernel.transform(x[150:], y[150:])).mean(), atol=1e-12)
+    np.testing.assert_allclose(
+        kernel.score(x[150:], y[150:]), _correlations(*kernel.transform(x[150:], y[150:])).mean(), atol=1e-12
+    )
 
 
 # -- low rank ----------------------------------------------------------------------------------------------------------
@@ -236,7 +244,8 @@ def test_without_regularisation_the_degenerate_problem_is_refused_with_the_reaso
     with pytest.raises(ValueError, match=r"(?s)(?=.*rank)(?=.*(?:29|30|58|n − 1|n - 1))"):
         mc.KernelCCA(1, mc.Gaussian(5.0), mc.Gaussian(5.0), reg=0).fit(X, Y)
     wide = np.random.default_rng(0).standard_normal((2, 15, 10))
-    with pytest.raises(ValueError, match="rank"):  # linear kernels too, once they have too many columns: 10 + 10 > 15 − 1
+    # linear kernels too, once they have too many columns: 10 + 10 > 15 − 1
+    with pytest.raises(ValueError, match="rank"):
         mc.KernelCCA(1, mc.Linear(), mc.Linear(), reg=0).fit(wide[0], wide[1])
 
 
@@ -282,7 +291,9 @@ def test_the_permutation_test_sees_dependence() -> None:
 
 
 def test_the_permutation_test_keeps_calm_without_dependence() -> None:
-    """30 independent pairs of views: p-values are uniform, so their mean has deviation 0.053 and the smallest is rarely under 0.02."""
+    """30 independent pairs of views: p-values are uniform, so their mean has deviation 0.053 and the smallest is rarely
+    under 0.02.
+    """
     p = []
     for seed in range(30):
         rng = np.random.default_rng(seed)
@@ -303,7 +314,8 @@ def test_p_values_of_independent_views_are_uniform() -> None:
     assert abs(np.mean(np.array(p) <= 0.05) - 0.05) < 0.03
 
 
-# -- other data, files, estimators --------------------------------------------------------------------------------------
+# -- other data, files, estimators
+# --------------------------------------------------------------------------------------
 
 
 def test_strings_and_graphs_are_views() -> None:
@@ -316,13 +328,19 @@ def test_strings_and_graphs_are_views() -> None:
         np.testing.assert_allclose(model.canonical_values_, values, atol=1e-7)
         assert model.transform(view[:4]).shape == (4, 2)
     both = mc.KernelCCA(1, kernel, other, reg=5.0).fit(words, some)
-    np.testing.assert_allclose(both.canonical_values_, _dense(_centred(kernel(words)), _centred(other(some)), 5.0, 1)[0], atol=1e-7)
+    np.testing.assert_allclose(
+        both.canonical_values_, _dense(_centred(kernel(words)), _centred(other(some)), 5.0, 1)[0], atol=1e-7
+    )
 
 
 def test_a_saved_model_is_the_model(tmp_path: Path) -> None:
     X, Y = _views(40)
     new = _views(10, seed=1)
-    models = mc.CCA(2).fit(X, Y), mc.KernelCCA(2, G, mc.Linear(), reg=1.0).fit(X, Y), mc.KernelCCA(1, G, G, reg=1.0, rank=10).fit(X, Y)
+    models = (
+        mc.CCA(2).fit(X, Y),
+        mc.KernelCCA(2, G, mc.Linear(), reg=1.0).fit(X, Y),
+        mc.KernelCCA(1, G, G, reg=1.0, rank=10).fit(X, Y),
+    )
     for model in models:
         mc.save(model, tmp_path / "model")
         for a, b in zip(mc.load(tmp_path / "model").transform(*new), model.transform(*new), strict=True):
@@ -342,7 +360,11 @@ def test_they_are_cloned_and_left_alone() -> None:
     np.testing.assert_array_equal(Y, copies[1])
 
 
-@pytest.mark.parametrize("model", [mc.CCA(1), mc.KernelCCA(1, G, G, reg=1.0), mc.TemporalKernelCCA(G, G, 1, reg=1.0, n_bootstrap=5)], ids=repr)
+@pytest.mark.parametrize(
+    "model",
+    [mc.CCA(1), mc.KernelCCA(1, G, G, reg=1.0), mc.TemporalKernelCCA(G, G, 1, reg=1.0, n_bootstrap=5)],
+    ids=repr,
+)
 def test_bad_views_are_refused(model: Any) -> None:
     X, Y = _views(20)
     hole = X.copy()
@@ -401,7 +423,9 @@ def test_series_exchanged_have_the_opposite_delay() -> None:
 
 @pytest.mark.parametrize("kernel", [mc.Linear(), mc.Gaussian(0.4)], ids=repr)
 def test_it_is_cca_of_the_explicit_embedding(kernel: Any) -> None:
-    """K̃_x(t, t′) = Σ_τ k(x(t−τ), x(t′−τ)) on the t whose window lies in the series; λ(τ) = corr(Σ_t′ α_t′ k(x(t−τ), x(t′−τ)), g(y(t)))."""
+    """K̃_x(t, t′) = Σ_τ k(x(t−τ), x(t′−τ)) on the t whose window lies in the series; λ(τ) = corr(Σ_t′ α_t′ k(x(t−τ),
+    x(t′−τ)), g(y(t))).
+    """
     rng = np.random.default_rng(1)
     T, L, gamma = 34, 2, 1.5
     X, Y = _delayed(1, T, seed=1)
@@ -411,7 +435,9 @@ def test_it_is_cca_of_the_explicit_embedding(kernel: Any) -> None:
     Ky = kernel(Y[inside])
     values, alpha, beta = _dense(_centred(sum(parts.values())), _centred(Ky), gamma, 2)
     assert values[0] - values[1] > 1e-3
-    truth = np.array([[np.corrcoef(parts[lag] @ alpha[:, c], Ky @ beta[:, c])[0, 1] for lag in range(-L, L + 1)] for c in range(2)])
+    truth = np.array(
+        [[np.corrcoef(parts[lag] @ alpha[:, c], Ky @ beta[:, c])[0, 1] for lag in range(-L, L + 1)] for c in range(2)]
+    )
     model = mc.TemporalKernelCCA(kernel, kernel, L, n_components=2, reg=gamma, n_bootstrap=10).fit(X, Y)
     np.testing.assert_allclose(model.correlogram_, truth, atol=1e-6)
     assert model.best_lag_ == np.argmax(np.abs(truth[0])) - L
@@ -424,7 +450,9 @@ def test_without_lags_it_is_kernel_cca() -> None:
     X, Y = _views(50)
     still = mc.TemporalKernelCCA(G, G, 0, reg=1.0, n_bootstrap=5).fit(X, Y)
     assert list(still.lags_) == [0]
-    np.testing.assert_allclose(still.correlogram_[0, 0], mc.KernelCCA(1, G, G, reg=1.0).fit(X, Y).correlations_[0], atol=1e-7)
+    np.testing.assert_allclose(
+        still.correlogram_[0, 0], mc.KernelCCA(1, G, G, reg=1.0).fit(X, Y).correlations_[0], atol=1e-7
+    )
 
 
 def test_the_band_is_around_the_correlogram_and_the_seeds() -> None:
@@ -461,12 +489,24 @@ def test_weights_are_the_functions_of_the_columns(reg: float, offset: float) -> 
     scores, other = model.transform(X + offset * (reg == 0), Y)
     for table, rotations, values in ((X, model.x_rotations_, scores), (Y, model.y_rotations_, other)):
         std = table.std(0, ddof=1) if reg == 0 else 1.0
-        np.testing.assert_allclose((table - table.mean(0)) / std @ rotations, values - values.mean(0), atol=1e-8 * np.abs(values).max())
+        np.testing.assert_allclose(
+            (table - table.mean(0)) / std @ rotations, values - values.mean(0), atol=1e-8 * np.abs(values).max()
+        )
 
 
-# -- scikit-learn's attributes, and weights -----------------------------------------------------------------------------
+# -- scikit-learn's attributes, and weights
+# -----------------------------------------------------------------------------
 
-NAMES = ("x_weights_", "y_weights_", "x_rotations_", "y_rotations_", "x_loadings_", "y_loadings_", "coef_", "intercept_")
+NAMES = (
+    "x_weights_",
+    "y_weights_",
+    "x_rotations_",
+    "y_rotations_",
+    "x_loadings_",
+    "y_loadings_",
+    "coef_",
+    "intercept_",
+)
 
 
 @pytest.mark.parametrize("m", [1, 2, 3])
@@ -481,7 +521,9 @@ def test_cca_means_what_scikit_learn_means(m: int) -> None:
     np.testing.assert_allclose(ours.predict(new), theirs.predict(new), rtol=1e-4)
     for mine, his in zip(ours.transform(X, Y), theirs.transform(X, Y), strict=True):
         np.testing.assert_allclose(mine, his, atol=1e-4)
-    for mine, his in zip(ours.inverse_transform(*ours.transform(X, Y)), theirs.inverse_transform(*theirs.transform(X, Y)), strict=True):
+    for mine, his in zip(
+        ours.inverse_transform(*ours.transform(X, Y)), theirs.inverse_transform(*theirs.transform(X, Y)), strict=True
+    ):
         np.testing.assert_allclose(mine, his, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(ours.function_x_(X).reshape(150, m), ours.transform(X), atol=1e-9)
 
@@ -528,7 +570,9 @@ def test_a_weight_is_a_repetition(model: Any) -> None:
     np.testing.assert_allclose(one.correlations_, many.correlations_, rtol=1e-9)
     for mine, his in zip(one.transform(X, Y), many.transform(X, Y), strict=True):
         np.testing.assert_allclose(mine, his, atol=1e-7 * np.abs(his).max())
-    np.testing.assert_allclose(one.score(X, Y, sample_weight=w), many.score(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0)), rtol=1e-9)
+    np.testing.assert_allclose(
+        one.score(X, Y, sample_weight=w), many.score(np.repeat(X, w, axis=0), np.repeat(Y, w, axis=0)), rtol=1e-9
+    )
 
 
 def test_an_indefinite_view_is_named() -> None:

@@ -1,4 +1,6 @@
-"""Clusters: the objective by its definition, scikit-learn's optimum, all partitions of small graphs, and what weights mean."""
+"""Clusters: the objective by its definition, scikit-learn's optimum, all partitions of small graphs, and what weights
+mean.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,24 @@ def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
 
 def _blobs(n: int = 60, spread: float = 0.3, seed: int = 0) -> tuple[Any, Any]:
     y = np.arange(n) % 3
-    return np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[y] + spread * np.random.default_rng(seed).standard_normal((n, 2)), y
+    return np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])[y] + spread * np.random.default_rng(seed).standard_normal(
+        (n, 2)
+    ), y
 
 
 def _rings(n: int = 200, inner: float = 0.2) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
     t, y = rng.uniform(0, 2 * np.pi, n), np.arange(n) % 2
-    return np.column_stack([np.cos(t), np.sin(t)]) * np.where(y, 1.0, inner)[:, None] + 0.03 * rng.standard_normal((n, 2)), y
+    return np.column_stack([np.cos(t), np.sin(t)]) * np.where(y, 1.0, inner)[:, None] + 0.03 * rng.standard_normal(
+        (n, 2)
+    ), y
 
 
 def _strings() -> tuple[list[str], Any]:
     rng = np.random.default_rng(0)
-    return ["".join(rng.choice(list(letters), 20)) for letters in ("AC", "GT", "AG") for _ in range(8)], np.repeat([0, 1, 2], 8)
+    return ["".join(rng.choice(list(letters), 20)) for letters in ("AC", "GT", "AG") for _ in range(8)], np.repeat(
+        [0, 1, 2], 8
+    )
 
 
 def _networks() -> tuple[list[Any], Any]:
@@ -63,13 +71,18 @@ def _counts(n: int, seed: int = 1) -> Any:
 def _means(name: str, k: int, n_init: int = 10, seed: int = 0) -> Any:
     """One of the two machines of centres."""
     kernels = {"linear": mc.Linear(), "Gaussian": mc.Gaussian(0.2), "default": None}
-    return mc.KMeans(k, n_init=n_init, random_state=seed) if name == "plain" else mc.KernelKMeans(k, kernels[name], n_init=n_init, random_state=seed)
+    return (
+        mc.KMeans(k, n_init=n_init, random_state=seed)
+        if name == "plain"
+        else mc.KernelKMeans(k, kernels[name], n_init=n_init, random_state=seed)
+    )
 
 
 NEW = np.random.default_rng(9).uniform(-1, 7, (25, 2))
 
 
-# -- k-means ------------------------------------------------------------------------------------------------------------
+# -- k-means
+# ------------------------------------------------------------------------------------------------------------
 
 
 def test_kmeans_is_its_definition() -> None:
@@ -78,7 +91,9 @@ def test_kmeans_is_its_definition() -> None:
     assert oracle.same_partition(m.labels_, y)
     for c in range(3):
         np.testing.assert_allclose(m.cluster_centers_[c], X[m.labels_ == c].mean(axis=0), atol=1e-10)
-    np.testing.assert_allclose(m.inertia_, sum(np.sum((X[i] - m.cluster_centers_[m.labels_[i]]) ** 2) for i in range(60)), rtol=1e-10)
+    np.testing.assert_allclose(
+        m.inertia_, sum(np.sum((X[i] - m.cluster_centers_[m.labels_[i]]) ** 2) for i in range(60)), rtol=1e-10
+    )
     D = np.array([[np.linalg.norm(x - c) for c in m.cluster_centers_] for x in NEW])
     np.testing.assert_allclose(m.transform(NEW), D, atol=1e-9)
     np.testing.assert_array_equal(m.predict(NEW), D.argmin(axis=1))
@@ -90,10 +105,15 @@ def test_kmeans_is_its_definition() -> None:
 @pytest.mark.parametrize("name", ["plain", "linear"])
 def test_the_optimum_is_scikit_learns(name: str) -> None:
     X, _ = _blobs()
-    np.testing.assert_allclose(_means(name, 3).fit(X).inertia_, peers.KMeans(3, n_init=5, random_state=0).fit(X).inertia_, rtol=1e-9)
+    np.testing.assert_allclose(
+        _means(name, 3).fit(X).inertia_, peers.KMeans(3, n_init=5, random_state=0).fit(X).inertia_, rtol=1e-9
+    )
     for seed, k in ((0, 4), (1, 5), (2, 6)):
         Z = np.random.default_rng(seed).standard_normal((150, 3))  # no clusters at all
-        assert _means(name, k, 20).fit(Z).inertia_ <= 1.001 * peers.KMeans(k, n_init=20, random_state=0, tol=0).fit(Z).inertia_
+        assert (
+            _means(name, k, 20).fit(Z).inertia_
+            <= 1.001 * peers.KMeans(k, n_init=20, random_state=0, tol=0).fit(Z).inertia_
+        )
 
 
 def test_kmeans_far_from_the_origin() -> None:
@@ -122,7 +142,10 @@ def test_weights_are_repetitions(name: str) -> None:
 def test_one_start_is_distributed_as_with_repetitions(name: str) -> None:
     """The weights enter the starting centres as well: a single start ends in the same optima equally often."""
     heavy = np.arange(36) < 12  # in the middle; starts that overlook the weights fall on the others (p < 1e-12)
-    X, w = np.random.default_rng(0).standard_normal((36, 2)) * np.where(heavy, 1.0, 3.0)[:, None], np.where(heavy, 30, 1)
+    X, w = (
+        np.random.default_rng(0).standard_normal((36, 2)) * np.where(heavy, 1.0, 3.0)[:, None],
+        np.where(heavy, 30, 1),
+    )
     long = np.repeat(X, w, axis=0)
     one = [_means(name, 4, 1, s).fit(X, sample_weight=w).inertia_ for s in range(400)]
     other = [_means(name, 4, 1, 1000 + s).fit(long).inertia_ for s in range(400)]
@@ -152,7 +175,8 @@ def test_no_start_leaves_a_cluster_empty(name: str) -> None:
         assert len(set(_means(name, 12, 1, seed).fit(X).labels_)) == 12
 
 
-# -- kernel k-means -----------------------------------------------------------------------------------------------------
+# -- kernel k-means
+# -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gamma", [0.05, 1.0])
@@ -166,7 +190,8 @@ def test_kernel_kmeans_is_its_definition(k: int, weighted: bool, gamma: float) -
     m = mc.KernelKMeans(k, mc.Gaussian(gamma), random_state=0).fit(X, sample_weight=w)
     assert set(m.labels_) == set(range(k))
     np.testing.assert_allclose(m.inertia_, oracle.kernel_kmeans_objective(K, m.labels_, w), rtol=1e-9)
-    np.testing.assert_array_equal(oracle.lloyd_step(K, m.labels_, k, w), m.labels_)  # nobody is nearer to another centre
+    # nobody is nearer to another centre
+    np.testing.assert_array_equal(oracle.lloyd_step(K, m.labels_, k, w), m.labels_)
     np.testing.assert_array_equal(m.predict(X), m.labels_)
     d2 = oracle.squared_distances(K, m.labels_, k, w, K_new, np.ones(7))
     np.testing.assert_allclose(m.transform(Z) ** 2, d2, atol=1e-9)
@@ -193,7 +218,11 @@ def test_more_starts_are_never_worse() -> None:
 
 def test_seeds_are_kept() -> None:
     X = np.random.default_rng(0).standard_normal((80, 3))
-    for model in (mc.KMeans(5, n_init=2, random_state=4), mc.KernelKMeans(5, n_init=2, random_state=4), mc.SpectralClustering(5, random_state=4)):
+    for model in (
+        mc.KMeans(5, n_init=2, random_state=4),
+        mc.KernelKMeans(5, n_init=2, random_state=4),
+        mc.SpectralClustering(5, random_state=4),
+    ):
         np.testing.assert_array_equal(clone(model).fit(X).labels_, clone(model).fit(X).labels_)
 
 
@@ -222,7 +251,10 @@ def test_a_precomputed_matrix() -> None:
 
 
 def test_strings_and_graphs(tmp_path: Path) -> None:
-    for (objects, y), k in ((_strings(), mc.Spectrum(3).normalized()), (_networks(), mc.WeisfeilerLehman(2).normalized())):
+    for (objects, y), k in (
+        (_strings(), mc.Spectrum(3).normalized()),
+        (_networks(), mc.WeisfeilerLehman(2).normalized()),
+    ):
         K = np.asarray(k(objects), float)
         m = mc.KernelKMeans(int(y.max()) + 1, k, random_state=0).fit(objects)
         assert oracle.same_partition(m.labels_, y)
@@ -234,7 +266,8 @@ def test_strings_and_graphs(tmp_path: Path) -> None:
         assert oracle.same_partition(spectral.labels_, y)
 
 
-# -- spectral clustering ------------------------------------------------------------------------------------------------
+# -- spectral clustering
+# ------------------------------------------------------------------------------------------------
 
 
 def _affinity(n: int, seed: int, planted: bool = False) -> Any:
@@ -251,7 +284,9 @@ def _affinity(n: int, seed: int, planted: bool = False) -> Any:
 
 @pytest.mark.parametrize("n", [8, 9, 10])
 def test_kernel_kmeans_is_the_normalised_cut(n: int) -> None:
-    """Weights D and kernel σD⁻¹ + D⁻¹AD⁻¹: the objectives differ by one constant over all partitions, and our fit is on that line."""
+    """Weights D and kernel σD⁻¹ + D⁻¹AD⁻¹: the objectives differ by one constant over all partitions, and our fit is on
+    that line.
+    """
     for seed in range(3):
         A = _affinity(n, seed)
         lowest = np.linalg.eigvalsh(A / np.sqrt(np.outer(A.sum(1), A.sum(1))))[0]
@@ -297,7 +332,8 @@ def test_the_ratio_is_the_relaxation_of_kernel_kmeans() -> None:
     assert np.trace(K) - m.eigenvalues_.sum() <= oracle.kernel_kmeans_objective(K, m.labels_) + 1e-9
     w = np.random.default_rng(0).uniform(0.5, 2.0, 60)
     m = mc.SpectralClustering(3, mc.Gaussian(0.1), cut="ratio", random_state=0).fit(X, sample_weight=w)
-    np.testing.assert_allclose(m.eigenvalues_, np.linalg.eigvalsh(np.sqrt(np.outer(w, w)) * K)[::-1][:3], rtol=1e-7)  # W^½KW^½
+    # W^½KW^½
+    np.testing.assert_allclose(m.eigenvalues_, np.linalg.eigvalsh(np.sqrt(np.outer(w, w)) * K)[::-1][:3], rtol=1e-7)
     assert oracle.same_partition(m.labels_, y)
 
 
@@ -374,7 +410,8 @@ def test_separate_components_are_the_clusters() -> None:
     np.testing.assert_allclose(m.eigenvalues_, 1.0, atol=1e-8)
 
 
-# -- refused ------------------------------------------------------------------------------------------------------------
+# -- refused
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("machine", [mc.KMeans, mc.KernelKMeans, mc.SpectralClustering])
@@ -415,7 +452,8 @@ def test_bad_options() -> None:
         mc.SpectralClustering(2, "precomputed").fit(np.array([[1.0, -2.0, 0.1], [-2.0, 1.0, 0.3], [0.1, 0.3, 1.0]]))
 
 
-# -- where k-means starts -----------------------------------------------------------------------------------------------
+# -- where k-means starts
+# -----------------------------------------------------------------------------------------------
 
 
 def _overlapping(n: int = 200) -> Any:
@@ -454,7 +492,9 @@ def test_random_starts_and_automatic_numbers_of_them() -> None:
     for init in ("random", "k-means++"):
         assert adjusted_rand_score(mc.KMeans(3, init=init, n_init="auto", random_state=0).fit(X).labels_, y) > 0.5
     assert adjusted_rand_score(mc.KMeans(3, init="random", random_state=0).fit(X).labels_, y) == 1
-    one, ten = (mc.KMeans(12, init="random", n_init=n, random_state=3).fit(_overlapping()).inertia_ for n in (1, "auto"))
+    one, ten = (
+        mc.KMeans(12, init="random", n_init=n, random_state=3).fit(_overlapping()).inertia_ for n in (1, "auto")
+    )
     assert ten < one
     w = np.where(y == 0, 1.0, 1e-9)  # starts are drawn by weight, so nearly always in the heavy blob
     low = mc.KMeans(3, init="random", n_init=1, max_iter=1, random_state=0).fit(X, sample_weight=w)
@@ -463,7 +503,12 @@ def test_random_starts_and_automatic_numbers_of_them() -> None:
 
 @pytest.mark.parametrize(
     ("init", "said"),
-    [("kmeans", "k-means"), (np.zeros((3, 2)), "number of clusters"), (np.zeros((4, 2)), "features of the data"), (np.full((4, 3), np.nan), "NaN")],
+    [
+        ("kmeans", "k-means"),
+        (np.zeros((3, 2)), "number of clusters"),
+        (np.zeros((4, 2)), "features of the data"),
+        (np.full((4, 3), np.nan), "NaN"),
+    ],
 )
 def test_starts_that_are_none(init: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
@@ -480,7 +525,8 @@ def test_verbose_writes_a_line_for_each_step(capsys: Any) -> None:
     np.testing.assert_allclose(float(lines[-2].split("inertia ")[1].rstrip(".")), model.inertia_, rtol=1e-4)
 
 
-# -- graphs of nearest neighbours ---------------------------------------------------------------------------------------
+# -- graphs of nearest neighbours
+# ---------------------------------------------------------------------------------------
 
 
 def _moons(n: int = 300) -> tuple[Any, Any]:
@@ -507,7 +553,9 @@ def test_neighbours_of_vectors_are_scikit_learns() -> None:
     assert adjusted_rand_score(ours.labels_, y) == 1
     D = kneighbors_graph(X, 12, mode="distance", include_self=True)
     for distances in (D, np.linalg.norm(X[:, None] - X, axis=2)):
-        given = mc.SpectralClustering(2, affinity="precomputed_nearest_neighbors", n_neighbors=8, random_state=0).fit(distances)
+        given = mc.SpectralClustering(2, affinity="precomputed_nearest_neighbors", n_neighbors=8, random_state=0).fit(
+            distances
+        )
         np.testing.assert_array_equal(given.affinity_matrix_.toarray(), ours.affinity_matrix_.toarray())
         np.testing.assert_array_equal(given.labels_, ours.labels_)
 
@@ -551,7 +599,10 @@ def test_samples_without_weight_go_with_their_neighbours(how: str) -> None:
         "vectors": (mc.SpectralClustering(2, affinity="nearest_neighbors"), X),
         "kernel": (mc.SpectralClustering(2, k, affinity="nearest_neighbors"), X),
         "matrix": (mc.SpectralClustering(2, "precomputed", affinity="nearest_neighbors"), K),
-        "distances": (mc.SpectralClustering(2, affinity="precomputed_nearest_neighbors"), np.linalg.norm(X[:, None] - X, axis=2)),
+        "distances": (
+            mc.SpectralClustering(2, affinity="precomputed_nearest_neighbors"),
+            np.linalg.norm(X[:, None] - X, axis=2),
+        ),
         "adjacency": (mc.SpectralClustering(2, "precomputed"), sparse.csr_array(np.where(K > 0.914, K, 0.0))),
     }[how]
     labels = model.set_params(random_state=0).fit(data, sample_weight=w).labels_

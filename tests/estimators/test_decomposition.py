@@ -1,4 +1,6 @@
-"""Principal components, plain and in the space of a kernel: against explicit eigendecompositions, scikit-learn, and what they promise."""
+"""Principal components, plain and in the space of a kernel: against explicit eigendecompositions, scikit-learn, and
+what they promise.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,8 @@ def _coefficients(model: Any, n: int) -> Any:
     return A
 
 
-# -- PCA ----------------------------------------------------------------------------------------------------------------
+# -- PCA
+# ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(60, 4), (5, 12)])
@@ -77,14 +80,17 @@ def test_pca_is_scikit_learns(m: Any, whiten: bool, shape: tuple[int, int]) -> N
     rng = np.random.default_rng(0)
     X, Z = rng.standard_normal(shape) * np.geomspace(3, 0.3, shape[1]) + 2.0, rng.standard_normal((6, shape[1]))
     ours, theirs = mc.PCA(m, whiten=whiten).fit(X), peers.PCA(m, whiten=whiten, svd_solver="full").fit(X)
-    rank = min(len(X) - 1, X.shape[1])  # with fewer rows than columns, the last direction has no variance and is anyone's
+    # with fewer rows than columns, the last direction has no variance and is anyone's
+    rank = min(len(X) - 1, X.shape[1])
     count = ours.n_components_
     assert count == (rank if m is None else theirs.n_components_)  # None: all that have variance
     np.testing.assert_allclose(ours.mean_, theirs.mean_, atol=1e-10)
     for name in ("explained_variance_", "explained_variance_ratio_", "singular_values_"):
         np.testing.assert_allclose(getattr(ours, name), getattr(theirs, name)[:count], atol=1e-10)
     for mine, other in ((ours.components_.T, theirs.components_.T), (ours.transform(Z), theirs.transform(Z))):
-        np.testing.assert_allclose(oracle.up_to_sign(mine, other[:, :count])[:, :rank], other[:, : min(count, rank)], atol=1e-9)
+        np.testing.assert_allclose(
+            oracle.up_to_sign(mine, other[:, :count])[:, :rank], other[:, : min(count, rank)], atol=1e-9
+        )
     np.testing.assert_allclose(ours.transform(X), ours.fit_transform(X), atol=1e-9)
     back = theirs.inverse_transform(theirs.transform(X))
     np.testing.assert_allclose(ours.inverse_transform(ours.transform(X)), back, atol=1e-8)
@@ -114,7 +120,11 @@ def test_no_approximation_of_the_rank_is_better(k: int) -> None:
 
 def test_pca_weights_are_repetitions() -> None:
     X, w = _data(), _counts()
-    one, other, absent = mc.PCA().fit(X, sample_weight=w), mc.PCA().fit(np.repeat(X, w, axis=0)), mc.PCA().fit(X[w > 0], sample_weight=w[w > 0])
+    one, other, absent = (
+        mc.PCA().fit(X, sample_weight=w),
+        mc.PCA().fit(np.repeat(X, w, axis=0)),
+        mc.PCA().fit(X[w > 0], sample_weight=w[w > 0]),
+    )
     for m in (one, absent):
         for name in ("mean_", "components_", "explained_variance_", "explained_variance_ratio_", "singular_values_"):
             np.testing.assert_allclose(getattr(m, name), getattr(other, name), atol=1e-10)
@@ -148,7 +158,8 @@ def test_pca_refuses(m: Any) -> None:
         mc.PCA(m).fit(_data())
 
 
-# -- kernel PCA against the definition ----------------------------------------------------------------------------------
+# -- kernel PCA against the definition
+# ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
@@ -218,14 +229,19 @@ def test_signs_are_settled() -> None:
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
 def test_kernel_pca_weights_are_repetitions(solver: str, k: Any) -> None:
     X, w = _data(), _counts()
-    one, other = mc.KernelPCA(3, k, solver=solver).fit(X, sample_weight=w), mc.KernelPCA(3, k, solver=solver).fit(np.repeat(X, w, axis=0))
+    one, other = (
+        mc.KernelPCA(3, k, solver=solver).fit(X, sample_weight=w),
+        mc.KernelPCA(3, k, solver=solver).fit(np.repeat(X, w, axis=0)),
+    )
     values, _ = oracle.kernel_pca(oracle.repeated(np.asarray(k(X)), w), 3)
     np.testing.assert_allclose(one.eigenvalues_, values, rtol=1e-7)
     np.testing.assert_allclose(other.eigenvalues_, values, rtol=1e-7)
     np.testing.assert_allclose(one.explained_variance_, values / w.sum(), rtol=1e-7)
     np.testing.assert_allclose(one.explained_variance_ratio_, other.explained_variance_ratio_, rtol=1e-7)
     scale = np.abs(other.transform(NEW)).max()
-    np.testing.assert_allclose(oracle.up_to_sign(one.transform(NEW), other.transform(NEW)), other.transform(NEW), atol=1e-6 * scale)
+    np.testing.assert_allclose(
+        oracle.up_to_sign(one.transform(NEW), other.transform(NEW)), other.transform(NEW), atol=1e-6 * scale
+    )
     np.testing.assert_allclose(one.function_.norm(), np.ones(3), atol=1e-6)
 
 
@@ -233,7 +249,9 @@ def test_zero_weight_is_absence_also_for_the_width() -> None:
     X, w = _data(), _counts()
     X[w == 0] *= 50  # would change the variance that γ = "scale" takes
     one, other = mc.KernelPCA(3).fit(X, sample_weight=w), mc.KernelPCA(3).fit(X[w > 0], sample_weight=w[w > 0])
-    np.testing.assert_allclose(oracle.up_to_sign(one.transform(NEW), other.transform(NEW)), other.transform(NEW), atol=1e-8)
+    np.testing.assert_allclose(
+        oracle.up_to_sign(one.transform(NEW), other.transform(NEW)), other.transform(NEW), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
@@ -282,10 +300,13 @@ def test_float32_is_kept() -> None:
     X = _data().astype(np.float32)
     model = mc.KernelPCA(3, G).fit(X)
     assert model.transform(X).dtype == np.float32
-    np.testing.assert_allclose(model.transform(X), mc.KernelPCA(3, G).fit(X.astype(float)).transform(X.astype(float)), atol=1e-3)
+    np.testing.assert_allclose(
+        model.transform(X), mc.KernelPCA(3, G).fit(X.astype(float)).transform(X.astype(float)), atol=1e-3
+    )
 
 
-# -- the way back -------------------------------------------------------------------------------------------------------
+# -- the way back
+# -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 4])
@@ -293,9 +314,13 @@ def test_the_linear_kernel_is_pca(m: int) -> None:
     """The mean as well: it is there again after the way back."""
     X = _data()
     ours, theirs = mc.KernelPCA(m, mc.Linear()).fit(X), peers.PCA(m).fit(X)
-    np.testing.assert_allclose(oracle.up_to_sign(ours.transform(NEW), theirs.transform(NEW)), theirs.transform(NEW), atol=1e-8)
+    np.testing.assert_allclose(
+        oracle.up_to_sign(ours.transform(NEW), theirs.transform(NEW)), theirs.transform(NEW), atol=1e-8
+    )
     np.testing.assert_allclose(ours.eigenvalues_, theirs.singular_values_**2, rtol=1e-9)
-    np.testing.assert_allclose(ours.inverse_transform(ours.transform(NEW)), theirs.inverse_transform(theirs.transform(NEW)), atol=1e-5)
+    np.testing.assert_allclose(
+        ours.inverse_transform(ours.transform(NEW)), theirs.inverse_transform(theirs.transform(NEW)), atol=1e-5
+    )
     np.testing.assert_allclose(ours.inverse_transform(np.zeros((1, m)))[0], X.mean(axis=0), atol=1e-5)
 
 
@@ -303,7 +328,9 @@ def test_the_linear_kernel_is_pca(m: int) -> None:
 def test_one_gamma_there_and_back(pre_image: str) -> None:
     """γ = "scale" is the number it stands for, in both directions (scikit-learn 26280)."""
     X = _data()
-    found, given = (mc.KernelPCA(4, k, pre_image=pre_image).fit(X) for k in (mc.Gaussian(), mc.Gaussian(1 / (4 * X.var()))))
+    found, given = (
+        mc.KernelPCA(4, k, pre_image=pre_image).fit(X) for k in (mc.Gaussian(), mc.Gaussian(1 / (4 * X.var())))
+    )
     none = mc.KernelPCA(4, pre_image=pre_image).fit(X)
     Z = given.transform(NEW)
     for other in (found, none):
@@ -345,12 +372,15 @@ def test_noise_is_taken_off_better_than_by_pca(seed: int, m: int) -> None:
     assert errors["kernel"] < 0.2**2  # and than doing nothing
 
 
-# -- strings and graphs -------------------------------------------------------------------------------------------------
+# -- strings and graphs
+# -------------------------------------------------------------------------------------------------
 
 
 def _same_rows(model: Any, objects: Any, again: Any) -> None:
     """The objects that came back are those that went in, as the kernel sees them."""
-    np.testing.assert_allclose(model.transform(again), model.transform(objects), atol=1e-8 * np.abs(model.transform(objects)).max())
+    np.testing.assert_allclose(
+        model.transform(again), model.transform(objects), atol=1e-8 * np.abs(model.transform(objects)).max()
+    )
 
 
 def test_strings() -> None:
@@ -373,7 +403,9 @@ def test_graphs() -> None:
     graphs, k = _networks(), mc.WeisfeilerLehman(2)
     K = np.asarray(k(graphs), float)
     model = mc.KernelPCA(3, k).fit(graphs)
-    np.testing.assert_allclose(np.abs(model.transform(graphs)), np.abs(oracle.projections(K, K, 3)), atol=1e-6 * np.sqrt(K.max()))
+    np.testing.assert_allclose(
+        np.abs(model.transform(graphs)), np.abs(oracle.projections(K, K, 3)), atol=1e-6 * np.sqrt(K.max())
+    )
     full = mc.KernelPCA(None, k).fit(graphs)
     _same_rows(full, graphs, full.inverse_transform(full.transform(graphs)))
 
@@ -385,7 +417,8 @@ def test_what_has_no_coordinates_has_only_the_nearest() -> None:
             model.fit(_strings()).inverse_transform(np.zeros((1, 2)))
 
 
-# -- the estimator ------------------------------------------------------------------------------------------------------
+# -- the estimator
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pre_image", ["auto", "ridge"])
@@ -395,14 +428,18 @@ def test_saved_and_loaded(pre_image: str, tmp_path: Path) -> None:
     mc.save(model, tmp_path / "model")
     for again in (mc.load(tmp_path / "model"), pickle.loads(pickle.dumps(model))):
         np.testing.assert_array_equal(again.transform(NEW), model.transform(NEW))
-        np.testing.assert_array_equal(again.inverse_transform(model.transform(NEW)), model.inverse_transform(model.transform(NEW)))
+        np.testing.assert_array_equal(
+            again.inverse_transform(model.transform(NEW)), model.inverse_transform(model.transform(NEW))
+        )
     fresh = clone(model)
     assert fresh.get_params() == model.get_params()
     with pytest.raises(NotFittedError):
         fresh.transform(NEW)
 
 
-@pytest.mark.parametrize("model", [mc.PCA(2), mc.KernelHebbian(2, G), mc.KernelPCANovelty(2, G)], ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize(
+    "model", [mc.PCA(2), mc.KernelHebbian(2, G), mc.KernelPCANovelty(2, G)], ids=lambda m: type(m).__name__
+)
 def test_the_others_are_saved_too(model: Any, tmp_path: Path) -> None:
     ask = "score_samples" if hasattr(model, "score_samples") else "transform"
     model = clone(model)
@@ -450,7 +487,8 @@ def test_data_are_refused() -> None:
         model.inverse_transform(np.zeros((3, 5)))
 
 
-# -- a stream -----------------------------------------------------------------------------------------------------------
+# -- a stream
+# -----------------------------------------------------------------------------------------------------------
 
 
 def _stream(n: int = 60) -> Any:
@@ -466,7 +504,9 @@ def test_the_stream_finds_the_components_of_the_batch(k: Any) -> None:
     A, B = batch.transform(X), stream.transform(X)
     assert oracle.sine(A - A.mean(axis=0), B - B.mean(axis=0)) < 1e-5
     np.testing.assert_allclose(oracle.up_to_sign(B, A), A, atol=1e-5 * np.abs(A).max())
-    np.testing.assert_allclose(oracle.up_to_sign(stream.transform(Z), batch.transform(Z)), batch.transform(Z), atol=1e-5 * np.abs(A).max())
+    np.testing.assert_allclose(
+        oracle.up_to_sign(stream.transform(Z), batch.transform(Z)), batch.transform(Z), atol=1e-5 * np.abs(A).max()
+    )
     np.testing.assert_allclose(stream.explained_variance_, batch.explained_variance_, rtol=1e-6)
 
 
@@ -502,7 +542,10 @@ def test_the_budget_holds(budget: int) -> None:
 def test_a_larger_budget_comes_nearer() -> None:
     X = np.random.default_rng(0).standard_normal((150, 2)) * [2.0, 1.0]
     A = mc.KernelPCA(2, mc.Gaussian(0.2)).fit(X).transform(X)
-    sines = [oracle.sine(A, (Z := mc.KernelHebbian(2, mc.Gaussian(0.2), budget=b).fit(X).transform(X)) - Z.mean(axis=0)) for b in (4, 150)]
+    sines = [
+        oracle.sine(A, (Z := mc.KernelHebbian(2, mc.Gaussian(0.2), budget=b).fit(X).transform(X)) - Z.mean(axis=0))
+        for b in (4, 150)
+    ]
     assert sines[1] < 0.01 < sines[0]
 
 
@@ -511,7 +554,10 @@ def test_a_stream_is_deterministic_and_takes_strings() -> None:
     one, two = (mc.KernelHebbian(2, G).fit(X).transform(X) for _ in range(2))
     np.testing.assert_array_equal(one, two)
     S, k = _strings(), mc.Spectrum(3).normalized()
-    A, B = mc.KernelPCA(1, k).fit(S).transform(S), mc.KernelHebbian(1, k).partial_fit(S[::2]).partial_fit(S[1::2]).transform(S)
+    A, B = (
+        mc.KernelPCA(1, k).fit(S).transform(S),
+        mc.KernelHebbian(1, k).partial_fit(S[::2]).partial_fit(S[1::2]).transform(S),
+    )
     np.testing.assert_allclose(oracle.up_to_sign(B, A), A, atol=1e-3 * np.abs(A).max())
 
 
@@ -521,7 +567,8 @@ def test_streams_are_refused(parameters: dict[str, Any], message: str) -> None:
         mc.KernelHebbian(**parameters).fit(_stream())
 
 
-# -- novelty ------------------------------------------------------------------------------------------------------------
+# -- novelty
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("m", [1, 3, 6])
@@ -555,7 +602,8 @@ def test_far_points_are_outliers(m: Any) -> None:
     t = np.random.default_rng(0).uniform(0, 2 * np.pi, 150)
     X = np.column_stack([np.cos(t), np.sin(t)])
     model = mc.KernelPCANovelty(m, mc.Gaussian(2.0), contamination=0.02).fit(X)
-    assert (model.predict(np.array([[5.0, 5.0], [-30.0, 0.0], [0.0, 0.0]])) == -1).all()  # inside the ring is outside the sample, too
+    # inside the ring is outside the sample, too
+    assert (model.predict(np.array([[5.0, 5.0], [-30.0, 0.0], [0.0, 0.0]])) == -1).all()
     assert (model.predict(np.column_stack([np.cos(t + 0.01), np.sin(t + 0.01)])) == 1).mean() > 0.9
 
 
@@ -563,7 +611,11 @@ def test_a_share_of_the_variance() -> None:
     X = _data()
     ratios = np.cumsum(mc.KernelPCA(30, G).fit(X).explained_variance_ratio_)
     m = int(np.searchsorted(ratios, 0.9)) + 1
-    np.testing.assert_allclose(mc.KernelPCANovelty(0.9, G).fit(X).score_samples(NEW), mc.KernelPCANovelty(m, G).fit(X).score_samples(NEW), atol=1e-8)
+    np.testing.assert_allclose(
+        mc.KernelPCANovelty(0.9, G).fit(X).score_samples(NEW),
+        mc.KernelPCANovelty(m, G).fit(X).score_samples(NEW),
+        atol=1e-8,
+    )
 
 
 def test_novel_strings() -> None:
@@ -573,14 +625,22 @@ def test_novel_strings() -> None:
     assert model.predict(["TATATATATATATATATATA"])[0] == -1
 
 
-@pytest.mark.parametrize(("parameters", "message"), [({"contamination": 0.7}, "contamination"), ({"contamination": -0.1}, "contamination"),
-                                                     ({"n_components": 0}, "n_components"), ({"n_components": 1.5}, "n_components")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"contamination": 0.7}, "contamination"),
+        ({"contamination": -0.1}, "contamination"),
+        ({"n_components": 0}, "n_components"),
+        ({"n_components": 1.5}, "n_components"),
+    ],
+)
 def test_novelty_is_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         mc.KernelPCANovelty(**parameters).fit(_data())
 
 
-# -- PCA as a model of the data -----------------------------------------------------------------------------------------
+# -- PCA as a model of the data
+# -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shape", [(60, 4), (20, 30)])
@@ -595,7 +655,9 @@ def test_pca_is_scikit_learns_model_of_the_data(shape: tuple[int, int], m: int) 
     np.testing.assert_allclose(ours.get_precision(), theirs.get_precision(), atol=1e-10)
     new = X[:7] + 0.3
     np.testing.assert_allclose(ours.score_samples(new), theirs.score_samples(new), rtol=1e-10)
-    np.testing.assert_allclose(mc.PCA(m).fit(sparse.csr_array(X)).score(sparse.csr_array(new)), theirs.score(new), rtol=1e-9)
+    np.testing.assert_allclose(
+        mc.PCA(m).fit(sparse.csr_array(X)).score(sparse.csr_array(new)), theirs.score(new), rtol=1e-9
+    )
     assert ours.get_feature_names_out().tolist() == [f"pca{i}" for i in range(m)]
 
 
@@ -606,7 +668,9 @@ def test_pca_of_all_components_is_the_gaussian_of_the_data() -> None:
     np.testing.assert_allclose(model.get_precision() @ np.cov(X.T), np.eye(4), atol=1e-10)
     from scipy.stats import multivariate_normal
 
-    np.testing.assert_allclose(model.score_samples(NEW), multivariate_normal(X.mean(0), np.cov(X.T)).logpdf(NEW), rtol=1e-9)
+    np.testing.assert_allclose(
+        model.score_samples(NEW), multivariate_normal(X.mean(0), np.cov(X.T)).logpdf(NEW), rtol=1e-9
+    )
 
 
 def test_whitening_does_not_change_the_model() -> None:
@@ -624,7 +688,9 @@ def test_a_density_needs_an_inverse() -> None:
 def test_the_likeliest_number_of_components(unit: float) -> None:
     rng = np.random.default_rng(0)
     for k in (1, 3, 6):
-        X = unit * (rng.standard_normal((300, k)) @ rng.standard_normal((k, 10)) * 3 + 0.3 * rng.standard_normal((300, 10)))
+        X = unit * (
+            rng.standard_normal((300, k)) @ rng.standard_normal((k, 10)) * 3 + 0.3 * rng.standard_normal((300, 10))
+        )
         ours = mc.PCA("mle").fit(X)
         assert ours.n_components_ == k == peers.PCA("mle").fit(X / unit).n_components_
     with pytest.raises(ValueError, match="n_samples >= n_features"):
@@ -641,7 +707,8 @@ def test_the_likeliest_number_of_repetitions_and_of_white_noise() -> None:
     assert mc.PCA("mle").fit(np.eye(5).repeat(3, axis=0)).n_components_ >= 1  # equal eigenvalues are no failure
 
 
-# -- matrices that are not those of a kernel ----------------------------------------------------------------------------
+# -- matrices that are not those of a kernel
+# ----------------------------------------------------------------------------
 
 
 def _indefinite(n: int) -> Any:
@@ -661,7 +728,9 @@ def test_ratios_are_of_the_positive_eigenvalues(solver: str, n: int) -> None:
     truth = _spectrum(K)
     below = truth < -1e-9 * truth[0]
     share = -truth[below].sum() / np.abs(truth).sum()
-    with pytest.warns(UserWarning, match=f"{below.sum()} of its {n} eigenvalues are negative, and make up {share:.2g} of the sum") as told:
+    with pytest.warns(
+        UserWarning, match=f"{below.sum()} of its {n} eigenvalues are negative, and make up {share:.2g} of the sum"
+    ) as told:
         model = mc.KernelPCA(3, "precomputed", solver=solver).fit(K)
     assert len(told) == 1
     np.testing.assert_allclose(model.explained_variance_ratio_, truth[:3] / truth[truth > 0].sum(), rtol=1e-6)
@@ -688,7 +757,10 @@ def test_more_components_than_positive_eigenvalues() -> None:
     positive = int(np.sum(_spectrum(K) > 1e-9))
     with pytest.warns(UserWarning, match="not positive semi-definite|positive eigenvalues, 20") as told:
         model = mc.KernelPCA(20, "precomputed").fit(K)
-    last = f"has {positive} positive eigenvalues, 20 components were asked for: the scores of the last {20 - positive} are 0"
+    last = (
+        f"has {positive} positive eigenvalues, 20 components were asked for: the scores of the last {20 - positive}"
+        " are 0"
+    )
     assert [last in str(w.message) for w in told] == [False, True]
     assert np.linalg.matrix_rank(K) == 30  # which is what a rank would be
     np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0)
@@ -703,7 +775,8 @@ def test_rounding_is_not_called_negative(dtype: Any) -> None:
     assert (model.n_negative_, model.negative_share_) == (0, 0.0)
 
 
-# -- streams of weighted samples ----------------------------------------------------------------------------------------
+# -- streams of weighted samples
+# ----------------------------------------------------------------------------------------
 
 
 def test_a_weight_in_a_stream_is_a_repetition() -> None:

@@ -1,4 +1,6 @@
-"""One door, one fit: data are checked once, a machine learns from the matrix alone, and nothing pretends to be precomputed."""
+"""One door, one fit: data are checked once, a machine learns from the matrix alone, and nothing pretends to be
+precomputed.
+"""
 
 from __future__ import annotations
 
@@ -185,7 +187,11 @@ def test_what_is_not_used_is_told_once_for_each_fit() -> None:
     g.add_nodes_from([(0, {"atom": "C"}), (1, {"atom": "O"}), (2, {"atom": "C"})])
     g.add_edges_from([(0, 1), (1, 2)])
     graphs = [g, nx.path_graph(4), nx.star_graph(3), nx.cycle_graph(5)]
-    for kernel in (mc.WeisfeilerLehman(1), 2 * mc.WeisfeilerLehman(1), mc.WeisfeilerLehman(1).normalized() + mc.ShortestPath().normalized()):
+    for kernel in (
+        mc.WeisfeilerLehman(1),
+        2 * mc.WeisfeilerLehman(1),
+        mc.WeisfeilerLehman(1).normalized() + mc.ShortestPath().normalized(),
+    ):
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             machine = mc.SVC(kernel=kernel).fit(graphs, [0, 1, 1, 0])
@@ -193,7 +199,11 @@ def test_what_is_not_used_is_told_once_for_each_fit() -> None:
         assert all(isinstance(kept, mc.Graph) for kept in machine.support_vectors_)
 
 
-@pytest.mark.parametrize("machine", [mc.SVC(max_iter=1), mc.SVR(max_iter=1), mc.OneClassSVM(max_iter=1), mc.KernelLogistic(max_iter=1)], ids=str)
+@pytest.mark.parametrize(
+    "machine",
+    [mc.SVC(max_iter=1), mc.SVR(max_iter=1), mc.OneClassSVM(max_iter=1), mc.KernelLogistic(max_iter=1)],
+    ids=str,
+)
 def test_a_warning_is_at_the_line_of_the_user(machine: Any) -> None:
     with pytest.warns(ConvergenceWarning) as told:
         machine.set_params(kernel=mc.Gaussian(0.3)).fit(X, TWO)
@@ -272,18 +282,23 @@ def test_folds_look_at_the_data_once_and_nothing_pretends_to_be_precomputed() ->
 
     grid = {"C": [0.1, 1.0, 10.0], "kernel": [OfWords(2).normalized(), OfWords(3).normalized()]}
     search = mc.KernelSearchCV(mc.SVC(), grid, cv=KFold(3), scoring=score)
-    assert checks(lambda: search.fit(WORDS, THREE)) == [42, 42]  # once for each kernel, and the best is trained on its matrix
+    # once for each kernel, and the best is trained on its matrix
+    assert checks(lambda: search.fit(WORDS, THREE)) == [42, 42]
     assert {kernel for kernel, *_ in seen} == {OfWords(2).normalized(), OfWords(3).normalized()}
     assert {flags for _, *rest in seen for flags in [tuple(rest)]} == {(True, False)}
     peer = GridSearchCV(mc.SVC(), grid, cv=KFold(3)).fit(WORDS, THREE)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], peer.cv_results_["mean_test_score"])
     best = search.best_estimator_
     assert best.kernel == best.kernel_ == search.best_params_["kernel"]
-    np.testing.assert_allclose(best.decision_function(NEW_WORDS), peer.best_estimator_.decision_function(NEW_WORDS), atol=1e-6)
+    np.testing.assert_allclose(
+        best.decision_function(NEW_WORDS), peer.best_estimator_.decision_function(NEW_WORDS), atol=1e-6
+    )
     CALLS.clear()
     scores = mc.nested_scores(search, WORDS, THREE, cv=KFold(3))
     assert CALLS == [42, 42]
-    np.testing.assert_allclose(scores, cross_val_score(GridSearchCV(mc.SVC(), grid, cv=KFold(3)), WORDS, THREE, cv=KFold(3)))
+    np.testing.assert_allclose(
+        scores, cross_val_score(GridSearchCV(mc.SVC(), grid, cv=KFold(3)), WORDS, THREE, cv=KFold(3))
+    )
 
 
 def test_intervals_from_folds_of_one_matrix() -> None:

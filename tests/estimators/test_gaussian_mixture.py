@@ -1,4 +1,6 @@
-"""Mixtures of Gaussians: scikit-learn from the same start, EM step by step, finite differences, and what weights mean."""
+"""Mixtures of Gaussians: scikit-learn from the same start, EM step by step, finite differences, and what weights
+mean.
+"""
 
 from __future__ import annotations
 
@@ -41,8 +43,12 @@ def _counts(n: int = 150) -> Any:
 def _start(kind: str, shift: float = 0.0) -> dict[str, Any]:
     """A start that is nobody's optimum, as precisions."""
     precision = np.array([[1.2, 0.3], [0.3, 0.9]])
-    precisions = {"full": np.array([precision, 2 * precision, np.eye(2)]), "tied": precision, "diag": np.array([[1.0, 2.0], [0.5, 1.0], [1.5, 1.5]]),
-                  "spherical": np.array([1.0, 2.0, 0.5])}[kind]  # fmt: skip
+    precisions = {
+        "full": np.array([precision, 2 * precision, np.eye(2)]),
+        "tied": precision,
+        "diag": np.array([[1.0, 2.0], [0.5, 1.0], [1.5, 1.5]]),
+        "spherical": np.array([1.0, 2.0, 0.5]),
+    }[kind]
     means = np.array([[0.5, -0.5], [2.0, 1.5], [-0.5, 2.5]]) + shift
     return {"weights_init": np.array([0.3, 0.3, 0.4]), "means_init": means, "precisions_init": precisions}
 
@@ -54,7 +60,9 @@ def _covariances(kind: str, precisions: Any) -> Any:
 def _fit(X: Any, kind: str, weights: Any = None, k: int = K, shift: float = 0.0, **options: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return mc.GaussianMixture(k, covariance_type=kind, **{**_start(kind, shift), **options}).fit(X, sample_weight=weights)
+        return mc.GaussianMixture(k, covariance_type=kind, **{**_start(kind, shift), **options}).fit(
+            X, sample_weight=weights
+        )
 
 
 def _theirs(X: Any, kind: str, **options: Any) -> Any:
@@ -67,7 +75,8 @@ def _parameters(m: Any) -> tuple[Any, Any, Any]:
     return m.weights_, m.means_, m.covariances_
 
 
-# -- the same as elsewhere ----------------------------------------------------------------------------------------------
+# -- the same as elsewhere
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -122,7 +131,9 @@ def test_the_density_is_the_definition(kind: str) -> None:
     truth = oracle.mixture_log_density(Z, *_parameters(m), kind)
     assert (truth < -800).any()
     np.testing.assert_allclose(m.score_samples(Z), truth, rtol=1e-10)
-    np.testing.assert_allclose(m.predict_proba(Z), softmax(oracle.mixture_joint(Z, *_parameters(m), kind), axis=1), atol=1e-9)
+    np.testing.assert_allclose(
+        m.predict_proba(Z), softmax(oracle.mixture_joint(Z, *_parameters(m), kind), axis=1), atol=1e-9
+    )
     np.testing.assert_allclose(m.score(Z), truth.mean(), rtol=1e-10)
     np.testing.assert_allclose(m.weights_.sum(), 1.0)
 
@@ -143,7 +154,8 @@ def test_an_end_without_convergence_is_said() -> None:
     assert not m.converged_
 
 
-# -- weights ------------------------------------------------------------------------------------------------------------
+# -- weights
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -166,7 +178,8 @@ def test_weights_are_refused(w: Any) -> None:
         mc.GaussianMixture(2).fit(_data(), sample_weight=w)
 
 
-# -- numbers ------------------------------------------------------------------------------------------------------------
+# -- numbers
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -211,7 +224,8 @@ def test_one_component_is_the_sample(kind: str) -> None:
     np.testing.assert_allclose(m.covariances_, truth, rtol=1e-10)
 
 
-# -- gradients ----------------------------------------------------------------------------------------------------------
+# -- gradients
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _difference(f: Any, at: Any, step: float = 1e-5) -> Any:
@@ -281,7 +295,8 @@ def test_the_mean_score_at_the_optimum_is_zero(kind: str) -> None:
     assert mc.Fisher(m).bind(X)(X[:5]).shape == (5, 5)
 
 
-# -- the rest -----------------------------------------------------------------------------------------------------------
+# -- the rest
+# -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -345,7 +360,8 @@ def test_data_are_refused() -> None:
         mc.GaussianMixture(10).fit(np.zeros((3, 2)))
 
 
-# -- what scikit-learn's users expect -----------------------------------------------------------------------------------
+# -- what scikit-learn's users expect
+# -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -390,9 +406,16 @@ def test_ways_to_start(how: str) -> None:
     assert np.all((X.min(0) <= start.means_) & (start.means_ <= X.max(0)))
     spread = np.linalg.norm(start.means_ - X.mean(0), axis=1).max()
     assert (spread < 1) == (how == "random")  # random shares of all samples have nearly the mean of all
-    best = max((mc.GaussianMixture(K, init_params=how, max_iter=500, random_state=s).fit(X) for s in range(5)), key=lambda m: m.lower_bound_)
-    np.testing.assert_allclose(best.lower_bound_, mc.GaussianMixture(K, n_init=5, random_state=0).fit(X).lower_bound_, atol=0.01)
-    np.testing.assert_allclose(mc.GaussianMixture(2, init_params=how, means_init=X[:2], max_iter=0).fit(X).means_, X[:2])
+    best = max(
+        (mc.GaussianMixture(K, init_params=how, max_iter=500, random_state=s).fit(X) for s in range(5)),
+        key=lambda m: m.lower_bound_,
+    )
+    np.testing.assert_allclose(
+        best.lower_bound_, mc.GaussianMixture(K, n_init=5, random_state=0).fit(X).lower_bound_, atol=0.01
+    )
+    np.testing.assert_allclose(
+        mc.GaussianMixture(2, init_params=how, means_init=X[:2], max_iter=0).fit(X).means_, X[:2]
+    )
 
 
 def test_a_way_to_start_that_is_none() -> None:

@@ -1,4 +1,6 @@
-"""Machines between convex hulls: where these meet there is no margin, and a linear programme says where that is; the hard margin; any scale."""
+"""Machines between convex hulls: where these meet there is no margin, and a linear programme says where that is; the
+hard margin; any scale.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def _overlapping(n: int = 200, seed: int = 0) -> tuple[Any, Any]:
 
 
 def _least_nu(X: Any, y: Any) -> float:
-    """min Σξ/n with y_i (⟨w, x_i⟩ + b) ≥ 1 − ξ_i, by linear programming: for ν up to that, the reduced convex hulls meet (Chang and Lin 2001)."""
+    """min Σξ/n with y_i (⟨w, x_i⟩ + b) ≥ 1 − ξ_i, by linear programming: for ν up to that, the reduced convex hulls
+    meet (Chang and Lin 2001).
+    """
     signs, n = np.where(y == np.unique(y)[1], 1.0, -1.0), len(y)
     rows = -np.column_stack([signs[:, None] * X, signs, np.eye(n)])
     free, cost = X.shape[1] + 1, np.concatenate([np.zeros(X.shape[1] + 1), np.ones(n)])
@@ -74,7 +78,9 @@ def test_a_nu_above_the_least_is_libsvms() -> None:
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
 def test_the_scale_of_the_kernel_does_not_matter(scale: float) -> None:
-    """The tolerance is a share of the margin: K·c has the same machine. (Above 512 samples, beyond the solver of small problems.)"""
+    """The tolerance is a share of the margin: K·c has the same machine. (Above 512 samples, beyond the solver of small
+    problems.)
+    """
     X, y = _overlapping(700)
     nu = _least_nu(X, y) + 0.03
     one, other = (mc.NuSVC(nu, mc.Linear()).fit(c * X, y).decision_function(c * X) for c in (1.0, scale))
@@ -95,7 +101,9 @@ def test_features_far_from_the_origin() -> None:
 
 
 def test_classes_of_different_sizes() -> None:
-    """The mean of the smaller class is inside the other, for any ν; classes that weigh the same are their means at ν = 1."""
+    """The mean of the smaller class is inside the other, for any ν; classes that weigh the same are their means at ν =
+    1.
+    """
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((300, 2)), (np.arange(300) < 60).astype(int)
     assert _least_nu(X, y) > 2 * 60 / 300 * 0.999
@@ -167,7 +175,9 @@ def test_an_infinite_price_is_the_hard_margin(scale: float) -> None:
     signed = np.where(y, 1, -1) * hard.decision_function(scale * X)
     assert signed.min() > 1 - 1e-3
     assert hard.score(scale * X, y) == 1.0
-    np.testing.assert_allclose(mc.SVC(kernel=mc.Linear()).path(X, y, [1.0, np.inf])[1].coef_, scale * hard.coef_, rtol=1e-5)
+    np.testing.assert_allclose(
+        mc.SVC(kernel=mc.Linear()).path(X, y, [1.0, np.inf])[1].coef_, scale * hard.coef_, rtol=1e-5
+    )
 
 
 def test_a_hard_margin_of_several_classes() -> None:

@@ -36,7 +36,9 @@ MACHINES = [
 
 
 def _said(machine: Any, kernel: Any, X: Any) -> list[str]:
-    machine = type(machine)(**{**machine.get_params(deep=False), "kernel": kernel}) if hasattr(machine, "kernel") else machine
+    machine = (
+        type(machine)(**{**machine.get_params(deep=False), "kernel": kernel}) if hasattr(machine, "kernel") else machine
+    )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
@@ -66,7 +68,9 @@ def test_the_measurement_is_true() -> None:
     """Of a precomputed matrix of fewer items than are looked at, the very eigenvalues."""
     K = BAD(X)
     values = np.linalg.eigvalsh(K)
-    measured = rf"among 80 of the samples it has {np.sum(values < -1e-9)} negative eigenvalues, the smallest {values[0]:.3g}"
+    measured = (
+        rf"among 80 of the samples it has {np.sum(values < -1e-9)} negative eigenvalues, the smallest {values[0]:.3g}"
+    )
     with pytest.warns(UserWarning, match=measured):
         mc.SVC(kernel="precomputed").fit(K, LABELS)
 

@@ -26,7 +26,9 @@ def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
 
 
 def _data(n: int = 150, classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
-    return make_classification(n, 4, n_informative=3, n_redundant=0, n_classes=classes, n_clusters_per_class=1, flip_y=0.1, random_state=seed)
+    return make_classification(
+        n, 4, n_informative=3, n_redundant=0, n_classes=classes, n_clusters_per_class=1, flip_y=0.1, random_state=seed
+    )
 
 
 K = mc.Gaussian(0.3)
@@ -73,7 +75,8 @@ def test_probabilities(classes: int) -> None:
     expected = 1 / (1 + np.exp(-f)) if classes == 2 else (np.exp(f) / np.exp(f).sum(axis=1, keepdims=True))[:, 1]
     np.testing.assert_allclose(p[:, 1], expected, rtol=1e-10)
     np.testing.assert_allclose(np.exp(machine.predict_log_proba(new)), p, rtol=1e-10)
-    np.testing.assert_allclose(machine.predict_proba(X).mean(axis=0), np.bincount(y) / 150, atol=1e-5)  # what a free bias sees to
+    # what a free bias sees to
+    np.testing.assert_allclose(machine.predict_proba(X).mean(axis=0), np.bincount(y) / 150, atol=1e-5)
 
 
 def test_logarithms_of_small_probabilities() -> None:
@@ -84,7 +87,11 @@ def test_logarithms_of_small_probabilities() -> None:
         far = np.array([[-200.0], [200.0]])
         f = machine.decision_function(far)
         assert np.abs(f).max() > 1000
-        expected = np.column_stack([-np.logaddexp(0, f), -np.logaddexp(0, -f)]) if f.ndim == 1 else f - np.logaddexp.reduce(f, axis=1)[:, None]
+        expected = (
+            np.column_stack([-np.logaddexp(0, f), -np.logaddexp(0, -f)])
+            if f.ndim == 1
+            else f - np.logaddexp.reduce(f, axis=1)[:, None]
+        )
         np.testing.assert_allclose(machine.predict_log_proba(far), expected, rtol=1e-10)
 
 
@@ -96,7 +103,8 @@ def test_iris() -> None:
     np.testing.assert_allclose(machine.function_(X), machine.decision_function(X), atol=1e-10)
 
 
-# -- classes and weights ------------------------------------------------------------------------------------------------
+# -- classes and weights
+# ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -126,7 +134,9 @@ def test_weights_are_repetitions(kernel: Any, classes: int) -> None:
 @pytest.mark.parametrize("classes", [2, 3])
 def test_class_weights(classes: int) -> None:
     X, y = _data(400, 3)
-    some = np.concatenate([np.flatnonzero(y == c)[:m] for c, m in enumerate([100, 50 if classes == 2 else 30, 0 if classes == 2 else 20])])
+    some = np.concatenate(
+        [np.flatnonzero(y == c)[:m] for c, m in enumerate([100, 50 if classes == 2 else 30, 0 if classes == 2 else 20])]
+    )
     X, y = X[some], y[some]
     counts = np.bincount(y)
     balanced = mc.KernelLogistic(0.1, K, class_weight="balanced").fit(X, y)
@@ -140,7 +150,8 @@ def test_class_weights(classes: int) -> None:
     assert np.abs(mc.KernelLogistic(0.1, K).fit(X, y).predict_proba(X) - balanced.predict_proba(X)).max() > 0.05
 
 
-# -- data of any kind ---------------------------------------------------------------------------------------------------
+# -- data of any kind
+# ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -166,11 +177,14 @@ def test_solvers_agree() -> None:
 
 def test_in_a_search() -> None:
     X, y = _data()
-    search = GridSearchCV(mc.KernelLogistic(kernel=mc.Gaussian(0.3)), {"alpha": [1e-2, 1e3]}, scoring="neg_log_loss", cv=3).fit(X, y)
+    search = GridSearchCV(
+        mc.KernelLogistic(kernel=mc.Gaussian(0.3)), {"alpha": [1e-2, 1e3]}, scoring="neg_log_loss", cv=3
+    ).fit(X, y)
     assert search.best_params_ == {"alpha": 1e-2}
 
 
-# -- ends, and says why -------------------------------------------------------------------------------------------------
+# -- ends, and says why
+# -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("classes", [2, 3])

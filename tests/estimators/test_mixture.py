@@ -62,7 +62,8 @@ def test_a_chain_counts() -> None:
     np.testing.assert_allclose(m.initial_, [1, 0], atol=1e-8)
     np.testing.assert_allclose(m.transition_[0], [1 / 3, 2 / 3], atol=1e-8)
     np.testing.assert_allclose(m.score_samples(["AB", "A", ""]), [np.log(2 / 3), 0, 0], atol=1e-7)
-    np.testing.assert_allclose(m.score_samples(["AXB"]), m.score_samples(["AB"]))  # a letter that was not seen is passed over
+    # a letter that was not seen is passed over
+    np.testing.assert_allclose(m.score_samples(["AXB"]), m.score_samples(["AB"]))
     with pytest.raises(ValueError, match="smoothing"):
         mc.MarkovChain(0.0).fit(["A"])
     weighted = mc.MarkovChain().fit(["AB", "BA"], sample_weight=[3, 1])

@@ -16,7 +16,10 @@ def _data(n: int = 400) -> np.ndarray:
 @pytest.mark.parametrize("nu", [0.05, 0.5])
 def test_one_class_is_libsvms(nu: float) -> None:
     X = _data()
-    ours, peer = mc.OneClassSVM(nu, mc.Gaussian(0.3), tol=1e-6).fit(X), libsvm.OneClassSVM(nu=nu, gamma=0.3, tol=1e-8).fit(X)
+    ours, peer = (
+        mc.OneClassSVM(nu, mc.Gaussian(0.3), tol=1e-6).fit(X),
+        libsvm.OneClassSVM(nu=nu, gamma=0.3, tol=1e-8).fit(X),
+    )
     total = nu * len(X)  # libsvm's sum of coefficients; ours is 1
     np.testing.assert_allclose(ours.score_samples(X), peer.score_samples(X) / total, atol=1e-6)
     np.testing.assert_allclose(ours.offset_, peer.offset_[0] / total, atol=1e-5)
@@ -45,7 +48,8 @@ def test_the_ball_is_the_smallest() -> None:
     X = np.vstack([corners, corners.mean(0) + 0.1 * _data(10)[:, :2]])
     ball = mc.SVDD(1e-3, mc.Linear(), tol=1e-9).fit(X)
     centre = ball.dual_coef_[0] @ ball.support_vectors_
-    np.testing.assert_allclose(centre, [1.0, 0.75], atol=1e-6)  # the circle through the corners: its centre has y = ¾, radius 1.25
+    # the circle through the corners: its centre has y = ¾, radius 1.25
+    np.testing.assert_allclose(centre, [1.0, 0.75], atol=1e-6)
     np.testing.assert_allclose(-ball.offset_, 1.25**2, rtol=1e-5)
     np.testing.assert_allclose(ball.score_samples(X), -np.sum((X - centre) ** 2, axis=1), atol=1e-9)
 

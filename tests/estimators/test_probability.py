@@ -20,7 +20,8 @@ def test_the_span_estimate_is_near_leaving_one_out() -> None:
     X = rng.standard_normal((60, 3))
     y = np.where(X[:, 0] + 0.5 * rng.standard_normal(60) > 0, 1.0, -1.0)
     k = mc.Gaussian(0.3)
-    C = np.where(np.arange(60) % 2 == 0, 1.0, 0.5)  # bounds of their own: what is free is not to be guessed from the largest
+    # bounds of their own: what is free is not to be guessed from the largest
+    C = np.where(np.arange(60) % 2 == 0, 1.0, 0.5)
     s = ActiveSet(tol=1e-8).solve(Hinge().dual(y, C, True), k.gram(X))
     estimate = leave_one_out(k.gram(X), s.gradient + y + s.levels[0], s.coef, s.free)
     exact = np.empty(60)
@@ -33,7 +34,9 @@ def test_the_span_estimate_is_near_leaving_one_out() -> None:
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
 def test_the_likeliest_is_the_predicted(classes: int) -> None:
-    X, y = make_classification(400, 6, n_informative=5, n_redundant=0, n_classes=classes, n_clusters_per_class=1, flip_y=0.1, random_state=0)
+    X, y = make_classification(
+        400, 6, n_informative=5, n_redundant=0, n_classes=classes, n_clusters_per_class=1, flip_y=0.1, random_state=0
+    )
     machine = mc.SVC(probability=True).fit(X, y)
     grid = np.random.default_rng(1).standard_normal((5000, 6)) * 2
     p = machine.predict_proba(grid)
@@ -60,7 +63,9 @@ def test_separable_data_and_single_samples() -> None:
         assert np.isfinite(p).all()
         assert (p > 0).all()
     assert not hasattr(mc.SVC(), "predict_proba")
-    assert np.isfinite(mc.NuSVC(0.1, probability=True).fit(*load_iris(return_X_y=True)).predict_proba(load_iris().data)).all()
+    assert np.isfinite(
+        mc.NuSVC(0.1, probability=True).fit(*load_iris(return_X_y=True)).predict_proba(load_iris().data)
+    ).all()
 
 
 def test_sigmoids_recover_their_slopes() -> None:

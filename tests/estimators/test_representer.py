@@ -1,4 +1,6 @@
-"""Any convex loss over any kernel: against the machines that each loss has elsewhere, and the promises about ending and errors."""
+"""Any convex loss over any kernel: against the machines that each loss has elsewhere, and the promises about ending and
+errors.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import mercer as mc
-from mercer.losses import EpsilonInsensitive, Expectile, Hinge, Huber, Logistic, Loss, Multinomial, Pinball, Poisson, Squared
+from mercer.losses import (
+    EpsilonInsensitive,
+    Expectile,
+    Hinge,
+    Huber,
+    Logistic,
+    Loss,
+    Multinomial,
+    Pinball,
+    Poisson,
+    Squared,
+)
 
 MACHINES = [mc.RepresenterMachine(), mc.KernelHuber(), mc.KernelExpectile(), mc.KernelPoisson(), mc.KernelQuantile()]
 
@@ -49,14 +62,21 @@ EVERY = [
 
 def _targets(machine: Any, y: Any) -> Any:
     loss = machine._losses()[0]
-    return np.where(y > 2, 1.0, -1.0) if isinstance(loss, Logistic | Hinge) else np.round(np.abs(y)) if isinstance(loss, Poisson) else y
+    return (
+        np.where(y > 2, 1.0, -1.0)
+        if isinstance(loss, Logistic | Hinge)
+        else np.round(np.abs(y))
+        if isinstance(loss, Poisson)
+        else y
+    )
 
 
 def _named(machine: Any) -> str:
     return f"{type(machine).__name__}-{type(machine._losses()[0]).__name__}-{len(machine._losses())}"
 
 
-# -- the same as elsewhere ----------------------------------------------------------------------------------------------
+# -- the same as elsewhere
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.5, 5.0])
@@ -70,7 +90,9 @@ def test_hinge_and_tube_are_the_support_vector_machines(alpha: float) -> None:
     np.testing.assert_allclose(ours.predict(NEW), peer.decision_function(NEW), atol=1e-5)
     np.testing.assert_allclose(ours.predict(NEW), mc.SVC(C, K, tol=1e-9).fit(X, sign).decision_function(NEW), atol=1e-7)
     ours = mc.RepresenterMachine(EpsilonInsensitive(0.1), alpha, K).fit(X, y)
-    np.testing.assert_allclose(ours.predict(NEW), libsvm.SVR(C=C, epsilon=0.1, gamma=0.5, tol=1e-9).fit(X, y).predict(NEW), atol=1e-5)
+    np.testing.assert_allclose(
+        ours.predict(NEW), libsvm.SVR(C=C, epsilon=0.1, gamma=0.5, tol=1e-9).fit(X, y).predict(NEW), atol=1e-5
+    )
     np.testing.assert_allclose(ours.predict(NEW), mc.SVR(C, 0.1, K, tol=1e-9).fit(X, y).predict(NEW), atol=1e-7)
     assert ours.solver_ == "dual"
     assert len(ours.support_) < 120  # those inside the tube are not kept
@@ -84,7 +106,9 @@ def test_squares_are_ridge(intercept: bool) -> None:
     same = {"kernel": K, "fit_intercept": intercept}
     exact, half = (mc.KernelRidge(alpha, **same, tol=1e-12).fit(X, y, w).predict(NEW) for alpha in (0.3, 0.6))  # type: ignore[arg-type]
     np.testing.assert_allclose(mc.RepresenterMachine(None, 0.3, **same).fit(X, y, w).predict(NEW), exact, atol=1e-7)  # type: ignore[arg-type]
-    np.testing.assert_allclose(mc.RepresenterMachine(Squared(), 0.3, **same).fit(X, y, w).predict(NEW), exact, atol=1e-7)  # type: ignore[arg-type]
+    np.testing.assert_allclose(
+        mc.RepresenterMachine(Squared(), 0.3, **same).fit(X, y, w).predict(NEW), exact, atol=1e-7
+    )  # type: ignore[arg-type]
     np.testing.assert_allclose(mc.KernelHuber(0.3, 1e6, **same).fit(X, y, w).predict(NEW), half, atol=1e-6)  # type: ignore[arg-type]
     np.testing.assert_allclose(mc.KernelExpectile(0.3, 0.5, **same).fit(X, y, w).predict(NEW), half, atol=1e-6)  # type: ignore[arg-type]
 
@@ -173,7 +197,8 @@ def test_expectiles_are_in_order() -> None:
     assert 0.95 * r[r > 0].sum() == pytest.approx(-0.05 * r[r < 0].sum(), rel=1e-5)
 
 
-# -- quantiles ----------------------------------------------------------------------------------------------------------
+# -- quantiles
+# ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("tau", [0.05, 0.25, 0.5, 0.9])
@@ -210,7 +235,10 @@ def test_quantiles_never_cross() -> None:
     raw = machine._values(far)
     assert (np.diff(raw[:, order], axis=1) < 0).any()  # there was something to sort
     targets = np.random.default_rng(0).standard_normal(len(far)) + 2
-    total = [sum(float(np.sum(Pinball(t).value(targets, values[:, k]))) for k, t in enumerate(taus)) for values in (found, raw)]
+    total = [
+        sum(float(np.sum(Pinball(t).value(targets, values[:, k]))) for k, t in enumerate(taus))
+        for values in (found, raw)
+    ]
     assert total[0] <= total[1] + 1e-9
     for k, tau in enumerate(taus):
         alone = mc.KernelQuantile(tau, 0.05, K).fit(X, y)
@@ -225,7 +253,8 @@ def test_one_quantile_or_a_list() -> None:
     assert mc.KernelQuantile(np.array([0.2, 0.2]), kernel=K).fit(X, y).predict(NEW).shape == (30, 2)
 
 
-# -- weights, data of any kind ------------------------------------------------------------------------------------------
+# -- weights, data of any kind
+# ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("machine", EVERY, ids=_named)
@@ -249,7 +278,10 @@ def test_precomputed_is_the_kernel(machine: Any) -> None:
 
 def test_solvers_agree() -> None:
     X, y = _data()
-    every = {s: mc.KernelHuber(0.1, 0.3, mc.Polynomial(2), solver=s).fit(X, y) for s in ("auto", "woodbury", "cholesky", "cg")}
+    every = {
+        s: mc.KernelHuber(0.1, 0.3, mc.Polynomial(2), solver=s).fit(X, y)
+        for s in ("auto", "woodbury", "cholesky", "cg")
+    }
     assert [m.solver_ for m in every.values()] == ["newton-woodbury", "newton-woodbury", "newton-cholesky", "newton-cg"]
     for machine in every.values():
         np.testing.assert_allclose(machine.predict(NEW), every["auto"].predict(NEW), atol=1e-5)
@@ -257,7 +289,8 @@ def test_solvers_agree() -> None:
         assert mc.RepresenterMachine(None, 0.1, mc.Polynomial(2), solver=solver).fit(X, y).solver_ == solver
 
 
-# -- losses of one's own ------------------------------------------------------------------------------------------------
+# -- losses of one's own
+# ------------------------------------------------------------------------------------------------
 
 
 class LogCosh(Loss):
@@ -301,7 +334,9 @@ def test_a_loss_of_ones_own() -> None:
 def test_a_subclass_of_squares_is_its_own_loss() -> None:
     X, y = _data()
     doubled = mc.RepresenterMachine(Doubled(), 0.4, K).fit(X, y)
-    np.testing.assert_allclose(doubled.predict(NEW), mc.KernelRidge(0.2, K, tol=1e-12).fit(X, y).predict(NEW), atol=1e-6)
+    np.testing.assert_allclose(
+        doubled.predict(NEW), mc.KernelRidge(0.2, K, tol=1e-12).fit(X, y).predict(NEW), atol=1e-6
+    )
 
 
 def test_a_loss_of_several_outputs_is_solved_or_refused() -> None:
@@ -313,12 +348,20 @@ def test_a_loss_of_several_outputs_is_solved_or_refused() -> None:
     except (ValueError, TypeError) as refused:
         assert "Multinomial" in str(refused) or "outputs" in str(refused)  # noqa: PT017
     else:
-        np.testing.assert_allclose(machine.predict(NEW), mc.KernelLogistic(0.2, K).fit(X, codes).predict_proba(NEW), atol=1e-6)
+        np.testing.assert_allclose(
+            machine.predict(NEW), mc.KernelLogistic(0.2, K).fit(X, codes).predict_proba(NEW), atol=1e-6
+        )
 
 
-# -- ends, and says why -------------------------------------------------------------------------------------------------
+# -- ends, and says why
+# -------------------------------------------------------------------------------------------------
 
-HARD = [mc.KernelHuber(1e-4, 0.05, K), mc.KernelPoisson(1e-4, K), mc.RepresenterMachine(Logistic(), 1e-4, K), mc.KernelQuantile([0.2, 0.6], 1e-4, K)]
+HARD = [
+    mc.KernelHuber(1e-4, 0.05, K),
+    mc.KernelPoisson(1e-4, K),
+    mc.RepresenterMachine(Logistic(), 1e-4, K),
+    mc.KernelQuantile([0.2, 0.6], 1e-4, K),
+]
 
 
 @pytest.mark.parametrize("machine", HARD, ids=_named)
@@ -333,7 +376,9 @@ def test_limits_are_reported(machine: Any, limit: dict[str, Any], reason: str) -
     assert limited.stop_reason_ == reason
     assert not limited.converged_
     assert limited.gap_ > limited.tol
-    assert limited.n_iter_ == len(machine._losses()) if reason == "max_iter" else limited.n_iter_ <= len(machine._losses())
+    assert (
+        limited.n_iter_ == len(machine._losses()) if reason == "max_iter" else limited.n_iter_ <= len(machine._losses())
+    )
     assert np.isfinite(limited.predict(NEW)).all()
     whole = machine.fit(X, y)
     assert whole.converged_
@@ -370,7 +415,10 @@ def test_progress_may_stop_and_interrupts_are_kept(machine: Any) -> None:
 def test_an_indefinite_kernel_is_not_an_internal_error() -> None:
     """A warning or an error that names the kernel, as a ridge gives; not the number of a pivot."""
     X, y = _data()
-    for machine in (mc.RepresenterMachine(None, 1e-3, mc.Sigmoid(1.0, -1.0)), mc.KernelHuber(1e-3, 0.5, mc.Sigmoid(1.0, -1.0))):
+    for machine in (
+        mc.RepresenterMachine(None, 1e-3, mc.Sigmoid(1.0, -1.0)),
+        mc.KernelHuber(1e-3, 0.5, mc.Sigmoid(1.0, -1.0)),
+    ):
         with warnings.catch_warnings(record=True) as found:
             warnings.simplefilter("always")
             try:

@@ -1,4 +1,6 @@
-"""Kernel ridge regression against scikit-learn, against refitting without each sample, and the promises about weights, gaps and errors."""
+"""Kernel ridge regression against scikit-learn, against refitting without each sample, and the promises about weights,
+gaps and errors.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
 def _data(n: int = 100, outputs: int = 0, seed: int = 0) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3))
-    Y = np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2, X[:, 2] - X[:, 0]]) + 0.1 * rng.standard_normal((n, 3)) + 1.0
+    Y = (
+        np.column_stack([np.sin(2 * X[:, 0]), X[:, 1] ** 2, X[:, 2] - X[:, 0]])
+        + 0.1 * rng.standard_normal((n, 3))
+        + 1.0
+    )
     return X, Y[:, :outputs] if outputs else Y[:, 0]
 
 
@@ -48,7 +54,8 @@ def _weights(n: int, seed: int = 3) -> Any:
     return np.random.default_rng(seed).uniform(0.1, 3.0, n)
 
 
-# -- the same as elsewhere ----------------------------------------------------------------------------------------------
+# -- the same as elsewhere
+# ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("outputs", [0, 3])
@@ -111,7 +118,8 @@ def test_solvers_agree() -> None:
         np.testing.assert_allclose(machine.predict(NEW), every["eigen"].predict(NEW), atol=1e-9)
 
 
-# -- weights ------------------------------------------------------------------------------------------------------------
+# -- weights
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [K, mc.Gaussian(), mc.Polynomial(2)], ids=str)
@@ -129,7 +137,8 @@ def test_weights_are_repetitions_and_zero_is_absence(k: Any, intercept: bool) ->
     np.testing.assert_array_equal(one.support_, np.flatnonzero(w))
 
 
-# -- several outputs ----------------------------------------------------------------------------------------------------
+# -- several outputs
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [K, mc.Polynomial(2)], ids=str)
@@ -145,10 +154,14 @@ def test_each_output_its_own_ridge(k: Any) -> None:
     several = mc.KernelRidge(ridges, k).fit(X, many)
     assert several.solver_ == "eigen"
     for t in (0, 5, 11):
-        np.testing.assert_allclose(several.predict(NEW)[:, t], mc.KernelRidge(ridges[t], k).fit(X, many[:, t]).predict(NEW), atol=1e-7)
+        np.testing.assert_allclose(
+            several.predict(NEW)[:, t], mc.KernelRidge(ridges[t], k).fit(X, many[:, t]).predict(NEW), atol=1e-7
+        )
     std = mc.KernelRidge([0.01, 1.0, 0.01], k).fit(X, Y).predict(NEW, return_std=True)[1]
     assert std.shape == (25, 3)
-    np.testing.assert_allclose(std[:, 1], mc.KernelRidge(1.0, k).fit(X, Y[:, 1]).predict(NEW, return_std=True)[1], atol=1e-10)
+    np.testing.assert_allclose(
+        std[:, 1], mc.KernelRidge(1.0, k).fit(X, Y[:, 1]).predict(NEW, return_std=True)[1], atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("k", [K, mc.Polynomial(2)], ids=str)
@@ -186,12 +199,15 @@ def test_shapes() -> None:
     assert machine.loo_residuals_.shape == (100, 1)
 
 
-# -- no ridge -----------------------------------------------------------------------------------------------------------
+# -- no ridge
+# -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("intercept", [True, False])
 def test_no_ridge_is_least_squares_of_minimum_norm(intercept: bool) -> None:
-    """On features: lstsq, of which the bias is not counted in the norm. With copied columns there are many solutions."""
+    """On features: lstsq, of which the bias is not counted in the norm. With copied columns there are many
+    solutions.
+    """
     X, y = _data()
     X = np.column_stack([X, X[:, 0], X.sum(axis=1)])
     machine = mc.KernelRidge(0.0, mc.Linear(), fit_intercept=intercept).fit(X, y)
@@ -207,7 +223,8 @@ def test_no_ridge_interpolates() -> None:
     np.testing.assert_allclose(mc.KernelRidge(0.0, mc.Laplacian(1.0)).fit(X, y).predict(X), y, atol=1e-8)
 
 
-# -- uncertainty --------------------------------------------------------------------------------------------------------
+# -- uncertainty
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("weighted", [True, False])
@@ -217,7 +234,10 @@ def test_the_uncertainty_is_a_gaussian_process(weighted: bool) -> None:
     pairs = [(K, RBF(1.0)), (mc.Linear() + 4.0 * mc.Constant(), DotProduct(2.0))]
     for k, theirs in pairs:
         peer = GaussianProcessRegressor(theirs, alpha=0.2 / w, optimizer=None).fit(X, y)
-        for machine in (mc.KernelRidge(0.2, k, fit_intercept=False, tol=1e-12), mc.KernelRidgeCV([0.2], k, fit_intercept=False)):
+        for machine in (
+            mc.KernelRidge(0.2, k, fit_intercept=False, tol=1e-12),
+            mc.KernelRidgeCV([0.2], k, fit_intercept=False),
+        ):
             for new in (NEW, NEW[:1], X[:3]):
                 mean, std = machine.fit(X, y, w).predict(new, return_std=True)
                 expected, sure = peer.predict(new, return_std=True)
@@ -226,13 +246,17 @@ def test_the_uncertainty_is_a_gaussian_process(weighted: bool) -> None:
 
 
 def test_the_uncertainty_is_in_the_units_of_y() -> None:
-    """As of scikit-learn's process with covariance s·k and noise s·λ, at the s of largest likelihood; another scale of y is one of the answer."""
+    """As of scikit-learn's process with covariance s·k and noise s·λ, at the s of largest likelihood; another scale of
+    y is one of the answer.
+    """
     X, y = _data()
     machine = mc.KernelRidge(0.2, K, fit_intercept=False, tol=1e-12).fit(X, y)
 
     def loss(log_scale: float) -> float:
         scale = float(np.exp(log_scale))
-        process = GaussianProcessRegressor(ConstantKernel(scale) * RBF(1.0), alpha=0.2 * scale, optimizer=None).fit(X, y)
+        process = GaussianProcessRegressor(ConstantKernel(scale) * RBF(1.0), alpha=0.2 * scale, optimizer=None).fit(
+            X, y
+        )
         return -float(process.log_marginal_likelihood_value_)
 
     scale = float(np.exp(minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10}).x))
@@ -240,9 +264,14 @@ def test_the_uncertainty_is_in_the_units_of_y() -> None:
     peer = GaussianProcessRegressor(ConstantKernel(scale) * RBF(1.0), alpha=0.2 * scale, optimizer=None).fit(X, y)
     sure = peer.predict(NEW, return_std=True)[1]
     np.testing.assert_allclose(machine.predict(NEW, return_std=True)[1], sure, rtol=1e-5)
-    np.testing.assert_allclose(machine.predict(NEW, return_std=True, include_noise=True)[1], np.sqrt(sure**2 + 0.2 * scale), rtol=1e-5)
+    np.testing.assert_allclose(
+        machine.predict(NEW, return_std=True, include_noise=True)[1], np.sqrt(sure**2 + 0.2 * scale), rtol=1e-5
+    )
     for intercept in (True, False):
-        one, other = (mc.KernelRidge(0.2, K, fit_intercept=intercept, tol=1e-12).fit(X, c * y).predict(NEW, return_std=True)[1] for c in (1.0, 1e6))
+        one, other = (
+            mc.KernelRidge(0.2, K, fit_intercept=intercept, tol=1e-12).fit(X, c * y).predict(NEW, return_std=True)[1]
+            for c in (1.0, 1e6)
+        )
         np.testing.assert_allclose(other, 1e6 * one, rtol=1e-6)
 
 
@@ -261,7 +290,9 @@ def test_intervals_from_the_uncertainty_cover_what_they_promise() -> None:
 
 
 def test_the_uncertainty_of_an_interpolation_is_told_or_refused() -> None:
-    """alpha = 0 and fewer features than samples: no noise is left, so that f is known everywhere; never an internal error."""
+    """alpha = 0 and fewer features than samples: no noise is left, so that f is known everywhere; never an internal
+    error.
+    """
     X, y = _data()
     for k in (mc.Linear(), mc.Polynomial(2)):
         machine = mc.KernelRidge(0.0, k).fit(np.column_stack([X, X[:, 0]]), y)
@@ -281,12 +312,15 @@ def test_uncertainty_survives_a_copy_and_a_second_fit() -> None:
     again = pickle.loads(pickle.dumps(machine))
     np.testing.assert_array_equal(again.predict(NEW, return_std=True)[1], std)
     other = machine.fit(X[:30], y[:30]).predict(NEW, return_std=True)[1]
-    np.testing.assert_allclose(other, mc.KernelRidge(0.2, K).fit(X[:30], y[:30]).predict(NEW, return_std=True)[1], atol=1e-14)
+    np.testing.assert_allclose(
+        other, mc.KernelRidge(0.2, K).fit(X[:30], y[:30]).predict(NEW, return_std=True)[1], atol=1e-14
+    )
     unit = np.sqrt(machine.signal_variance_ / again.signal_variance_)
     assert (other > std * unit - 1e-12).all()  # fewer samples, less is known
 
 
-# -- data of any kind ---------------------------------------------------------------------------------------------------
+# -- data of any kind
+# ---------------------------------------------------------------------------------------------------
 
 
 def test_precomputed_is_the_kernel() -> None:
@@ -296,7 +330,10 @@ def test_precomputed_is_the_kernel() -> None:
     w = np.arange(100) % 3
     direct, given = mc.KernelRidge(0.3, K).fit(X, Y, w), mc.KernelRidge(0.3, "precomputed").fit(K(X), Y, w)
     np.testing.assert_allclose(given.predict(K(NEW, X)), direct.predict(NEW), atol=1e-10)
-    best, chosen = mc.KernelRidgeCV([0.01, 0.1, 1.0], K).fit(X, Y, w), mc.KernelRidgeCV([0.01, 0.1, 1.0], "precomputed").fit(K(X), Y, w)
+    best, chosen = (
+        mc.KernelRidgeCV([0.01, 0.1, 1.0], K).fit(X, Y, w),
+        mc.KernelRidgeCV([0.01, 0.1, 1.0], "precomputed").fit(K(X), Y, w),
+    )
     assert best.alpha_ == chosen.alpha_
     np.testing.assert_allclose(chosen.predict(K(NEW, X)), best.predict(NEW), atol=1e-9)
     np.testing.assert_allclose(chosen.loo_residuals_, best.loo_residuals_, atol=1e-9)
@@ -343,7 +380,9 @@ def test_sparse_is_dense() -> None:
                 dense, thin = clone(machine).fit(X, y), clone(machine).fit(sparse.csr_matrix(X), y)
                 np.testing.assert_allclose(thin.predict(sparse.csr_matrix(X[:9])), dense.predict(X[:9]), atol=1e-9)
                 expected = dense.predict(X[:9], return_std=True)[1]
-                np.testing.assert_allclose(thin.predict(sparse.csr_matrix(X[:9]), return_std=True)[1], expected, atol=1e-8)
+                np.testing.assert_allclose(
+                    thin.predict(sparse.csr_matrix(X[:9]), return_std=True)[1], expected, atol=1e-8
+                )
 
 
 def test_single_precision() -> None:
@@ -352,7 +391,9 @@ def test_single_precision() -> None:
     assert single.support_vectors_.dtype == np.float32
     assert single.converged_
     np.testing.assert_allclose(single.predict(NEW.astype(np.float32)), double.predict(NEW), atol=1e-4)
-    np.testing.assert_allclose(single.predict(NEW.astype(np.float32), return_std=True)[1], double.predict(NEW, return_std=True)[1], atol=1e-4)
+    np.testing.assert_allclose(
+        single.predict(NEW.astype(np.float32), return_std=True)[1], double.predict(NEW, return_std=True)[1], atol=1e-4
+    )
 
 
 def test_little_memory() -> None:
@@ -364,12 +405,15 @@ def test_little_memory() -> None:
 
 def test_in_a_search() -> None:
     X, y = _data()
-    search = GridSearchCV(mc.KernelRidge(kernel=mc.Gaussian(0.5)), {"alpha": [1e-3, 0.1, 1e3], "kernel__gamma": [0.1, 0.5]}, cv=3).fit(X, y)
+    search = GridSearchCV(
+        mc.KernelRidge(kernel=mc.Gaussian(0.5)), {"alpha": [1e-3, 0.1, 1e3], "kernel__gamma": [0.1, 0.5]}, cv=3
+    ).fit(X, y)
     assert search.best_params_["alpha"] < 1e3
     assert search.best_score_ > 0.5
 
 
-# -- says what is wrong -------------------------------------------------------------------------------------------------
+# -- says what is wrong
+# -------------------------------------------------------------------------------------------------
 
 
 def test_an_indefinite_matrix_is_named_with_its_eigenvalue() -> None:
@@ -381,8 +425,11 @@ def test_an_indefinite_matrix_is_named_with_its_eigenvalue() -> None:
             machine = mc.KernelRidge(0.1, "precomputed", fit_intercept=intercept).fit(S, y)
         M = np.ones((101, 101))
         M[:100, :100], M[100, 100] = S + 0.1 * np.eye(100), 0.0
-        exact = np.linalg.solve(M, np.append(y, 0.0)) if intercept else np.append(np.linalg.solve(M[:100, :100], y), 0.0)
-        np.testing.assert_allclose(machine.predict(S), S @ exact[:100] + exact[100], atol=1e-7)  # the system is solved nevertheless
+        exact = (
+            np.linalg.solve(M, np.append(y, 0.0)) if intercept else np.append(np.linalg.solve(M[:100, :100], y), 0.0)
+        )
+        # the system is solved nevertheless
+        np.testing.assert_allclose(machine.predict(S), S @ exact[:100] + exact[100], atol=1e-7)
     mc.KernelRidge(0.8, "precomputed").fit(S, y)  # a ridge above it: no warning
 
 
@@ -466,7 +513,8 @@ def test_errors_of_data() -> None:
         mc.KernelRidgeCV().fit(X[:1], Y[:1])
 
 
-# -- choosing the ridge -------------------------------------------------------------------------------------------------
+# -- choosing the ridge
+# -------------------------------------------------------------------------------------------------
 
 
 def _brute(X: Any, Y: Any, w: Any, alpha: float, k: Any, intercept: bool) -> Any:
@@ -499,7 +547,11 @@ def test_leaving_one_out_is_fitting_without_it(k: Any, weighted: bool, intercept
     assert machine.best_score_ == pytest.approx(np.mean(scores, axis=1).max(), rel=1e-8)
     np.testing.assert_allclose(machine.loo_residuals_, brute[best], rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(machine.loo_predictions_, Y - brute[best], rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(machine.predict(NEW), mc.KernelRidge(best, k, fit_intercept=intercept, tol=1e-12).fit(X, Y, w).predict(NEW), atol=1e-8)
+    np.testing.assert_allclose(
+        machine.predict(NEW),
+        mc.KernelRidge(best, k, fit_intercept=intercept, tol=1e-12).fit(X, Y, w).predict(NEW),
+        atol=1e-8,
+    )
 
 
 def test_two_hundred_samples() -> None:
@@ -593,21 +645,27 @@ def test_duplicates_are_left_out_together() -> None:
         rest = copies != i
         alone = mc.KernelRidge(0.05, K, tol=1e-13).fit(X[copies][rest], y[copies][rest])
         np.testing.assert_allclose(machine.loo_residuals_[copies == i], y[i] - alone.predict(X[[i]])[0], rtol=1e-8)
-    np.testing.assert_allclose(machine.predict(NEW), mc.KernelRidge(0.05, K, tol=1e-13).fit(X[copies], y[copies]).predict(NEW), atol=1e-9)
+    np.testing.assert_allclose(
+        machine.predict(NEW), mc.KernelRidge(0.05, K, tol=1e-13).fit(X[copies], y[copies]).predict(NEW), atol=1e-9
+    )
 
 
 def test_equal_points_with_other_labels_are_samples_of_their_own() -> None:
     X, y = _data(30)
     X, y = np.vstack([X, X[:3]]), np.concatenate([y, y[:3] + 1.0])
     machine = mc.KernelRidgeCV([0.05], K).fit(X, y)
-    np.testing.assert_allclose(machine.loo_residuals_, _brute(X, y[:, None], np.ones(33), 0.05, K, True)[:, 0], rtol=1e-8)
+    np.testing.assert_allclose(
+        machine.loo_residuals_, _brute(X, y[:, None], np.ones(33), 0.05, K, True)[:, 0], rtol=1e-8
+    )
 
 
 def test_samples_without_weight_have_no_residual() -> None:
     X, y = _data(50)
     w = np.where(np.arange(50) % 5 == 0, 0.0, 1.0)
     machine = mc.KernelRidgeCV([0.1], K).fit(X, y, w)
-    np.testing.assert_allclose(machine.loo_residuals_, mc.KernelRidgeCV([0.1], K).fit(X[w > 0], y[w > 0]).loo_residuals_, atol=1e-12)
+    np.testing.assert_allclose(
+        machine.loo_residuals_, mc.KernelRidgeCV([0.1], K).fit(X[w > 0], y[w > 0]).loo_residuals_, atol=1e-12
+    )
 
 
 def test_progress_is_told_of_each_kernel_and_may_stop() -> None:
@@ -622,7 +680,9 @@ def test_progress_is_told_of_each_kernel_and_may_stop() -> None:
 
 
 @pytest.mark.parametrize(
-    "machine", [mc.SVR(), mc.KernelRidge(), mc.KernelRidgeCV(), mc.KernelHuber(), mc.KernelQuantile()], ids=lambda m: type(m).__name__
+    "machine",
+    [mc.SVR(), mc.KernelRidge(), mc.KernelRidgeCV(), mc.KernelHuber(), mc.KernelQuantile()],
+    ids=lambda m: type(m).__name__,
 )
 def test_targets_are_checked_for_tables_too(machine: Any) -> None:
     frame = pl.DataFrame({"a": np.arange(20.0), "b": np.arange(20.0) ** 2})
@@ -659,4 +719,6 @@ def test_equal_samples_are_equal_in_any_container() -> None:
 
 def test_all_ridges_beyond_the_memory_are_refused_before_work() -> None:
     with pytest.raises(MemoryError, match="KernelSearchCV"):
-        mc.KernelRidgeCV(compute=mc.Compute(memory="1MB")).fit(np.random.default_rng(0).standard_normal((300, 2)), np.arange(300.0))
+        mc.KernelRidgeCV(compute=mc.Compute(memory="1MB")).fit(
+            np.random.default_rng(0).standard_normal((300, 2)), np.arange(300.0)
+        )

@@ -1,4 +1,6 @@
-"""Support vector machines against libsvm, scikit-learn's contract, and the promises about ending, weights and errors."""
+"""Support vector machines against libsvm, scikit-learn's contract, and the promises about ending, weights and
+errors.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,13 @@ MACHINES = [mc.SVC(), mc.NuSVC(0.2), mc.SVR(), mc.NuSVR(), mc.OneClassSVM(), mc.
 def _expected(estimator: Any) -> dict[str, str]:
     """Checks that a configuration cannot pass, and why."""
     if isinstance(estimator, mc.NuSVC):
-        return {"check_class_weight_classifiers": "classes of such different weights have no ν: it is a share of both alike"}
+        return {
+            "check_class_weight_classifiers": "classes of such different weights have no ν: it is a share of both alike"
+        }
     if estimator.kernel == "precomputed":
-        return {"check_estimators_nan_inf": "a matrix of the wrong width is named as that, before what is missing in it"}
+        return {
+            "check_estimators_nan_inf": "a matrix of the wrong width is named as that, before what is missing in it"
+        }
     if getattr(estimator, "contamination", None) is not None:
         ties = "where all samples lie on the edge, rounding chooses the ones to reject"
         return {f"check_sample_weight_equivalence_on_{kind}_data": ties for kind in ("dense", "sparse")}
@@ -54,7 +60,12 @@ def _data(n: int = 300, classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
 
 # -- against libsvm ---------------------------------------------------------------------------------------------------
 
-CELLS = [(data, C, gamma) for data in ("mixed", "noise", "iris", "rings") for C in (1e-3, 1e-1, 1.0, 1e2, 1e5) for gamma in (0.02, 0.2, 2.0)]
+CELLS = [
+    (data, C, gamma)
+    for data in ("mixed", "noise", "iris", "rings")
+    for C in (1e-3, 1e-1, 1.0, 1e2, 1e5)
+    for gamma in (0.02, 0.2, 2.0)
+]
 
 
 def _cell(name: str) -> tuple[Any, Any]:
@@ -122,14 +133,19 @@ def test_regression_is_libsvms(C: float) -> None:
 def test_nu_classification_is_libsvms(nu: float) -> None:
     X, y = _data()
     ours, peer = mc.NuSVC(nu, mc.Gaussian(0.2), tol=1e-6).fit(X, y), libsvm.NuSVC(nu=nu, gamma=0.2, tol=1e-7).fit(X, y)
-    np.testing.assert_allclose(ours.decision_function(X), peer.decision_function(X), atol=2e-3 * np.abs(peer.decision_function(X)).max())
+    np.testing.assert_allclose(
+        ours.decision_function(X), peer.decision_function(X), atol=2e-3 * np.abs(peer.decision_function(X)).max()
+    )
 
 
 def test_weights_are_repetitions() -> None:
     X, y = _data(120)
     w = np.random.default_rng(0).integers(0, 4, 120)
     for machine in (mc.SVC(5.0), mc.NuSVC(0.3), mc.SVR(2.0), mc.NuSVR(0.4)):
-        one, other = machine.__class__(**machine.get_params(deep=False)).fit(X, y, sample_weight=w), machine.fit(np.repeat(X, w, 0), np.repeat(y, w))
+        one, other = (
+            machine.__class__(**machine.get_params(deep=False)).fit(X, y, sample_weight=w),
+            machine.fit(np.repeat(X, w, 0), np.repeat(y, w)),
+        )
         f = "decision_function" if hasattr(one, "decision_function") else "predict"
         np.testing.assert_allclose(getattr(one, f)(X), getattr(other, f)(X), atol=1e-7)
 
@@ -137,11 +153,15 @@ def test_weights_are_repetitions() -> None:
 def test_class_weights_are_prices() -> None:
     X, y = _data(150)
     weights = np.where(y == 1, 7.0, 1.0)
-    one, other = mc.SVC(class_weight={1: 7.0}).fit(X, y), mc.SVC(kernel=mc.Gaussian().bind(X)).fit(X, y, sample_weight=weights)
+    one, other = (
+        mc.SVC(class_weight={1: 7.0}).fit(X, y),
+        mc.SVC(kernel=mc.Gaussian().bind(X)).fit(X, y, sample_weight=weights),
+    )
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-9)
     balanced = mc.SVC(class_weight="balanced").fit(X, y)
     np.testing.assert_allclose(
-        balanced.decision_function(X), mc.SVC(class_weight={0: 75 / (y == 0).sum(), 1: 75 / (y == 1).sum()}).fit(X, y).decision_function(X)
+        balanced.decision_function(X),
+        mc.SVC(class_weight={0: 75 / (y == 0).sum(), 1: 75 / (y == 1).sum()}).fit(X, y).decision_function(X),
     )
 
 
@@ -182,7 +202,11 @@ def test_labels_of_any_kind() -> None:
     machine = mc.SVC().fit(X, names)
     assert list(machine.classes_) == ["a", "b", "c"]
     assert set(machine.predict(X)) <= set(names)
-    for wrapped in (VotingClassifier([("a", mc.SVC())]), StackingClassifier([("a", mc.SVC())], cv=2), OneVsRestClassifier(mc.SVC())):
+    for wrapped in (
+        VotingClassifier([("a", mc.SVC())]),
+        StackingClassifier([("a", mc.SVC())], cv=2),
+        OneVsRestClassifier(mc.SVC()),
+    ):
         assert wrapped.fit(X, names).score(X, names) > 0.7
 
 
@@ -221,7 +245,9 @@ def test_a_dear_kernel_is_asked_as_little_as_can_be() -> None:
     CountingGaussian.calls = 0
     machine.predict(X[:10])
     assert CountingGaussian.calls == 10 * len(machine.support_)
-    np.testing.assert_allclose(machine.decision_function(X), mc.SVC(1.0, mc.Gaussian(0.5)).fit(X, y).decision_function(X), atol=1e-7)
+    np.testing.assert_allclose(
+        machine.decision_function(X), mc.SVC(1.0, mc.Gaussian(0.5)).fit(X, y).decision_function(X), atol=1e-7
+    )
 
 
 def test_precomputed() -> None:
@@ -235,10 +261,14 @@ def test_precomputed() -> None:
     w = np.arange(100) % 3
     weighted = mc.SVC(kernel="precomputed").fit(K[:100, :100], y[:100], sample_weight=w)
     np.testing.assert_allclose(
-        weighted.decision_function(K[100:, :100]), mc.SVC(kernel=k).fit(X[:100], y[:100], w).decision_function(X[100:]), atol=1e-8
+        weighted.decision_function(K[100:, :100]),
+        mc.SVC(kernel=k).fit(X[:100], y[:100], w).decision_function(X[100:]),
+        atol=1e-8,
     )
     objects = mc.SVC(kernel=mc.Precomputed(K)).fit(np.arange(100), y[:100])
-    np.testing.assert_allclose(objects.decision_function(np.arange(100, 150)), direct.decision_function(X[100:]), atol=1e-8)
+    np.testing.assert_allclose(
+        objects.decision_function(np.arange(100, 150)), direct.decision_function(X[100:]), atol=1e-8
+    )
     assert cross_val_score(mc.SVC(kernel="precomputed"), K, y).mean() > 0.6
 
 
@@ -251,7 +281,9 @@ def test_tables_and_precision() -> None:
     assert mc.SVC(kernel=mixed).fit(frame, y).score(frame, y) > 0.6
     single = mc.SVC().fit(X.astype(np.float32), y)
     assert single.support_vectors_.dtype == np.float32
-    np.testing.assert_allclose(single.decision_function(X.astype(np.float32)), mc.SVC().fit(X, y).decision_function(X), atol=5e-3)
+    np.testing.assert_allclose(
+        single.decision_function(X.astype(np.float32)), mc.SVC().fit(X, y).decision_function(X), atol=5e-3
+    )
 
 
 # -- ends, and says why -----------------------------------------------------------------------------------------------
@@ -271,7 +303,9 @@ def test_an_asymmetric_matrix_is_named() -> None:
     (message,) = _caught(machine := mc.SVC(kernel="precomputed"), K, y)
     assert "not symmetric" in message
     assert machine.converged_
-    assert any("not symmetric" in m for m in _caught(mc.SVC(kernel="precomputed"), rng.standard_normal((100, 100)), y[:100]))
+    assert any(
+        "not symmetric" in m for m in _caught(mc.SVC(kernel="precomputed"), rng.standard_normal((100, 100)), y[:100])
+    )
 
 
 def test_large_values_and_a_large_price_converge() -> None:
@@ -301,7 +335,15 @@ def test_each_cause_has_its_message() -> None:
     assert not any("standardise" in m for cause, messages in causes.items() for m in messages if cause != "standardise")
 
 
-KERNELS = [mc.Linear(), mc.Polynomial(3), mc.Gaussian(), mc.Gaussian(1.0), mc.Laplacian(), mc.Sigmoid(0.5, -1.0), mc.Matern(1.0, 1.5)]
+KERNELS = [
+    mc.Linear(),
+    mc.Polynomial(3),
+    mc.Gaussian(),
+    mc.Gaussian(1.0),
+    mc.Laplacian(),
+    mc.Sigmoid(0.5, -1.0),
+    mc.Matern(1.0, 1.5),
+]
 
 
 @settings(max_examples=300, deadline=None)
@@ -315,7 +357,9 @@ KERNELS = [mc.Linear(), mc.Polynomial(3), mc.Gaussian(), mc.Gaussian(1.0), mc.La
     noise=st.sampled_from([0.0, 0.1, 0.5]),
     seed=st.integers(0, 5),
 )
-def test_every_fit_ends_with_the_truth(k: Any, C: float, scale: float, n: int, duplicates: bool, constant: bool, noise: float, seed: int) -> None:
+def test_every_fit_ends_with_the_truth(
+    k: Any, C: float, scale: float, n: int, duplicates: bool, constant: bool, noise: float, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 3))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
@@ -497,7 +541,9 @@ def test_a_tenth_of_the_support_vectors(classes: int) -> None:
     assert machine.compress(10**6).support_.shape == machine.support_.shape
     np.testing.assert_allclose(machine.compress(10**6).decision_function(X[:50]), machine.decision_function(X[:50]))
     with pytest.raises(ValueError, match="at least one"):
-        machine.function_.compressed(0) if classes == 2 else mc.RKHSFunction(mc.Linear(), X[:5], np.ones(5)).compressed(0)
+        machine.function_.compressed(0) if classes == 2 else mc.RKHSFunction(mc.Linear(), X[:5], np.ones(5)).compressed(
+            0
+        )
 
 
 def test_blocks_of_rows_do_not_change_a_prediction() -> None:
@@ -510,13 +556,18 @@ def test_blocks_of_rows_do_not_change_a_prediction() -> None:
 
 
 def test_many_alike_and_a_large_price() -> None:
-    """Few features, labels that contradict each other, coefficients far beyond what float32 resolves: it ends at the gap, along a path too."""
+    """Few features, labels that contradict each other, coefficients far beyond what float32 resolves: it ends at the
+    gap, along a path too.
+    """
     for seed in range(6):
         rng = np.random.default_rng(seed)
         phi = rng.poisson(rng.exponential(3.0, 12), (280, 12)) + 1e-3
         phi = phi / np.linalg.norm(phi, axis=1, keepdims=True)
         K, y = phi @ phi.T, (phi[:, 0] + rng.normal(0, 0.5, 280) > phi[:, 1]).astype(int)
-        for machine in [mc.SVC(kernel="precomputed", C=1000.0).fit(K, y), *mc.SVC(kernel="precomputed").path(K, y, [1.0, 100.0, 1000.0])]:
+        for machine in [
+            mc.SVC(kernel="precomputed", C=1000.0).fit(K, y),
+            *mc.SVC(kernel="precomputed").path(K, y, [1.0, 100.0, 1000.0]),
+        ]:
             assert machine.converged_, (seed, machine.C)
             assert machine.gap_ <= machine.tol
 
@@ -525,7 +576,9 @@ def test_many_alike_and_a_large_price() -> None:
 
 
 class _Inner:
-    """A function as a kernel; of lists and sparse tables too. It prints alike in every process, as a plain function does not."""
+    """A function as a kernel; of lists and sparse tables too. It prints alike in every process, as a plain function
+    does not.
+    """
 
     def __call__(self, X: Any, Z: Any) -> Any:
         return (X if hasattr(X, "T") else np.asarray(X)) @ (Z if hasattr(Z, "T") else np.asarray(Z)).T
@@ -565,7 +618,9 @@ OTHERS = [
 def _check(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.filterwarnings("ignore", message=".*(reduced convex hulls|origin of feature space|matrix is indefinite)")
+        warnings.filterwarnings(
+            "ignore", message=".*(reduced convex hulls|origin of feature space|matrix is indefinite)"
+        )
         check(estimator)
 
 

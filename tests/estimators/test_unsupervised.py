@@ -77,30 +77,54 @@ def test_vectors_back_from_a_file(machine: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["KernelPCA", "KernelKMeans", "KernelPCANovelty"])
 def test_threads_do_not_change_a_bit(name: str) -> None:
     X = _table(1500)
-    found = [_answer(MACHINES[name](mc.Gaussian(0.3)).set_params(compute=mc.Compute(threads=t)).fit(X), X) for t in (1, 2, 3)]
+    found = [
+        _answer(MACHINES[name](mc.Gaussian(0.3)).set_params(compute=mc.Compute(threads=t)).fit(X), X) for t in (1, 2, 3)
+    ]
     np.testing.assert_array_equal(found[0], found[1])
     np.testing.assert_array_equal(found[0], found[2])
 
 
-# -- weights of any size, and on their way ------------------------------------------------------------------------------
+# -- weights of any size, and on their way
+# ------------------------------------------------------------------------------
 
 SIZES = [1e-300, 1e-100, 1e-10, 1e10, 1e100, 1e300]
 BY_WEIGHT: dict[str, tuple[Any, Any]] = {  # and what of it does not depend on the size of all weights
     "PCA": (lambda: mc.PCA(2), lambda m, X: (m.transform(X), m.explained_variance_ratio_)),
-    "KernelPCA": (lambda: mc.KernelPCA(2, mc.Gaussian(0.1)), lambda m, X: (m.transform(X), m.explained_variance_, m.inverse_transform(X[:, :2]))),
-    "KernelPCA, data-driven": (lambda: mc.KernelPCA(2, pre_image="ridge"), lambda m, X: (m.transform(X), m.inverse_transform(X[:, :2]))),
-    "KernelPCANovelty": (lambda: mc.KernelPCANovelty(2, mc.Gaussian(0.1)), lambda m, X: (m.score_samples(X), m.offset_, m.predict(X))),
-    "KernelHebbian": (lambda: mc.KernelHebbian(2, mc.Gaussian(0.1)), lambda m, X: (m.transform(X), m.explained_variance_)),
+    "KernelPCA": (
+        lambda: mc.KernelPCA(2, mc.Gaussian(0.1)),
+        lambda m, X: (m.transform(X), m.explained_variance_, m.inverse_transform(X[:, :2])),
+    ),
+    "KernelPCA, data-driven": (
+        lambda: mc.KernelPCA(2, pre_image="ridge"),
+        lambda m, X: (m.transform(X), m.inverse_transform(X[:, :2])),
+    ),
+    "KernelPCANovelty": (
+        lambda: mc.KernelPCANovelty(2, mc.Gaussian(0.1)),
+        lambda m, X: (m.score_samples(X), m.offset_, m.predict(X)),
+    ),
+    "KernelHebbian": (
+        lambda: mc.KernelHebbian(2, mc.Gaussian(0.1)),
+        lambda m, X: (m.transform(X), m.explained_variance_),
+    ),
     "KMeans": (lambda: mc.KMeans(2, init=[[0.0] * 3, [5.0] * 3]), lambda m, X: (m.cluster_centers_, m.labels_)),
-    "KernelKMeans": (lambda: mc.KernelKMeans(2, mc.Gaussian(0.1), random_state=0), lambda m, X: (m.labels_ == m.labels_[0],)),
+    "KernelKMeans": (
+        lambda: mc.KernelKMeans(2, mc.Gaussian(0.1), random_state=0),
+        lambda m, X: (m.labels_ == m.labels_[0],),
+    ),
     "SpectralClustering": (lambda: mc.SpectralClustering(2, random_state=0), lambda m, X: (m.labels_ == m.labels_[0],)),
     "neighbours": (
         lambda: mc.SpectralClustering(2, affinity="nearest_neighbors", random_state=0),
         lambda m, X: (m.labels_ == m.labels_[0], m.affinity_matrix_.toarray()),
     ),
-    "GaussianMixture": (lambda: mc.GaussianMixture(2, random_state=0), lambda m, X: (m.means_, m.covariances_, m.lower_bound_)),
+    "GaussianMixture": (
+        lambda: mc.GaussianMixture(2, random_state=0),
+        lambda m, X: (m.means_, m.covariances_, m.lower_bound_),
+    ),
     "CCA": (lambda: mc.CCA(1), lambda m, X: (m.correlations_, m.coef_, m.x_weights_)),
-    "KernelCCA": (lambda: mc.KernelCCA(1, mc.Gaussian(0.1), mc.Gaussian(0.1)), lambda m, X: (m.correlations_, m.canonical_values_)),
+    "KernelCCA": (
+        lambda: mc.KernelCCA(1, mc.Gaussian(0.1), mc.Gaussian(0.1)),
+        lambda m, X: (m.correlations_, m.canonical_values_),
+    ),
 }
 
 
@@ -124,7 +148,9 @@ def test_the_size_of_all_weights_does_not_matter(name: str) -> None:
 def test_next_to_no_weight_is_none(name: str) -> None:
     X, Y, w = _two_groups()
     make, answer = BY_WEIGHT[name]
-    none, little = (answer(make().fit(X, Y, sample_weight=np.where(np.arange(80) == 3, v, w)), X) for v in (0.0, 1e-300))
+    none, little = (
+        answer(make().fit(X, Y, sample_weight=np.where(np.arange(80) == 3, v, w)), X) for v in (0.0, 1e-300)
+    )
     for mine, his in zip(little[:2], none[:2], strict=True):
         if np.shape(mine) == np.shape(his):  # of a graph, one vertex less
             np.testing.assert_allclose(mine, his, rtol=1e-6, atol=1e-7)
@@ -134,9 +160,13 @@ def test_next_to_no_weight_is_none(name: str) -> None:
 def test_objectives_are_as_large_as_the_weights(size: float) -> None:
     X, _, w = _two_groups()
     for make in (lambda: mc.KMeans(2, random_state=0), lambda: mc.KernelKMeans(2, mc.Gaussian(0.1), random_state=0)):
-        np.testing.assert_allclose(make().fit(X, sample_weight=size * w).inertia_ / size, make().fit(X, sample_weight=w).inertia_, rtol=1e-9)
+        np.testing.assert_allclose(
+            make().fit(X, sample_weight=size * w).inertia_ / size, make().fit(X, sample_weight=w).inertia_, rtol=1e-9
+        )
     cut = mc.SpectralClustering(2, mc.Gaussian(0.1), cut="ratio", random_state=0)
-    np.testing.assert_allclose(cut.fit(X, sample_weight=size * w).objective_ / size, cut.fit(X, sample_weight=w).objective_, rtol=1e-9)
+    np.testing.assert_allclose(
+        cut.fit(X, sample_weight=size * w).objective_ / size, cut.fit(X, sample_weight=w).objective_, rtol=1e-9
+    )
     ours, theirs = (mc.KernelPCA(2, mc.Gaussian(0.1)).fit(X, sample_weight=v).eigenvalues_ for v in (size * w, w))
     np.testing.assert_allclose(ours / size, theirs, rtol=1e-9)
     # repetitions without end: the variance of the population; shares: the same

@@ -1,4 +1,6 @@
-"""Weights of any size: where only their ratios matter, the same answer; elsewhere that of the limit, or a word that it was not reached."""
+"""Weights of any size: where only their ratios matter, the same answer; elsewhere that of the limit, or a word that it
+was not reached.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ PRICED: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
 
 
 def _values(machine: Any) -> Any:
-    return np.asarray(machine.decision_function(X) if hasattr(machine, "decision_function") else machine.predict(X)).reshape(len(X), -1)[:, 0]
+    return np.asarray(
+        machine.decision_function(X) if hasattr(machine, "decision_function") else machine.predict(X)
+    ).reshape(len(X), -1)[:, 0]
 
 
 @pytest.mark.parametrize("name", PRICED)
@@ -111,7 +115,11 @@ def test_many_weights_are_the_best_fit_or_said_not_to_be(name: str) -> None:
 def test_a_weight_among_others_that_counts_for_nothing_is_not_there() -> None:
     w = BASE.copy()
     w[:5] *= 1e-200
-    for make, y in ((lambda: mc.KernelRidge(0.1, K), Y), (lambda: mc.SVC(1.0, K), LABELS), (lambda: mc.KernelHuber(alpha=0.1, kernel=K), Y)):
+    for make, y in (
+        (lambda: mc.KernelRidge(0.1, K), Y),
+        (lambda: mc.SVC(1.0, K), LABELS),
+        (lambda: mc.KernelHuber(alpha=0.1, kernel=K), Y),
+    ):
         np.testing.assert_allclose(_values(make().fit(X, y, w)), _values(make().fit(X[5:], y[5:], w[5:])), atol=1e-9)
 
 

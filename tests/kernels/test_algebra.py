@@ -16,7 +16,16 @@ from tests.cases import real
 X = real(17)
 
 ATOMS = st.sampled_from(
-    [mc.Linear(), mc.Gaussian(0.3), mc.Laplacian(0.5), mc.Polynomial(2, 0.5), mc.Constant(0.7), mc.Matern(1.2, 2.5), mc.ArcCosine(1), mc.AllSubsets()]
+    [
+        mc.Linear(),
+        mc.Gaussian(0.3),
+        mc.Laplacian(0.5),
+        mc.Polynomial(2, 0.5),
+        mc.Constant(0.7),
+        mc.Matern(1.2, 2.5),
+        mc.ArcCosine(1),
+        mc.AllSubsets(),
+    ]
 )
 
 
@@ -121,7 +130,14 @@ def test_sparse_features_stay_sparse() -> None:
 def test_unknown_stays_unknown() -> None:
     sigmoid = mc.Sigmoid()
     assert sigmoid.psd is False
-    for k in (sigmoid + mc.Linear(), sigmoid * mc.Linear(), sigmoid**2, mc.exp(sigmoid), sigmoid.centered(), sigmoid.map(lambda x: x)):
+    for k in (
+        sigmoid + mc.Linear(),
+        sigmoid * mc.Linear(),
+        sigmoid**2,
+        mc.exp(sigmoid),
+        sigmoid.centered(),
+        sigmoid.map(lambda x: x),
+    ):
         assert k.psd is None
     assert (2 * sigmoid).psd is False
     assert sigmoid.normalized().psd is False
@@ -174,20 +190,37 @@ def test_parameters_by_name() -> None:
 def test_different_classes_are_different_values() -> None:
     assert mc.Gaussian(1.0) != mc.Laplacian(1.0)
     assert mc.Gaussian(1.0) != "Gaussian"
-    assert len({mc.Gaussian(1.0), mc.Gaussian(1.0), mc.Gaussian(2.0), mc.Bilinear(np.eye(2)), mc.Bilinear(np.eye(2))}) == 3
+    assert (
+        len({mc.Gaussian(1.0), mc.Gaussian(1.0), mc.Gaussian(2.0), mc.Bilinear(np.eye(2)), mc.Bilinear(np.eye(2))}) == 3
+    )
 
 
 def test_terms_go_by_what_they_are() -> None:
-    """By the name that the user wrote, not by that of a kernel inside; what is written around a kernel does not hide it."""
-    refined = mc.WeisfeilerLehman(3) + mc.WLOptimalAssignment(2) + mc.WeisfeilerLehman(1, mc.ShortestPath()).normalized()
-    assert [name for name, _ in refined._children()] == ["weisfeilerlehman", "wloptimalassignment", "weisfeilerlehman_2"]
+    """By the name that the user wrote, not by that of a kernel inside; what is written around a kernel does not hide
+    it.
+    """
+    refined = (
+        mc.WeisfeilerLehman(3) + mc.WLOptimalAssignment(2) + mc.WeisfeilerLehman(1, mc.ShortestPath()).normalized()
+    )
+    assert [name for name, _ in refined._children()] == [
+        "weisfeilerlehman",
+        "wloptimalassignment",
+        "weisfeilerlehman_2",
+    ]
     params = refined.get_params()
     assert params["weisfeilerlehman__depth"] == 3
     assert params["weisfeilerlehman__base"] == mc.VertexHistogram()
-    assert refined.set_params(weisfeilerlehman__depth=5, weisfeilerlehman_2__kernel__depth=4).terms[0] == mc.WeisfeilerLehman(5)
+    assert refined.set_params(weisfeilerlehman__depth=5, weisfeilerlehman_2__kernel__depth=4).terms[
+        0
+    ] == mc.WeisfeilerLehman(5)
     shares = mc.Tanimoto(mc.PathBag(7)) + 2 * mc.MinMax(mc.PathBag(3)) + mc.Convolution(None, mc.Spectrum(1))
     assert [name for name, _ in shares._children()] == ["tanimoto", "minmax", "convolution"]
-    around = 2 * mc.Gaussian(1.0) + mc.exp(mc.Linear()).normalized() + mc.Laplacian(1.0).on([0]) + mc.Gaussian(2.0).centered()
+    around = (
+        2 * mc.Gaussian(1.0)
+        + mc.exp(mc.Linear()).normalized()
+        + mc.Laplacian(1.0).on([0])
+        + mc.Gaussian(2.0).centered()
+    )
     assert [name for name, _ in around._children()] == ["gaussian", "linear", "laplacian", "gaussian_2"]
     X = np.random.default_rng(0).random((5, 2))
     assert [name for name, _ in around.bind(X)._children()] == ["gaussian", "linear", "laplacian", "gaussian_2"]

@@ -29,7 +29,10 @@ def _strings(alphabet: str, n: int, seed: int) -> list[str]:
 
 
 def _entries(phi: Coded) -> list[dict[int, float]]:
-    return [dict(zip(phi.codes[a:b].tolist(), phi.values[a:b].tolist(), strict=True)) for a, b in zip(phi.offsets[:-1], phi.offsets[1:], strict=True)]
+    return [
+        dict(zip(phi.codes[a:b].tolist(), phi.values[a:b].tolist(), strict=True))
+        for a, b in zip(phi.offsets[:-1], phi.offsets[1:], strict=True)
+    ]
 
 
 def _hashed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +80,11 @@ def test_algebra_of_counts() -> None:
     K = k(X)
     root = np.sqrt(np.diagonal(K))
     np.testing.assert_allclose(k.normalized()(X), K / np.outer(root, root), rtol=1e-13)
-    np.testing.assert_allclose(k.normalized().features(X).toarray() @ k.normalized().features(X).toarray().T, K / np.outer(root, root), rtol=1e-12)
+    np.testing.assert_allclose(
+        k.normalized().features(X).toarray() @ k.normalized().features(X).toarray().T,
+        K / np.outer(root, root),
+        rtol=1e-12,
+    )
     np.testing.assert_allclose((0.3 * k)(X), 0.3 * K, rtol=1e-13)
     np.testing.assert_allclose((k + mc.Spectrum(2))(X), K + mc.Spectrum(2)(X), rtol=1e-13)
     assert k.features(X).dtype == np.float64

@@ -14,7 +14,11 @@ from tests.cases import real
 X, Y = real(20), real(9)
 
 
-@pytest.mark.parametrize("base", [mc.Polynomial(3), mc.Linear(), mc.AllSubsets(), mc.Linear() + mc.Gaussian(1.0), 7.3 * mc.Matern(1.0, 0.8)], ids=str)
+@pytest.mark.parametrize(
+    "base",
+    [mc.Polynomial(3), mc.Linear(), mc.AllSubsets(), mc.Linear() + mc.Gaussian(1.0), 7.3 * mc.Matern(1.0, 0.8)],
+    ids=str,
+)
 def test_the_diagonal_is_one_exactly(base: mc.Kernel) -> None:
     for scale in (1e-3, 1.0, 1e3):
         K = base.normalized()(scale * X)
@@ -56,11 +60,15 @@ def test_new_points_are_centred_with_the_training_means() -> None:
 def test_weights_are_repetitions_in_centring() -> None:
     w = np.random.default_rng(0).integers(0, 4, 20)
     repeated = np.repeat(X, w, axis=0)
-    np.testing.assert_allclose(mc.Gaussian(0.3).centered().bind(X, w)(Y), mc.Gaussian(0.3).centered().bind(repeated)(Y), atol=1e-13)
+    np.testing.assert_allclose(
+        mc.Gaussian(0.3).centered().bind(X, w)(Y), mc.Gaussian(0.3).centered().bind(repeated)(Y), atol=1e-13
+    )
 
 
 def test_data_driven_parts_inside_are_bound_once() -> None:
-    np.testing.assert_allclose(mc.Gaussian().centered().bind(X)(Y), mc.Gaussian().bind(X).centered().bind(X)(Y), atol=1e-14)
+    np.testing.assert_allclose(
+        mc.Gaussian().centered().bind(X)(Y), mc.Gaussian().bind(X).centered().bind(X)(Y), atol=1e-14
+    )
     with pytest.raises(DataError, match="no rows"):
         mc.Linear().centered().bind(X[:0])
 
@@ -75,7 +83,8 @@ def test_repairs_on_the_training_data() -> None:
     values, U = np.linalg.eigh(K)
     k, ids = mc.Precomputed(K), np.arange(20)
     clip = k.repaired("clip")(ids)
-    np.testing.assert_allclose(clip, (U * np.maximum(values, 0)) @ U.T, atol=1e-10)  # the nearest positive semi-definite matrix
+    # the nearest positive semi-definite matrix
+    np.testing.assert_allclose(clip, (U * np.maximum(values, 0)) @ U.T, atol=1e-10)
     np.testing.assert_allclose(k.repaired("flip")(ids), (U * np.abs(values)) @ U.T, atol=1e-10)
     np.testing.assert_allclose(k.repaired("shift")(ids), K - values[0] * np.eye(20), atol=1e-12)
     assert k.repaired("clip").bind(ids).explicit

@@ -32,7 +32,9 @@ def test_scores_of_a_mixture_are_finite_differences() -> None:
         def density(t: Any, i: int = i) -> float:
             return truth.gaussian_mixture_log_density(X[i], t[:2], t[2:11].reshape(3, 3), t[11:].reshape(3, 3))
 
-        np.testing.assert_allclose(U[i], truth.numerical_score(density, theta), atol=1e-6 * max(1.0, np.abs(U[i]).max()))
+        np.testing.assert_allclose(
+            U[i], truth.numerical_score(density, theta), atol=1e-6 * max(1.0, np.abs(U[i]).max())
+        )
     np.testing.assert_allclose(U.mean(axis=0), 0, atol=1e-2 * np.abs(U).max())  # at the optimum
 
 
@@ -48,7 +50,9 @@ def test_scores_of_a_chain_are_finite_differences() -> None:
     for i in range(6):
 
         def density(t: Any, i: int = i) -> float:
-            return truth.markov_chain_log_probability(["ACG".index(c) for c in X[i]], softmax(t[:3]), softmax(t[3:].reshape(3, 3)))
+            return truth.markov_chain_log_probability(
+                ["ACG".index(c) for c in X[i]], softmax(t[:3]), softmax(t[3:].reshape(3, 3))
+            )
 
         np.testing.assert_allclose(U[i], truth.numerical_score(density, theta), atol=1e-6)
         np.testing.assert_allclose(m.score_samples(X[i : i + 1]), density(theta), rtol=1e-12)
@@ -64,7 +68,8 @@ def test_the_metric_is_the_inverse_information() -> None:
     np.testing.assert_allclose(K, U @ F @ U.T, rtol=1e-6, atol=1e-6 * np.abs(K).max())
     D = 1 / ((w / w.sum()) @ (U * U))
     np.testing.assert_allclose(mc.Fisher(g, diagonal=True).bind(X, w)(X), (U * D) @ U.T, rtol=1e-9)
-    assert np.isclose(np.trace(mc.Fisher(g)(X)) / 60, np.linalg.matrix_rank(U))  # the mean of uᵀF⁻¹u is the number of parameters
+    # the mean of uᵀF⁻¹u is the number of parameters
+    assert np.isclose(np.trace(mc.Fisher(g)(X)) / 60, np.linalg.matrix_rank(U))
 
 
 def test_a_kernel_keeps_its_fitted_model(tmp_path: Any) -> None:
@@ -72,7 +77,9 @@ def test_a_kernel_keeps_its_fitted_model(tmp_path: Any) -> None:
     kernel = mc.Fisher(mc.GaussianMixture(2, random_state=0).fit(X))
     assert clone(kernel) == kernel
     machine = mc.SVC(kernel=kernel.rooted().normalized(), C=1.0).fit(X, np.repeat([0, 1], 30))
-    np.testing.assert_array_equal(clone(machine).fit(X, np.repeat([0, 1], 30)).decision_function(X), machine.decision_function(X))
+    np.testing.assert_array_equal(
+        clone(machine).fit(X, np.repeat([0, 1], 30)).decision_function(X), machine.decision_function(X)
+    )
     mc.save(machine, tmp_path / "m.mercer")
     np.testing.assert_allclose(mc.load(tmp_path / "m.mercer").decision_function(X), machine.decision_function(X))
 
@@ -110,7 +117,9 @@ def test_rooted_features() -> None:
 
 
 def test_it_beats_the_generative_classifier() -> None:
-    """Two kinds of strings that differ where one Markov chain for each is too coarse to tell: what a pair of letters follows."""
+    """Two kinds of strings that differ where one Markov chain for each is too coarse to tell: what a pair of letters
+    follows.
+    """
     rng = np.random.default_rng(0)
     kinds = rng.integers(0, 2, 400)
     X = [_written(rng, k) for k in kinds]

@@ -32,7 +32,10 @@ def test_against_differences(case: Case) -> None:
     for name, gram in gradients.items():
         if "CenteredAt" in repr(case.kernel):  # a bound mean follows the parameter too: rebind
             base = case.kernel.kernel
-            plus, minus = (_nudged(base, name.removeprefix("kernel__"), np.exp(s * h)).centered().bind(case.kernel.reference) for s in (1, -1))
+            plus, minus = (
+                _nudged(base, name.removeprefix("kernel__"), np.exp(s * h)).centered().bind(case.kernel.reference)
+                for s in (1, -1)
+            )
         else:
             plus, minus = (_nudged(case.kernel, name, np.exp(s * h)) for s in (1, -1))
         expected = (plus(X, X[:8]) - minus(X, X[:8])) / (2 * h)
@@ -61,7 +64,9 @@ def test_no_parameters_no_gradient() -> None:
 
 def test_an_unbound_parameter_is_bound_first() -> None:
     X = real()
-    np.testing.assert_array_equal(mc.Gaussian().gradient(X)["gamma"].dense(), mc.Gaussian().bind(X).gradient(X)["gamma"].dense())
+    np.testing.assert_array_equal(
+        mc.Gaussian().gradient(X)["gamma"].dense(), mc.Gaussian().bind(X).gradient(X)["gamma"].dense()
+    )
 
 
 @pytest.mark.parametrize("case", NOT_DIFFERENTIABLE, ids=str)

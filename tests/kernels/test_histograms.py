@@ -28,7 +28,9 @@ def test_additive_chi_squared_is_the_kernel_not_the_distance() -> None:
     """Σ2xz/(x+z) = ½Σ(x+z) − ½Σ(x−z)²/(x+z)."""
     mass = H.sum(1)
     distance = -np.log(mc.ChiSquared(1.0)(H))
-    np.testing.assert_allclose(mc.AdditiveChiSquared()(H), (mass[:, None] + mass - distance) / 2, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(
+        mc.AdditiveChiSquared()(H), (mass[:, None] + mass - distance) / 2, rtol=1e-12, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

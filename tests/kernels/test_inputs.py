@@ -15,7 +15,12 @@ from tests.cases import doubled, real
 
 X = real(20)
 FRAME = pd.DataFrame(
-    {"age": X[:, 0], "dose": X[:, 1], "colour": np.random.default_rng(0).choice(["red", "green", "blue"], 20), "batch": np.arange(20) % 3}
+    {
+        "age": X[:, 0],
+        "dose": X[:, 1],
+        "colour": np.random.default_rng(0).choice(["red", "green", "blue"], 20),
+        "batch": np.arange(20) % 3,
+    }
 )
 
 
@@ -36,7 +41,11 @@ def test_numbered_columns_and_extra_ones() -> None:
     np.testing.assert_allclose(k(X, X[:, :3]), k(X), atol=1e-14)  # columns that are not looked at may differ
     np.testing.assert_array_equal(k(FRAME), k(FRAME[["age", "dose"]]))
     mixed = FRAME.to_numpy()
-    np.testing.assert_allclose((mc.Gaussian(0.5).on([0, 1]) + mc.Categorical().on(2))(mixed), k(X) + mc.Categorical()(FRAME["colour"]), atol=1e-14)
+    np.testing.assert_allclose(
+        (mc.Gaussian(0.5).on([0, 1]) + mc.Categorical().on(2))(mixed),
+        k(X) + mc.Categorical()(FRAME["colour"]),
+        atol=1e-14,
+    )
     np.testing.assert_array_equal(mc.Min().on(3)(FRAME), np.minimum.outer(np.arange(20) % 3, np.arange(20) % 3))
     with pytest.raises(DataError, match="no column 'weight'"):
         mc.Gaussian().on("weight")(FRAME)
@@ -52,14 +61,18 @@ def test_the_nominal_kernel_is_the_one_hot_linear_kernel() -> None:
     onehot = OneHotEncoder().fit_transform(FRAME[["colour"]])
     np.testing.assert_array_equal(mc.Categorical().on("colour")(FRAME), mc.Linear()(onehot))
     two = OneHotEncoder().fit_transform(FRAME[["colour", "batch"]])
-    np.testing.assert_array_equal((mc.Categorical().on("colour") + mc.Categorical().on("batch"))(FRAME), mc.Linear()(two))
+    np.testing.assert_array_equal(
+        (mc.Categorical().on("colour") + mc.Categorical().on("batch"))(FRAME), mc.Linear()(two)
+    )
 
 
 def test_categories_are_compared_by_value() -> None:
     values = [1, 1.0, True, "1", None, float("nan"), b"1"]
     group = np.array([0, 0, 0, 1, 2, 2, 3])
     np.testing.assert_array_equal(mc.Categorical()(values), group[:, None] == group)
-    np.testing.assert_array_equal(mc.Categorical()(FRAME[["colour", "batch"]]), mc.Categorical()(pl.from_pandas(FRAME[["colour", "batch"]])))
+    np.testing.assert_array_equal(
+        mc.Categorical()(FRAME[["colour", "batch"]]), mc.Categorical()(pl.from_pandas(FRAME[["colour", "batch"]]))
+    )
     assert mc.Categorical()([float("inf"), float("inf")]).all()
     with pytest.raises(DataError, match="Item 1 is a object without a value"):
         mc.Categorical()(["a", object()])
@@ -97,9 +110,13 @@ def test_missing_values_are_a_choice() -> None:
     medians = np.where(np.isnan(Z), np.nanmedian(Z, axis=0), Z)
     np.testing.assert_allclose(mc.Gaussian(0.5).imputed("median")(Z), mc.Gaussian(0.5)(medians), atol=1e-14)
     zeros = np.nan_to_num(Z)
-    np.testing.assert_allclose(mc.Linear().imputed("zero", True)(Z), zeros @ zeros.T + np.isnan(Z) @ np.isnan(Z).T.astype(float), atol=1e-13)
+    np.testing.assert_allclose(
+        mc.Linear().imputed("zero", True)(Z), zeros @ zeros.T + np.isnan(Z) @ np.isnan(Z).T.astype(float), atol=1e-13
+    )
     new = np.array([[np.nan, np.nan, 0.0, 0.0]])
-    np.testing.assert_allclose(mc.Linear().imputed().bind(Z)(new, Z), [[np.nanmean(Z[:, 0]), np.nanmean(Z[:, 1]), 0, 0]] @ filled.T, atol=1e-13)
+    np.testing.assert_allclose(
+        mc.Linear().imputed().bind(Z)(new, Z), [[np.nanmean(Z[:, 0]), np.nanmean(Z[:, 1]), 0, 0]] @ filled.T, atol=1e-13
+    )
     frame = pd.DataFrame(Z, columns=list("abcd"))
     np.testing.assert_allclose(mc.Gaussian(0.5).imputed()(frame), mc.Gaussian(0.5)(filled), atol=1e-14)
     assert mc.Gaussian().imputed().bind(Z).kernel == mc.Gaussian().bind(filled)
@@ -134,7 +151,9 @@ def test_imputation_errors() -> None:
 
 
 def test_standardized_is_the_kernel_of_standardised_columns() -> None:
-    """Means and variances are those of the data given to bind, weights counting as repetitions; a constant column is only centred."""
+    """Means and variances are those of the data given to bind, weights counting as repetitions; a constant column is
+    only centred.
+    """
     rng = np.random.default_rng(5)
     Z = np.column_stack([rng.normal(3, 10, 20), rng.normal(-1, 0.01, 20), np.full(20, 7.0)])
     new = Z[:4] + 0.5
@@ -143,7 +162,9 @@ def test_standardized_is_the_kernel_of_standardised_columns() -> None:
     np.testing.assert_allclose(k.standardized()(Z), k((Z - mean) / spread), atol=1e-12)
     bound = k.standardized().bind(Z)
     np.testing.assert_allclose(bound(new, Z), k((new - mean) / spread, (Z - mean) / spread), atol=1e-12)
-    np.testing.assert_allclose(mc.Gaussian("scale").standardized()(Z), mc.Gaussian("scale")((Z - mean) / spread), atol=1e-12)
+    np.testing.assert_allclose(
+        mc.Gaussian("scale").standardized()(Z), mc.Gaussian("scale")((Z - mean) / spread), atol=1e-12
+    )
     w = rng.integers(0, 4, 20)
     a, b = (mc.Linear().standardized().bind(*data) for data in ((Z, w), (np.repeat(Z, w, axis=0),)))
     np.testing.assert_allclose(a(Z), b(Z), atol=1e-10)

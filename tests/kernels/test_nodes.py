@@ -1,4 +1,6 @@
-"""Kernels between vertices: small graphs by their spectrum, large ones by columns; both against the matrix functions themselves."""
+"""Kernels between vertices: small graphs by their spectrum, large ones by columns; both against the matrix functions
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ KERNELS = [
 
 
 @pytest.mark.parametrize("dense", [True, False], ids=["spectrum", "columns"])
-@pytest.mark.parametrize(("kernel", "wanted"), KERNELS, ids=lambda x: type(x).__name__ if isinstance(x, mc.Kernel) else "")
+@pytest.mark.parametrize(
+    ("kernel", "wanted"), KERNELS, ids=lambda x: type(x).__name__ if isinstance(x, mc.Kernel) else ""
+)
 def test_both_routes_are_the_matrix_function(kernel: mc.Kernel, wanted: Any, dense: bool, monkeypatch: Any) -> None:
     monkeypatch.setattr(nodes, "_DENSE", 3000 if dense else 5)
     assert kernel.explicit == dense
@@ -53,7 +57,9 @@ def test_input_forms_and_names() -> None:
     named = mc.Network(W, ["ann", "bob", "cem", "dee"])
     np.testing.assert_allclose(mc.Diffusion(named, 0.3)(np.array(["cem", "ann", "dee"])), by_name, atol=1e-12)
     plain = mc.Graph([(0, 1), (1, 2)], n_vertices=4)
-    np.testing.assert_allclose(mc.CommuteTime(plain)([0, 1]), truth.commute_time((W > 0).astype(float))[:2, :2], atol=1e-12)
+    np.testing.assert_allclose(
+        mc.CommuteTime(plain)([0, 1]), truth.commute_time((W > 0).astype(float))[:2, :2], atol=1e-12
+    )
     with pytest.raises(mc.DataError, match=r"'eve'.*not the name"):
         mc.Diffusion(g)(["ann", "eve"])
     with pytest.raises(mc.DataError, match="Row 1 is 4"):

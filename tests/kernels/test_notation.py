@@ -15,14 +15,22 @@ from tests.cases import EVERY, Case, doubled
     ("kernel", "mathematics", "python"),
     [
         (2 * mc.Gaussian(0.5) + mc.Linear(), "2·Gaussian(γ=0.5) + Linear()", "2 * Gaussian(gamma=0.5) + Linear()"),
-        ((mc.Gaussian(0.5) + mc.Linear()) * mc.Min(), "(Gaussian(γ=0.5) + Linear())·Min()", "(Gaussian(gamma=0.5) + Linear()) * Min()"),
+        (
+            (mc.Gaussian(0.5) + mc.Linear()) * mc.Min(),
+            "(Gaussian(γ=0.5) + Linear())·Min()",
+            "(Gaussian(gamma=0.5) + Linear()) * Min()",
+        ),
         ((mc.Linear() + 1) ** 3, "(Linear() + Constant(c=1))³", "(Linear() + Constant(c=1)) ** 3"),
         ((mc.Linear() ** 12) ** 2, "(Linear()¹²)²", "(Linear() ** 12) ** 2"),
         (mc.exp(mc.Linear()).normalized(), "exp(Linear()).normalized()", "exp(Linear()).normalized()"),
         ((2 * mc.Linear()).normalized(), "(2·Linear()).normalized()", "(2 * Linear()).normalized()"),
         (mc.Matern([1.0, 2.0], 2.5), "Matern(ℓ=[1.0, 2.0], ν=2.5)", "Matern(length_scale=[1.0, 2.0], nu=2.5)"),
         (mc.Gaussian(), "Gaussian()", "Gaussian()"),
-        (mc.Gaussian("median").on(["age", "dose"]), "Gaussian(γ='median').on(['age', 'dose'])", "Gaussian(gamma='median').on(['age', 'dose'])"),
+        (
+            mc.Gaussian("median").on(["age", "dose"]),
+            "Gaussian(γ='median').on(['age', 'dose'])",
+            "Gaussian(gamma='median').on(['age', 'dose'])",
+        ),
         (mc.polynomial(mc.Linear(), [1, 2.5]), "polynomial(Linear(), [1, 2.5])", "polynomial(Linear(), [1, 2.5])"),
     ],
 )
@@ -42,11 +50,12 @@ def test_both_forms_parse_back(case: Case) -> None:
 
 ALGEBRA = [
     ("rooted", lambda k: k.rooted()), ("normalized", lambda k: k.normalized()), ("centered", lambda k: k.centered()),
-    ("repaired", lambda k: k.repaired("flip")), ("map", lambda k: k.map(doubled)), ("both_strands", lambda k: k.both_strands()),
-    ("over", lambda k: k.over("ACGT", "letter")), ("on", lambda k: k.on(["a", "b's"])), ("imputed", lambda k: k.imputed("median", True)),
+    ("repaired", lambda k: k.repaired("flip")), ("map", lambda k: k.map(doubled)),
+    ("both_strands", lambda k: k.both_strands()), ("over", lambda k: k.over("ACGT", "letter")),
+    ("on", lambda k: k.on(["a", "b's"])), ("imputed", lambda k: k.imputed("median", True)),
     ("standardized", lambda k: k.standardized()), ("power", lambda k: k**12), ("sum", lambda k: k + 2 * k + 1.5),
-    ("product", lambda k: k * k * 3 / 7),
-    ("exp", mc.exp), ("geometric", mc.geometric), ("polynomial", lambda k: mc.polynomial(k, [1, 0.5])),
+    ("product", lambda k: k * k * 3 / 7), ("exp", mc.exp), ("geometric", mc.geometric),
+    ("polynomial", lambda k: mc.polynomial(k, [1, 0.5])),
 ]  # fmt: skip
 
 
@@ -61,7 +70,9 @@ def test_whatever_the_algebra_makes_parses_back(first: Any, second: Any) -> None
 def test_every_method_that_makes_a_kernel_is_in_the_algebra() -> None:
     """A method without a line above would go untested, as ``rooted`` did."""
     returning = {
-        name for name, f in vars(mc.Kernel).items() if not name.startswith("_") and getattr(f, "__annotations__", {}).get("return") == "Kernel"
+        name
+        for name, f in vars(mc.Kernel).items()
+        if not name.startswith("_") and getattr(f, "__annotations__", {}).get("return") == "Kernel"
     }
     assert returning - {"bind"} == ({name for name, _ in ALGEBRA} & returning) | {"atoms"}  # this of graphs alone
 
@@ -72,11 +83,19 @@ def test_labels_of_atoms_parse_back(charge: bool, chirality: bool) -> None:
 
 
 def test_bound_kernels_parse_back() -> None:
-    X = np.where(np.random.default_rng(0).random((30, 2)) < 0.2, np.nan, np.random.default_rng(1).standard_normal((30, 2)))
-    for k in (mc.Gaussian(0.5).standardized().imputed("mean", True), mc.Sigmoid().repaired().imputed(), mc.Linear().centered().imputed()):
+    X = np.where(
+        np.random.default_rng(0).random((30, 2)) < 0.2, np.nan, np.random.default_rng(1).standard_normal((30, 2))
+    )
+    for k in (
+        mc.Gaussian(0.5).standardized().imputed("mean", True),
+        mc.Sigmoid().repaired().imputed(),
+        mc.Linear().centered().imputed(),
+    ):
         assert_reads_back(k.bind(X))
     bound = mc.Gaussian(0.5).centered().bind(np.eye(40))
-    assert str(bound).startswith("CenteredAt(kernel=Gaussian(γ=0.5), reference=<array 40 × 40>, weights=<array 40>, mean=")
+    assert str(bound).startswith(
+        "CenteredAt(kernel=Gaussian(γ=0.5), reference=<array 40 × 40>, weights=<array 40>, mean="
+    )
     with pytest.raises(mc.NotationError, match="Two parts of the kernel"):
         names_of(bound + mc.Gaussian(0.5).centered().bind(2 * np.eye(40)))
     assert_reads_back(bound + bound)
@@ -171,12 +190,28 @@ def test_whatever_is_wrong_is_one_kind_of_error(text: Any, message: str) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        "'\\" * 500_000, "'" * 999_999, '"' * 999_999, "(" * 999_999, "[" * 999_999, "-" * 999_999, "<" * 999_999, "²" * 999_999, "9" * 999_999,
-        "Linear(" * 140_000, "exp(" * 400 + "Linear()" + ")" * 400, "Linear()" + ".normalized()" * 400, "Linear()" + "**2" * 400, " " * 999_999,
-        "Linear().on([" + "[" * 400 + "]" * 401 + ")", "a" * 999_999, "_" * 999_999 + "(", "a" * 10_000_000, "Linear()" + "+1" * 100_000 + "-",
+        "'\\" * 500_000,
+        "'" * 999_999,
+        '"' * 999_999,
+        "(" * 999_999,
+        "[" * 999_999,
+        "-" * 999_999,
+        "<" * 999_999,
+        "²" * 999_999,
+        "9" * 999_999,
+        "Linear(" * 140_000,
+        "exp(" * 400 + "Linear()" + ")" * 400,
+        "Linear()" + ".normalized()" * 400,
+        "Linear()" + "**2" * 400,
+        " " * 999_999,
+        "Linear().on([" + "[" * 400 + "]" * 401 + ")",
+        "a" * 999_999,
+        "_" * 999_999 + "(",
+        "a" * 10_000_000,
+        "Linear()" + "+1" * 100_000 + "-",
     ],
     ids=lambda text: f"{text[:12]!r}",
-)  # fmt: skip
+)
 def test_no_text_takes_long_or_is_repeated(text: str) -> None:
     """Work that grows with the square of the length would be hours here."""
     with pytest.raises(mc.NotationError) as caught:
@@ -202,7 +237,10 @@ def test_limits_are_stated_and_wide() -> None:
     assert (product.scale, len(product.kernel.terms)) == (6.0, 5000)
 
 
-@pytest.mark.parametrize("text", ["a'b", 'a"b', "a'b\"c", "\\", "tab\tnewline\n", "ℓ·²", "\x00\x7f", "𝔸", "\ud800", "<x>", "\\x41", "\u00b2", "´`"])
+@pytest.mark.parametrize(
+    "text",
+    ["a'b", 'a"b', "a'b\"c", "\\", "tab\tnewline\n", "ℓ·²", "\x00\x7f", "𝔸", "\ud800", "<x>", "\\x41", "\u00b2", "´`"],
+)
 def test_strings_are_exact(text: str) -> None:
     k = mc.Categorical().on(text)
     assert mc.parse(repr(k)) == k
@@ -212,16 +250,19 @@ def test_strings_are_exact(text: str) -> None:
 def test_sums_and_products_are_those_of_python() -> None:
     a, b, c = mc.Linear(), mc.Gaussian(0.5), mc.Min()
     for text, k in {
-        "a + b + c": a + b + c, "a + (b + c)": a + b + c, "2 + a": 2 + a, "a*b*c": a * b * c, "a*(b*c)": a * b * c, "2*a*b": 2 * a * b,
-        "a*2*b*3": a * 2 * b * 3, "2*a*0.5": 2 * a * 0.5, "(2*a)*(0.5*b)": (2 * a) * (0.5 * b), "a*b*2/5": a * b * 2 / 5, "a*b**2 + c": a * b**2 + c,
-        "a/2/3*b": a / 2 / 3 * b, "(a + b)*c": (a + b) * c, "a·b²·c": a * b**2 * c, "1.5*a*b + 2*c + 3": 1.5 * a * b + 2 * c + 3,
+        "a + b + c": a + b + c, "a + (b + c)": a + b + c, "2 + a": 2 + a, "a*b*c": a * b * c, "a*(b*c)": a * b * c,
+        "2*a*b": 2 * a * b, "a*2*b*3": a * 2 * b * 3, "2*a*0.5": 2 * a * 0.5, "(2*a)*(0.5*b)": (2 * a) * (0.5 * b),
+        "a*b*2/5": a * b * 2 / 5, "a*b**2 + c": a * b**2 + c, "a/2/3*b": a / 2 / 3 * b, "(a + b)*c": (a + b) * c,
+        "a·b²·c": a * b**2 * c, "1.5*a*b + 2*c + 3": 1.5 * a * b + 2 * c + 3,
     }.items():  # fmt: skip
         assert mc.parse(text, {"a": a, "b": b, "c": c}) == k, text
 
 
 def test_long_arrays_are_shown_by_shape() -> None:
     assert repr(mc.Precomputed(np.eye(50))) == "Precomputed(K=<array 50 × 50>)"
-    with pytest.raises(mc.NotationError, match="not a kernel expression by itself: say what '<array 50 × 50>' stands for"):
+    with pytest.raises(
+        mc.NotationError, match="not a kernel expression by itself: say what '<array 50 × 50>' stands for"
+    ):
         mc.parse(repr(mc.Precomputed(np.eye(50))))
     assert mc.parse("Precomputed(K=<array 50 × 50>)", {"<array 50 × 50>": np.eye(50)}) == mc.Precomputed(np.eye(50))
     assert_reads_back(mc.Linear().map(lambda X: X))

@@ -1,4 +1,5 @@
-"""Values that no float holds, one family after the other: the right normalised value, or an error that says which pair. Never a silent 0.
+"""Values that no float holds, one family after the other: the right normalised value, or an error that says which pair.
+Never a silent 0.
 
 The truth is computed in whole numbers, fractions, or 60 digits.
 """
@@ -76,8 +77,17 @@ def walk(length: int) -> Exact:
     """1ᵀ A_×^length 1 in whole numbers."""
 
     def value(x: mc.Graph, z: mc.Graph) -> int:
-        pairs = [(u, v) for u in range(int(x.n_vertices or 0)) for v in range(int(z.n_vertices or 0)) if x.labels[u] == z.labels[v]]
-        arcs = [{(int(u), int(v)) for u, v in g.edges} | ({(int(v), int(u)) for u, v in g.edges} if not g.directed else set()) for g in (x, z)]
+        pairs = [
+            (u, v)
+            for u in range(int(x.n_vertices or 0))
+            for v in range(int(z.n_vertices or 0))
+            if x.labels[u] == z.labels[v]
+        ]
+        arcs = [
+            {(int(u), int(v)) for u, v in g.edges}
+            | ({(int(v), int(u)) for u, v in g.edges} if not g.directed else set())
+            for g in (x, z)
+        ]
         A = np.array([[int((u, s) in arcs[0] and (v, t) in arcs[1]) for s, t in pairs] for u, v in pairs], object)
         ones = np.array([1] * len(pairs), object)
         for _ in range(length):
@@ -151,7 +161,10 @@ CLIQUES = [
     mc.Graph([(i, j) for i in range(5) for j in range(i)], list("AABBA")),
     mc.Graph([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)], list("AABBAB")),  # slower, with a part that is alone
 ]
-CYCLES = [mc.Graph([(0, 1), (1, 2), (2, 0), (0, 2), (1, 0)], ["A"] * 3, directed=True), mc.Graph([(0, 1), (1, 0), (1, 1)], ["A"] * 2, directed=True)]
+CYCLES = [
+    mc.Graph([(0, 1), (1, 2), (2, 0), (0, 2), (1, 0)], ["A"] * 3, directed=True),
+    mc.Graph([(0, 1), (1, 0), (1, 1)], ["A"] * 2, directed=True),
+]
 NUMBERS = np.array([[30.0, 1.0], [1.0, 1.0], [28.0, 4.0], [29.5, -3.0]])
 
 
@@ -184,19 +197,28 @@ RIGHT = {
     "power": (mc.Linear() ** 150, NUMBERS, power(inner, 150)),
     "power of counts": (mc.Spectrum(1) ** 200, [letters(1100, s) for s in range(3)], power(spectrum, 200)),
     "power of a power": ((mc.Substring(2.0) ** 2) ** 2, [CORE[:400], CORE[1:400], CORE[:399]], power(substring(2), 4)),
-    "product": (mc.Substring(2.0) * mc.exp(mc.Spectrum(1)), [CORE[:600], CORE[1:600]], lambda x, z: substring(2)(x, z) * exponential(spectrum)(x, z)),
+    "product": (
+        mc.Substring(2.0) * mc.exp(mc.Spectrum(1)),
+        [CORE[:600], CORE[1:600]],
+        lambda x, z: substring(2)(x, z) * exponential(spectrum)(x, z),
+    ),
     "scaled": (3e9 * mc.Substring(2.0), RELATED, substring(2)),
-}  # fmt: skip
+}
 
 
 def _up_to(x: str, z: str, longest: int, decay: int) -> int:
     return sum(
-        decay**n * sum(x[i : i + n] == z[j : j + n] for i in range(len(x) - n + 1) for j in range(len(z) - n + 1)) for n in range(1, longest + 1)
+        decay**n * sum(x[i : i + n] == z[j : j + n] for i in range(len(x) - n + 1) for j in range(len(z) - n + 1))
+        for n in range(1, longest + 1)
     )
 
 
 def _cases(*but: str) -> list[Any]:
-    return [pytest.param(name, marks=[pytest.mark.slow] if name == "subsequence, many" else []) for name in RIGHT if name not in but]
+    return [
+        pytest.param(name, marks=[pytest.mark.slow] if name == "subsequence, many" else [])
+        for name in RIGHT
+        if name not in but
+    ]
 
 
 @pytest.mark.parametrize("name", _cases())
@@ -205,7 +227,12 @@ def test_normalised_values_are_right(name: str) -> None:
     exact = exact or walk(k.length)
     with mpmath.workdps(60):
         values = [[_mpf(exact(x, z)) for z in X] for x in X]
-        truth = np.array([[float(values[i][j] / mpmath.sqrt(values[i][i] * values[j][j])) for j in range(len(X))] for i in range(len(X))])
+        truth = np.array(
+            [
+                [float(values[i][j] / mpmath.sqrt(values[i][i] * values[j][j])) for j in range(len(X))]
+                for i in range(len(X))
+            ]
+        )
     assert (truth[~np.eye(len(X), dtype=bool)] != 0).any(), "nothing to see"
     np.testing.assert_allclose(k.normalized()(X), truth, rtol=1e-10)
     np.testing.assert_allclose(k.normalized()(X, X[:1]), truth[:, :1], rtol=1e-10)
@@ -270,7 +297,9 @@ LARGE = {
 def test_what_has_no_other_arithmetic_says_so(name: str) -> None:
     k, X = LARGE[name]
     for asked in (k, k.normalized()):
-        with pytest.raises((FloatingPointError, DataError), match=r"for the pair|for the eigenvalue|more than a float holds|more bins"):
+        with pytest.raises(
+            (FloatingPointError, DataError), match=r"for the pair|for the eigenvalue|more than a float holds|more bins"
+        ):
             asked(X)
 
 

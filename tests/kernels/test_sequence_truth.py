@@ -25,7 +25,8 @@ few = settings(max_examples=40, deadline=None)
 zero_norms_are_expected = pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 
 
-# --- inputs and comparisons ---------------------------------------------------------------------------------------------------
+# --- inputs and comparisons
+# ---------------------------------------------------------------------------------------------------
 
 
 def samples(sequence: st.SearchStrategy[Any]) -> st.SearchStrategy[list[Any]]:
@@ -40,7 +41,9 @@ def strings(longest: int = 8, alphabets: tuple[str, ...] = (AB, ACGT, UNICODE)) 
 
 def of_one_length(longest: int = 8, alphabets: tuple[str, ...] = (AB, ACGT, UNICODE)) -> st.SearchStrategy[list[str]]:
     """Lists of 2 to 5 strings of the same length over one of the alphabets."""
-    return st.tuples(st.sampled_from(alphabets), st.integers(0, longest)).flatmap(lambda p: samples(st.text(p[0], min_size=p[1], max_size=p[1])))
+    return st.tuples(st.sampled_from(alphabets), st.integers(0, longest)).flatmap(
+        lambda p: samples(st.text(p[0], min_size=p[1], max_size=p[1]))
+    )
 
 
 def token_lists(longest: int = 6) -> st.SearchStrategy[list[list[Any]]]:
@@ -50,7 +53,9 @@ def token_lists(longest: int = 6) -> st.SearchStrategy[list[list[Any]]]:
 
 
 def same(found: Any, expected: Any, rtol: float = 1e-10) -> None:
-    """Equal shapes, and equal values to the relative tolerance: all of them are sums of positive terms, so a zero is a zero."""
+    """Equal shapes, and equal values to the relative tolerance: all of them are sums of positive terms, so a zero is a
+    zero.
+    """
     expected = np.asarray(expected, dtype=float)
     assert np.shape(found) == expected.shape
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=0)
@@ -82,25 +87,32 @@ def random_strings(seed: int, letters: str, lengths: list[int]) -> list[str]:
     return ["".join(rng.choice(list(letters), n)) for n in lengths]
 
 
-# --- faster second definitions, to check the oracles with, and for longer inputs ------------------------------------------------
+# --- faster second definitions, to check the oracles with, and for longer inputs
+# ------------------------------------------------
 
 
 def subsequence_by_programme(x: Any, z: Any, length: int, decay: float) -> float:
-    """Lodhi's recursion K'_r(x a, z) = λ K'_r(x, z) + Σ_{j: z_j = a} K'_{r−1}(x, z[:j]) λ^{|z| − j + 1}, with plain tables."""
+    """Lodhi's recursion K'_r(x a, z) = λ K'_r(x, z) + Σ_{j: z_j = a} K'_{r−1}(x, z[:j]) λ^{|z| − j + 1}, with plain
+    tables.
+    """
     n, m = len(x), len(z)
     prefix = [[1.0] * (m + 1) for _ in range(n + 1)]
     for _ in range(1, length):
         nxt = [[0.0] * (m + 1) for _ in range(n + 1)]
         for i in range(1, n + 1):
             for j in range(1, m + 1):
-                ends = math.fsum(prefix[i - 1][t - 1] * decay ** (j - t + 2) for t in range(1, j + 1) if z[t - 1] == x[i - 1])
+                ends = math.fsum(
+                    prefix[i - 1][t - 1] * decay ** (j - t + 2) for t in range(1, j + 1) if z[t - 1] == x[i - 1]
+                )
                 nxt[i][j] = decay * nxt[i - 1][j] + ends
         prefix = nxt
     return math.fsum(prefix[i][j] * decay**2 for i in range(n) for j in range(m) if x[i] == z[j])
 
 
 def log_global_alignment(x: Any, z: Any, sigma: float) -> float:
-    """log Σ_paths Π κ by L_ij = log κ_ij + log(e^{L_{i−1,j−1}} + e^{L_{i−1,j}} + e^{L_{i,j−1}}), one antidiagonal at a time."""
+    """log Σ_paths Π κ by L_ij = log κ_ij + log(e^{L_{i−1,j−1}} + e^{L_{i−1,j}} + e^{L_{i,j−1}}), one antidiagonal at a
+    time.
+    """
     x, z = np.asarray(x, dtype=float), np.asarray(z, dtype=float)
     n, m = len(x), len(z)
     before, last = np.full(n + 1, -np.inf), np.full(n + 1, -np.inf)
@@ -116,10 +128,16 @@ def log_global_alignment(x: Any, z: Any, sigma: float) -> float:
 
 def global_alignment_by_programme(x: Any, z: Any, sigma: float) -> float:
     """exp(log k(x, z) − ½ log k(x, x) − ½ log k(z, z))."""
-    return math.exp(log_global_alignment(x, z, sigma) - log_global_alignment(x, x, sigma) / 2 - log_global_alignment(z, z, sigma) / 2)
+    return math.exp(
+        log_global_alignment(x, z, sigma)
+        - log_global_alignment(x, x, sigma) / 2
+        - log_global_alignment(z, z, sigma) / 2
+    )
 
 
-def local_alignment_by_programme(x: Any, z: Any, score: Callable[[Any, Any], float], beta: float, gap_open: float, gap_extend: float) -> float:
+def local_alignment_by_programme(
+    x: Any, z: Any, score: Callable[[Any, Any], float], beta: float, gap_open: float, gap_extend: float
+) -> float:
     """k/√(k k): k = 1 + Σ_ij M_ij, M_ij = e^{β score(x_i, z_j)} (1 + Σ_{a<i, b<j} M_ab e^{−β(g(i−a−1) + g(j−b−1))})."""
 
     def raw(u: Any, v: Any) -> float:
@@ -137,7 +155,10 @@ def local_alignment_by_programme(x: Any, z: Any, score: Callable[[Any, Any], flo
 @few
 @given(X=strings(7), length=st.integers(1, 4), decay=DECAYS)
 def test_the_oracle_of_subsequences(X: list[str], length: int, decay: float) -> None:
-    same(matrix(partial(subsequence_by_programme, length=length, decay=decay), X), matrix(partial(truth.subsequence, length=length, decay=decay), X))
+    same(
+        matrix(partial(subsequence_by_programme, length=length, decay=decay), X),
+        matrix(partial(truth.subsequence, length=length, decay=decay), X),
+    )
 
 
 @few
@@ -153,7 +174,10 @@ def test_the_oracle_of_gapped_words(X: list[str], g: int, data: st.DataObject) -
 def test_the_oracles_of_words(X: list[str], k: int) -> None:
     letters = sorted(set("".join(X)))
     assert matrix(partial(truth.mismatch, k=k, m=0, alphabet=letters), X) == matrix(partial(truth.spectrum, k=k), X)
-    same(matrix(partial(truth.mismatch, k=k, m=k, alphabet="ABC"), X), 3**k * np.outer(*2 * [[max(0, len(x) - k + 1) for x in X]]))
+    same(
+        matrix(partial(truth.mismatch, k=k, m=k, alphabet="ABC"), X),
+        3**k * np.outer(*2 * [[max(0, len(x) - k + 1) for x in X]]),
+    )
     assert matrix(partial(truth.substring, longest=k), X) == matrix(partial(truth.spectrum, k=k, k_min=1), X)
     assert matrix(truth.substring, X) == matrix(partial(truth.spectrum, k=8, k_min=1), X)
 
@@ -161,17 +185,33 @@ def test_the_oracles_of_words(X: list[str], k: int) -> None:
 @few
 @given(X=samples(st.lists(st.floats(-3, 3), min_size=1, max_size=5)), sigma=SIGMAS)
 def test_the_oracle_of_global_alignment(X: list[list[float]], sigma: float) -> None:
-    same(matrix(partial(global_alignment_by_programme, sigma=sigma), X), matrix(partial(truth.global_alignment, sigma=sigma), X))
+    same(
+        matrix(partial(global_alignment_by_programme, sigma=sigma), X),
+        matrix(partial(truth.global_alignment, sigma=sigma), X),
+    )
 
 
 @few
-@given(X=strings(5), beta=st.sampled_from([0.1, 0.5, 1.0]), gaps=st.sampled_from([(3.0, 1.0), (1.0, 0.5), (11.0, 1.0), (2.0, 2.0)]))
+@given(
+    X=strings(5),
+    beta=st.sampled_from([0.1, 0.5, 1.0]),
+    gaps=st.sampled_from([(3.0, 1.0), (1.0, 0.5), (11.0, 1.0), (2.0, 2.0)]),
+)
 def test_the_oracle_of_local_alignment(X: list[str], beta: float, gaps: tuple[float, float]) -> None:
-    parameters: dict[str, Any] = {"score": score_of(2.0, -1.0), "beta": beta, "gap_open": gaps[0], "gap_extend": gaps[1]}
-    same(matrix(partial(local_alignment_by_programme, **parameters), X), matrix(partial(truth.local_alignment, **parameters), X))
+    parameters: dict[str, Any] = {
+        "score": score_of(2.0, -1.0),
+        "beta": beta,
+        "gap_open": gaps[0],
+        "gap_extend": gaps[1],
+    }
+    same(
+        matrix(partial(local_alignment_by_programme, **parameters), X),
+        matrix(partial(truth.local_alignment, **parameters), X),
+    )
 
 
-# --- every kernel against its oracle --------------------------------------------------------------------------------------------
+# --- every kernel against its oracle
+# --------------------------------------------------------------------------------------------
 
 
 @few
@@ -180,7 +220,9 @@ def test_spectrum(X: list[str], k: int, data: st.DataObject) -> None:
     agrees(mc.Spectrum(k), partial(truth.spectrum, k=k), X)
     k_min = data.draw(st.integers(1, k))
     agrees(mc.Spectrum(k, k_min=k_min), partial(truth.spectrum, k=k, k_min=k_min), X)
-    weights = data.draw(st.lists(st.sampled_from([0.0, 0.3, 1.0, 7.0]), min_size=k - k_min + 1, max_size=k - k_min + 1).filter(any))
+    weights = data.draw(
+        st.lists(st.sampled_from([0.0, 0.3, 1.0, 7.0]), min_size=k - k_min + 1, max_size=k - k_min + 1).filter(any)
+    )
     weighted = mc.Spectrum(k, k_min=k_min, weights=weights)
     agrees(weighted, partial(truth.spectrum, k=k, k_min=k_min, weights=weights), X)
     features_agree(weighted, X)
@@ -261,14 +303,20 @@ def test_tfidf_weights_come_from_the_corpus(both: tuple[list[Any], list[Any]]) -
 @few
 @given(X=samples(st.lists(st.floats(-3, 3), max_size=5)), sigma=SIGMAS)
 def test_global_alignment_of_series(X: list[list[float]], sigma: float) -> None:
-    agrees(mc.GlobalAlignment(sigma), partial(truth.global_alignment, sigma=sigma), [np.array(x, dtype=float) for x in X])
+    agrees(
+        mc.GlobalAlignment(sigma), partial(truth.global_alignment, sigma=sigma), [np.array(x, dtype=float) for x in X]
+    )
 
 
 @zero_norms_are_expected
 @few
 @given(X=samples(st.lists(st.tuples(st.floats(-2, 2), st.floats(-2, 2)), max_size=5)), sigma=SIGMAS)
 def test_global_alignment_of_several_channels(X: list[list[tuple[float, float]]], sigma: float) -> None:
-    agrees(mc.GlobalAlignment(sigma), partial(truth.global_alignment, sigma=sigma), [np.array(x, dtype=float).reshape(-1, 2) for x in X])
+    agrees(
+        mc.GlobalAlignment(sigma),
+        partial(truth.global_alignment, sigma=sigma),
+        [np.array(x, dtype=float).reshape(-1, 2) for x in X],
+    )
 
 
 @zero_norms_are_expected
@@ -287,7 +335,11 @@ def test_global_alignment_of_strings(X: list[str], sigma: float) -> None:
 )
 def test_local_alignment(X: list[str], scores: tuple[float, float], gaps: tuple[float, float], beta: float) -> None:
     kernel = mc.LocalAlignment(match=scores[0], mismatch=scores[1], gap_open=gaps[0], gap_extend=gaps[1], beta=beta)
-    agrees(kernel, partial(truth.local_alignment, score=score_of(*scores), beta=beta, gap_open=gaps[0], gap_extend=gaps[1]), X)
+    agrees(
+        kernel,
+        partial(truth.local_alignment, score=score_of(*scores), beta=beta, gap_open=gaps[0], gap_extend=gaps[1]),
+        X,
+    )
 
 
 @few
@@ -295,7 +347,10 @@ def test_local_alignment(X: list[str], scores: tuple[float, float], gaps: tuple[
 def test_both_strands(X: list[str]) -> None:
     pairs: list[tuple[Any, Oracle]] = [
         (mc.Spectrum(2), partial(truth.spectrum, k=2)),
-        (mc.Spectrum(3, k_min=1, weights=[1.0, 0.5, 2.0]), partial(truth.spectrum, k=3, k_min=1, weights=[1.0, 0.5, 2.0])),
+        (
+            mc.Spectrum(3, k_min=1, weights=[1.0, 0.5, 2.0]),
+            partial(truth.spectrum, k=3, k_min=1, weights=[1.0, 0.5, 2.0]),
+        ),
         (mc.Mismatch(2, 1, alphabet=ACGT), partial(truth.mismatch, k=2, m=1, alphabet=ACGT)),
         (mc.Gappy(3, 2), partial(truth.gappy, g=3, k=2)),
         (mc.Subsequence(2, 0.5), partial(truth.subsequence, length=2, decay=0.5)),
@@ -308,10 +363,15 @@ def test_both_strands(X: list[str]) -> None:
 @few
 @given(X=of_one_length(6, (ACGT,)), shift=st.integers(0, 2))
 def test_both_strands_at_positions(X: list[str], shift: int) -> None:
-    agrees(mc.WeightedDegree(3, shift=shift).both_strands(), truth.both_strands(partial(truth.weighted_degree, degree=3, shift=shift)), X)
+    agrees(
+        mc.WeightedDegree(3, shift=shift).both_strands(),
+        truth.both_strands(partial(truth.weighted_degree, degree=3, shift=shift)),
+        X,
+    )
 
 
-# --- every kind of sequence -----------------------------------------------------------------------------------------------------
+# --- every kind of sequence
+# -----------------------------------------------------------------------------------------------------
 
 # One kernel of each family, made when a test asks for it. WeightedDegree is only given sequences of one length.
 KERNELS: dict[str, Callable[[], Any]] = {
@@ -374,7 +434,11 @@ def test_tokens(X: list[list[Any]]) -> None:
     agrees(mc.Substring(decay=0.5), partial(truth.substring, decay=0.5), X)
     agrees(mc.BagOfWords("counts"), truth.bag_of_words, X)
     short = [x[:4] for x in X]
-    agrees(mc.LocalAlignment(match=2.0, mismatch=-1.0, **score), partial(truth.local_alignment, score=score_of(2.0, -1.0), **score), short)
+    agrees(
+        mc.LocalAlignment(match=2.0, mismatch=-1.0, **score),
+        partial(truth.local_alignment, score=score_of(2.0, -1.0), **score),
+        short,
+    )
     alphabet = list(dict.fromkeys(token for x in X for token in x))
     assume(len(alphabet) > 0)
     agrees(mc.Mismatch(2, 1).bind(X), partial(truth.mismatch, k=2, m=1, alphabet=alphabet), X)
@@ -399,7 +463,8 @@ def test_arrays_of_whole_numbers(length: int | None) -> None:
         agrees(mc.Substring(), truth.substring, Z)
 
 
-# --- worked values, long words, long sequences ------------------------------------------------------------------------------------
+# --- worked values, long words, long sequences
+# ------------------------------------------------------------------------------------
 
 
 def test_the_worked_values() -> None:
@@ -420,14 +485,25 @@ def test_words_longer_than_a_machine_word(k: int) -> None:
     a, b, c = random_strings(5, ACGT, [60, 60, 90])
     X = [a + b, b + a, c + a[:50] + b, c[:-1] + "A" + c[1:], "A" * 110, ""]
     agrees(mc.Spectrum(k), partial(truth.spectrum, k=k), X)
-    agrees(mc.Spectrum(k, k_min=k - 3, weights=[1.0, 0.5, 0.25, 2.0]), partial(truth.spectrum, k=k, k_min=k - 3, weights=[1.0, 0.5, 0.25, 2.0]), X)
+    agrees(
+        mc.Spectrum(k, k_min=k - 3, weights=[1.0, 0.5, 0.25, 2.0]),
+        partial(truth.spectrum, k=k, k_min=k - 3, weights=[1.0, 0.5, 0.25, 2.0]),
+        X,
+    )
     same(mc.Substring(longest=k)(X), matrix(partial(truth.substring, longest=k), X))
 
 
 def test_a_large_alphabet() -> None:
     rng = np.random.default_rng(6)
     base = rng.permutation(2000)[:60].tolist()
-    X = [base, base[::-1], base[20:] + base[:20], base[:30] + base[:30], [*base[:10], -1, *base[11:]], list(range(2000))]
+    X = [
+        base,
+        base[::-1],
+        base[20:] + base[:20],
+        base[:30] + base[:30],
+        [*base[:10], -1, *base[11:]],
+        list(range(2000)),
+    ]
     for k in (1, 3, 8, 12):
         agrees(mc.Spectrum(k), partial(truth.spectrum, k=k), X)
     agrees(mc.Gappy(7, 5), partial(truth.gappy_by_distance, g=7, k=5), X[:5])
@@ -467,7 +543,8 @@ def test_longer_local_alignments() -> None:
 
 def test_long_local_alignments_do_not_overflow() -> None:
     X = random_strings(12, ACGT, [1500, 1400])
-    K = mc.LocalAlignment(match=5.0, mismatch=-4.0, gap_open=11.0, gap_extend=1.0, beta=0.5)(X)  # k(x, x) > exp(3750) before the normalisation
+    # k(x, x) > exp(3750) before the normalisation
+    K = mc.LocalAlignment(match=5.0, mismatch=-4.0, gap_open=11.0, gap_extend=1.0, beta=0.5)(X)
     assert np.isfinite(K).all()
     assert (K >= 0).all()
     same(np.diagonal(K), [1.0, 1.0])
@@ -517,10 +594,15 @@ def _series(kind: str, rng: Any, n: int, k: int) -> Any:
     return np.cumsum(rng.standard_normal(n))
 
 
-@pytest.mark.parametrize("kind", ["smooth", "jumps", "far", "channels", "spread", "one step", "stairs", "saw", "on and off", "letters", "walk"])
+@pytest.mark.parametrize(
+    "kind",
+    ["smooth", "jumps", "far", "channels", "spread", "one step", "stairs", "saw", "on and off", "letters", "walk"],
+)
 @pytest.mark.parametrize("sigma", [0.5, 1.0, 3.0])
 def test_global_alignments_of_many_blocks(kind: str, sigma: float) -> None:
-    """Series that move by little, by much, and by both; whose sums are beyond a float in one block, and far from those in the next."""
+    """Series that move by little, by much, and by both; whose sums are beyond a float in one block, and far from those
+    in the next.
+    """
     rng = np.random.default_rng(14)
     X = [_series(kind, rng, n, k) for k, n in enumerate((596, 601, 700, 65, 64, 1))]
     numbers = [np.array([float(c == "B") * math.sqrt(2) for c in x]) for x in X] if kind == "letters" else X
@@ -540,17 +622,21 @@ def test_global_alignments_that_vanish() -> None:
     same(mc.GlobalAlignment(1.0)(X), np.eye(2))  # the logarithm is about −10⁷
 
 
-# --- positive semi-definite ---------------------------------------------------------------------------------------------------
+# --- positive semi-definite
+# ---------------------------------------------------------------------------------------------------
 
 
 @FAMILIES
 @pytest.mark.parametrize("letters", [AB, ACGT])
 def test_positive_semi_definite(name: str, letters: str) -> None:
     for seed in range(3):
-        lengths = np.random.default_rng(seed).integers(1, 16, 12).tolist() if name not in ("degree", "shifts") else [10] * 12
+        lengths = (
+            np.random.default_rng(seed).integers(1, 16, 12).tolist() if name not in ("degree", "shifts") else [10] * 12
+        )
         X = random_strings(100 + seed, letters, lengths)
         kernel = KERNELS[name]().bind(X)
-        if name not in ("shifts", "local"):  # whether these two carry a proof is left to the library; they are semi-definite here all the same
+        # whether these two carry a proof is left to the library; they are semi-definite here all the same
+        if name not in ("shifts", "local"):
             assert kernel.psd is True
         values = np.linalg.eigvalsh(kernel(X))
         assert values[0] >= -1e-9 * values[-1]

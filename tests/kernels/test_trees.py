@@ -14,7 +14,9 @@ from tests import graph_oracles as truth
 
 labels = st.sampled_from("SNVa")
 trees = st.recursive(
-    labels.map(lambda x: (x,)), lambda t: st.tuples(labels, st.lists(t, min_size=1, max_size=3)).map(lambda p: (p[0], *p[1])), max_leaves=6
+    labels.map(lambda x: (x,)),
+    lambda t: st.tuples(labels, st.lists(t, min_size=1, max_size=3)).map(lambda p: (p[0], *p[1])),
+    max_leaves=6,
 )
 
 

@@ -146,10 +146,16 @@ def test_taylor_approaches_the_gaussian() -> None:
         mc.Gaussian().taylor(2)
 
 
-@pytest.mark.parametrize("kernel", [mc.Gaussian(0.7), mc.Laplacian(0.7), mc.Matern(1.3, 1.5), mc.Matern(1.3, math.inf), mc.Matern(0.7, 2.2)], ids=str)
+@pytest.mark.parametrize(
+    "kernel",
+    [mc.Gaussian(0.7), mc.Laplacian(0.7), mc.Matern(1.3, 1.5), mc.Matern(1.3, math.inf), mc.Matern(0.7, 2.2)],
+    ids=str,
+)
 def test_spectral_density_is_the_fourier_transform(kernel: Any) -> None:
     for delta in (0.0, 0.3, 1.1):
-        value, _ = integrate.quad(lambda w, t=delta: 2 * kernel.spectral_density([[w]])[0] * math.cos(w * t), 0, 400, limit=2000)
+        value, _ = integrate.quad(
+            lambda w, t=delta: 2 * kernel.spectral_density([[w]])[0] * math.cos(w * t), 0, 400, limit=2000
+        )
         assert value == pytest.approx(kernel(np.array([0.0]), np.array([delta])), abs=3e-3)
     two = kernel.spectral_density([[0.3, -0.4]])
     assert two.shape == (1,)
@@ -191,7 +197,9 @@ def test_scikit_learn_uses_them() -> None:
     np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-8)
     assert SVC(kernel=mc.Gaussian()).fit(X, y).score(X, y) > 0.5
     np.testing.assert_allclose(pairwise_kernels(X, metric=mc.Gaussian(0.5)), rbf_kernel(X, gamma=0.5), atol=1e-12)
-    search = GridSearchCV(SVC(kernel=mc.Gaussian(1.0) + mc.Linear()), {"kernel__gaussian__gamma": [0.1, 1.0], "C": [1, 10]}, cv=2).fit(X, y)
+    search = GridSearchCV(
+        SVC(kernel=mc.Gaussian(1.0) + mc.Linear()), {"kernel__gaussian__gamma": [0.1, 1.0], "C": [1, 10]}, cv=2
+    ).fit(X, y)
     assert "kernel__gaussian__gamma" in search.best_params_
 
 
@@ -233,9 +241,14 @@ def test_the_period_is_learnt(period: Any) -> None:
 
             def moved(sign: int, x: Any, z: Any, j: int = j) -> Any:
                 periods = [mpmath.mpf(p) for p in np.broadcast_to(period, 3).tolist()]
-                periods = [p * mpmath.exp(sign * 1e-15) if len(names) == 1 or i == j else p for i, p in enumerate(periods)]
+                periods = [
+                    p * mpmath.exp(sign * 1e-15) if len(names) == 1 or i == j else p for i, p in enumerate(periods)
+                ]
                 return mpmath.exp(
-                    -sum(mpmath.sin(mpmath.pi * (mpmath.mpf(a) - b) / p) ** 2 for a, b, p in zip(x, z, periods, strict=True))
+                    -sum(
+                        mpmath.sin(mpmath.pi * (mpmath.mpf(a) - b) / p) ** 2
+                        for a, b, p in zip(x, z, periods, strict=True)
+                    )
                     * 2
                     / mpmath.mpf(0.9) ** 2
                 )

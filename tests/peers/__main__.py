@@ -1,4 +1,6 @@
-"""``python -m tests.peers [-v] [NAME …]``: the table, of the modules whose path contains a NAME. -v: the failures by their reason too."""
+"""``python -m tests.peers [-v] [NAME …]``: the table, of the modules whose path contains a NAME. -v: the failures by
+their reason too.
+"""
 
 from __future__ import annotations
 

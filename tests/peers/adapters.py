@@ -1,7 +1,8 @@
 """scikit-learn's constructors in front of Mercer's estimators.
 
-An adapter translates arguments and holds the Mercer estimator they describe; every method and fitted attribute is that estimator's own. What Mercer
-has no parameter for is given to it all the same, unless it is about resources alone (``without_effect``), so that what is missing shows as an error.
+An adapter translates arguments and holds the Mercer estimator they describe; every method and fitted attribute is that
+estimator's own. What Mercer has no parameter for is given to it all the same, unless it is about resources alone
+(``without_effect``), so that what is missing shows as an error.
 """
 
 from __future__ import annotations
@@ -175,53 +176,104 @@ class SVC(Classifier):
     peer = mc.SVC
 
     def __init__(
-        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability="deprecated", tol=0.001, cache_size=200,
-        class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr", break_ties=False, random_state=None,
+        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability="deprecated",
+        tol=0.001, cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr",
+        break_ties=False, random_state=None,
     ):  # fmt: skip
-        self.C, self.kernel, self.degree, self.gamma, self.coef0, self.shrinking = C, kernel, degree, gamma, coef0, shrinking
-        self.probability, self.tol, self.cache_size, self.class_weight, self.verbose = probability, tol, cache_size, class_weight, verbose
-        self.max_iter, self.decision_function_shape, self.break_ties, self.random_state = max_iter, decision_function_shape, break_ties, random_state
+        self.C, self.kernel, self.degree, self.gamma, self.coef0, self.shrinking = (
+            C,
+            kernel,
+            degree,
+            gamma,
+            coef0,
+            shrinking,
+        )
+        self.probability, self.tol, self.cache_size, self.class_weight, self.verbose = (
+            probability,
+            tol,
+            cache_size,
+            class_weight,
+            verbose,
+        )
+        self.max_iter, self.decision_function_shape, self.break_ties, self.random_state = (
+            max_iter,
+            decision_function_shape,
+            break_ties,
+            random_state,
+        )
 
 
 class NuSVC(Classifier):
     peer = mc.NuSVC
 
     def __init__(
-        self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability="deprecated", tol=0.001, cache_size=200,
-        class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr", break_ties=False, random_state=None,
+        self, *, nu=0.5, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, probability="deprecated",
+        tol=0.001, cache_size=200, class_weight=None, verbose=False, max_iter=-1, decision_function_shape="ovr",
+        break_ties=False, random_state=None,
     ):  # fmt: skip
-        self.nu, self.kernel, self.degree, self.gamma, self.coef0, self.shrinking = nu, kernel, degree, gamma, coef0, shrinking
-        self.probability, self.tol, self.cache_size, self.class_weight, self.verbose = probability, tol, cache_size, class_weight, verbose
-        self.max_iter, self.decision_function_shape, self.break_ties, self.random_state = max_iter, decision_function_shape, break_ties, random_state
+        self.nu, self.kernel, self.degree, self.gamma, self.coef0, self.shrinking = (
+            nu,
+            kernel,
+            degree,
+            gamma,
+            coef0,
+            shrinking,
+        )
+        self.probability, self.tol, self.cache_size, self.class_weight, self.verbose = (
+            probability,
+            tol,
+            cache_size,
+            class_weight,
+            verbose,
+        )
+        self.max_iter, self.decision_function_shape, self.break_ties, self.random_state = (
+            max_iter,
+            decision_function_shape,
+            break_ties,
+            random_state,
+        )
 
 
 class SVR(Machine):
     peer = mc.SVR
 
     def __init__(
-        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=0.001, C=1.0, epsilon=0.1, shrinking=True, cache_size=200, verbose=False,
-        max_iter=-1,
+        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=0.001, C=1.0, epsilon=0.1, shrinking=True,
+        cache_size=200, verbose=False, max_iter=-1,
     ):  # fmt: skip
         self.kernel, self.degree, self.gamma, self.coef0, self.tol, self.C = kernel, degree, gamma, coef0, tol, C
-        self.epsilon, self.shrinking, self.cache_size, self.verbose, self.max_iter = epsilon, shrinking, cache_size, verbose, max_iter
+        self.epsilon, self.shrinking, self.cache_size, self.verbose, self.max_iter = (
+            epsilon,
+            shrinking,
+            cache_size,
+            verbose,
+            max_iter,
+        )
 
 
 class NuSVR(Machine):
     peer = mc.NuSVR
 
     def __init__(
-        self, *, nu=0.5, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, tol=0.001, cache_size=200, verbose=False,
-        max_iter=-1,
+        self, *, nu=0.5, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, shrinking=True, tol=0.001,
+        cache_size=200, verbose=False, max_iter=-1,
     ):  # fmt: skip
         self.nu, self.C, self.kernel, self.degree, self.gamma, self.coef0 = nu, C, kernel, degree, gamma, coef0
-        self.shrinking, self.tol, self.cache_size, self.verbose, self.max_iter = shrinking, tol, cache_size, verbose, max_iter
+        self.shrinking, self.tol, self.cache_size, self.verbose, self.max_iter = (
+            shrinking,
+            tol,
+            cache_size,
+            verbose,
+            max_iter,
+        )
 
 
 class OneClassSVM(Machine):
     peer = mc.OneClassSVM
 
     def __init__(
-        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=0.001, nu=0.5, shrinking=True, cache_size=200, verbose=False, max_iter=-1,
+        self, *, kernel="rbf", degree=3, gamma="scale", coef0=0.0, tol=0.001, nu=0.5, shrinking=True, cache_size=200,
+        verbose=False, max_iter=-1,
     ):  # fmt: skip
         self.kernel, self.degree, self.gamma, self.coef0, self.tol, self.nu = kernel, degree, gamma, coef0, tol, nu
         self.shrinking, self.cache_size, self.verbose, self.max_iter = shrinking, cache_size, verbose, max_iter
@@ -239,7 +291,14 @@ class KernelRidge(Adapter):
     without_effect = ("gamma", "degree", "coef0", "kernel_params")
 
     def __init__(self, alpha=1, *, kernel="linear", gamma=None, degree=3, coef0=1, kernel_params=None):
-        self.alpha, self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params = alpha, kernel, gamma, degree, coef0, kernel_params
+        self.alpha, self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params = (
+            alpha,
+            kernel,
+            gamma,
+            degree,
+            coef0,
+            kernel_params,
+        )
 
     def _translated(self, X: Any) -> dict[str, Any]:
         out = super()._translated(X) | {"fit_intercept": False}
@@ -252,22 +311,36 @@ class KernelRidge(Adapter):
 class KernelPCA(Adapter):
     peer = mc.KernelPCA
     without_effect = (
-        "gamma", "degree", "coef0", "kernel_params", "alpha", "fit_inverse_transform", "eigen_solver", "tol", "max_iter", "iterated_power",
-        "copy_X", "n_jobs",
+        "gamma", "degree", "coef0", "kernel_params", "alpha", "fit_inverse_transform", "eigen_solver", "tol",
+        "max_iter", "iterated_power", "copy_X", "n_jobs",
     )  # fmt: skip
     _solvers: ClassVar[dict[str, str]] = {"dense": "exact", "arpack": "lanczos", "randomized": "krylov"}
 
     def __init__(
-        self, n_components=None, *, kernel="linear", gamma=None, degree=3, coef0=1, kernel_params=None, alpha=1.0, fit_inverse_transform=False,
-        eigen_solver="auto", tol=0, max_iter=None, iterated_power="auto", remove_zero_eig=False, random_state=None, copy_X=True, n_jobs=None,
+        self, n_components=None, *, kernel="linear", gamma=None, degree=3, coef0=1, kernel_params=None, alpha=1.0,
+        fit_inverse_transform=False, eigen_solver="auto", tol=0, max_iter=None, iterated_power="auto",
+        remove_zero_eig=False, random_state=None, copy_X=True, n_jobs=None,
     ):  # fmt: skip
         self.n_components, self.kernel, self.gamma, self.degree, self.coef0 = n_components, kernel, gamma, degree, coef0
-        self.kernel_params, self.alpha, self.fit_inverse_transform, self.eigen_solver = kernel_params, alpha, fit_inverse_transform, eigen_solver
-        self.tol, self.max_iter, self.iterated_power, self.remove_zero_eig = tol, max_iter, iterated_power, remove_zero_eig
+        self.kernel_params, self.alpha, self.fit_inverse_transform, self.eigen_solver = (
+            kernel_params,
+            alpha,
+            fit_inverse_transform,
+            eigen_solver,
+        )
+        self.tol, self.max_iter, self.iterated_power, self.remove_zero_eig = (
+            tol,
+            max_iter,
+            iterated_power,
+            remove_zero_eig,
+        )
         self.random_state, self.copy_X, self.n_jobs = random_state, copy_X, n_jobs
 
     def _translated(self, X: Any) -> dict[str, Any]:
-        out = super()._translated(X) | {"solver": self._solvers.get(self.eigen_solver, self.eigen_solver), "tol": self.tol or None}
+        out = super()._translated(X) | {
+            "solver": self._solvers.get(self.eigen_solver, self.eigen_solver),
+            "tol": self.tol or None,
+        }
         del out["kernel"]
         if X is not None or self.kernel == "precomputed":
             out["kernel"] = with_pairs(self.kernel, X, self.gamma, self.degree, self.coef0, self.kernel_params)
@@ -281,11 +354,21 @@ class PCA(Adapter):
     without_effect = ("copy", "svd_solver", "tol", "iterated_power", "n_oversamples", "power_iteration_normalizer")
 
     def __init__(
-        self, n_components=None, *, copy=True, whiten=False, svd_solver="auto", tol=0.0, iterated_power="auto", n_oversamples=10,
-        power_iteration_normalizer="auto", random_state=None,
+        self, n_components=None, *, copy=True, whiten=False, svd_solver="auto", tol=0.0, iterated_power="auto",
+        n_oversamples=10, power_iteration_normalizer="auto", random_state=None,
     ):  # fmt: skip
-        self.n_components, self.copy, self.whiten, self.svd_solver, self.tol = n_components, copy, whiten, svd_solver, tol
-        self.iterated_power, self.n_oversamples, self.power_iteration_normalizer = iterated_power, n_oversamples, power_iteration_normalizer
+        self.n_components, self.copy, self.whiten, self.svd_solver, self.tol = (
+            n_components,
+            copy,
+            whiten,
+            svd_solver,
+            tol,
+        )
+        self.iterated_power, self.n_oversamples, self.power_iteration_normalizer = (
+            iterated_power,
+            n_oversamples,
+            power_iteration_normalizer,
+        )
         self.random_state = random_state
 
 
@@ -294,7 +377,8 @@ class KMeans(Adapter):
     without_effect = ("copy_x", "algorithm")
 
     def __init__(
-        self, n_clusters=8, *, init="k-means++", n_init="auto", max_iter=300, tol=1e-4, verbose=0, random_state=None, copy_x=True, algorithm="lloyd",
+        self, n_clusters=8, *, init="k-means++", n_init="auto", max_iter=300, tol=1e-4, verbose=0, random_state=None,
+        copy_x=True, algorithm="lloyd",
     ):  # fmt: skip
         self.n_clusters, self.init, self.n_init, self.max_iter, self.tol = n_clusters, init, n_init, max_iter, tol
         self.verbose, self.random_state, self.copy_x, self.algorithm = verbose, random_state, copy_x, algorithm
@@ -302,15 +386,38 @@ class KMeans(Adapter):
 
 class SpectralClustering(Adapter):
     peer = mc.SpectralClustering
-    without_effect = ("eigen_solver", "gamma", "affinity", "eigen_tol", "assign_labels", "degree", "coef0", "kernel_params", "n_jobs", "verbose")
+    without_effect = (
+        "eigen_solver",
+        "gamma",
+        "affinity",
+        "eigen_tol",
+        "assign_labels",
+        "degree",
+        "coef0",
+        "kernel_params",
+        "n_jobs",
+        "verbose",
+    )
     _roundings: ClassVar[dict[str, str]] = {"cluster_qr": "qr"}
 
     def __init__(
-        self, n_clusters=8, *, eigen_solver=None, n_components=None, random_state=None, n_init=10, gamma=1.0, affinity="rbf", n_neighbors=10,
-        eigen_tol="auto", assign_labels="kmeans", degree=3, coef0=1, kernel_params=None, n_jobs=None, verbose=False,
+        self, n_clusters=8, *, eigen_solver=None, n_components=None, random_state=None, n_init=10, gamma=1.0,
+        affinity="rbf", n_neighbors=10, eigen_tol="auto", assign_labels="kmeans", degree=3, coef0=1,
+        kernel_params=None, n_jobs=None, verbose=False,
     ):  # fmt: skip
-        self.n_clusters, self.eigen_solver, self.n_components, self.random_state = n_clusters, eigen_solver, n_components, random_state
-        self.n_init, self.gamma, self.affinity, self.n_neighbors, self.eigen_tol = n_init, gamma, affinity, n_neighbors, eigen_tol
+        self.n_clusters, self.eigen_solver, self.n_components, self.random_state = (
+            n_clusters,
+            eigen_solver,
+            n_components,
+            random_state,
+        )
+        self.n_init, self.gamma, self.affinity, self.n_neighbors, self.eigen_tol = (
+            n_init,
+            gamma,
+            affinity,
+            n_neighbors,
+            eigen_tol,
+        )
         self.assign_labels, self.degree, self.coef0, self.kernel_params = assign_labels, degree, coef0, kernel_params
         self.n_jobs, self.verbose = n_jobs, verbose
 
@@ -328,11 +435,23 @@ class GaussianMixture(Adapter):
     without_effect = ("verbose", "verbose_interval")
 
     def __init__(
-        self, n_components=1, *, covariance_type="full", tol=1e-3, reg_covar=1e-6, max_iter=100, n_init=1, init_params="kmeans", weights_init=None,
-        means_init=None, precisions_init=None, random_state=None, warm_start=False, verbose=0, verbose_interval=10,
+        self, n_components=1, *, covariance_type="full", tol=1e-3, reg_covar=1e-6, max_iter=100, n_init=1,
+        init_params="kmeans", weights_init=None, means_init=None, precisions_init=None, random_state=None,
+        warm_start=False, verbose=0, verbose_interval=10,
     ):  # fmt: skip
-        self.n_components, self.covariance_type, self.tol, self.reg_covar, self.max_iter = n_components, covariance_type, tol, reg_covar, max_iter
-        self.n_init, self.init_params, self.weights_init, self.means_init = n_init, init_params, weights_init, means_init
+        self.n_components, self.covariance_type, self.tol, self.reg_covar, self.max_iter = (
+            n_components,
+            covariance_type,
+            tol,
+            reg_covar,
+            max_iter,
+        )
+        self.n_init, self.init_params, self.weights_init, self.means_init = (
+            n_init,
+            init_params,
+            weights_init,
+            means_init,
+        )
         self.precisions_init, self.random_state, self.warm_start = precisions_init, random_state, warm_start
         self.verbose, self.verbose_interval = verbose, verbose_interval
 

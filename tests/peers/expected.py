@@ -1,7 +1,8 @@
 """The tests of scikit-learn that fail on Mercer, and why each does.
 
-A pattern is the name of a test, in which ``*`` stands for anything. STAYS are failures that will not be mended: "deliberate", where Mercer answers
-otherwise, or "private", where a test looks at scikit-learn's internals or at its very words. MISSING are features that Mercer does not have yet.
+A pattern is the name of a test, in which ``*`` stands for anything. STAYS are failures that will not be mended:
+"deliberate", where Mercer answers otherwise, or "private", where a test looks at scikit-learn's internals or at its
+very words. MISSING are features that Mercer does not have yet.
 """
 
 from __future__ import annotations
@@ -22,13 +23,21 @@ STAYS: Reasons = {
             "test_svc_ovr_tie_breaking[*]",
             "test_svc_invalid_break_ties_param[*]",
         ],
-        "deliberate: a machine trained on a dense table predicts sparse ones, and the other way round": ["test_bad_input[*]"],
-        "deliberate: n_iter_ is the steps of all pairs of classes together, a number": ["test_n_iter_libsvm[*-ndarray]"],
-        "deliberate: coefficients of the one-class machine sum to 1, as in its problem, and the threshold is offset_ alone": ["test_oneclass"],
-        "deliberate: a kernel function that returns a matrix of the wrong shape is refused by fit already": ["test_svr_errors"],
+        "deliberate: a machine trained on a dense table predicts sparse ones, and the other way round": [
+            "test_bad_input[*]"
+        ],
+        "deliberate: n_iter_ is the steps of all pairs of classes together, a number": [
+            "test_n_iter_libsvm[*-ndarray]"
+        ],
+        "deliberate: coefficients of the one-class machine sum to 1, as in its problem; the threshold is offset_": [
+            "test_oneclass"
+        ],
+        "deliberate: a kernel function that returns a matrix of the wrong shape is refused by fit already": [
+            "test_svr_errors"
+        ],
         "deliberate: C is finite where there is no hard margin": ["test_svm_with_infinite_C[*-SVR-*]"],
-        "private: a kernel function that is right for the whole training set alone, and Mercer asks for the support vectors": [
-            "test_custom_kernel_not_array_input[SVC]",
+        "private: a kernel function that is right for the training set alone; Mercer asks for support vectors": [
+            "test_custom_kernel_not_array_input[SVC]"
         ],
         "private: refused in other words": [
             "test_negative_sample_weights_mask_all_samples[weights-are-zero-*]",
@@ -41,7 +50,10 @@ STAYS: Reasons = {
             "test_gamma_scale",
             "test_svc_raises_error_internal_representation",
         ],
-        "private: scikit-learn's own deprecations": ["test_probability_raises_futurewarning[*]", "test_svc_nusvc_probA_probB_deprecated[*]"],
+        "private: scikit-learn's own deprecations": [
+            "test_probability_raises_futurewarning[*]",
+            "test_svc_nusvc_probA_probB_deprecated[*]",
+        ],
     },
     "svm/tests/test_sparse.py": {"private: warns in other words": ["test_timeout[*]"]},
     "decomposition/tests/test_kernel_pca.py": {
@@ -50,7 +62,9 @@ STAYS: Reasons = {
             "test_kernel_pca_sparse[*]",
             "test_kernel_pca_invalid_parameters",
         ],
-        "deliberate: of an indefinite matrix, components are of its positive eigenvalues, with a warning": ["test_precomputed_kernel_not_psd[*]"],
+        "deliberate: of an indefinite matrix, components are of its positive eigenvalues, with a warning": [
+            "test_precomputed_kernel_not_psd[*]"
+        ],
         "deliberate: a constant kernel, without any direction, is refused": ["test_remove_zero_eig"],
         "deliberate: γ that was found from data is kernel_.gamma": ["test_kernel_pca_inverse_correct_gamma[*]"],
         "private: a matrix that is not symmetric has the eigenvalues of its symmetric part, equal but for rounding": [
@@ -69,10 +83,14 @@ STAYS: Reasons = {
             "test_n_components_none[data0-arpack-3]",
         ],
         "deliberate: at least one component": ["test_pca_score3"],
-        "deliberate: a share of the variance is reached, not exceeded": ["test_pca_n_components_mostly_explained_variance_ratio"],
+        "deliberate: a share of the variance is reached, not exceeded": [
+            "test_pca_n_components_mostly_explained_variance_ratio"
+        ],
         "deliberate: the density of the model does not depend on whether scores are whitened": ["test_pca_score[*]"],
         "private: refused in other words": ["test_pca_validation[randomized-0-*]", "test_pca_validation[auto-3-*]"],
-        "deliberate: a model without noise has no density of more columns than samples": ["test_pca_zero_noise_variance_edge_cases[*]"],
+        "deliberate: a model without noise has no density of more columns than samples": [
+            "test_pca_zero_noise_variance_edge_cases[*]"
+        ],
         "private: the name of the solver that was chosen": ["test_pca_svd_solver_auto[*]"],
     },
     "cluster/tests/test_k_means.py": {
@@ -84,7 +102,10 @@ STAYS: Reasons = {
         "private: distances in float32, right to its last digits but one": ["test_kmeans_results[float32-*-dense]"],
         "private: prints other words": ["test_kmeans_verbose[*]"],
         "private: the method that draws starts": ["test_sample_weight_init[*]", "test_sample_weight_zero[*]"],
-        "private: the number of starts that was chosen": ["test_n_init_auto[*]", "test_kmeans_init_auto_with_initial_centroids[*]"],
+        "private: the number of starts that was chosen": [
+            "test_n_init_auto[*]",
+            "test_kmeans_init_auto_with_initial_centroids[*]",
+        ],
     },
     "cluster/tests/test_spectral.py": {
         "deliberate: eigenvectors become labels by pivoted QR and k-means, not by discretisation": [
@@ -101,9 +122,17 @@ STAYS: Reasons = {
             "test_gaussian_mixture_precisions_init[*]",
             "test_gaussian_mixture_all_init_does_not_estimate_gaussian_parameters[*]",
         ],
-        "private: refused in other words": ["test_check_means", "test_check_precisions", "test_check_weights", "test_regularisation", "test_sample"],
+        "private: refused in other words": [
+            "test_check_means",
+            "test_check_precisions",
+            "test_check_weights",
+            "test_regularisation",
+            "test_sample",
+        ],
         "private: warns in other words": ["test_gaussian_mixture_fit_convergence_warning"],
-        "private: components numbered as scikit-learn's k-means numbers clusters": ["test_gaussian_mixture_precisions_init_diag[*]"],
+        "private: components numbered as scikit-learn's k-means numbers clusters": [
+            "test_gaussian_mixture_precisions_init_diag[*]"
+        ],
     },
     "cross_decomposition/tests/test_pls.py": {
         "deliberate: views without enough rows to be told apart are refused": [

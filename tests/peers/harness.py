@@ -1,7 +1,8 @@
 """Runs a test module of scikit-learn with Mercer's adapters in the place of scikit-learn's public names.
 
-The module's source is executed as it stands; only what it imports is replaced, and only for itself: the rest of scikit-learn, which tests use as
-their oracle, stays as it is. Each module runs in a process of its own: ``python -m tests.peers.harness MODULE REPORT``.
+The module's source is executed as it stands; only what it imports is replaced, and only for itself: the rest of
+scikit-learn, which tests use as their oracle, stays as it is. Each module runs in a process of its own: ``python -m
+tests.peers.harness MODULE REPORT``.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from tests.peers import adapters
 
 SOURCE = Path(sklearn.__file__).parent
 _KERNELS = (
-    "additive_chi2_kernel", "chi2_kernel", "cosine_similarity", "laplacian_kernel", "linear_kernel", "polynomial_kernel", "rbf_kernel",
-    "sigmoid_kernel", "PAIRWISE_KERNEL_FUNCTIONS",
+    "additive_chi2_kernel", "chi2_kernel", "cosine_similarity", "laplacian_kernel", "linear_kernel",
+    "polynomial_kernel", "rbf_kernel", "sigmoid_kernel", "PAIRWISE_KERNEL_FUNCTIONS",
 )  # fmt: skip
 _MACHINES = ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")
 
@@ -65,7 +66,11 @@ def run(module: str) -> dict[str, Result]:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         done = subprocess.run(
-            [sys.executable, "-m", "tests.peers.harness", module, str(report)], cwd=root, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "tests.peers.harness", module, str(report)],
+            cwd=root,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if not report.is_file():
             raise RuntimeError(f"{module} could not be run:\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
@@ -76,7 +81,9 @@ def run(module: str) -> dict[str, Result]:
 
 
 class Importer:
-    """``__import__`` that gives adapters in the place of ``names`` of the module ``target``, whichever way they are imported."""
+    """``__import__`` that gives adapters in the place of ``names`` of the module ``target``, whichever way they are
+    imported.
+    """
 
     def __init__(self, target: str, names: tuple[str, ...]) -> None:
         self.standing: dict[str, types.ModuleType] = {}
@@ -152,7 +159,17 @@ def _short(failure: Any, path: Path) -> str:
 def main(module: str, report: str) -> None:
     os.environ.setdefault("SKLEARN_SKIP_NETWORK_TESTS", "1")
     plugin = Plugin(Importer(*MODULES[module]))
-    options = ["-q", "-p", "no:cacheprovider", "-W", "ignore", "-c", os.devnull, f"--rootdir={SOURCE}", f"--confcutdir={SOURCE}"]
+    options = [
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-W",
+        "ignore",
+        "-c",
+        os.devnull,
+        f"--rootdir={SOURCE}",
+        f"--confcutdir={SOURCE}",
+    ]
     code = pytest.main([*options, str(SOURCE / module)], plugins=[plugin])
     if code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         Path(report).write_text(json.dumps(plugin.results))

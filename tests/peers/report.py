@@ -13,7 +13,9 @@ HEADER = "| module | passed | failed | deliberate | private | missing | not expl
 
 @dataclass
 class Report:
-    """What passed and failed of a module; ``reasons``: each explained failure's; ``stale``: what the list says and is not so."""
+    """What passed and failed of a module; ``reasons``: each explained failure's; ``stale``: what the list says and is
+    not so.
+    """
 
     module: str
     passed: int = 0
@@ -23,8 +25,14 @@ class Report:
     stale: list[str] = field(default_factory=list)
 
     def row(self) -> str:
-        counts = [sum(reason.startswith(kind) for reason in self.reasons.values()) for kind in ("deliberate", "private", "missing")]
-        return f"| {self.module} | {self.passed} | {self.failed} | {' | '.join(map(str, counts))} | {len(self.unexplained)} |"
+        counts = [
+            sum(reason.startswith(kind) for reason in self.reasons.values())
+            for kind in ("deliberate", "private", "missing")
+        ]
+        return (
+            f"| {self.module} | {self.passed} | {self.failed} | {' | '.join(map(str, counts))} |"
+            f" {len(self.unexplained)} |"
+        )
 
     def by_reason(self) -> dict[str, int]:
         return {reason: list(self.reasons.values()).count(reason) for reason in dict.fromkeys(self.reasons.values())}
@@ -33,7 +41,8 @@ class Report:
 def patterns(module: str) -> dict[str, str]:
     """{pattern: reason}."""
     return {
-        pattern: reason for table in (STAYS, MISSING) for reason, tests in table.get(module, {}).items() for pattern in tests
+        pattern: reason for table in (STAYS, MISSING) for reason,
+        tests in table.get(module, {}).items() for pattern in tests
     }  # fmt: skip
 
 
@@ -53,7 +62,9 @@ def compare(module: str, results: dict[str, Result]) -> Report:
             report.unexplained[name] = result.reason
     for pattern, outcomes in matched.items():
         if "passed" in outcomes or "failed" not in outcomes:
-            report.stale.append(f"{pattern} ({known[pattern]}): {outcomes.count('failed')} fail, {outcomes.count('passed')} pass")
+            report.stale.append(
+                f"{pattern} ({known[pattern]}): {outcomes.count('failed')} fail, {outcomes.count('passed')} pass"
+            )
     return report
 
 

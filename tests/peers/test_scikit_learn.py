@@ -27,7 +27,11 @@ def test_fails_only_what_the_list_explains(module: str) -> None:
 def test_reports_what_the_list_does_not_explain() -> None:
     listed = "test_pca_score[*]"
     assert listed in patterns("decomposition/tests/test_pca.py")
-    results = {"test_pca_score[a]": Result("failed"), "test_pca_score[b]": Result("passed"), "test_new": Result("failed", "line 1")}
+    results = {
+        "test_pca_score[a]": Result("failed"),
+        "test_pca_score[b]": Result("passed"),
+        "test_new": Result("failed", "line 1"),
+    }
     report = compare("decomposition/tests/test_pca.py", results)
     assert (report.passed, report.failed, report.unexplained) == (1, 2, {"test_new": "line 1"})
     assert any(said.startswith(listed) and said.endswith("1 fail, 1 pass") for said in report.stale)

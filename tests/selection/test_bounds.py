@@ -1,4 +1,6 @@
-"""What ``generalisation`` says, beside refitting without each sample, large test sets and formulas written out again."""
+"""What ``generalisation`` says, beside refitting without each sample, large test sets and formulas written out
+again.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def _left_out(K: Any, y: Any, C: float, weights: Any = None) -> float:
     w = np.ones(n) if weights is None else weights
     for i in range(n):
         rest = np.delete(np.arange(n), i)
-        machine = libsvm.SVC(C=C, kernel="precomputed", tol=1e-8).fit(K[np.ix_(rest, rest)], y[rest], sample_weight=w[rest])
+        machine = libsvm.SVC(C=C, kernel="precomputed", tol=1e-8).fit(
+            K[np.ix_(rest, rest)], y[rest], sample_weight=w[rest]
+        )
         wrong += int(y[i] * machine.decision_function(K[i : i + 1, rest])[0] <= 0)
     return wrong / n
 
@@ -44,7 +48,8 @@ def test_the_numbers_by_their_definitions(C: float, gamma: float, seed: int) -> 
     assert found.effective_dimension == pytest.approx(np.trace(K @ np.linalg.inv(K + np.eye(n) / (2 * C))), rel=1e-6)
     values = machine.decision_function(X)
     norm = np.sqrt(machine.function_.norm() ** 2 + machine.intercept_[0] ** 2)
-    assert found.rademacher == pytest.approx(rademacher_bound(y * values, norm, 2 * n), rel=1e-9)  # k(x, x) = 1, and 1 for the bias
+    # k(x, x) = 1, and 1 for the bias
+    assert found.rademacher == pytest.approx(rademacher_bound(y * values, norm, 2 * n), rel=1e-9)
 
 
 def test_leave_one_out_is_at_most_the_share_of_support_vectors() -> None:
@@ -83,7 +88,9 @@ def test_the_span_with_prices_of_classes() -> None:
         X, y = _data(40, 0.8, seed)
         weights = np.where(y > 0, 0.2, 3.0)
         machine = mc.SVC(1.0, mc.Gaussian(0.3), tol=1e-8, class_weight={1.0: 0.2, -1.0: 3.0}).fit(X, y)
-        differences.append(abs(mc.generalisation(machine, X, y).span_error - _left_out(mc.Gaussian(0.3)(X), y, 1.0, weights)))
+        differences.append(
+            abs(mc.generalisation(machine, X, y).span_error - _left_out(mc.Gaussian(0.3)(X), y, 1.0, weights))
+        )
     assert np.mean(differences) < 0.025
 
 
@@ -119,7 +126,9 @@ def test_leave_one_out_of_squared_slacks_is_at_most_radius_and_margin(bias: bool
 
 
 def test_radius_and_margin_where_nothing_is_alike() -> None:
-    """Samples that are orthogonal, half of each class: each that is left out is taken for the other class, the error is 1."""
+    """Samples that are orthogonal, half of each class: each that is left out is taken for the other class, the error is
+    1.
+    """
     X = np.arange(10.0)[:, None]
     y = np.where(np.arange(10) % 2 == 0, 1.0, -1.0)
     k = mc.Gaussian(100.0)
@@ -131,7 +140,9 @@ def test_radius_and_margin_where_nothing_is_alike() -> None:
 
 @pytest.mark.parametrize("offset", [0.0, 10.0])
 def test_radius_and_margin_without_bias_far_from_the_origin(offset: float) -> None:
-    """A hyperplane through the origin cannot follow data that is moved: nor may the radius be that of a ball that is."""
+    """A hyperplane through the origin cannot follow data that is moved: nor may the radius be that of a ball that
+    is.
+    """
     violations = []
     for seed in range(12):
         X, y = _data(12, 0.4, seed)
@@ -213,7 +224,9 @@ def test_less_confidence_is_a_smaller_bound() -> None:
 
 
 def _worst_margin(X: Any) -> float:
-    """The smallest margin over all labellings of the points with both classes, by a hard-margin machine; 0 where one cannot be separated."""
+    """The smallest margin over all labellings of the points with both classes, by a hard-margin machine; 0 where one
+    cannot be separated.
+    """
     worst = np.inf
     m = len(X)
     for code in range(1, 2**m - 1):
@@ -233,7 +246,8 @@ def _simplex(m: int) -> Any:
 
 
 def test_as_many_points_as_the_dimension_can_be_shattered() -> None:
-    """Points of a simplex in the unit ball are separated in every way, with margin ρ: so h ≥ m, and the bound must not be below.
+    """Points of a simplex in the unit ball are separated in every way, with margin ρ: so h ≥ m, and the bound must not
+    be below.
 
     For 3 points ρ = ¾ and R²/ρ² = 16/9: only rounded up (Burges 1998) does the theorem hold.
     """
@@ -248,7 +262,9 @@ def test_as_many_points_as_the_dimension_can_be_shattered() -> None:
 
 
 def test_the_dimension_of_planted_separable_data() -> None:
-    """A gap of 2ρ in data of radius R: the margin of the machine gives R²/ρ² + 1, or that rounded up, whatever the number of columns."""
+    """A gap of 2ρ in data of radius R: the margin of the machine gives R²/ρ² + 1, or that rounded up, whatever the
+    number of columns.
+    """
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (60, 30)) * 0.05
     y = np.where(np.arange(60) % 2 == 0, 1.0, -1.0)
@@ -278,7 +294,11 @@ def test_in_words() -> None:
     X, y = _data()
     found = mc.generalisation(mc.SVC().fit(X, y), X, y, delta=0.1)
     lines = str(found).splitlines()
-    for name, value in (("training error", found.training_error), ("support vectors/n", found.support_share), ("Rademacher", found.rademacher)):
+    for name, value in (
+        ("training error", found.training_error),
+        ("support vectors/n", found.support_share),
+        ("Rademacher", found.rademacher),
+    ):
         (line,) = [line for line in lines if line.startswith(name)]
         assert f"{value:.4f}" in line
     assert "probability 0.9" in str(found)
@@ -286,7 +306,14 @@ def test_in_words() -> None:
 
 def test_errors() -> None:
     X, y = _data()
-    for machine in (mc.SVC(), mc.SVR().fit(X, y), mc.NuSVC().fit(X, y), mc.KernelLogistic().fit(X, y), mc.SVC().fit(X, np.arange(40) % 3), "SVC"):
+    for machine in (
+        mc.SVC(),
+        mc.SVR().fit(X, y),
+        mc.NuSVC().fit(X, y),
+        mc.KernelLogistic().fit(X, y),
+        mc.SVC().fit(X, np.arange(40) % 3),
+        "SVC",
+    ):
         with pytest.raises(TypeError, match="fitted SVC of two classes"):
             mc.generalisation(machine, X, y)
     for delta in (0.0, 1.0, -1.0):

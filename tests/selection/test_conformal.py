@@ -60,7 +60,9 @@ def test_many_new_samples_at_once() -> None:
     ends = found.predict_interval(T)
     assert ends.shape == (1300, 2)
     assert (ends[:, 0] < ends[:, 1]).all()
-    np.testing.assert_allclose(ends[[3, 600, 1290]], np.vstack([found.predict_interval(T[i : i + 1]) for i in (3, 600, 1290)]), atol=1e-10)
+    np.testing.assert_allclose(
+        ends[[3, 600, 1290]], np.vstack([found.predict_interval(T[i : i + 1]) for i in (3, 600, 1290)]), atol=1e-10
+    )
     assert found.predict_interval(T[:0]).shape == (0, 2)
 
 
@@ -109,7 +111,9 @@ def test_a_precomputed_matrix(method: str) -> None:
 
 
 def test_least_squares_of_minimum_norm() -> None:
-    """alpha = 0 has no factor to take the closed form from where the matrix is singular; the intervals are there all the same."""
+    """alpha = 0 has no factor to take the closed form from where the matrix is singular; the intervals are there all
+    the same.
+    """
     X, y = _data()
     T = _data(20, 1)[0]
     machine = mc.KernelRidge(0.0, mc.Linear())
@@ -125,7 +129,9 @@ def test_split_by_hand() -> None:
     """± the ⌈(m + 1)·coverage⌉-th smallest error of the m samples that the machine has not seen."""
     X, y = _data(50)
     T = _data(20, 1)[0]
-    found = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), 0.8, "split", calibration=0.4, random_state=3).fit(X, y)
+    found = mc.ConformalRegressor(
+        mc.KernelRidge(0.2, mc.Gaussian(0.5)), 0.8, "split", calibration=0.4, random_state=3
+    ).fit(X, y)
     seen = found.estimator_.support_vectors_
     rest = np.array([i for i in range(50) if not (seen == X[i]).all(axis=1).any()])
     assert len(seen) == 30
@@ -133,8 +139,12 @@ def test_split_by_hand() -> None:
     errors = np.abs(y[rest] - found.estimator_.predict(X[rest]))
     np.testing.assert_allclose(np.sort(found.errors_), np.sort(errors))
     width = _order(errors, 17)  # ⌈21·0.8⌉
-    np.testing.assert_allclose(found.predict_interval(T), found.predict(T)[:, None] + np.array([-width, width]), atol=1e-12)
-    other = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), 0.8, "split", calibration=0.4, random_state=4).fit(X, y)
+    np.testing.assert_allclose(
+        found.predict_interval(T), found.predict(T)[:, None] + np.array([-width, width]), atol=1e-12
+    )
+    other = mc.ConformalRegressor(
+        mc.KernelRidge(0.2, mc.Gaussian(0.5)), 0.8, "split", calibration=0.4, random_state=4
+    ).fit(X, y)
     assert not np.array_equal(np.sort(other.errors_), np.sort(found.errors_))
 
 
@@ -161,7 +171,8 @@ def _coverages(machine: Any, draws: int, n: int, new: int, **options: Any) -> An
 @pytest.mark.parametrize("method", ["loo", "split"])
 def test_coverage(method: str) -> None:
     """90 % ± 1.5 over 200 draws."""
-    found = _coverages(mc.KernelRidge(0.5, mc.Gaussian(1.0)), 200, 97, 60, method=method)  # "split" keeps 29: 27/30 is 90 %
+    # "split" keeps 29: 27/30 is 90 %
+    found = _coverages(mc.KernelRidge(0.5, mc.Gaussian(1.0)), 200, 97, 60, method=method)
     assert 0.885 <= found.mean() <= 0.915
     # where half is asked, half is given: the level is heeded
     half = _coverages(mc.KernelRidge(0.5, mc.Gaussian(1.0)), 60, 97, 60, method=method, coverage=0.5)
@@ -171,12 +182,15 @@ def test_coverage(method: str) -> None:
 def test_coverage_of_support_vector_regression() -> None:
     """By folds, on 30 draws: the standard error of the mean is at most √(0.09(1/60 + 1/100)/30) = 0.009."""
     found = _coverages(mc.SVR(kernel=mc.Gaussian(1.0)), 30, 60, 100, folds=5)
-    assert 0.9 - 3.5 * 0.009 <= found.mean() <= 0.9 + 0.02 + 3.5 * 0.009  # CV+ trains on less than all and is a little wide
+    # CV+ trains on less than all and is a little wide
+    assert 0.9 - 3.5 * 0.009 <= found.mean() <= 0.9 + 0.02 + 3.5 * 0.009
     assert found.mean() >= 0.8  # what is proved: 2·0.9 − 1
 
 
 def test_the_guarantee_of_split_is_exact() -> None:
-    """With m errors the coverage is ⌈(m + 1)c⌉/(m + 1) on average, whatever the machine and the noise: 8/10 for m = 9, c = 0.75."""
+    """With m errors the coverage is ⌈(m + 1)c⌉/(m + 1) on average, whatever the machine and the noise: 8/10 for m = 9,
+    c = 0.75.
+    """
     for machine in (mc.KernelRidge(0.5, mc.Gaussian(1.0)), mc.KernelRidge(1e-6, mc.Gaussian(50.0)), Ridge()):
         found = _coverages(machine, 150, 30, 50, method="split", coverage=0.75)
         error = np.sqrt(0.8 * 0.2 * (1 / 11 + 1 / 50) / 150)  # the coverage given the errors is Beta(8, 2)
@@ -215,9 +229,14 @@ def test_frames_and_lists() -> None:
     plain = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5))).fit(X, y).predict_interval(X)
     k = mc.Gaussian(0.5).on(["a", "b"])
     for machine in (mc.KernelRidge(0.2, k), mc.KernelRidge(0.2, mc.Gaussian(0.5))):
-        found = mc.ConformalRegressor(machine).fit(frame, pd.Series(y, index=np.arange(40)[::-1])).predict_interval(frame)
+        found = (
+            mc.ConformalRegressor(machine).fit(frame, pd.Series(y, index=np.arange(40)[::-1])).predict_interval(frame)
+        )
         np.testing.assert_allclose(found, plain, atol=1e-10)
-    np.testing.assert_allclose(mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5))).fit(X.tolist(), y.tolist()).predict_interval(X), plain)
+    np.testing.assert_allclose(
+        mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5))).fit(X.tolist(), y.tolist()).predict_interval(X),
+        plain,
+    )
 
 
 def test_among_estimators() -> None:
@@ -229,7 +248,9 @@ def test_among_estimators() -> None:
     assert again.method == "split"
     assert is_regressor(machine)
     whole = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)))
-    np.testing.assert_allclose(cross_val_score(whole, X, y, cv=3), cross_val_score(mc.KernelRidge(0.2, mc.Gaussian(0.5)), X, y, cv=3))
+    np.testing.assert_allclose(
+        cross_val_score(whole, X, y, cv=3), cross_val_score(mc.KernelRidge(0.2, mc.Gaussian(0.5)), X, y, cv=3)
+    )
 
 
 # -- errors -----------------------------------------------------------------------------------------------------------
@@ -245,7 +266,9 @@ def test_too_few_samples(coverage: float) -> None:
         assert np.isfinite(machine.fit(X[:least], y[:least]).predict_interval(X)).all()
         with pytest.raises(ValueError, match="infinite") as found:
             machine.fit(X[: least - 1], y[: least - 1])
-        assert re.findall(r"at least (\d+) samples, n_samples = (\d+)", str(found.value)) == [(str(least), str(least - 1))]
+        assert re.findall(r"at least (\d+) samples, n_samples = (\d+)", str(found.value)) == [
+            (str(least), str(least - 1))
+        ]
     split = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), coverage, "split", calibration=0.5)
     X, y = _data(2 * least + 2)
     assert np.isfinite(split.fit(X, y).predict_interval(X)).all()
@@ -305,7 +328,9 @@ def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
 
 @pytest.mark.parametrize("method", ["split", "loo"])
 def test_two_quantiles_give_ends_that_follow_the_noise(method: str) -> None:
-    """Romano, Patterson and Candès 2019, written out for "split"; coverage on new data, and ends wider where there is more noise."""
+    """Romano, Patterson and Candès 2019, written out for "split"; coverage on new data, and ends wider where there is
+    more noise.
+    """
     rng = np.random.default_rng(0)
 
     def data(n: int) -> tuple[Any, Any]:

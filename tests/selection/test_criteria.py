@@ -1,4 +1,6 @@
-"""Every criterion from its definition (refits, hat matrices, densities, quadratic programmes by SciPy), every derivative by differences."""
+"""Every criterion from its definition (refits, hat matrices, densities, quadratic programmes by SciPy), every
+derivative by differences.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,14 @@ def _cases() -> list[Any]:
     for name in (*REGRESSION, *CLASSIFICATION):
         for bias in (True, False):
             for weighted in (True, False):
-                out.append(pytest.param(name, bias, weighted, id=f"{name}-{'bias' if bias else 'no bias'}-{'weights' if weighted else 'equal'}"))
+                out.append(
+                    pytest.param(
+                        name,
+                        bias,
+                        weighted,
+                        id=f"{name}-{'bias' if bias else 'no bias'}-{'weights' if weighted else 'equal'}",
+                    )
+                )
     return out
 
 
@@ -117,7 +126,9 @@ def test_leave_one_out_is_refitting(bias: bool, weighted: bool) -> None:
         rest = np.delete(np.arange(n), i)
         alpha, b = _fit(K[np.ix_(rest, rest)], Y[rest], w[rest], ridge, bias)
         residuals[i] = Y[i] - K[i, rest] @ alpha - b
-        machine = mc.KernelRidge(ridge, "precomputed", fit_intercept=bias).fit(K[np.ix_(rest, rest)], Y[rest], sample_weight=w[rest])
+        machine = mc.KernelRidge(ridge, "precomputed", fit_intercept=bias).fit(
+            K[np.ix_(rest, rest)], Y[rest], sample_weight=w[rest]
+        )
         np.testing.assert_allclose(Y[i] - machine.predict(K[i : i + 1, rest])[0], residuals[i], atol=1e-9)
     expected = np.log(np.sum(w[:, None] * residuals**2) / w.sum())
     assert CRITERIA["loo"](K, Y, w, ridge, bias)[0] == pytest.approx(expected, rel=1e-10)
@@ -139,7 +150,9 @@ def test_gcv_by_the_hat_matrix(bias: bool, weighted: bool) -> None:
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_marginal_likelihood_by_densities(bias: bool, weighted: bool) -> None:
-    """max over σ² of the density of y, or of n − 1 orthonormal contrasts of it, which do not see the bias, and 1^T 1 = n of the integral over b."""
+    """max over σ² of the density of y, or of n − 1 orthonormal contrasts of it, which do not see the bias, and 1^T 1 =
+    n of the integral over b.
+    """
     K, Y, w = _data("marginal likelihood", weighted)
     n, ridge = len(K), 0.3
     C = K + ridge * np.diag(1 / w)
@@ -171,7 +184,9 @@ def test_marginal_likelihood_by_integration() -> None:
         density = np.exp(-0.5 * quadratic) / np.sqrt((2 * np.pi) ** n * np.linalg.det(V))
         return -float(np.log(np.sum(density) * step))
 
-    assert value == pytest.approx(minimize(minus_log, [0.0], method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10}).fun, rel=1e-7)
+    assert value == pytest.approx(
+        minimize(minus_log, [0.0], method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-10}).fun, rel=1e-7
+    )
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -181,9 +196,15 @@ def test_criteria_of_the_ridge_are_those_of_the_spectrum(bias: bool) -> None:
     spectrum = Spectrum.of(mc.DenseGram(K), w, bias)
     for ridge in (0.01, 1.0, 30.0):
         e = spectrum.leave_one_out(Y, ridge)[0]
-        assert CRITERIA["loo"](K, Y, w, ridge, bias)[0] == pytest.approx(np.log(np.sum(w[:, None] * e**2) / w.sum()), rel=1e-8)
-        assert CRITERIA["gcv"](K, Y, w, ridge, bias)[0] == pytest.approx(np.log(spectrum.generalised(Y, ridge)[0, 0]), rel=1e-8)
-        assert CRITERIA["marginal likelihood"](K, Y, w, ridge, bias)[0] == pytest.approx(-spectrum.likelihood(Y, ridge)[0, 0], rel=1e-8)
+        assert CRITERIA["loo"](K, Y, w, ridge, bias)[0] == pytest.approx(
+            np.log(np.sum(w[:, None] * e**2) / w.sum()), rel=1e-8
+        )
+        assert CRITERIA["gcv"](K, Y, w, ridge, bias)[0] == pytest.approx(
+            np.log(spectrum.generalised(Y, ridge)[0, 0]), rel=1e-8
+        )
+        assert CRITERIA["marginal likelihood"](K, Y, w, ridge, bias)[0] == pytest.approx(
+            -spectrum.likelihood(Y, ridge)[0, 0], rel=1e-8
+        )
 
 
 def test_a_constant_added_to_y_changes_nothing_with_a_bias() -> None:
@@ -230,7 +251,8 @@ def test_alignment_is_that_of_the_library_without_weights() -> None:
     n = len(K)
     H = np.eye(n) - 1 / n
     value = CRITERIA["alignment"](K, Y, np.ones(n), 0.3, True)[0]
-    assert -value == pytest.approx(np.corrcoef((H @ K @ H).ravel(), (H @ Y @ Y.T @ H).ravel())[0, 1], rel=1e-10)  # both have mean 0
+    # both have mean 0
+    assert -value == pytest.approx(np.corrcoef((H @ K @ H).ravel(), (H @ Y @ Y.T @ H).ravel())[0, 1], rel=1e-10)
 
 
 # -- the machine with squared slacks ----------------------------------------------------------------------------------
@@ -244,13 +266,14 @@ def _squared_slacks(K: Any, y: Any, w: Any, C: float, bias: bool) -> tuple[float
     equal = [LinearConstraint(y[None, :], 0.0, 0.0)] if bias else []
     options = {"gtol": 1e-10, "xtol": 1e-12, "maxiter": 3000}
     dual = minimize(
-        lambda a: 0.5 * a @ Q @ a - a.sum(), np.full(n, 0.1), jac=lambda a: Q @ a - 1, hess=lambda a: Q, bounds=Bounds(0, np.inf),
-        constraints=equal, method="trust-constr", options=options,
+        lambda a: 0.5 * a @ Q @ a - a.sum(), np.full(n, 0.1), jac=lambda a: Q @ a - 1, hess=lambda a: Q,
+        bounds=Bounds(0, np.inf), constraints=equal, method="trust-constr", options=options,
     )  # fmt: skip
     diagonal = np.diagonal(Kc)
     ball = minimize(
-        lambda b: b @ Kc @ b - b @ diagonal, np.full(n, 1 / n), jac=lambda b: 2 * Kc @ b - diagonal, hess=lambda b: 2 * Kc, bounds=Bounds(0, np.inf),
-        constraints=[LinearConstraint(np.ones((1, n)), 1.0, 1.0)], method="trust-constr", options=options,
+        lambda b: b @ Kc @ b - b @ diagonal, np.full(n, 1 / n), jac=lambda b: 2 * Kc @ b - diagonal,
+        hess=lambda b: 2 * Kc, bounds=Bounds(0, np.inf), constraints=[LinearConstraint(np.ones((1, n)), 1.0, 1.0)],
+        method="trust-constr", options=options,
     )  # fmt: skip
     return -2 * float(dual.fun), -float(ball.fun)
 
@@ -278,7 +301,9 @@ def _machine(K: Any, y: Any, C: float) -> Any:
 
 
 def test_span_by_its_definition() -> None:
-    """S_p², the squared distance of φ(x_p) to the affine span of the other support vectors, by least squares; the rest is arithmetic."""
+    """S_p², the squared distance of φ(x_p) to the affine span of the other support vectors, by least squares; the rest
+    is arithmetic.
+    """
     K, Y, _ = _classes(40)
     y, ridge = Y[:, 0], 0.25
     C = 1 / (2 * ridge)
@@ -308,7 +333,9 @@ def test_span_is_leave_one_out_on_an_easy_problem(monkeypatch: pytest.MonkeyPatc
         C, wrong = 1 / (2 * ridge), 0
         for i in range(n):
             rest = np.delete(np.arange(n), i)
-            wrong += int(_machine(K[np.ix_(rest, rest)], y[rest], C).decision_function(K[i : i + 1, rest])[0] * y[i] <= 0)
+            wrong += int(
+                _machine(K[np.ix_(rest, rest)], y[rest], C).decision_function(K[i : i + 1, rest])[0] * y[i] <= 0
+            )
         errors.append(wrong / n)
         differences.append(CRITERIA["span"](K, Y, np.ones(n), ridge, True)[0] - wrong / n)
     assert np.mean(errors) > 0.03  # else there was nothing to count

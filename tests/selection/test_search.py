@@ -1,4 +1,6 @@
-"""``KernelSearchCV``: the scores of scikit-learn's GridSearchCV on the same splits, each kernel value once, and every way of ending early."""
+"""``KernelSearchCV``: the scores of scikit-learn's GridSearchCV on the same splits, each kernel value once, and every
+way of ending early.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,15 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import make_scorer, mean_pinball_loss
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    RepeatedKFold,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
@@ -30,7 +40,9 @@ THREE = StratifiedKFold(3, shuffle=True, random_state=1)
 
 
 def _classes(n: int = 90, classes: int = 2, seed: int = 0) -> tuple[Any, Any]:
-    X, y = make_classification(n, 5, n_informative=4, n_redundant=0, n_classes=classes, n_clusters_per_class=1, flip_y=0.1, random_state=seed)
+    X, y = make_classification(
+        n, 5, n_informative=4, n_redundant=0, n_classes=classes, n_clusters_per_class=1, flip_y=0.1, random_state=seed
+    )
     return X, np.array(["c", "a", "b"])[y]
 
 
@@ -66,9 +78,24 @@ def _compare(estimator: Any, grid: Any, X: Any, y: Any, cv: Any, atol: float = 1
 # -- the scores are scikit-learn's ------------------------------------------------------------------------------------
 
 CASES = {
-    "binary SVC": (mc.SVC(tol=1e-6), {"C": [0.1, 1.0, 30.0], "kernel": [mc.Gaussian(0.05), mc.Gaussian(0.5), mc.Linear()]}, 2, None),
-    "SVC of three classes": (mc.SVC(tol=1e-6, kernel=mc.Gaussian(0.1)), {"C": [0.1, 10.0], "kernel__gamma": [0.05, 1.0]}, 3, None),
-    "SVC's probabilities": (mc.SVC(tol=1e-6, kernel=mc.Gaussian(0.1), probability=True), {"C": [0.1, 5.0]}, 2, "neg_log_loss"),
+    "binary SVC": (
+        mc.SVC(tol=1e-6),
+        {"C": [0.1, 1.0, 30.0], "kernel": [mc.Gaussian(0.05), mc.Gaussian(0.5), mc.Linear()]},
+        2,
+        None,
+    ),
+    "SVC of three classes": (
+        mc.SVC(tol=1e-6, kernel=mc.Gaussian(0.1)),
+        {"C": [0.1, 10.0], "kernel__gamma": [0.05, 1.0]},
+        3,
+        None,
+    ),
+    "SVC's probabilities": (
+        mc.SVC(tol=1e-6, kernel=mc.Gaussian(0.1), probability=True),
+        {"C": [0.1, 5.0]},
+        2,
+        "neg_log_loss",
+    ),
     "SVC's ranks": (mc.SVC(tol=1e-7, kernel=mc.Gaussian(0.1)), {"C": [0.1, 1.0, 5.0]}, 2, "roc_auc"),
     "class weights": (
         mc.SVC(tol=1e-6, kernel=mc.Gaussian(0.1)),
@@ -76,13 +103,43 @@ CASES = {
         2,
         "f1_macro",
     ),
-    "logistic": (mc.KernelLogistic(kernel=mc.Gaussian(0.1)), {"alpha": [0.01, 0.1, 10.0], "kernel__gamma": [0.1, 1.0]}, 2, "neg_log_loss"),
-    "logistic of three classes": (mc.KernelLogistic(kernel=mc.Gaussian(0.1)), {"alpha": [0.1, 10.0]}, 3, "neg_log_loss"),
-    "SVR": (mc.SVR(tol=1e-9, kernel=mc.Gaussian(0.2)), {"C": [0.1, 5.0], "epsilon": [0.05, 0.3], "kernel__gamma": [0.1, 1.0]}, 0, None),
-    "ridge": (mc.KernelRidge(kernel=mc.Gaussian(0.2)), {"alpha": np.logspace(-3, 2, 9), "kernel__gamma": [0.1, 1.0]}, 0, None),
+    "logistic": (
+        mc.KernelLogistic(kernel=mc.Gaussian(0.1)),
+        {"alpha": [0.01, 0.1, 10.0], "kernel__gamma": [0.1, 1.0]},
+        2,
+        "neg_log_loss",
+    ),
+    "logistic of three classes": (
+        mc.KernelLogistic(kernel=mc.Gaussian(0.1)),
+        {"alpha": [0.1, 10.0]},
+        3,
+        "neg_log_loss",
+    ),
+    "SVR": (
+        mc.SVR(tol=1e-9, kernel=mc.Gaussian(0.2)),
+        {"C": [0.1, 5.0], "epsilon": [0.05, 0.3], "kernel__gamma": [0.1, 1.0]},
+        0,
+        None,
+    ),
+    "ridge": (
+        mc.KernelRidge(kernel=mc.Gaussian(0.2)),
+        {"alpha": np.logspace(-3, 2, 9), "kernel__gamma": [0.1, 1.0]},
+        0,
+        None,
+    ),
     "ridge with few": (mc.KernelRidge(kernel=mc.Gaussian(0.2)), {"alpha": [0.01, 1.0]}, 0, "neg_mean_absolute_error"),
-    "ridge without bias": (mc.KernelRidge(kernel=mc.Gaussian(0.2), fit_intercept=False), {"alpha": np.logspace(-3, 2, 9)}, 0, None),
-    "ridge on features": (mc.KernelRidge(kernel=mc.Linear()), {"alpha": np.logspace(-3, 2, 9), "kernel": [mc.Linear(), mc.Polynomial(2)]}, 0, None),
+    "ridge without bias": (
+        mc.KernelRidge(kernel=mc.Gaussian(0.2), fit_intercept=False),
+        {"alpha": np.logspace(-3, 2, 9)},
+        0,
+        None,
+    ),
+    "ridge on features": (
+        mc.KernelRidge(kernel=mc.Linear()),
+        {"alpha": np.logspace(-3, 2, 9), "kernel": [mc.Linear(), mc.Polynomial(2)]},
+        0,
+        None,
+    ),
     "ridge of alpha 0": (mc.KernelRidge(kernel=mc.Linear()), {"alpha": [0.0, *np.logspace(-1, 3, 9)]}, 0, None),
     "huber": (mc.KernelHuber(kernel=mc.Gaussian(0.2)), {"alpha": [0.01, 1.0], "delta": [0.1, 1.0]}, 0, None),
     "quantile": (
@@ -99,7 +156,15 @@ def test_scores_are_those_of_grid_search(name: str) -> None:
     estimator, grid, classes, scoring = CASES[name]
     X, y = _classes(classes=classes) if classes else _values()
     loose = {"SVC's probabilities": 1e-4, "SVR": 1e-6, "quantile": 1e-6, "huber": 1e-6}
-    _compare(estimator, grid, X, y, THREE if classes else FIVE, atol=loose.get(name, 1e-9 if classes else 1e-7), scoring=scoring)
+    _compare(
+        estimator,
+        grid,
+        X,
+        y,
+        THREE if classes else FIVE,
+        atol=loose.get(name, 1e-9 if classes else 1e-7),
+        scoring=scoring,
+    )
 
 
 DRIVEN = [
@@ -125,7 +190,10 @@ def test_missing_values() -> None:
     X, y = _values()
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
     k = mc.Gaussian(0.3)
-    grid = {"alpha": [0.01, 1.0], "kernel": [k.imputed("mean"), k.imputed("median"), k.imputed("mean", indicator=True), mc.Gaussian().imputed()]}
+    grid = {
+        "alpha": [0.01, 1.0],
+        "kernel": [k.imputed("mean"), k.imputed("median"), k.imputed("mean", indicator=True), mc.Gaussian().imputed()],
+    }
     _compare(mc.KernelRidge(kernel=k.imputed()), grid, X, y, FIVE, atol=1e-8)
 
 
@@ -161,21 +229,33 @@ def test_a_wide_test_fold_does_not_leak() -> None:
         gamma = 1 / (X.shape[1] * X[train].var())
         for c, alpha in enumerate([0.1, 1.0]):
             machine = mc.KernelRidge(alpha, mc.Gaussian(gamma)).fit(X[train], y[train])
-            assert ours.cv_results_[f"split{s}_test_score"][c] == pytest.approx(machine.score(X[test], y[test]), rel=1e-8)
+            assert ours.cv_results_[f"split{s}_test_score"][c] == pytest.approx(
+                machine.score(X[test], y[test]), rel=1e-8
+            )
 
 
 def test_scores_are_libsvms() -> None:
     """Not only Mercer beside itself: the same grid by scikit-learn's own estimators."""
     X, y = _classes(120, 3)
-    ours = mc.KernelSearchCV(mc.SVC(kernel=mc.Gaussian(1.0), tol=1e-6), {"C": [0.1, 1.0, 10.0], "kernel__gamma": [0.05, 0.5]}, cv=THREE).fit(X, y)
-    peer = GridSearchCV(SVC(tol=1e-6, break_ties=True), {"C": [0.1, 1.0, 10.0], "gamma": [0.05, 0.5]}, cv=THREE).fit(X, y)
+    ours = mc.KernelSearchCV(
+        mc.SVC(kernel=mc.Gaussian(1.0), tol=1e-6), {"C": [0.1, 1.0, 10.0], "kernel__gamma": [0.05, 0.5]}, cv=THREE
+    ).fit(X, y)
+    peer = GridSearchCV(SVC(tol=1e-6, break_ties=True), {"C": [0.1, 1.0, 10.0], "gamma": [0.05, 0.5]}, cv=THREE).fit(
+        X, y
+    )
     np.testing.assert_allclose(ours.cv_results_["mean_test_score"], peer.cv_results_["mean_test_score"], atol=1.1 / 120)
     X, y = _values()
-    regressor = mc.KernelSearchCV(mc.SVR(kernel=mc.Gaussian(1.0), tol=1e-8), {"C": [0.1, 10.0], "kernel__gamma": [0.05, 0.5]}, cv=FIVE).fit(X, y)
+    regressor = mc.KernelSearchCV(
+        mc.SVR(kernel=mc.Gaussian(1.0), tol=1e-8), {"C": [0.1, 10.0], "kernel__gamma": [0.05, 0.5]}, cv=FIVE
+    ).fit(X, y)
     other = GridSearchCV(SVR(tol=1e-8), {"C": [0.1, 10.0], "gamma": [0.05, 0.5]}, cv=FIVE).fit(X, y)
-    np.testing.assert_allclose(regressor.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], atol=1e-5)
+    np.testing.assert_allclose(
+        regressor.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], atol=1e-5
+    )
     alphas = np.logspace(-3, 2, 9)
-    ridge = mc.KernelSearchCV(mc.KernelRidge(kernel=mc.Gaussian(0.5), fit_intercept=False), {"alpha": alphas}, cv=FIVE).fit(X, y)
+    ridge = mc.KernelSearchCV(
+        mc.KernelRidge(kernel=mc.Gaussian(0.5), fit_intercept=False), {"alpha": alphas}, cv=FIVE
+    ).fit(X, y)
     theirs = GridSearchCV(KernelRidge(kernel="rbf", gamma=0.5), {"alpha": alphas}, cv=FIVE).fit(X, y)
     _same(ridge, theirs, 1e-9)
     assert ridge.best_params_["alpha"] == theirs.best_params_["alpha"]
@@ -191,7 +271,9 @@ def test_one_decomposition_for_many_ridges(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(Tridiagonal, "of", classmethod(counted))
     X, y = _values()
-    mc.KernelSearchCV(mc.KernelRidge(kernel=mc.Gaussian(0.2)), {"alpha": np.logspace(-3, 2, 12), "kernel__gamma": [0.1, 1.0]}, cv=FIVE).fit(X, y)
+    mc.KernelSearchCV(
+        mc.KernelRidge(kernel=mc.Gaussian(0.2)), {"alpha": np.logspace(-3, 2, 12), "kernel__gamma": [0.1, 1.0]}, cv=FIVE
+    ).fit(X, y)
     assert calls == [72] * 10
 
 
@@ -200,7 +282,9 @@ def test_one_decomposition_for_many_ridges(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_sparse() -> None:
     X, y = _classes()
-    X = sparse.random_array((90, 200), density=0.05, rng=np.random.default_rng(0)) + sparse.hstack([sparse.csr_array(X), sparse.csr_array((90, 195))])
+    X = sparse.random_array((90, 200), density=0.05, rng=np.random.default_rng(0)) + sparse.hstack(
+        [sparse.csr_array(X), sparse.csr_array((90, 195))]
+    )
     grid = {"C": [0.1, 10.0], "kernel": [mc.Gaussian(0.05), mc.Gaussian(), mc.Linear(), mc.Gaussian().centered()]}
     for form in ("csr", "csc", "coo"):
         _compare(mc.SVC(tol=1e-6), grid, X.asformat(form) if form != "coo" else X.tocsr(), y, THREE)
@@ -213,16 +297,24 @@ def test_frames() -> None:
     X, y = _values()
     k = mc.Gaussian(0.5).on(["a", "b"]) + mc.Linear().on("c") + mc.Categorical().on("kind")
     columns = dict(zip("abcd", X.T, strict=True)) | {"kind": np.array(["x", "y", "z"])[np.arange(90) % 3]}
-    _compare(mc.KernelRidge(kernel=k), {"alpha": np.logspace(-2, 1, 8)}, pd.DataFrame(columns), pd.Series(y), FIVE, atol=1e-8)
+    _compare(
+        mc.KernelRidge(kernel=k), {"alpha": np.logspace(-2, 1, 8)}, pd.DataFrame(columns), pd.Series(y), FIVE, atol=1e-8
+    )
     found = [
         mc.KernelSearchCV(mc.KernelRidge(kernel=k), {"alpha": [0.01, 1.0]}, cv=FIVE).fit(frame, targets)
-        for frame, targets in ((pd.DataFrame(columns), y), (pl.DataFrame(columns), y), (pl.DataFrame(columns), pl.Series(y)))
+        for frame, targets in (
+            (pd.DataFrame(columns), y),
+            (pl.DataFrame(columns), y),
+            (pl.DataFrame(columns), pl.Series(y)),
+        )
     ]
     assert len({search.best_score_ for search in found}) == 1
     assert list(found[0].feature_names_in_) == [*"abcd", "kind"]
     assert list(found[0].best_estimator_.feature_names_in_) == [*"abcd", "kind"]
     np.testing.assert_allclose(found[1].predict(pl.DataFrame(columns)), found[0].predict(pd.DataFrame(columns)))
-    plain = mc.KernelSearchCV(mc.KernelRidge(kernel=mc.Gaussian(0.5)), {"alpha": [0.01, 1.0]}, cv=FIVE).fit(pd.DataFrame(X, columns=list("abcd")), y)
+    plain = mc.KernelSearchCV(mc.KernelRidge(kernel=mc.Gaussian(0.5)), {"alpha": [0.01, 1.0]}, cv=FIVE).fit(
+        pd.DataFrame(X, columns=list("abcd")), y
+    )
     with pytest.raises(ValueError, match="feature names"):
         plain.predict(pd.DataFrame(X, columns=list("abce")))
 
@@ -234,7 +326,14 @@ def test_a_series_of_targets_goes_by_position() -> None:
     shuffled = pd.Series(y, index=np.random.default_rng(0).permutation(90))
     named = pd.Series(y, index=[f"row {i}" for i in range(90)])
     for targets in (shuffled, named):
-        _compare(mc.KernelRidge(kernel=mc.Gaussian(0.2)), {"alpha": np.logspace(-2, 1, 8)}, pd.DataFrame(X, index=targets.index), targets, FIVE, 1e-7)
+        _compare(
+            mc.KernelRidge(kernel=mc.Gaussian(0.2)),
+            {"alpha": np.logspace(-2, 1, 8)},
+            pd.DataFrame(X, index=targets.index),
+            targets,
+            FIVE,
+            1e-7,
+        )
 
 
 @kernel
@@ -256,7 +355,9 @@ def _words(n: int = 60) -> tuple[list[str], Any]:
 
 def test_strings() -> None:
     words, y = _words()
-    ours, peer = _compare(mc.SVC(kernel=Subwords(), tol=1e-6), {"C": [0.01, 0.1, 10.0], "kernel__weight": [0.1, 3.0]}, words, y, THREE)
+    ours, peer = _compare(
+        mc.SVC(kernel=Subwords(), tol=1e-6), {"C": [0.01, 0.1, 10.0], "kernel__weight": [0.1, 3.0]}, words, y, THREE
+    )
     np.testing.assert_array_equal(ours.predict(words), peer.predict(words))
     _compare(mc.SVC(kernel=Subwords().normalized(), tol=1e-6), {"C": [0.01, 10.0]}, words, y, THREE)
     direct = clone(ours.best_estimator_).fit(words, y)
@@ -269,9 +370,13 @@ def test_a_precomputed_matrix() -> None:
     K = mc.Gaussian(0.2)(X)
     ours, peer = _compare(mc.SVC(kernel="precomputed", tol=1e-6), {"C": [0.1, 1.0, 10.0]}, K, y, THREE)
     np.testing.assert_array_equal(ours.predict(K), peer.predict(K))
-    by_kernel = mc.KernelSearchCV(mc.SVC(kernel=mc.Gaussian(0.2), tol=1e-6), {"C": [0.1, 1.0, 10.0]}, cv=THREE).fit(X, y)
+    by_kernel = mc.KernelSearchCV(mc.SVC(kernel=mc.Gaussian(0.2), tol=1e-6), {"C": [0.1, 1.0, 10.0]}, cv=THREE).fit(
+        X, y
+    )
     np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], by_kernel.cv_results_["mean_test_score"])
-    objects = mc.KernelSearchCV(mc.SVC(kernel=mc.Precomputed(K), tol=1e-6), {"C": [0.1, 1.0, 10.0]}, cv=THREE).fit(np.arange(90), y)
+    objects = mc.KernelSearchCV(mc.SVC(kernel=mc.Precomputed(K), tol=1e-6), {"C": [0.1, 1.0, 10.0]}, cv=THREE).fit(
+        np.arange(90), y
+    )
     np.testing.assert_array_equal(ours.cv_results_["mean_test_score"], objects.cv_results_["mean_test_score"])
 
 
@@ -292,7 +397,16 @@ def test_sample_weights_in_training(k: Any) -> None:
     w = _weights()
     X, y = _values()
     for alphas in (np.logspace(-2, 1, 8), [0.1, 1.0]):
-        ours, peer = _compare(mc.KernelRidge(kernel=k), {"alpha": alphas}, X, y, FIVE, atol=1e-7, sample_weight=list(w), scoring=_share_of_hits)
+        ours, peer = _compare(
+            mc.KernelRidge(kernel=k),
+            {"alpha": alphas},
+            X,
+            y,
+            FIVE,
+            atol=1e-7,
+            sample_weight=list(w),
+            scoring=_share_of_hits,
+        )
         np.testing.assert_allclose(ours.predict(X), peer.predict(X), atol=1e-7)
     X, y = _classes()
     grid = {"C": [0.01, 0.1, 10.0]}
@@ -305,14 +419,22 @@ def test_sample_weights_in_scores() -> None:
     X, y = _classes()
     _compare(mc.SVC(kernel=mc.Gaussian(0.2), tol=1e-6), {"C": [0.01, 0.1, 10.0]}, X, y, THREE, sample_weight=_weights())
     X, y = _values()
-    _compare(mc.KernelRidge(kernel=mc.Gaussian(0.2)), {"alpha": [0.1, 1.0]}, X, y, FIVE, atol=1e-7, sample_weight=_weights())
+    _compare(
+        mc.KernelRidge(kernel=mc.Gaussian(0.2)), {"alpha": [0.1, 1.0]}, X, y, FIVE, atol=1e-7, sample_weight=_weights()
+    )
 
 
 def test_splitters() -> None:
     X, y = _classes(100)
     groups = np.random.default_rng(0).integers(0, 12, 100)
     machine, grid = mc.SVC(kernel=mc.Gaussian(0.2), tol=1e-6), {"C": [0.1, 1.0, 10.0], "kernel__gamma": [0.05, 0.5]}
-    for cv in (None, 4, THREE, ShuffleSplit(4, test_size=0.3, random_state=0), RepeatedKFold(n_splits=3, n_repeats=2, random_state=0)):
+    for cv in (
+        None,
+        4,
+        THREE,
+        ShuffleSplit(4, test_size=0.3, random_state=0),
+        RepeatedKFold(n_splits=3, n_repeats=2, random_state=0),
+    ):
         _compare(machine, grid, X, y, cv)
     ours, _ = _compare(machine, grid, X, y, GroupKFold(4), groups=groups)
     assert ours.n_splits_ == 4
@@ -330,7 +452,9 @@ def test_a_small_budget_of_memory_changes_nothing() -> None:
     for memory in (400_000, 200_000):
         tight = mc.KernelRidge(kernel=mc.Gaussian(0.2), compute=mc.Compute(memory=memory))
         ours = mc.KernelSearchCV(tight, grid, cv=FIVE).fit(X, y)
-        np.testing.assert_allclose(ours.cv_results_["mean_test_score"], plenty.cv_results_["mean_test_score"], atol=1e-7)
+        np.testing.assert_allclose(
+            ours.cv_results_["mean_test_score"], plenty.cv_results_["mean_test_score"], atol=1e-7
+        )
 
 
 def test_several_outputs() -> None:
@@ -373,13 +497,17 @@ def test_each_pair_once_for_each_kernel(refit: bool) -> None:
 
 
 def test_each_pair_once_when_scores_tie() -> None:
-    """Ties are common with accuracy; the refit must not compute the matrix again for whichever of the best is chosen."""
+    """Ties are common with accuracy; the refit must not compute the matrix again for whichever of the best is
+    chosen.
+    """
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [20, 10])
     X = 0.5 * rng.standard_normal((30, 2)) + 5.0 * y[:, None]
     asked.clear()
     # 1000 k at C = 10^−3 is k at C = 1: both it and k at C = 10 separate, k at C = 10^−3 does not
-    search = mc.KernelSearchCV(mc.SVC(), {"C": [1e-3, 10.0], "kernel": [Counted(0.1), 1000.0 * Counted(0.1)]}, cv=3).fit(X, y)
+    search = mc.KernelSearchCV(
+        mc.SVC(), {"C": [1e-3, 10.0], "kernel": [Counted(0.1), 1000.0 * Counted(0.1)]}, cv=3
+    ).fit(X, y)
     np.testing.assert_array_equal(search.cv_results_["rank_test_score"], [4, 1, 1, 1])
     assert search.best_index_ == 1
     assert set(asked.values()) == {2}
@@ -388,7 +516,9 @@ def test_each_pair_once_when_scores_tie() -> None:
 def test_each_pair_once_with_a_path_of_ridges() -> None:
     X, y = _values(40)
     asked.clear()
-    mc.KernelSearchCV(mc.KernelRidge(kernel=Counted()), {"alpha": np.logspace(-2, 1, 10), "kernel__gamma": [0.1, 1.0]}, cv=FIVE).fit(X, y)
+    mc.KernelSearchCV(
+        mc.KernelRidge(kernel=Counted()), {"alpha": np.logspace(-2, 1, 10), "kernel__gamma": [0.1, 1.0]}, cv=FIVE
+    ).fit(X, y)
     assert len(asked) == 40 * 41 // 2
     assert set(asked.values()) == {2}
 
@@ -408,11 +538,26 @@ def test_nested_folds_share_the_matrices() -> None:
 @pytest.mark.parametrize(
     ("search", "kind"),
     [
-        (mc.KernelSearchCV(mc.SVC(kernel=mc.Gaussian(0.1), tol=1e-6), {"C": [0.1, 1.0, 10.0], "kernel__gamma": [0.02, 0.5]}, cv=3), 2),
+        (
+            mc.KernelSearchCV(
+                mc.SVC(kernel=mc.Gaussian(0.1), tol=1e-6), {"C": [0.1, 1.0, 10.0], "kernel__gamma": [0.02, 0.5]}, cv=3
+            ),
+            2,
+        ),
         (mc.KernelSearchCV(mc.SVC(tol=1e-6), {"C": [0.1, 10.0], "kernel": [mc.Gaussian(), mc.Linear()]}, cv=3), 3),
-        (mc.KernelSearchCV(mc.KernelRidge(), {"alpha": np.logspace(-2, 1, 8), "kernel": [mc.Gaussian(0.1), mc.Gaussian()]}, cv=FIVE), 0),
+        (
+            mc.KernelSearchCV(
+                mc.KernelRidge(), {"alpha": np.logspace(-2, 1, 8), "kernel": [mc.Gaussian(0.1), mc.Gaussian()]}, cv=FIVE
+            ),
+            0,
+        ),
         (mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=FIVE, scoring="neg_mean_absolute_error"), 0),
-        (mc.KernelSearchCV(make_pipeline(StandardScaler(), mc.KernelRidge()), {"kernelridge__alpha": [0.1, 1.0]}, cv=FIVE), 0),
+        (
+            mc.KernelSearchCV(
+                make_pipeline(StandardScaler(), mc.KernelRidge()), {"kernelridge__alpha": [0.1, 1.0]}, cv=FIVE
+            ),
+            0,
+        ),
     ],
     ids=["SVC", "SVC of three classes", "ridge", "scoring", "pipeline"],
 )
@@ -451,7 +596,10 @@ def test_nested_scores_that_cannot_finish_say_so() -> None:
 
 def test_results_are_laid_out_as_by_grid_search() -> None:
     X, y = _classes()
-    grid = [{"C": [0.1, 1.0, 10.0], "kernel": [mc.Gaussian(0.2), mc.Linear()]}, {"C": [1.0], "class_weight": ["balanced"]}]
+    grid = [
+        {"C": [0.1, 1.0, 10.0], "kernel": [mc.Gaussian(0.2), mc.Linear()]},
+        {"C": [1.0], "class_weight": ["balanced"]},
+    ]
     ours, peer = _compare(mc.SVC(kernel=mc.Gaussian(0.2), tol=1e-6), grid, X, y, THREE)
     assert ours.cv_results_["params"] == peer.cv_results_["params"]
     times = {"std_fit_time", "mean_score_time", "std_score_time"}
@@ -486,7 +634,11 @@ def test_frame() -> None:
     assert frame["param_kernel"].to_list() == [str(k) for k in kernels] * 2
     np.testing.assert_array_equal(frame["mean_test_score"].to_numpy(), search.cv_results_["mean_test_score"])
     assert frame.sort("rank_test_score")["rank_test_score"][0] == 1
-    several = mc.KernelSearchCV(mc.SVC(), [{"C": [0.1, 1]}, {"kernel": kernels}, {"class_weight": [None, "balanced"]}], cv=3).fit(X, y).frame()
+    several = (
+        mc.KernelSearchCV(mc.SVC(), [{"C": [0.1, 1]}, {"kernel": kernels}, {"class_weight": [None, "balanced"]}], cv=3)
+        .fit(X, y)
+        .frame()
+    )
     assert len(several) == 6
     assert several["param_C"].to_list() == [0.1, 1.0, None, None, None, None]
     with pytest.raises(NotFittedError):
@@ -530,7 +682,9 @@ def test_the_best_is_a_direct_fit(estimator: Any, grid: Any, kind: int) -> None:
         if kind:
             np.testing.assert_array_equal(search.classes_, np.unique(y))
     if isinstance(estimator, mc.KernelRidge):
-        np.testing.assert_allclose(best.predict(new, return_std=True)[1], direct.predict(new, return_std=True)[1], atol=1e-8)
+        np.testing.assert_allclose(
+            best.predict(new, return_std=True)[1], direct.predict(new, return_std=True)[1], atol=1e-8
+        )
         np.testing.assert_array_equal(search.predict(new, return_std=True)[1], best.predict(new, return_std=True)[1])
 
 
@@ -545,16 +699,22 @@ def test_without_refit() -> None:
 
 def test_score_is_the_score_that_was_searched_by() -> None:
     X, y = _values()
-    search = mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3, scoring="neg_mean_absolute_error").fit(X, y)
+    search = mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3, scoring="neg_mean_absolute_error").fit(
+        X, y
+    )
     assert search.score(X, y) == pytest.approx(-np.mean(np.abs(y - search.predict(X))))
-    assert search.score(X, y) != pytest.approx(mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3).fit(X, y).score(X, y))
+    assert search.score(X, y) != pytest.approx(
+        mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3).fit(X, y).score(X, y)
+    )
 
 
 # -- an estimator among estimators ------------------------------------------------------------------------------------
 
 
 def test_clone_and_parameters() -> None:
-    search = mc.KernelSearchCV(mc.SVC(kernel=mc.Gaussian(0.5)), {"C": [0.1, 1.0]}, cv=4, max_time=3.0, on_interrupt="raise")
+    search = mc.KernelSearchCV(
+        mc.SVC(kernel=mc.Gaussian(0.5)), {"C": [0.1, 1.0]}, cv=4, max_time=3.0, on_interrupt="raise"
+    )
     assert search.get_params()["estimator__kernel__gamma"] == 0.5
     again = clone(search).set_params(estimator__kernel__gamma=0.7, cv=3)
     assert again.estimator.kernel == mc.Gaussian(0.7)
@@ -745,17 +905,23 @@ def test_weights_of_another_length() -> None:
 def test_scores_that_are_no_numbers_are_not_blamed_on_time() -> None:
     X, y = _values()
     with pytest.raises(ValueError, match=r"score|NaN|nan") as found:
-        mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3, scoring=lambda machine, X, y: float("nan")).fit(X, y)
+        mc.KernelSearchCV(
+            mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3, scoring=lambda machine, X, y: float("nan")
+        ).fit(X, y)
     assert "max_time" not in str(found.value)
 
 
 def test_one_score_at_a_time() -> None:
     X, y = _values()
     with pytest.raises(ValueError, match="scor"):
-        mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3, scoring=["r2", "neg_mean_absolute_error"]).fit(X, y)
+        mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}, cv=3, scoring=["r2", "neg_mean_absolute_error"]).fit(
+            X, y
+        )
 
 
-@parametrize_with_checks([mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}), mc.KernelSearchCV(mc.SVC(), {"C": [0.1, 1.0]})])
+@parametrize_with_checks(
+    [mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}), mc.KernelSearchCV(mc.SVC(), {"C": [0.1, 1.0]})]
+)
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -783,7 +949,9 @@ def test_single_precision_data_is_judged_as_it_is_trained() -> None:
     machine = mc.KernelRidge(kernel=mc.Gaussian(0.1))
     ours, peer = mc.KernelSearchCV(machine, grid, cv=FIVE).fit(X, y), GridSearchCV(machine, grid, cv=FIVE).fit(X, y)
     np.testing.assert_allclose(ours.cv_results_["mean_test_score"], peer.cv_results_["mean_test_score"], rtol=1e-4)
-    np.testing.assert_allclose(ours.predict(X), mc.KernelRidge(ours.best_params_["alpha"], mc.Gaussian(0.1)).fit(X, y).predict(X), rtol=1e-5)
+    np.testing.assert_allclose(
+        ours.predict(X), mc.KernelRidge(ours.best_params_["alpha"], mc.Gaussian(0.1)).fit(X, y).predict(X), rtol=1e-5
+    )
 
 
 def test_many_ridges_with_missing_labels_and_absent_samples() -> None:

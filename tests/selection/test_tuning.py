@@ -1,4 +1,6 @@
-"""``tune``: the gradient of the whole objective by differences, what it finds on planted data and beside scikit-learn, limits and errors."""
+"""``tune``: the gradient of the whole objective by differences, what it finds on planted data and beside scikit-learn,
+limits and errors.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def _objective(estimator: Any, X: Any, y: Any, criterion: str, weights: Any = No
 def _check_gradient(objective: _Objective, h: float = 1e-5) -> None:
     theta = objective.start() + 0.1 * np.cos(np.arange(len(objective.start())))  # not where anything is special
     _, gradient = objective(theta)
-    expected = np.array([(objective(theta + h * e)[0] - objective(theta - h * e)[0]) / (2 * h) for e in np.eye(len(theta))])
+    expected = np.array(
+        [(objective(theta + h * e)[0] - objective(theta - h * e)[0]) / (2 * h) for e in np.eye(len(theta))]
+    )
     assert np.abs(expected).max() > 1e-4
     np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-6 * max(1.0, np.abs(expected).max()))
 
@@ -98,7 +102,9 @@ def test_every_continuous_parameter_is_there() -> None:
 
 @pytest.mark.parametrize("criterion", ["loo", "gcv", "marginal likelihood", "alignment", "radius-margin", "span"])
 def test_the_criterion_is_lowered_and_told_truly(criterion: str) -> None:
-    """``value`` and ``start`` are the criterion of the estimators themselves, evaluated from outside; the estimator given is left alone."""
+    """``value`` and ``start`` are the criterion of the estimators themselves, evaluated from outside; the estimator
+    given is left alone.
+    """
     two = criterion in ("radius-margin", "span")
     X, y = _labels(60) if two else _data(60)
     machine: Any = mc.SVC(0.5, mc.Gaussian(5.0)) if two else mc.KernelRidge(5.0, mc.Gaussian(5.0))
@@ -142,7 +148,10 @@ def test_columns_without_relevance_get_long_length_scales(criterion: str) -> Non
     assert scales[[0, 2, 4]].min() > 4 * scales[[1, 3]].max()
     fresh = rng.standard_normal((500, 5))
     truth = np.sin(2 * fresh[:, 1]) * np.cos(fresh[:, 3])
-    error, plain = (np.mean((m.fit(X, y).predict(fresh) - truth) ** 2) for m in (found.estimator, mc.KernelRidge(0.1, mc.Gaussian())))
+    error, plain = (
+        np.mean((m.fit(X, y).predict(fresh) - truth) ** 2)
+        for m in (found.estimator, mc.KernelRidge(0.1, mc.Gaussian()))
+    )
     assert error < plain / 3
 
 
@@ -158,20 +167,34 @@ def test_relevance_for_classes() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_at_least_as_likely_as_scikit_learns_gaussian_process(seed: int) -> None:
-    """The same model, σ²(k + λ): both ends are judged by one independent formula, the log marginal likelihood of scikit-learn itself."""
+    """The same model, σ²(k + λ): both ends are judged by one independent formula, the log marginal likelihood of
+    scikit-learn itself.
+    """
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((80, 3))
     y = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1] + 0.2 * rng.standard_normal(80)
-    peer = GaussianProcessRegressor(ConstantKernel(1.0) * RBF([1.0, 1.0, 1.0], (1e-3, 1e6)) + WhiteKernel(0.1)).fit(X, y)
-    constant, scales, noise = peer.kernel_.k1.k1.constant_value, peer.kernel_.k1.k2.length_scale, peer.kernel_.k2.noise_level
-    found = mc.tune(mc.KernelRidge(0.1, mc.Matern([1.0, 1.0, 1.0], nu=math.inf), fit_intercept=False), X, y, "marginal likelihood")
-    theirs = CRITERIA["marginal likelihood"](mc.Matern(scales, nu=math.inf)(X), y[:, None], np.ones(80), noise / constant, False)[0]
+    peer = GaussianProcessRegressor(ConstantKernel(1.0) * RBF([1.0, 1.0, 1.0], (1e-3, 1e6)) + WhiteKernel(0.1)).fit(
+        X, y
+    )
+    constant, scales, noise = (
+        peer.kernel_.k1.k1.constant_value,
+        peer.kernel_.k1.k2.length_scale,
+        peer.kernel_.k2.noise_level,
+    )
+    found = mc.tune(
+        mc.KernelRidge(0.1, mc.Matern([1.0, 1.0, 1.0], nu=math.inf), fit_intercept=False), X, y, "marginal likelihood"
+    )
+    theirs = CRITERIA["marginal likelihood"](
+        mc.Matern(scales, nu=math.inf)(X), y[:, None], np.ones(80), noise / constant, False
+    )[0]
     assert theirs == pytest.approx(-peer.log_marginal_likelihood_value_, rel=1e-4)  # theirs is at its best σ², too
     assert found.value <= theirs + 1e-3
     # and Mercer's end, said in scikit-learn's words, is as likely as claimed
     K = found.estimator.kernel(X) + found.estimator.alpha * np.eye(80)
     variance = y @ np.linalg.solve(K, y) / 80
-    same = variance * RBF(np.asarray(found.estimator.kernel.length_scale)) + WhiteKernel(variance * found.estimator.alpha)
+    same = variance * RBF(np.asarray(found.estimator.kernel.length_scale)) + WhiteKernel(
+        variance * found.estimator.alpha
+    )
     ours = GaussianProcessRegressor(same, optimizer=None, alpha=1e-14).fit(X, y).log_marginal_likelihood_value_
     assert -found.value == pytest.approx(ours, rel=1e-6)
 
@@ -201,7 +224,9 @@ def test_parameters_by_name() -> None:
     }
     assert found.parameters == pytest.approx(expected | {"alpha": found.estimator.alpha})
     machine = mc.tune(mc.SVC(2.0, mc.Gaussian(0.3)), *_labels(40), "loo", max_iter=5)
-    assert machine.parameters == pytest.approx({"kernel__gamma": machine.estimator.kernel.gamma, "C": machine.estimator.C})
+    assert machine.parameters == pytest.approx(
+        {"kernel__gamma": machine.estimator.kernel.gamma, "C": machine.estimator.C}
+    )
 
 
 def test_data_driven_kernels_start_from_what_the_data_gives() -> None:
@@ -274,7 +299,9 @@ def test_weights() -> None:
     X, y = _data(60)
     w = np.r_[np.ones(40), np.zeros(20)]
     machine = mc.KernelRidge(0.2, mc.Gaussian(1.0))
-    assert mc.tune(machine, X, y, sample_weight=w, max_iter=5).history == pytest.approx(mc.tune(machine, X[:40], y[:40], max_iter=5).history)
+    assert mc.tune(machine, X, y, sample_weight=w, max_iter=5).history == pytest.approx(
+        mc.tune(machine, X[:40], y[:40], max_iter=5).history
+    )
     heavy = mc.tune(machine, X, y, sample_weight=np.full(60, 4.0), max_iter=1).start
     assert heavy == pytest.approx(mc.tune(mc.KernelRidge(0.05, mc.Gaussian(1.0)), X, y, max_iter=1).start, rel=1e-9)
 
@@ -310,7 +337,9 @@ def test_classes_are_coded_as_signs() -> None:
     X, y = _labels(50)
     k = mc.Gaussian(0.5)
     signs = np.where(y == "b", 1.0, -1.0)[:, None]
-    assert mc.tune(mc.SVC(2.0, k), X, y, max_iter=1).start == pytest.approx(CRITERIA["loo"](k(X), signs, np.ones(50), 0.25, True)[0], rel=1e-9)
+    assert mc.tune(mc.SVC(2.0, k), X, y, max_iter=1).start == pytest.approx(
+        CRITERIA["loo"](k(X), signs, np.ones(50), 0.25, True)[0], rel=1e-9
+    )
     several = np.array(["a", "b", "c"])[np.arange(50) % 3]
     coded = np.where(several[:, None] == np.array(["a", "b", "c"]), 1.0, -1.0)
     for criterion in ("loo", "alignment", "marginal likelihood"):
@@ -365,7 +394,9 @@ def test_errors() -> None:
 
 
 def test_a_matrix_that_is_not_positive_anywhere_is_said_to_be() -> None:
-    """An indefinite kernel with a small ridge has no leave-one-out error to speak of: an error in words, not of unpacking."""
+    """An indefinite kernel with a small ridge has no leave-one-out error to speak of: an error in words, not of
+    unpacking.
+    """
     X, y = _data(40)
     with pytest.raises(ValueError, match=r"positive|finite"):
         mc.tune(mc.KernelRidge(1e-6, mc.Sigmoid(1.0, -1.0)), X, y, max_iter=3)

@@ -129,7 +129,11 @@ def test_polished_is_exact() -> None:
     assert _true_gap(_hinge(y, 1.0), K, ActiveSet(tol=1e-3).solve(_hinge(y, 1.0), DenseGram(K)).coef) < 1e-10
 
 
-@given(n=st.sampled_from([2, 3, 17, 64, 65]), C=st.sampled_from([1e-3, 1.0, 1e3]), dtype=st.sampled_from(["float32", "float64"]))
+@given(
+    n=st.sampled_from([2, 3, 17, 64, 65]),
+    C=st.sampled_from([1e-3, 1.0, 1e3]),
+    dtype=st.sampled_from(["float32", "float64"]),
+)
 def test_smo_on_a_block(n: int, C: float, dtype: str) -> None:
     """It keeps bounds and sum, never raises the objective, and ends at the gap; its gradient is that of its point."""
     X, y = _data(n, seed=n)
@@ -157,7 +161,9 @@ def test_smo_on_a_block(n: int, C: float, dtype: str) -> None:
 @pytest.mark.parametrize("coupled", [True, False])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_halves_of_a_pass_by_one_thread_or_two(dtype: str, coupled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bits with a helper and where this thread takes both halves; the same optimum as of whole passes, which may break ties otherwise."""
+    """The same bits with a helper and where this thread takes both halves; the same optimum as of whole passes, which
+    may break ties otherwise.
+    """
     n, C = 300, 10.0
     X, y = _data(n, seed=3)
     K = np.zeros((n + 1, row_length(n, dtype)), dtype)
@@ -179,7 +185,9 @@ def test_halves_of_a_pass_by_one_thread_or_two(dtype: str, coupled: bool, monkey
 @pytest.mark.parametrize("coupled", [True, False])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_a_block_that_shrinks(dtype: str, coupled: bool) -> None:
-    """Those that may still move in a block of their own: the same optimum, a gradient that is that of its point, also when stopped on the way."""
+    """Those that may still move in a block of their own: the same optimum, a gradient that is that of its point, also
+    when stopped on the way.
+    """
     n, C = 900, 100.0
     X, y = _data(n, seed=3)
     K = np.zeros((n + 1, row_length(n, dtype)), dtype)
@@ -193,7 +201,9 @@ def test_a_block_that_shrinks(dtype: str, coupled: bool) -> None:
         departed += shrinking._part is not None
         moved = shrinking.moved()
         np.testing.assert_allclose(moved, np.linalg.norm(shrinking.b), rtol=1e-12)  # b calls the part back
-        np.testing.assert_allclose(shrinking.g[:n], K[:n, :n].astype(float) @ shrinking.b - y, atol=2e-3 if dtype == "float32" else 1e-9)
+        np.testing.assert_allclose(
+            shrinking.g[:n], K[:n, :n].astype(float) @ shrinking.b - y, atol=2e-3 if dtype == "float32" else 1e-9
+        )
     assert departed
     assert gap <= 1e-3
     assert not stuck
@@ -241,7 +251,8 @@ def test_a_point_to_start_from() -> None:
     first = ActiveSet(polish=False).solve(_hinge(y, 1.0), gram)
     again = ActiveSet(polish=False).solve(_hinge(y, 1.0), gram, start=first.coef)
     assert again.n_iter == 0
-    odd = ActiveSet(tol=1e-6).solve(_hinge(y, 1.0), gram, start=np.random.default_rng(0).uniform(-2, 2, 800))  # neither in bounds nor of sum 0
+    # neither in bounds nor of sum 0
+    odd = ActiveSet(tol=1e-6).solve(_hinge(y, 1.0), gram, start=np.random.default_rng(0).uniform(-2, 2, 800))
     assert abs(odd.coef.sum()) < 1e-9
     assert np.isclose(odd.objective, ActiveSet(tol=1e-6).solve(_hinge(y, 1.0), gram).objective, rtol=1e-8)
     assert again.converged
@@ -279,7 +290,9 @@ def test_interrupted_work_is_kept_when_asked() -> None:
 
 def test_the_same_bits_for_any_number_of_threads() -> None:
     X, y = _data(5000)
-    one, two = (ActiveSet().solve(_hinge(y, 10.0), mc.Gaussian(0.3).gram(X, compute=mc.Compute(threads=t))) for t in (1, 2))
+    one, two = (
+        ActiveSet().solve(_hinge(y, 10.0), mc.Gaussian(0.3).gram(X, compute=mc.Compute(threads=t))) for t in (1, 2)
+    )
     np.testing.assert_array_equal(one.coef, two.coef)
     assert one.objective == two.objective
 
@@ -299,15 +312,23 @@ def test_ctrl_c_stops_a_long_fit() -> None:
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("many", [False, True])
-def test_one_variable_at_a_time_leads_to_the_same_optimum(bias: bool, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first point from features: the same objective and gap as without it, for SVC and for SVR, whose items have two variables each."""
+def test_one_variable_at_a_time_leads_to_the_same_optimum(
+    bias: bool, many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first point from features: the same objective and gap as without it, for SVC and for SVR, whose items have
+    two variables each.
+    """
     from mercer.solvers import coordinate
 
     rng = np.random.default_rng(0)
     X = rng.standard_normal((700, 6))
     y = np.sign(X[:, 0] + 0.5 * rng.standard_normal(700))
     monkeypatch.setattr(dual, "_ALL", 50)
-    machine = mc.SVR(kernel=mc.Linear(), C=0.7, epsilon=0.05, tol=1e-6) if many else mc.SVC(kernel=mc.Linear(), C=0.7, fit_intercept=bias, tol=1e-6)
+    machine = (
+        mc.SVR(kernel=mc.Linear(), C=0.7, epsilon=0.05, tol=1e-6)
+        if many
+        else mc.SVC(kernel=mc.Linear(), C=0.7, fit_intercept=bias, tol=1e-6)
+    )
     called = []
     real = coordinate.descend
     monkeypatch.setattr(coordinate, "descend", lambda *args: called.append(1) or real(*args))

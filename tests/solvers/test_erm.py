@@ -104,7 +104,10 @@ def test_unknown_solvers_are_refused() -> None:
 def test_three_solvers_of_one_problem(bias: bool) -> None:
     """Squares by the linear system, by Newton's method, and by L-BFGS."""
     gram = mc.Gaussian(0.5).gram(X)
-    one, two, three = (minimise(loss, TARGET, W, 0.2, bias, gram, Limits(tol=1e-12)) for loss in (Squared(), CurvedSquared(), PlainSquared()))
+    one, two, three = (
+        minimise(loss, TARGET, W, 0.2, bias, gram, Limits(tol=1e-12))
+        for loss in (Squared(), CurvedSquared(), PlainSquared())
+    )
     assert {one.solver, two.solver, three.solver} == {"cholesky", "newton-cholesky", "lbfgs"}
     for other in (two, three):
         assert other.objective == pytest.approx(one.objective, rel=1e-9)
@@ -123,7 +126,9 @@ def test_several_outputs_of_squares() -> None:
     assert both.objective == pytest.approx(sum(fit.objective for fit in alone), rel=1e-10)
 
 
-@pytest.mark.parametrize(("loss", "y"), [(Huber(0.1), TARGET), (Logistic(), SIGN), (EpsilonInsensitive(0.01), TARGET)], ids=str)
+@pytest.mark.parametrize(
+    ("loss", "y"), [(Huber(0.1), TARGET), (Logistic(), SIGN), (EpsilonInsensitive(0.01), TARGET)], ids=str
+)
 def test_limits_arrive(loss: Loss, y: Any) -> None:
     gram = DenseGram(mc.Gaussian(0.5)(X))
     hard = {"weights": W, "ridge": 1e-5, "bias": True, "gram": gram}

@@ -55,7 +55,9 @@ def test_woodbury(scale: Any) -> None:
     Phi[np.abs(Phi) < 0.8] = 0.0
     expected = _written_out(Phi @ Phi.T, scale, 0.3) @ V
     for left in (Phi, sparse.csr_matrix(Phi)):
-        np.testing.assert_allclose(Woodbury.of(LowRankGram(left).features(np.inf), 1).shifted(scale, 0.3)(V), expected, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(
+            Woodbury.of(LowRankGram(left).features(np.inf), 1).shifted(scale, 0.3)(V), expected, rtol=0, atol=1e-12
+        )
     single = Woodbury.of(LowRankGram(Phi.astype(np.float32)).features(np.inf), 1).shifted(scale, 0.3)(V)
     np.testing.assert_allclose(single, expected, rtol=0, atol=1e-5)
 
@@ -65,11 +67,15 @@ def test_a_whole_pivoted_factor_is_exact() -> None:
     K = mc.Gaussian(0.5)(X)
     inverse = Woodbury.pivoted(mc.Gaussian(0.5).gram(X))
     assert not inverse.exact
-    np.testing.assert_allclose(inverse.shifted(SCALES[1], 0.3)(V), _written_out(K, SCALES[1], 0.3) @ V, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        inverse.shifted(SCALES[1], 0.3)(V), _written_out(K, SCALES[1], 0.3) @ V, rtol=0, atol=1e-9
+    )
 
 
 def test_the_least_ridge_that_makes_it_positive() -> None:
-    """Of rank 3 with no ridge at all: positive only by rounding, so as much is added, and what is in the range of the matrix is solved."""
+    """Of rank 3 with no ridge at all: positive only by rounding, so as much is added, and what is in the range of the
+    matrix is solved.
+    """
     Phi = _data(60, 3)
     K = Phi @ Phi.T
     V = K @ _data(60, 2, 1)
@@ -85,7 +91,8 @@ def test_indefinite_is_refused() -> None:
             Factored(DenseGram(K), single).shifted(np.ones(60), 0.1)
 
 
-# -- the choice ---------------------------------------------------------------------------------------------------------
+# -- the choice
+# ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_table() -> None:
@@ -121,7 +128,8 @@ def test_large_factors_are_in_single_precision() -> None:
     assert not Factored(DenseGram(np.eye(2048)), single=False).single
 
 
-# -- pivoted factors ----------------------------------------------------------------------------------------------------
+# -- pivoted factors
+# ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.5])

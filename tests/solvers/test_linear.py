@@ -47,7 +47,11 @@ def _left(K: Any, system: LinearSystem, s: LinearSolution) -> float:
     R = Y - K.astype(np.longdouble) @ A - s.bias.astype(np.longdouble)
     R[used] -= system.ridge * A[used] / w[used, None]
     R, B = np.sqrt(w)[:, None] * R, Y - (np.average(Y, axis=0, weights=w) if system.bias else 0.0)
-    return float(np.max(np.linalg.norm(R.astype(float), axis=0) / np.linalg.norm((np.sqrt(w)[:, None] * B).astype(float), axis=0)))
+    return float(
+        np.max(
+            np.linalg.norm(R.astype(float), axis=0) / np.linalg.norm((np.sqrt(w)[:, None] * B).astype(float), axis=0)
+        )
+    )
 
 
 def _weights(n: int, seed: int = 2) -> Any:
@@ -154,7 +158,9 @@ def test_a_constant_costs_no_digits() -> None:
     gram = mc.Gaussian(0.5).gram(X)
     far = y + 1e8
     one, other = (ConjugateGradients(1e-12).solve(LinearSystem(t, _weights(100), 0.1), gram) for t in (far - 1e8, far))
-    np.testing.assert_allclose(other.coef, one.coef, rtol=0, atol=1e-12 * np.abs(one.coef).max() + 1e-6 * np.finfo(float).eps * 1e8)
+    np.testing.assert_allclose(
+        other.coef, one.coef, rtol=0, atol=1e-12 * np.abs(one.coef).max() + 1e-6 * np.finfo(float).eps * 1e8
+    )
     np.testing.assert_allclose(other.bias - 1e8, one.bias, rtol=0, atol=1e-7)
 
 
@@ -172,7 +178,8 @@ def test_one_sample() -> None:
     np.testing.assert_allclose([s.coef[0, 0], s.bias[0]], [0.0, 3.0])
 
 
-# -- ill-conditioned ----------------------------------------------------------------------------------------------------
+# -- ill-conditioned
+# ----------------------------------------------------------------------------------------------------
 
 
 def _hard(n: int, condition: float, seed: int) -> Any:
@@ -202,7 +209,9 @@ def test_the_residual_is_reached_or_the_truth_reported(
     s = ConjugateGradients(1e-8, solver=solver).solve(system, DenseGram(K))
     assert np.isfinite(s.coef).all()
     true = _left(K, system, s)
-    rounding = 20 * np.sqrt(n) * np.finfo(float).eps * np.abs(s.coef).max() * 4.0 / max(np.abs(system.targets).max(), 1e-300)
+    rounding = (
+        20 * np.sqrt(n) * np.finfo(float).eps * np.abs(s.coef).max() * 4.0 / max(np.abs(system.targets).max(), 1e-300)
+    )
     assert abs(s.residual - true) <= 0.05 * true + rounding
     smallest = ridge + (0.0 if duplicates else system.weights.min() / condition)
     if (4.0 + ridge) / smallest <= 1e7:  # rounding times the condition is then well below
@@ -226,7 +235,8 @@ def test_many_duplicates(ridge: float) -> None:
         np.testing.assert_allclose(kernel(X[::20], X) @ s.coef + s.bias, f, rtol=0, atol=1e-5)
 
 
-# -- limits -------------------------------------------------------------------------------------------------------------
+# -- limits
+# -------------------------------------------------------------------------------------------------------------
 
 
 def _slow(n: int = 300) -> tuple[Gram, LinearSystem, Woodbury]:
@@ -250,7 +260,9 @@ def test_progress_is_told_and_may_stop() -> None:
     assert [state["n_iter"] for state in seen] == list(range(1, len(seen) + 1))
     assert {"residual", "tol", "seconds"} <= set(seen[0])
     few: list[Any] = []
-    s = ConjugateGradients(1e-10, solver="cg", progress=lambda state: few.append(state) or len(few) == 2).solve(system, gram, inverse)  # type: ignore[func-returns-value]
+    s = ConjugateGradients(1e-10, solver="cg", progress=lambda state: few.append(state) or len(few) == 2).solve(
+        system, gram, inverse
+    )  # type: ignore[func-returns-value]
     assert len(few) == s.n_iter == 2
 
 

@@ -95,4 +95,6 @@ def test_never_below_zero_and_in_blocks() -> None:
     assert (found >= 0).all()
     assert found.max() < 1e-6
     np.testing.assert_allclose(found[:80], found[-80:], atol=1e-12)
-    assert Posterior.of(kernel.gram(X), np.ones(80), 0.1, True).variance(kernel.gram(X[:0], X), np.ones(0)).shape == (0,)
+    assert Posterior.of(kernel.gram(X), np.ones(80), 0.1, True).variance(kernel.gram(X[:0], X), np.ones(0)).shape == (
+        0,
+    )

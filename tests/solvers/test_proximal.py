@@ -22,7 +22,9 @@ class Corner(Loss):
 
     def value(self, y: Any, f: Any) -> Any:
         r = y - f
-        return self.factor * np.maximum(np.maximum(self.tau * (r - self.epsilon), (self.tau - 1) * (r + self.epsilon)), 0.0)
+        return self.factor * np.maximum(
+            np.maximum(self.tau * (r - self.epsilon), (self.tau - 1) * (r + self.epsilon)), 0.0
+        )
 
     def gradient(self, y: Any, f: Any) -> Any:
         r = y - f
@@ -30,7 +32,11 @@ class Corner(Loss):
 
     def prox(self, y: Any, z: Any, step: Any) -> Any:
         r, up, down = y - z, self.factor * step * self.tau, self.factor * step * (1 - self.tau)
-        kept = np.where(r > self.epsilon, np.maximum(r - up, self.epsilon), np.where(r < -self.epsilon, np.minimum(r + down, -self.epsilon), r))
+        kept = np.where(
+            r > self.epsilon,
+            np.maximum(r - up, self.epsilon),
+            np.where(r < -self.epsilon, np.minimum(r + down, -self.epsilon), r),
+        )
         return y - kept
 
 
@@ -44,7 +50,11 @@ def _data(n: int = 80) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("ridge", [0.03, 1.0])
 @pytest.mark.parametrize(
     ("loss", "same"),
-    [(Corner(0.2), Pinball(0.2)), (Corner(0.5, 0.2, 2.0), EpsilonInsensitive(0.2)), (Corner(0.5, 0.0, 2.0), EpsilonInsensitive(0.0))],
+    [
+        (Corner(0.2), Pinball(0.2)),
+        (Corner(0.5, 0.2, 2.0), EpsilonInsensitive(0.2)),
+        (Corner(0.5, 0.0, 2.0), EpsilonInsensitive(0.0)),
+    ],
 )
 def test_the_optimum_is_the_duals(loss: Loss, same: Loss, ridge: float, bias: bool) -> None:
     X, y, w = _data()

@@ -19,7 +19,9 @@ def _problem(kind: str, y: Any, C: float) -> DualQP:
     if kind == "regression":  # two variables per item
         target = np.concatenate([0.1 - y, -0.1 - y])
         zeros = np.zeros(n)
-        return DualQP(target, np.r_[zeros, zeros - C], np.r_[zeros + C, zeros], np.zeros(2 * n), index=np.tile(np.arange(n), 2))
+        return DualQP(
+            target, np.r_[zeros, zeros - C], np.r_[zeros + C, zeros], np.zeros(2 * n), index=np.tile(np.arange(n), 2)
+        )
     lower, upper = np.minimum(0, C * y), np.maximum(0, C * y)
     if kind == "nu":
         start = np.where(y > 0, 1.0, -np.sum(y > 0) / np.sum(y < 0)) * C / n
@@ -64,8 +66,12 @@ def test_the_optimum(kind: str, n: int, C: float) -> None:
     for members in problem.groups if problem.coupled else ():
         assert found.coef[members].sum() == pytest.approx(problem.start[members].sum(), abs=1e-10 * max(1, C))
     other = _general(problem, K)
-    assert found.objective == pytest.approx(problem.objective(other.coef, Q @ other.coef + problem.linear), rel=1e-9, abs=1e-12)
-    np.testing.assert_allclose(K @ problem.items(found.coef, n), K @ problem.items(other.coef, n), atol=1e-6 * max(1, C))
+    assert found.objective == pytest.approx(
+        problem.objective(other.coef, Q @ other.coef + problem.linear), rel=1e-9, abs=1e-12
+    )
+    np.testing.assert_allclose(
+        K @ problem.items(found.coef, n), K @ problem.items(other.coef, n), atol=1e-6 * max(1, C)
+    )
     np.testing.assert_allclose(found.levels, other.levels, atol=1e-6)
 
 
@@ -106,7 +112,8 @@ def test_a_matrix_that_is_given_stays_as_it_is(order: Any) -> None:
     before = K.copy()
     parts = [np.flatnonzero((y == a) | (y == b)) for a, b in ((0, 1), (1, 2), (2, 3))]
     problems = [_problem("bias", np.where(y[part] == y[part[0]], 1.0, -1.0), 1.0) for part in parts]
-    for other in (DenseGram(K), mc.Gaussian(0.1).gram(_data(200, 1)[0])):  # the second would work in what the first has left
+    # the second would work in what the first has left
+    for other in (DenseGram(K), mc.Gaussian(0.1).gram(_data(200, 1)[0])):
         ActiveSet().solve_all(problems, other, parts)
     np.testing.assert_array_equal(K, before)
     first = mc.SVC(kernel="precomputed").fit(K, y)

@@ -42,7 +42,9 @@ def _weights(n: int) -> Any:
 
 def _objective(problem: SmoothERM, K: Any, coef: Any, bias: Any) -> float:
     f = K @ coef + bias
-    return float(np.sum(problem.weights * problem.loss.value(problem.targets, f)) + problem.ridge * np.sum(coef * (K @ coef)))
+    return float(
+        np.sum(problem.weights * problem.loss.value(problem.targets, f)) + problem.ridge * np.sum(coef * (K @ coef))
+    )
 
 
 def _slope(problem: SmoothERM, K: Any, s: SmoothSolution) -> float:
@@ -144,7 +146,9 @@ def test_poisson_regression_is_scikit_learns() -> None:
     w, Phi = _weights(150), mc.Polynomial(2).features(X)
     alpha = 0.4
     s = Descent().solve(SmoothERM(Poisson(), y, w, alpha), mc.Polynomial(2).gram(X))
-    peer = PoissonRegressor(alpha=2 * alpha / w.sum(), tol=1e-10, max_iter=10**5, solver="newton-cholesky").fit(Phi, y, w)
+    peer = PoissonRegressor(alpha=2 * alpha / w.sum(), tol=1e-10, max_iter=10**5, solver="newton-cholesky").fit(
+        Phi, y, w
+    )
     best = float(np.sum(w * Poisson().value(y, Phi @ peer.coef_ + peer.intercept_)) + alpha * peer.coef_ @ peer.coef_)
     assert abs(s.objective - best) <= 1e-8 * abs(best)
     np.testing.assert_allclose(np.exp(s.values), peer.predict(Phi), rtol=1e-4)
@@ -161,7 +165,8 @@ def test_squares_are_the_linear_system() -> None:
     np.testing.assert_allclose(s.bias, exact[-1], atol=1e-8)
 
 
-# -- losses of one's own ------------------------------------------------------------------------------------------------
+# -- losses of one's own
+# ------------------------------------------------------------------------------------------------
 
 
 class LogCosh(Loss):
@@ -187,7 +192,9 @@ class CurvedLogCosh(LogCosh):
 def test_with_and_without_curvature(kernel: Any, bias: bool) -> None:
     X, y = _data(Huber())
     K, w = kernel(X), _weights(90)
-    solutions = [Descent().solve(SmoothERM(loss, y, w, 0.1, bias), kernel.gram(X)) for loss in (LogCosh(), CurvedLogCosh())]
+    solutions = [
+        Descent().solve(SmoothERM(loss, y, w, 0.1, bias), kernel.gram(X)) for loss in (LogCosh(), CurvedLogCosh())
+    ]
     assert solutions[0].solver == "lbfgs"
     assert solutions[1].solver.startswith("newton")
     values, vectors = np.linalg.eigh(K)
@@ -219,7 +226,8 @@ def test_a_coupled_loss_without_curvature() -> None:
     assert one.objective == pytest.approx(other.objective, rel=1e-7)
 
 
-# -- hard ones ----------------------------------------------------------------------------------------------------------
+# -- hard ones
+# ----------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=40)
@@ -231,7 +239,9 @@ def test_a_coupled_loss_without_curvature() -> None:
     bias=st.booleans(),
     seed=st.integers(0, 3),
 )
-def test_every_fit_ends_near_the_minimum(loss: Loss, gamma: float, ridge: float, scale: float, bias: bool, seed: int) -> None:
+def test_every_fit_ends_near_the_minimum(
+    loss: Loss, gamma: float, ridge: float, scale: float, bias: bool, seed: int
+) -> None:
     """Where it says that it converged, SciPy finds nothing that is lower."""
     X, y = _data(loss, 40, seed)
     y = y * scale if isinstance(loss, Squared | Huber | Expectile) else y
@@ -295,13 +305,17 @@ def test_an_objective_near_zero_has_a_minimum_too() -> None:
 def test_without_the_matrix_in_memory() -> None:
     X, y = _data(Logistic(), 300)
     problem = SmoothERM(Logistic(), y, np.ones(300), 0.1)
-    whole, lean = (Descent().solve(problem, mc.Gaussian(0.5).gram(X, compute=Compute(memory=memory))) for memory in ("1GB", "500KB"))
+    whole, lean = (
+        Descent().solve(problem, mc.Gaussian(0.5).gram(X, compute=Compute(memory=memory)))
+        for memory in ("1GB", "500KB")
+    )
     assert whole.solver == "newton-cholesky"
     assert lean.solver == "newton-cg"
     assert lean.objective == pytest.approx(whole.objective, rel=1e-8)
 
 
-# -- ends, and says why -------------------------------------------------------------------------------------------------
+# -- ends, and says why
+# -------------------------------------------------------------------------------------------------
 
 
 def _long() -> tuple[SmoothERM, Any]:

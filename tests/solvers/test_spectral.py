@@ -1,4 +1,6 @@
-"""All λ from one decomposition against refitting, hat matrices written out, and Gaussian densities integrated numerically."""
+"""All λ from one decomposition against refitting, hat matrices written out, and Gaussian densities integrated
+numerically.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +130,8 @@ def test_generalised_cross_validation_from_the_hat_matrix(kind: str, bias: bool,
         np.testing.assert_allclose(values, N * (w @ r**2) / (N - np.trace(H)) ** 2, rtol=1e-7)
 
 
-# -- likelihood ---------------------------------------------------------------------------------------------------------
+# -- likelihood
+# ---------------------------------------------------------------------------------------------------------
 
 
 @each
@@ -163,7 +166,15 @@ def test_the_bias_is_integrated_out() -> None:
     def evidence(log_sigma2: float) -> float:
         density = multivariate_normal(np.zeros(n), np.exp(log_sigma2) * Sigma)
         centre = density.logpdf(y - y.mean())
-        area = integrate.quad(lambda b: np.exp(density.logpdf(y - b) - centre), -30, 30, points=[y.mean()], limit=500, epsabs=0, epsrel=1e-10)[0]
+        area = integrate.quad(
+            lambda b: np.exp(density.logpdf(y - b) - centre),
+            -30,
+            30,
+            points=[y.mean()],
+            limit=500,
+            epsabs=0,
+            epsrel=1e-10,
+        )[0]
         return float(centre + np.log(area))
 
     best = minimize_scalar(lambda s: -evidence(s), bounds=(-4, 4), method="bounded", options={"xatol": 1e-6})
@@ -176,10 +187,16 @@ def test_a_constant_in_y_is_no_evidence() -> None:
     Y = _data(N, 1, 1)
     spectrum = Spectrum.of(gram, WEIGHTS["weights"], True)
     np.testing.assert_allclose(spectrum.likelihood(Y + 1e5, RIDGES), spectrum.likelihood(Y, RIDGES), rtol=1e-7)
-    assert np.abs(Spectrum.of(gram, WEIGHTS["weights"], False).likelihood(Y + 1e5, RIDGES) - spectrum.likelihood(Y, RIDGES)).max() > 10
+    assert (
+        np.abs(
+            Spectrum.of(gram, WEIGHTS["weights"], False).likelihood(Y + 1e5, RIDGES) - spectrum.likelihood(Y, RIDGES)
+        ).max()
+        > 10
+    )
 
 
-# -- least norm ---------------------------------------------------------------------------------------------------------
+# -- least norm
+# ---------------------------------------------------------------------------------------------------------
 
 
 @each
@@ -222,7 +239,8 @@ def test_duplicates_and_a_tiny_ridge() -> None:
         spectrum = Spectrum.of(DenseGram(K), np.ones(N), bias)
         f = K @ spectrum.coefficients(Y, 0.0)[0]
         f = f + _biases(spectrum, DenseGram(K), Y, spectrum.coefficients(Y, 0.0)[0])
-        np.testing.assert_allclose(f, np.repeat(Y.reshape(10, 4, 2).mean(axis=1), 4, axis=0), atol=1e-8)  # ten groups: their means
+        # ten groups: their means
+        np.testing.assert_allclose(f, np.repeat(Y.reshape(10, 4, 2).mean(axis=1), 4, axis=0), atol=1e-8)
         np.testing.assert_allclose(spectrum.degrees(0.0), 10, rtol=1e-9)
 
 
@@ -250,7 +268,11 @@ def test_the_grid_covers_what_matters() -> None:
 
 def _biases(spectrum: Spectrum, gram: Any, Y: Any, A: Any) -> Any:
     """The weighted mean of y − K A, in which the ridge's part λW^−1 A sums to zero."""
-    return np.average(Y - np.asarray(gram @ A), axis=0, weights=spectrum.scale**2) if spectrum.bias else np.zeros(A.shape[1])
+    return (
+        np.average(Y - np.asarray(gram @ A), axis=0, weights=spectrum.scale**2)
+        if spectrum.bias
+        else np.zeros(A.shape[1])
+    )
 
 
 @pytest.mark.parametrize("bias", [True, False])
@@ -265,7 +287,9 @@ def test_two_diagonals_say_what_eigenvalues_say(n: int, bias: bool) -> None:
         a, b = Spectrum.of(gram, w, bias), Tridiagonal.of(gram, w, bias)
         for name in ("coefficients", "leave_one_out", "generalised", "likelihood"):
             expected = getattr(a, name)(Y, ridges)
-            np.testing.assert_allclose(getattr(b, name)(Y, ridges), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
+            np.testing.assert_allclose(
+                getattr(b, name)(Y, ridges), expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max()
+            )
         np.testing.assert_allclose(b.diagonal(ridges), a.diagonal(ridges), rtol=1e-9)
         np.testing.assert_allclose(b.degrees(ridges), a.degrees(ridges), rtol=1e-9, atol=1e-9)
 
@@ -280,6 +304,11 @@ def test_two_diagonals_refuse_what_is_not_positive() -> None:
     y = rng.standard_normal(30)
     with pytest.warns(UserWarning, match="indefinite"):
         found = mc.KernelRidgeCV([1e-3, 1e3], "precomputed").fit(K, y)
-    left = [y[i] - mc.KernelRidge(found.alpha_, "precomputed", solver="eigen").fit(np.delete(np.delete(K, i, 0), i, 1), np.delete(y, i)).predict(
-        np.delete(K[[i]], i, 1))[0] for i in range(30)]  # fmt: skip
+    left = [
+        y[i]
+        - mc.KernelRidge(found.alpha_, "precomputed", solver="eigen")
+        .fit(np.delete(np.delete(K, i, 0), i, 1), np.delete(y, i))
+        .predict(np.delete(K[[i]], i, 1))[0]
+        for i in range(30)
+    ]
     np.testing.assert_allclose(found.loo_residuals_, left, rtol=1e-6)

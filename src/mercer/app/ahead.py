@@ -1,7 +1,7 @@
 """Compiled ahead: what usual work needs is in the cache before the first fit, as in the image of a container.
 
-Code is compiled for the types of its arguments when it is first called, so the way to compile it is to do the work, on samples made up for it.
-A sample is as large as it must be for the compiled code to take over from the plain one.
+Code is compiled for the types of its arguments when it is first called, so the way to compile it is to do the work, on
+samples made up for it. A sample is as large as it must be for the compiled code to take over from the plain one.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def compile_ahead(*kernels: Kernel | str, report: Report | None = None) -> Compi
     Parameters
     ----------
     kernels : Kernel or str
-        Compile for machines and matrices of these kernels, as ``"Gaussian() + Linear()"``. None: for the usual kernels on vectors, sequences and
-        graphs, and for the estimators over them.
+        Compile for machines and matrices of these kernels, as ``"Gaussian() + Linear()"``. None: for the usual kernels
+        on vectors, sequences and graphs, and for the estimators over them.
     report : callable, optional
         Called with what is compiled next, and the share that is done.
 
@@ -74,8 +74,8 @@ def compile_ahead(*kernels: Kernel | str, report: Report | None = None) -> Compi
     -------
     Compiled
 
-    Code is compiled for the processor of this machine, and kept where Numba keeps it: ``NUMBA_CACHE_DIR`` if that is set, else beside the sources;
-    what is written for a formula is kept under ``XDG_CACHE_HOME``.
+    Code is compiled for the processor of this machine, and kept where Numba keeps it: ``NUMBA_CACHE_DIR`` if that is
+    set, else beside the sources; what is written for a formula is kept under ``XDG_CACHE_HOME``.
     """
     check_cache()
     chosen = [parse(k) if isinstance(k, str) else k for k in kernels]
@@ -168,8 +168,8 @@ def _sample_for(kernel: Kernel) -> Any:
             continue
         return make(_MATRIX if make is _rows or make in columns else _FEW)
     raise ValueError(
-        f"{kernel} takes none of the samples of vectors, strings, series, graphs, trees and sets that code is compiled with; "
-        "its code is compiled, and kept, when it is first fitted."
+        f"{kernel} takes none of the samples of vectors, strings, series, graphs, trees and sets that code is compiled"
+        " with; its code is compiled, and kept, when it is first fitted."
     )
 
 
@@ -187,7 +187,8 @@ def _of_kernel(kernel: Kernel, X: Any) -> Iterator[Work]:
     else:
         yield name, lambda: _matrices(kernel, X)
     n = size(X)
-    yield name, lambda: mc.SVC(kernel=kernel).fit(take(X, slice(0, _FEW)), _classes(_FEW))  # float64, also the last steps of larger ones
+    # float64, also the last steps of larger ones
+    yield name, lambda: mc.SVC(kernel=kernel).fit(take(X, slice(0, _FEW)), _classes(_FEW))
     yield name, lambda: mc.SVC(kernel=kernel).fit(X, _classes(n)).predict(X)
     yield name, lambda: mc.SVC(kernel=kernel).fit(X, _classes(n, 3))
     yield name, lambda: mc.KernelRidge(kernel=kernel).fit(X, _classes(n) - 0.5).predict(X)
@@ -209,14 +210,24 @@ def _usual() -> Iterator[Work]:
 
 
 def _vectors() -> Iterator[Work]:
-    for kernel in (mc.Gaussian(0.1), mc.Polynomial(2), mc.Polynomial(3), mc.Laplacian(0.1), mc.Matern(1.0, 1.5), mc.Matern(1.0, 2.5)):
+    for kernel in (
+        mc.Gaussian(0.1),
+        mc.Polynomial(2),
+        mc.Polynomial(3),
+        mc.Laplacian(0.1),
+        mc.Matern(1.0, 1.5),
+        mc.Matern(1.0, 2.5),
+    ):
         yield from _of_kernel(kernel, _rows(_MATRIX))
     for kernel in (mc.Linear(), mc.Polynomial(2)):
         yield from _of_kernel(kernel, _rows(_MATRIX, _NARROW))
     yield "Gaussian, many columns", lambda: _matrices(mc.Gaussian(0.1), _rows(_MATRIX, _WIDE))
     yield "Gaussian, many columns", lambda: mc.SVC().fit(_rows(_MATRIX, _WIDE), _classes(_MATRIX))
     for kernel in (mc.Linear(), mc.Gaussian(0.1)):
-        yield "sparse vectors", lambda kernel=kernel: _matrices(kernel, sparse.random(_MATRIX, 300, 0.05, "csr", random_state=0))  # type: ignore[misc]
+        yield (
+            "sparse vectors",
+            lambda kernel=kernel: _matrices(kernel, sparse.random(_MATRIX, 300, 0.05, "csr", random_state=0)),
+        )  # type: ignore[misc]
 
 
 def _machines() -> Iterator[Work]:
@@ -251,7 +262,8 @@ def _regressions() -> Iterator[Work]:
         ("quantiles", mc.KernelQuantile(), target),
     ]
     for name, estimator, y in estimators:
-        for n in (200,) if isinstance(estimator, mc.KernelRidgeCV) else (200, _MATRIX):  # which takes long, and compiles no more for it
+        # which takes long, and compiles no more for it
+        for n in (200,) if isinstance(estimator, mc.KernelRidgeCV) else (200, _MATRIX):
             yield name, lambda estimator=estimator, y=y, n=n: estimator.fit(X[:n], y[:n]).predict(X[:n])  # type: ignore[misc]
 
 
@@ -277,8 +289,19 @@ def _sequences() -> Iterator[Work]:
 
 
 def _structures() -> Iterator[Work]:
-    for kernel in (mc.VertexHistogram(), mc.EdgeHistogram(), mc.ShortestPath(), mc.WeisfeilerLehman(3), mc.PathBag(5), mc.Tanimoto(mc.PathBag(5)),
-                   mc.WLOptimalAssignment(2), mc.Walk(3), mc.GeometricWalk(0.02), mc.Graphlet(3), mc.Subgraph(3)):  # fmt: skip
+    for kernel in (
+        mc.VertexHistogram(),
+        mc.EdgeHistogram(),
+        mc.ShortestPath(),
+        mc.WeisfeilerLehman(3),
+        mc.PathBag(5),
+        mc.Tanimoto(mc.PathBag(5)),
+        mc.WLOptimalAssignment(2),
+        mc.Walk(3),
+        mc.GeometricWalk(0.02),
+        mc.Graphlet(3),
+        mc.Subgraph(3),
+    ):
         yield from _of_kernel(kernel.normalized(), _graphs(_FEW))
     yield from _of_kernel(mc.WeisfeilerLehman(3), _graphs(600))
     yield from _of_kernel(mc.TreeKernel(), _trees(_FEW))

@@ -1,10 +1,11 @@
 """What is worth trying on a table: kernel expressions from the kinds of its columns, and a grid for each.
 
-Numbers are standardised, gaps filled with the median and marked, and compared by distance; categories by whether they agree. Distances of both
-multiply, exp(−γ(‖x − z‖² + 2·disagreements)), which is a Gaussian over numbers and indicator columns; a linear part and one length for every column
-are there for tables that want them. Texts are compared by their words and by short runs of letters, sequences by longer ones, with gaps;
-molecules by the paths they share. These kernels are added to those of the other columns. A sparse table is compared as it is: rows by their inner
-product, by its cosine, or by distance.
+Numbers are standardised, gaps filled with the median and marked, and compared by distance; categories by whether they
+agree. Distances of both multiply, exp(−γ(‖x − z‖² + 2·disagreements)), which is a Gaussian over numbers and indicator
+columns; a linear part and one length for every column are there for tables that want them. Texts are compared by their
+words and by short runs of letters, sequences by longer ones, with gaps; molecules by the paths they share. These
+kernels are added to those of the other columns. A sparse table is compared as it is: rows by their inner product, by
+its cosine, or by distance.
 """
 
 from __future__ import annotations
@@ -60,7 +61,9 @@ class Columns:
             return tuple(name for name, kind in kinds.items() if kind.name in wanted)
 
         numbers = of("numeric", "date")
-        return cls(numbers, of("nominal"), any(name in missing for name in numbers), of("text"), of("sequence"), of("molecule"))
+        return cls(
+            numbers, of("nominal"), any(name in missing for name in numbers), of("text"), of("sequence"), of("molecule")
+        )
 
     def __len__(self) -> int:
         return len(self.numbers) + len(self.categories)
@@ -68,7 +71,11 @@ class Columns:
     def written(self, text: Kernel, sequence: Kernel, molecule: Kernel) -> Kernel | None:
         """Kernels for each text, sequence and molecule, added; None where there are none."""
         # a little of a constant, so that two empty ones are alike instead of without direction
-        by = [(text, self.texts), (sequence, self.sequences), (molecule.atoms(charge=True, chirality=True), self.molecules)]
+        by = [
+            (text, self.texts),
+            (sequence, self.sequences),
+            (molecule.atoms(charge=True, chirality=True), self.molecules),
+        ]
         parts = [(kernel + 0.01).normalized().on(name) for kernel, names in by for name in names]
         return reduce(add, parts) if parts else None
 
@@ -103,7 +110,9 @@ class Columns:
 
 @dataclass(frozen=True)
 class Entries:
-    """The columns of a sparse table, of which a kernel sees the entries as they are; ``spread`` is the mean squared distance of a row to the mean."""
+    """The columns of a sparse table, of which a kernel sees the entries as they are; ``spread`` is the mean squared
+    distance of a row to the mean.
+    """
 
     spread: float
 
@@ -115,7 +124,8 @@ class Entries:
     def kernels(self) -> dict[str, list[Kernel]]:
         return {
             "linear": [Linear() * (1.0 / self.spread)],
-            "cosine": [(Linear() + 0.01 * self.spread).normalized()],  # a little of a constant, so that an empty row has a direction
+            # a little of a constant, so that an empty row has a direction
+            "cosine": [(Linear() + 0.01 * self.spread).normalized()],
             "Gaussian": [Gaussian(g / self.spread) for g in _WIDTHS],
         }
 
@@ -127,12 +137,17 @@ def kernels(columns: Columns | Entries) -> dict[str, list[Kernel]]:
     parts = "paths" if columns.molecules and not (columns.texts or columns.sequences) else "words"
     ways = {
         parts: columns.written(BagOfWords(), Spectrum(5, 3), PathBag(7)),
-        f"more {parts}": columns.written(BagOfWords() + 0.1 * Spectrum(4, 3), Spectrum(5, 3) + Gappy(7, 5), PathBag(7) + 0.1 * WeisfeilerLehman(3)),
+        f"more {parts}": columns.written(
+            BagOfWords() + 0.1 * Spectrum(4, 3), Spectrum(5, 3) + Gappy(7, 5), PathBag(7) + 0.1 * WeisfeilerLehman(3)
+        ),
     }
     written = {name: kernel for name, kernel in ways.items() if kernel is not None}
     if not len(columns):
         return {name: [kernel] for name, kernel in written.items()}
-    return {name: [k + w for k in family for w in list(written.values())[:1]] if written else family for name, family in _tabular(columns).items()}
+    return {
+        name: [k + w for k in family for w in list(written.values())[:1]] if written else family
+        for name, family in _tabular(columns).items()
+    }
 
 
 def _tabular(columns: Columns) -> dict[str, list[Kernel]]:
@@ -140,19 +155,25 @@ def _tabular(columns: Columns) -> dict[str, list[Kernel]]:
     families: dict[str, list[Kernel]] = {"Gaussian": [columns.smooth(Gaussian(g / d), g / d) for g in _WIDTHS]}
     if columns.numbers:
         families["Laplacian"] = [columns.smooth(Laplacian(g / d), g / d) for g in (0.03, 0.1, 0.3, 1.0)]
-        families["Gaussian + linear"] = [columns.smooth(Gaussian(g / d), g / d) + columns.linear() * (0.1 / d) for g in (0.1, 0.3, 1.0)]
+        families["Gaussian + linear"] = [
+            columns.smooth(Gaussian(g / d), g / d) + columns.linear() * (0.1 / d) for g in (0.1, 0.3, 1.0)
+        ]
     families["linear"] = [columns.linear() * (1.0 / d)]
     return families
 
 
 def candidates(columns: Columns | Entries, task: str, spread: float, compute: Compute | None) -> list[Candidate]:
-    """What to search, the likeliest first. ``spread`` is the standard deviation of a regression's target: prices are in its units."""
+    """What to search, the likeliest first. ``spread`` is the standard deviation of a regression's target: prices are in
+    its units.
+    """
     out = []
     for name, family in kernels(columns).items():
         if task == "classification":
             out.append(Candidate(f"SVC, {name}", SVC(compute=compute), {"kernel": family, "C": list(_PRICES)}))
         else:
-            out.append(Candidate(f"ridge, {name}", KernelRidge(compute=compute), {"kernel": family, "alpha": list(_RIDGES)}))
+            out.append(
+                Candidate(f"ridge, {name}", KernelRidge(compute=compute), {"kernel": family, "alpha": list(_RIDGES)})
+            )
     if task == "regression":
         grid: dict[str, list[Any]] = {
             "kernel": next(iter(kernels(columns).values())),
@@ -171,5 +192,8 @@ def relevance(columns: Columns | Entries, task: str) -> list[tuple[str, Kernel]]
     if not 2 <= d <= 40 or columns.texts or columns.sequences or columns.molecules:
         return []
     lengths = np.full(d, np.sqrt(len(columns)))
-    named = [("one length a column, Gaussian", Matern(lengths, np.inf)), ("one length a column, Matern 3/2", Matern(lengths, 1.5))]
+    named = [
+        ("one length a column, Gaussian", Matern(lengths, np.inf)),
+        ("one length a column, Matern 3/2", Matern(lengths, 1.5)),
+    ]
     return [(name, columns.relevance(kernel)) for name, kernel in (named if task == "regression" else named[:1])]

@@ -1,5 +1,6 @@
-"""The command line: ``mercer fit``, ``mercer predict``, ``mercer compile``, ``mercer demo``, ``mercer kernels``. Heavy modules are imported by the
-command that needs them."""
+"""The command line: ``mercer fit``, ``mercer predict``, ``mercer compile``, ``mercer demo``, ``mercer kernels``. Heavy
+modules are imported by the command that needs them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,11 @@ from typing import Annotated
 import typer
 
 app = typer.Typer(
-    help="Kernel methods from the command line.", no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+    help="Kernel methods from the command line.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
 )
 
 
@@ -32,16 +37,24 @@ def _said_plainly() -> Iterator[None]:
         raise typer.Exit(1) from None
 
 
-_MAX_BYTES = typer.Option("--max-bytes", help="How much may be read of a file after unpacking, as 8GB; an eighth of the memory if not given.")
+_MAX_BYTES = typer.Option(
+    "--max-bytes", help="How much may be read of a file after unpacking, as 8GB; an eighth of the memory if not given."
+)
 
 
 @app.command()
 def fit(
     data: Annotated[Path, typer.Argument(help="A table: CSV, TSV, Parquet, svmlight or NPZ.")],
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where to save the model; the data's name with .mercer if not given.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Where to save the model; the data's name with .mercer if not given."),
+    ] = None,
     seconds: Annotated[float, typer.Option("--time", min=1.0, help="Seconds to search for.")] = 60.0,
-    memory: Annotated[str | None, typer.Option("--memory", help="Memory that matrices may take, as 2GB; half of the machine's if not given.")] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option("--memory", help="Memory that matrices may take, as 2GB; half of the machine's if not given."),
+    ] = None,
     max_bytes: Annotated[str | None, _MAX_BYTES] = None,
     seed: Annotated[int, typer.Option(help="Of everything that is drawn.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the summary for machines.")] = False,
@@ -77,9 +90,17 @@ def fit(
 def predict(
     model: Annotated[Path, typer.Argument(help="A model saved by mercer fit.")],
     data: Annotated[
-        Path, typer.Argument(help="A table with the columns the model was trained on. Where that is one column, a text file of its values will do.")
+        Path,
+        typer.Argument(
+            help=(
+                "A table with the columns the model was trained on. Where that is one column, a text file of its values"
+                " will do."
+            )
+        ),
     ],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV or Parquet file; printed as CSV if not given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="A CSV or Parquet file; printed as CSV if not given.")
+    ] = None,
     max_bytes: Annotated[str | None, _MAX_BYTES] = None,
 ) -> None:
     """Predict the target of every row of a table with a saved model."""
@@ -95,7 +116,10 @@ def predict(
             check_place(out, TABLES)
         trained = load(model)
         if not isinstance(trained, Model):
-            raise ValueError(f"{model} holds a {type(trained).__name__}, not a model of mercer fit; load it in Python: mercer.load({str(model)!r}).")
+            raise ValueError(
+                f"{model} holds a {type(trained).__name__}, not a model of mercer fit; load it in Python:"
+                f" mercer.load({str(model)!r})."
+            )
         frame, note = read_for(trained, data, max_bytes)
         if note:
             typer.echo(f"mercer: {note}", err=True)
@@ -123,9 +147,13 @@ def demo(seconds: Annotated[float, typer.Option("--time", min=1.0, help="Seconds
 
 @app.command("compile")
 def compile_(
-    kernels: Annotated[list[str] | None, typer.Argument(help="Kernels, as 'Gaussian() + Linear()'; the usual ones if none is given.")] = None,
+    kernels: Annotated[
+        list[str] | None, typer.Argument(help="Kernels, as 'Gaussian() + Linear()'; the usual ones if none is given.")
+    ] = None,
 ) -> None:
-    """Compile what usual work needs into the cache, so that no fit has to: for the image of a container, or before an exercise."""
+    """Compile what usual work needs into the cache, so that no fit has to: for the image of a container, or before an
+    exercise.
+    """
     from rich.console import Console
 
     from mercer.app.ahead import compile_ahead
@@ -137,14 +165,18 @@ def compile_(
             with compiling(console) as report:
                 done = compile_ahead(*(kernels or []), report=report)
         except KeyboardInterrupt:
-            typer.echo("mercer: interrupted; what is compiled is kept, and the same command goes on from there.", err=True)
+            typer.echo(
+                "mercer: interrupted; what is compiled is kept, and the same command goes on from there.", err=True
+            )
             raise typer.Exit(130) from None
     show_compiled(console, done)
 
 
 @app.command()
 def kernels() -> None:
-    """List every kernel: its parameters, whether it is positive semi-definite, whether it has features, and its formula."""
+    """List every kernel: its parameters, whether it is positive semi-definite, whether it has features, and its
+    formula.
+    """
     from mercer.app.inventory import show
 
     show()

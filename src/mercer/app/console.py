@@ -44,7 +44,12 @@ def progress(console: Console, seconds: float) -> Iterator[Report]:
         def report(state: dict[str, Any]) -> None:
             best = state["best"]
             shown = "" if best is None else f"best {abs(best.score):.4g}"
-            bar.update(task, completed=seconds - max(state["left"], 0.0), description=escape(f"{state['stage']} {state.get('name', '')}"), best=shown)
+            bar.update(
+                task,
+                completed=seconds - max(state["left"], 0.0),
+                description=escape(f"{state['stage']} {state.get('name', '')}"),
+                best=shown,
+            )
 
         yield report
 
@@ -53,7 +58,12 @@ def progress(console: Console, seconds: float) -> Iterator[Report]:
 def compiling(console: Console) -> Iterator[Step]:
     """A bar of what is compiled; where there is no terminal, a line for each kernel and each kind of machine."""
     with Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
     ) as bar:
         task, last = bar.add_task("compiling", total=1.0), [""]
 
@@ -78,13 +88,19 @@ def show_model(console: Console, model: Model) -> None:
     """The summary a person reads."""
     s = model.summary
     better = "accuracy" if s["metric"] == "accuracy" else "root mean squared error"
-    rows = f"{s['rows']} rows" + (f", {s['rows_without_target']} without {escape(s['target'])} left out" if s["rows_without_target"] else "")
+    rows = f"{s['rows']} rows" + (
+        f", {s['rows_without_target']} without {escape(s['target'])} left out" if s["rows_without_target"] else ""
+    )
     console.print(f"\n[bold]Target[/bold]    {escape(s['target'])}: {s['task']} ({escape(s['reason'])}); {rows}")
     show_kinds(console, s)
-    console.print(f"\n[bold]Model[/bold]     {escape(s['model'])}, {', '.join(f'{k} = {v:.4g}' for k, v in s['parameters'].items())}")
+    console.print(
+        f"\n[bold]Model[/bold]     {escape(s['model'])},"
+        f" {', '.join(f'{k} = {v:.4g}' for k, v in s['parameters'].items())}"
+    )
     console.print(f"[bold]Kernel[/bold]    {escape(s['kernel'])}")
     console.print(
-        f"[bold]Score[/bold]     {better} {_number(s, s['score'])} by cross-validation; always the same answer: {_number(s, s['baseline'])}"
+        f"[bold]Score[/bold]     {better} {_number(s, s['score'])} by cross-validation; always the same answer:"
+        f" {_number(s, s['baseline'])}"
     )
     if len(s["leaders"]) > 1:
         others = [f"{escape(name)} {_number(s, value)}" for name, value in s["leaders"].items() if name != s["model"]]

@@ -1,4 +1,6 @@
-"""``mercer fit`` and ``mercer predict`` on bundled data: learn from most rows of a table, predict the rest, and compare."""
+"""``mercer fit`` and ``mercer predict`` on bundled data: learn from most rows of a table, predict the rest, and
+compare.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,9 @@ from mercer.files.readers import read_table, write_table
 
 
 def bundled() -> pl.DataFrame:
-    """Breast cancer Wisconsin (diagnostic): 569 biopsies, ten measurements of cell nuclei and the diagnosis, some values missing and a category
-    added, as tables are."""
+    """Breast cancer Wisconsin (diagnostic): 569 biopsies, ten measurements of cell nuclei and the diagnosis, some
+    values missing and a category added, as tables are.
+    """
     data = load_breast_cancer()
     frame = pl.DataFrame({name.replace(" ", "_"): data.data[:, j] for j, name in enumerate(data.feature_names[:10])})
     size = pl.Series("size", ["small" if r < 12 else "medium" if r < 16 else "large" for r in data.data[:, 0]])

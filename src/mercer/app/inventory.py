@@ -43,7 +43,8 @@ def _formula(cls: type[Kernel]) -> str:
 
 def _signature(cls: type[Kernel]) -> str:
     fields = dataclasses.fields(cls)
-    return f"{cls.__name__}({', '.join(f.name if f.default is dataclasses.MISSING else f'{f.name}={f.default!r}' for f in fields)})"
+    arguments = (f.name if f.default is dataclasses.MISSING else f"{f.name}={f.default!r}" for f in fields)
+    return f"{cls.__name__}({', '.join(arguments)})"
 
 
 def _word(value: Any) -> str:
@@ -55,7 +56,9 @@ def show(console: Console | None = None) -> None:
     """Print both lists."""
     console = console or Console()
     for title, composites in (("Kernels", False), ("Kernels from kernels", True)):
-        table = Table("kernel", "k(x, z)", "PSD", "features", title=title, title_justify="left", box=None, pad_edge=False)
+        table = Table(
+            "kernel", "k(x, z)", "PSD", "features", title=title, title_justify="left", box=None, pad_edge=False
+        )
         for e in entries(composites=composites):
             table.add_row(escape(e.call), escape(e.formula), e.psd, e.features)
         console.print(table)

@@ -80,7 +80,11 @@ class Model:
         if not X.shape[0]:
             return np.empty(0)
         values = self.estimator.predict(X)
-        return np.array([self.labels[int(v)] for v in values], dtype=object) if self.task.name == "classification" else np.asarray(values)
+        return (
+            np.array([self.labels[int(v)] for v in values], dtype=object)
+            if self.task.name == "classification"
+            else np.asarray(values)
+        )
 
     def score(self, table: Rows) -> float:
         """Accuracy, or minus the root mean squared error, on a table that has the target."""
@@ -88,13 +92,16 @@ class Model:
         column = _column(table, self.target)
         known = _present(column).to_numpy()
         truth = _targets(column.filter(pl.Series(known)), self.task, self.labels)[0]
-        return score(self.task, truth, np.asarray(self.estimator.predict(self.prepared(table)[0][np.flatnonzero(known)])))
+        return score(
+            self.task, truth, np.asarray(self.estimator.predict(self.prepared(table)[0][np.flatnonzero(known)]))
+        )
 
 
 def read_for(model: Model, path: Path, max_bytes: int | str | None = None) -> tuple[pl.DataFrame | SparseTable, str]:
     """The table in a file, read for a model, and a note where something was assumed.
 
-    For a model of one column the file may be of one column, its values one a line: with the name of the column above them, or without.
+    For a model of one column the file may be of one column, its values one a line: with the name of the column above
+    them, or without.
     """
     used = [name for name, kind in model.kinds.items() if kind.used]
     if len(used) != 1 or not is_text(path):
@@ -111,8 +118,8 @@ def read_for(model: Model, path: Path, max_bytes: int | str | None = None) -> tu
         return table, ""
     if table.width > 1:
         raise DataError(
-            f"{path} lacks the column {name!r} that the model was trained on; it has {', '.join(map(repr, table.columns[:8]))}. "
-            f"If it is of one column, write the name {name!r} above it."
+            f"{path} lacks the column {name!r} that the model was trained on; it has"
+            f" {', '.join(map(repr, table.columns[:8]))}. If it is of one column, write the name {name!r} above it."
         )
     values, first = _lines_of(path, name, max_bytes)
     return values, _assumed(path, name, first)
@@ -125,7 +132,11 @@ def _lines_of(path: Path, name: str, max_bytes: int | str | None) -> tuple[pl.Da
 
 
 def _assumed(path: Path, name: str, first: str) -> str:
-    return "" if first.strip().casefold() == name.casefold() else f"{path} has no header: every line was taken as a value of {name!r}."
+    return (
+        ""
+        if first.strip().casefold() == name.casefold()
+        else f"{path} has no header: every line was taken as a value of {name!r}."
+    )
 
 
 def score(task: Task, truth: Array, predicted: Array) -> float:
@@ -134,8 +145,18 @@ def score(task: Task, truth: Array, predicted: Array) -> float:
     return -float(np.sqrt(np.mean((truth - predicted) ** 2)))
 
 
-def learn(table: Rows, target: str, *, seconds: float = 60.0, compute: Compute | None = None, seed: int = 0, report: Report | None = None) -> Model:
-    """The best model of ``target`` that is found in ``seconds``; Ctrl-C ends the search, and the best so far is trained."""
+def learn(
+    table: Rows,
+    target: str,
+    *,
+    seconds: float = 60.0,
+    compute: Compute | None = None,
+    seed: int = 0,
+    report: Report | None = None,
+) -> Model:
+    """The best model of ``target`` that is found in ``seconds``; Ctrl-C ends the search, and the best so far is
+    trained.
+    """
     run = _Run(table, target, seconds, compute, seed, report)
     try:
         run.search()
@@ -147,7 +168,9 @@ def learn(table: Rows, target: str, *, seconds: float = 60.0, compute: Compute |
 
 
 class _Run:
-    def __init__(self, table: Rows, target: str, seconds: float, compute: Compute | None, seed: int, report: Report | None) -> None:
+    def __init__(
+        self, table: Rows, target: str, seconds: float, compute: Compute | None, seed: int, report: Report | None
+    ) -> None:
         self.began, self.seconds, self.compute, self.report = time.perf_counter(), seconds, compute, report
         if seconds <= 0:
             raise ValueError(f"time={seconds:g}: give some seconds.")
@@ -156,7 +179,9 @@ class _Run:
         present = _present(column).to_numpy()
         known, self.dropped = column.filter(pl.Series(present)), int((~present).sum())
         if len(known) < _LEAST:
-            raise DataError(f"There are {len(known)} rows with a value of {target!r}; at least {_LEAST} are needed to learn from.")
+            raise DataError(
+                f"There are {len(known)} rows with a value of {target!r}; at least {_LEAST} are needed to learn from."
+            )
         self.target, self.task = target, task_of(known)
         self._take(table, np.flatnonzero(present))
         self.y, self.labels = _targets(known, self.task)
@@ -184,7 +209,9 @@ class _Run:
             self.shown = {f"x{table.indices[0]} … x{table.indices[-1]}": ["numeric", of]}
             return
         known = table[rows]
-        self.kinds = {name: _enough(kind, known.get_column(name)) for name, kind in infer_kinds(known, self.target).items()}
+        self.kinds = {
+            name: _enough(kind, known.get_column(name)) for name, kind in infer_kinds(known, self.target).items()
+        }
         self.shown = {name: [kind.name, kind.reason] for name, kind in self.kinds.items()}
         self.X = clean(known, self.kinds)
         if not self.X.width:
@@ -195,15 +222,22 @@ class _Run:
     def _without_singles(self) -> None:
         """Classes of one row can be trained on but not judged by; many classes of few rows are no classes."""
         if len(self.labels) > max(20, len(self.y) // 5):
-            raise DataError(f"{self.target!r} has {len(self.labels)} different values in {len(self.y)} rows: too many to be classes, and no numbers.")
+            raise DataError(
+                f"{self.target!r} has {len(self.labels)} different values in {len(self.y)} rows: too many to be"
+                " classes, and no numbers."
+            )
         counts = np.bincount(self.y)
         rare = [str(self.labels[k]) for k in np.flatnonzero(counts == 1)]
         if rare:
             kept = counts[self.y] > 1
             self.X, self.y = self.X[np.flatnonzero(kept)], self.y[kept]
-            self.notes.append(f"Classes of a single row were left out: {', '.join(rare[:5])}{', …' if len(rare) > 5 else ''}.")
+            self.notes.append(
+                f"Classes of a single row were left out: {', '.join(rare[:5])}{', …' if len(rare) > 5 else ''}."
+            )
         if len(np.unique(self.y)) < 2:
-            raise DataError(f"The target {self.target!r} has one class with more than one row: there is nothing to tell apart.")
+            raise DataError(
+                f"The target {self.target!r} has one class with more than one row: there is nothing to tell apart."
+            )
 
     @property
     def left(self) -> float:
@@ -251,12 +285,13 @@ class _Run:
             self.say(stage="search", name=candidate.name, done=state["done"], of=state["of"])
 
         search = KernelSearchCV(
-            candidate.estimator, candidate.grid, cv=self._folds(rows), scoring=self._scoring, refit=False, max_time=seconds, progress=heard,
-            error_score=np.nan,
+            candidate.estimator, candidate.grid, cv=self._folds(rows), scoring=self._scoring, refit=False,
+            max_time=seconds, progress=heard, error_score=np.nan,
         )  # fmt: skip
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # a candidate that is hard to train is judged by its score
+                # a candidate that is hard to train is judged by its score
+                warnings.simplefilter("ignore", ConvergenceWarning)
                 warnings.simplefilter("ignore", FitFailedWarning)
                 search.fit(self.X[rows], self.y[rows])
         except NothingFinished:
@@ -268,12 +303,22 @@ class _Run:
         for c, values in enumerate(found["params"]):
             if np.isfinite(found["mean_test_score"][c]):
                 estimator, spread = clone(candidate.estimator).set_params(**values), float(found["std_test_score"][c])
-                self.tried.append(Tried(candidate.name, estimator, float(found["mean_test_score"][c]), spread, float(found["mean_fit_time"][c])))
+                self.tried.append(
+                    Tried(
+                        candidate.name,
+                        estimator,
+                        float(found["mean_test_score"][c]),
+                        spread,
+                        float(found["mean_fit_time"][c]),
+                    )
+                )
         if search.stopped_ == "interrupted":
             raise KeyboardInterrupt
 
     def _relevance(self, rows: Array) -> None:
-        """Lengths for every column, by the gradient of the leave-one-out error, then the grid of prices for that kernel."""
+        """Lengths for every column, by the gradient of the leave-one-out error, then the grid of prices for that
+        kernel.
+        """
         for name, kernel in relevance(self.columns, self.task.name):
             if self.left < 0.2 * self.seconds:
                 return
@@ -281,18 +326,33 @@ class _Run:
             # from rows that no candidate is judged by, where there are such
             spare = self.order[len(rows) :]
             some = np.sort((spare if len(spare) >= _TUNED_ROWS else self.order)[:_TUNED_ROWS])
-            y = self.y[some] if self.task.name == "regression" else np.where(self.y[some] == self.y[some].max(), 1.0, -1.0)
+            y = (
+                self.y[some]
+                if self.task.name == "regression"
+                else np.where(self.y[some] == self.y[some].max(), 1.0, -1.0)
+            )
             if self.task.name == "classification" and len(self.labels) > 2:
                 y = np.where(self.y[some][:, None] == np.arange(len(self.labels)), 1.0, -1.0)
             try:
-                found = tune(KernelRidge(0.1, kernel, compute=self.compute), self.X[some], y, "loo", max_iter=40, max_time=0.15 * self.seconds)
+                found = tune(
+                    KernelRidge(0.1, kernel, compute=self.compute),
+                    self.X[some],
+                    y,
+                    "loo",
+                    max_iter=40,
+                    max_time=0.15 * self.seconds,
+                )
             except ValueError as error:
                 self.notes.append(f"Lengths for each column were not tuned: {error}")
                 return
             tuned = found.estimator
             first = candidates(self.columns, self.task.name, float(np.std(self.y)) or 1.0, self.compute)[0]
-            grid = {name: values for name, values in first.grid.items() if name != "kernel"} | {"kernel": [tuned.kernel]}
-            self._grid(Candidate(f"{first.name.split(',')[0]}, {name}", first.estimator, grid), rows, 0.15 * self.seconds)
+            grid = {name: values for name, values in first.grid.items() if name != "kernel"} | {
+                "kernel": [tuned.kernel]
+            }
+            self._grid(
+                Candidate(f"{first.name.split(',')[0]}, {name}", first.estimator, grid), rows, 0.15 * self.seconds
+            )
 
     def _again(self) -> None:
         """The best candidates of different kernels, on more rows: narrower kernels pay as there are more."""
@@ -327,7 +387,15 @@ class _Run:
             warnings.simplefilter("always", ConvergenceWarning)
             estimator = clone(best.estimator).fit(self.X[rows], self.y[rows])
         self.notes += [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
-        return Model(estimator, self.kinds, self.target, self.task, self.labels, self._summary(best, estimator, rows), self.indices)
+        return Model(
+            estimator,
+            self.kinds,
+            self.target,
+            self.task,
+            self.labels,
+            self._summary(best, estimator, rows),
+            self.indices,
+        )
 
     def _affordable(self, best: Tried) -> Array:
         """All rows, or as many as can be trained on in the time that is left, by how long fewer took."""
@@ -343,18 +411,34 @@ class _Run:
         classes = self.task.name == "classification"
         baseline = float(np.max(np.bincount(self.y.astype(int))) / len(self.y)) if classes else -float(np.std(self.y))
         leaders: dict[str, float] = {}
-        for tried in sorted(self.tried, key=lambda t: -t.score):  # of the last round alone: scores on other rows do not compare
+        # of the last round alone: scores on other rows do not compare
+        for tried in sorted(self.tried, key=lambda t: -t.score):
             leaders.setdefault(tried.name, tried.score)
         return {
-            "mercer": __version__, "target": self.target, "task": self.task.name, "reason": self.task.reason, "rows": len(self.y),
-            "trained_on": len(rows), "rows_without_target": self.dropped, "metric": "accuracy" if self.task.name == "classification" else "rmse",
-            "score": abs(best.score), "measured": self._measured(), "baseline": abs(baseline), "model": best.name,
+            "mercer": __version__,
+            "target": self.target,
+            "task": self.task.name,
+            "reason": self.task.reason,
+            "rows": len(self.y),
+            "trained_on": len(rows),
+            "rows_without_target": self.dropped,
+            "metric": "accuracy" if self.task.name == "classification" else "rmse",
+            "score": abs(best.score),
+            "measured": self._measured(),
+            "baseline": abs(baseline),
+            "model": best.name,
             "kernel": str(best.estimator.kernel),
-            "parameters": {k: v for k, v in best.estimator.get_params(deep=False).items() if k in ("C", "alpha", "epsilon")},
-            "classes": [str(label) for label in self.labels], "columns": self.shown,
-            "leaders": {name: abs(value) for name, value in list(leaders.items())[:6]}, "importance": self._importance(estimator, rows),
-            "tried": len(self.tried) + len(self.first_round), "seconds": time.perf_counter() - self.began, "notes": self.notes,
-        }  # fmt: skip
+            "parameters": {
+                k: v for k, v in best.estimator.get_params(deep=False).items() if k in ("C", "alpha", "epsilon")
+            },
+            "classes": [str(label) for label in self.labels],
+            "columns": self.shown,
+            "leaders": {name: abs(value) for name, value in list(leaders.items())[:6]},
+            "importance": self._importance(estimator, rows),
+            "tried": len(self.tried) + len(self.first_round),
+            "seconds": time.perf_counter() - self.began,
+            "notes": self.notes,
+        }
 
     def _measured(self) -> str:
         """What the score is the score of."""
@@ -364,7 +448,9 @@ class _Run:
         return f"by {_FOLDS} folds of {min(len(self.y), _ROWS)} rows"
 
     def _importance(self, estimator: Any, rows: Array) -> dict[str, float]:
-        """How much the score on (at most 500 of) its own rows falls when a column is shuffled; not asked of the many columns of a sparse table."""
+        """How much the score on (at most 500 of) its own rows falls when a column is shuffled; not asked of the many
+        columns of a sparse table.
+        """
         if self.indices is not None:
             return {}
         some = rows[:: max(1, len(rows) // 500)]
@@ -384,7 +470,9 @@ def _table(given: Any) -> pl.DataFrame | SparseTable:
         return given
     frame = as_frame(given)
     if frame is None:
-        raise DataError(f"A table is a data frame of polars or pandas, or what read_table returns, not a {type(given).__name__}.")
+        raise DataError(
+            f"A table is a data frame of polars or pandas, or what read_table returns, not a {type(given).__name__}."
+        )
     columns = {str(name): frame.get_column(name) for name in frame.columns}
     return pl.DataFrame([pl.Series(name, _values(column), strict=False) for name, column in columns.items()])
 
@@ -400,7 +488,10 @@ def _column(table: pl.DataFrame | SparseTable, target: str) -> pl.Series:
     """The column to predict."""
     if isinstance(table, SparseTable):
         if target != "target":
-            raise DataError(f"There is no column {target!r} to predict; in a svmlight file, what stands first in a line is called 'target'.")
+            raise DataError(
+                f"There is no column {target!r} to predict; in a svmlight file, what stands first in a line is called"
+                " 'target'."
+            )
         return pl.Series("target", table.target)
     if target not in table.columns:
         infer_kinds(table, target)  # says so, and what there is

@@ -1,11 +1,13 @@
-"""What each column of a table is to a kernel: numbers to measure distances by, categories to compare, texts, molecules, or nothing of use.
+"""What each column of a table is to a kernel: numbers to measure distances by, categories to compare, texts, molecules,
+or nothing of use.
 
-``infer_kinds`` decides once, on the training table, and says why in words; ``clean`` and ``conform`` bring that table and every later one into the
-same form: numbers and dates as Float64, categories as text, missing values as null.
+``infer_kinds`` decides once, on the training table, and says why in words; ``clean`` and ``conform`` bring that table
+and every later one into the same form: numbers and dates as Float64, categories as text, missing values as null.
 
-The rule for whole numbers: they are numbers unless they look like codes, that is, have at most 10 distinct values, 10 rows or more for each, and
-either a name that says so (ends in code, type, class, category, group, zone, zip …) or values of the same three digits or more at uneven steps
-(101, 250, 930). Order is worth keeping where it may mean something: a Gaussian over 1, 2, 3 can still tell the three apart.
+The rule for whole numbers: they are numbers unless they look like codes, that is, have at most 10 distinct values, 10
+rows or more for each, and either a name that says so (ends in code, type, class, category, group, zone, zip …) or
+values of the same three digits or more at uneven steps (101, 250, 930). Order is worth keeping where it may mean
+something: a Gaussian over 1, 2, 3 can still tell the three apart.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ _CLASSES = 20  # distinct whole numbers of what may be a class
 _COUNTING = 10  # rows above which 1, 2, 3, … is taken for a count of the rows
 _WORDS, _LETTERS = 4, 40  # on average, of what is a text rather than a name
 _IDENTIFIER = re.compile(r"(?i:(^|[\s_.-])(id|idx|index|key|uuid|guid|row)$)|[a-z]I[dD]$|^Unnamed: 0$")
-_CODE = re.compile(r"(code|type|class|category|cat|group|cluster|zone|zip|zipcode|postcode|region|status|flag|kind|label)$")
+_CODE = re.compile(
+    r"(code|type|class|category|cat|group|cluster|zone|zip|zipcode|postcode|region|status|flag|kind|label)$"
+)
 _SMILES = re.compile(r"(?i)smiles|molecule|compound")
 _LOOKED_AT = 50  # texts that may be molecules
 _DAY = 86_400_000_000  # microseconds
@@ -61,7 +65,10 @@ class Task(NamedTuple):
 def infer_kinds(frame: pl.DataFrame, target: str | None = None) -> dict[str, Kind]:
     """The kind of every column but the target, in the order of the table."""
     if target is not None and target not in frame.columns:
-        raise DataError(f"There is no column {target!r} to predict{_nearest(target, frame.columns)}; the columns are {_listed(frame.columns)}.")
+        raise DataError(
+            f"There is no column {target!r} to predict{_nearest(target, frame.columns)}; the columns are"
+            f" {_listed(frame.columns)}."
+        )
     return {name: _kind(frame.get_column(name)) for name in frame.columns if name != target}
 
 
@@ -81,10 +88,15 @@ def task_of(column: pl.Series) -> Task:
         if not _are_whole(values):
             return Task("regression", "numbers that are not whole")
         few = distinct == 2 or (distinct <= _CLASSES and len(values) >= 5 * distinct)
-        return Task("classification" if few else "regression", f"{distinct} distinct whole numbers in {len(values)} rows")
+        return Task(
+            "classification" if few else "regression", f"{distinct} distinct whole numbers in {len(values)} rows"
+        )
     if dtype in (pl.String, pl.Categorical, pl.Enum):
         return Task("classification", f"{distinct} distinct texts")
-    raise DataError(f"The target {column.name!r} is of {dtype}: only numbers, texts and booleans can be predicted. Turn it into a number first.")
+    raise DataError(
+        f"The target {column.name!r} is of {dtype}: only numbers, texts and booleans can be predicted. Turn it into a"
+        " number first."
+    )
 
 
 def _kind(given: pl.Series) -> Kind:
@@ -115,7 +127,10 @@ def _kind_of_numbers(column: pl.Series, present: pl.Series, distinct: int) -> Ki
     if distinct == len(column) >= _COUNTING and whole[0] in (0, 1) and bool((whole.diff().drop_nulls() == 1).all()):
         return Kind("identifier", f"counts the rows from {whole[0]}, left out")
     if 10 * distinct >= 9 * len(column) and _is_identifier(column.name):
-        return Kind("identifier", f"{distinct} different whole numbers in {len(column)} rows, and the name of an identifier, left out")
+        return Kind(
+            "identifier",
+            f"{distinct} different whole numbers in {len(column)} rows, and the name of an identifier, left out",
+        )
     span = f"{_shown(present.min())} … {_shown(present.max())}"
     if distinct <= _FEW and len(present) >= _FEW * distinct and _are_codes(column.name, whole.unique().sort()):
         return Kind("nominal", f"codes: {distinct} distinct whole numbers, {span}{_missing(column)}")
@@ -124,7 +139,11 @@ def _kind_of_numbers(column: pl.Series, present: pl.Series, distinct: int) -> Ki
 
 def _kind_of_texts(column: pl.Series, present: pl.Series, distinct: int) -> Kind:
     many = len(present) >= _COUNTING
-    if many and _SMILES.search(column.name) and are_molecules(present.unique(maintain_order=True).head(_LOOKED_AT).to_list()):
+    if (
+        many
+        and _SMILES.search(column.name)
+        and are_molecules(present.unique(maintain_order=True).head(_LOOKED_AT).to_list())
+    ):
         return Kind("molecule", f"{distinct} distinct molecules as SMILES{_missing(column)}")
     letters = present.str.len_chars().mean()
     words = (present.str.strip_chars().str.count_matches(r"\s+") + 1).mean()
@@ -183,18 +202,25 @@ def _shown(value: object) -> str:
 
 
 def clean(frame: pl.DataFrame, kinds: Mapping[str, Kind]) -> pl.DataFrame:
-    """The columns that are used, in the order of ``kinds``: numbers and dates (as days since 1970) as Float64, categories as text,
-    texts and sequences as they are written.
+    """The columns that are used, in the order of ``kinds``: numbers and dates (as days since 1970) as Float64,
+    categories as text, texts and sequences as they are written.
 
-    A category is written as a number would be, "01" and 1.0 as "1", and TRUE as "true": what a file's column is read as depends on its other
-    rows, what a category is must not.
+    A category is written as a number would be, "01" and 1.0 as "1", and TRUE as "true": what a file's column is read as
+    depends on its other rows, what a category is must not.
     """
     used = {name: kind for name, kind in kinds.items() if kind.used}
     absent = [name for name in used if name not in frame.columns]
     if absent:
         told = ", ".join(f"{name!r}{_nearest(name, frame.columns)}" for name in absent)
-        alone = " It has only one column: is its delimiter tab, semicolon, bar or comma?" if frame.width == 1 < len(used) else ""
-        raise DataError(f"The table lacks {len(absent)} column(s) that the model was trained on: {told}. It has {_listed(frame.columns)}.{alone}")
+        alone = (
+            " It has only one column: is its delimiter tab, semicolon, bar or comma?"
+            if frame.width == 1 < len(used)
+            else ""
+        )
+        raise DataError(
+            f"The table lacks {len(absent)} column(s) that the model was trained on: {told}. It has"
+            f" {_listed(frame.columns)}.{alone}"
+        )
     return pl.DataFrame([_CONVERSIONS[kind.name](frame.get_column(name)) for name, kind in used.items()])
 
 
@@ -221,7 +247,9 @@ def _to_days(column: pl.Series) -> pl.Series:
     if dtype == pl.String:
         texts = column.str.strip_chars()
         dates = texts.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us"))
-        dates = dates.zip_with(dates.is_not_null(), texts.str.to_datetime("%Y-%m-%d %H:%M:%S", time_unit="us", strict=False))
+        dates = dates.zip_with(
+            dates.is_not_null(), texts.str.to_datetime("%Y-%m-%d %H:%M:%S", time_unit="us", strict=False)
+        )
         wrong = (dates.is_null() & texts.is_not_null() & (texts != "")).arg_true()
         if len(wrong):
             raise _unexpected(column, int(wrong[0]), "a date such as 2024-02-29")
@@ -268,15 +296,16 @@ def _to_molecules(column: pl.Series) -> pl.Series:
 
 
 _CONVERSIONS = {
-    "numeric": _to_numbers, "nominal": _to_texts, "date": _to_days, "text": _as_written, "sequence": _as_written, "molecule": _to_molecules,
+    "numeric": _to_numbers, "nominal": _to_texts, "date": _to_days, "text": _as_written, "sequence": _as_written,
+    "molecule": _to_molecules,
 }  # fmt: skip
 
 
 def _unexpected(column: pl.Series, row: int, expected: str) -> DataError:
     value = column[row]
     return DataError(
-        f"Row {row}, column {column.name!r} is {value!r}, not {expected}, which the model was trained on in this column. "
-        "Correct the value, or leave it empty if it is missing."
+        f"Row {row}, column {column.name!r} is {value!r}, not {expected}, which the model was trained on in this"
+        " column. Correct the value, or leave it empty if it is missing."
     )
 
 

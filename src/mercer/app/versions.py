@@ -7,7 +7,20 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "narwhals", "pandas", "polars", "torch", "triton", "dask", "rdkit", "matplotlib")
+_PACKAGES = (
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "narwhals",
+    "pandas",
+    "polars",
+    "torch",
+    "triton",
+    "dask",
+    "rdkit",
+    "matplotlib",
+)
 
 
 def versions() -> dict[str, str]:
@@ -34,7 +47,8 @@ def show_versions(file: Any = None) -> None:
     rows = versions()
     for library in threadpool_info():
         rows[library["internal_api"]] = (
-            f"{library.get('version')} ({library['num_threads']} threads, {library.get('architecture', 'unknown kernels')})"
+            f"{library.get('version')} ({library['num_threads']} threads,"
+            f" {library.get('architecture', 'unknown kernels')})"
         )
     rows["threads"] = str(Compute().workers)
     rows["memory"] = f"{human(physical_memory())}, budget {human(Compute().budget)}"

@@ -1,7 +1,8 @@
 """What a sample is.
 
-A domain turns what users have (NumPy, SciPy sparse, pandas or polars, torch, lists, strings) into one internal form, or raises an error
-that names the first offending row and column, what was found there, and what to do. All parsing of user input is here.
+A domain turns what users have (NumPy, SciPy sparse, pandas or polars, torch, lists, strings) into one internal form, or
+raises an error that names the first offending row and column, what was found there, and what to do. All parsing of user
+input is here.
 """
 
 from mercer.data.bits import Bits, Sets

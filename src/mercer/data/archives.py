@@ -1,6 +1,8 @@
-"""Packed files, unpacked within a limit: how large something becomes is checked while it is unpacked, and before memory is taken for an array.
+"""Packed files, unpacked within a limit: how large something becomes is checked while it is unpacked, and before memory
+is taken for an array.
 
-The limit is an eighth of the machine's memory unless the caller says otherwise: reading a table takes several times the size of its text.
+The limit is an eighth of the machine's memory unless the caller says otherwise: reading a table takes several times the
+size of its text.
 """
 
 from __future__ import annotations
@@ -24,31 +26,53 @@ from mercer.data.tables import DataError, excerpt
 
 _SHARE = 8  # of the machine's memory, one part of so many
 _FIELD = 16  # bytes of a file that a field counts for, however short: as part of a table it takes four times as much
-_UNPACK: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": lambda f: gzip.GzipFile(fileobj=f), b"BZh": bz2.BZ2File, b"\xfd7zXZ": lzma.LZMAFile}
-_DAMAGE = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, MemoryError, lzma.LZMAError, zlib.error, zipfile.BadZipFile)
+_UNPACK: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": lambda f: gzip.GzipFile(fileobj=f),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ": lzma.LZMAFile,
+}
+_DAMAGE = (
+    OSError,
+    EOFError,
+    ValueError,
+    RuntimeError,
+    NotImplementedError,
+    MemoryError,
+    lzma.LZMAError,
+    zlib.error,
+    zipfile.BadZipFile,
+)
 
 
 def most_bytes(given: int | str | None) -> int:
-    """A limit on what a file unpacks to, in bytes: as given (a number, or a text such as "2GB"), or an eighth of the machine's memory."""
+    """A limit on what a file unpacks to, in bytes: as given (a number, or a text such as "2GB"), or an eighth of the
+    machine's memory.
+    """
     if given is None:
         return physical_memory() // _SHARE
     try:
         return Compute(memory=given).budget
     except (TypeError, ValueError):
-        raise DataError(f"max_bytes={given!r} is not a size: write a number of bytes, or '500MB', '2GB', '1.5GiB'.") from None
+        raise DataError(
+            f"max_bytes={given!r} is not a size: write a number of bytes, or '500MB', '2GB', '1.5GiB'."
+        ) from None
 
 
 def too_large(path: str | Path, size: int | None, limit: int) -> DataError:
-    """The error for a file that would be larger than the limit; ``size`` is None where it was not counted to the end."""
+    """The error for a file that would be larger than the limit; ``size`` is None where it was not counted to the
+    end.
+    """
     found = "unpacks to" if size is None else f"holds {size / 1e6:.4g} MB,"
     return DataError(
-        f"{path} {found} more than the {limit / 1e6:.4g} MB that may be read of one file. If it is meant to be so large, allow more: "
-        "max_bytes='8GB' in Python, --max-bytes 8GB on the command line."
+        f"{path} {found} more than the {limit / 1e6:.4g} MB that may be read of one file. If it is meant to be so"
+        " large, allow more: max_bytes='8GB' in Python, --max-bytes 8GB on the command line."
     )
 
 
 def check_fields(path: Path, count: int, limit: int) -> None:
-    """Raise DataError if a text has more fields than the limit allows: many short ones take more memory than they have letters."""
+    """Raise DataError if a text has more fields than the limit allows: many short ones take more memory than they have
+    letters.
+    """
     if _FIELD * count > limit:
         raise too_large(f"{path}, with {count} fields of {_FIELD} bytes at least,", _FIELD * count, limit)
 
@@ -105,20 +129,27 @@ class Archive:
 
 
 def read_array(content: bytes, place: str) -> Any:
-    """The array in the content of an .npy file: its shape and type must be those of the bytes that are there; never of Python objects."""
+    """The array in the content of an .npy file: its shape and type must be those of the bytes that are there; never of
+    Python objects.
+    """
     shape, dtype = check_array(content, place)
     if dtype.hasobject:
         raise DataError(
-            f"{place} cannot be read: Object arrays are not data. Instead, save it as numbers or texts, X.astype(float) or X.astype(str)."
+            f"{place} cannot be read: Object arrays are not data. Instead, save it as numbers or texts, X.astype(float)"
+            " or X.astype(str)."
         )
     try:
         return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
     except Exception as error:  # of a type that NumPy can describe and not make
-        raise DataError(f"{place} of {excerpt(dtype.str)} and shape {shape} cannot be read: {str(error)[:200]}. Save it again.") from None
+        raise DataError(
+            f"{place} of {excerpt(dtype.str)} and shape {shape} cannot be read: {str(error)[:200]}. Save it again."
+        ) from None
 
 
 def check_array(content: bytes, place: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """The shape and type that the first lines of an .npy file declare, if so many values are there, and texts of characters."""
+    """The shape and type that the first lines of an .npy file declare, if so many values are there, and texts of
+    characters.
+    """
     stream = io.BytesIO(content)
     try:
         version = np.lib.format.read_magic(stream)
@@ -132,10 +163,14 @@ def check_array(content: bytes, place: str) -> tuple[tuple[int, ...], np.dtype[A
     count: int = math.prod(shape)
     declared, there = count * dtype.itemsize, len(content) - stream.tell()
     if not dtype.hasobject and (declared != there or (not declared and max(shape, default=0) > len(content))):
-        raise DataError(f"{place} declares {excerpt(shape)} values of {excerpt(dtype.str)}, {declared} bytes; {there} are there. It is damaged.")
+        raise DataError(
+            f"{place} declares {excerpt(shape)} values of {excerpt(dtype.str)}, {declared} bytes; {there} are there. It"
+            " is damaged."
+        )
     if (
         dtype.kind == "U"
-        and np.frombuffer(content, np.dtype("u4").newbyteorder(dtype.byteorder), offset=stream.tell()).max(initial=0) > sys.maxunicode
+        and np.frombuffer(content, np.dtype("u4").newbyteorder(dtype.byteorder), offset=stream.tell()).max(initial=0)
+        > sys.maxunicode
     ):
         raise DataError(f"{place} holds what is not a character. It is damaged.")
     return shape, dtype

@@ -56,7 +56,8 @@ class Bits:
 
 @dataclass(frozen=True)
 class Sets(Domain):
-    """Rows of 0 and 1 (arrays, sparse matrices, data frames, RDKit's bit vectors), or collections of hashable things, each a set.
+    """Rows of 0 and 1 (arrays, sparse matrices, data frames, RDKit's bit vectors), or collections of hashable things,
+    each a set.
 
     The internal form is ``Bits`` for rows, ``Coded`` for the others.
     """
@@ -80,7 +81,11 @@ class Sets(Domain):
 
     def kept(self, X: Any) -> Any:
         """RDKit's bit vectors as rows."""
-        return _of_vectors(list(X)).unpacked() if isinstance(X, list) and X and all(hasattr(item, "GetNumBits") for item in X) else X
+        return (
+            _of_vectors(list(X)).unpacked()
+            if isinstance(X, list) and X and all(hasattr(item, "GetNumBits") for item in X)
+            else X
+        )
 
 
 def _binary(X: Any) -> Any:
@@ -89,7 +94,9 @@ def _binary(X: Any) -> Any:
     wrong = (X != 0) & (X != 1)
     if wrong.any():
         i, j = map(int, np.argwhere(wrong)[0])
-        raise DataError(f"Row {i}, column {j} is {X[i, j]!r}; a set is a row of 0 and 1. For counts use MinMax(Linear()).")
+        raise DataError(
+            f"Row {i}, column {j} is {X[i, j]!r}; a set is a row of 0 and 1. For counts use MinMax(Linear())."
+        )
     return X != 0
 
 
@@ -100,7 +107,10 @@ def _of_sparse(X: Any) -> Any:
     if X.nnz and not (X.data == 1).all():
         k = int(np.argmax(X.data != 1))
         i = int(np.searchsorted(X.indptr, k, side="right")) - 1
-        raise DataError(f"Row {i}, column {X.indices[k]} is {X.data[k]!r}; a set is a row of 0 and 1. For counts use MinMax(Linear()).")
+        raise DataError(
+            f"Row {i}, column {X.indices[k]} is {X.data[k]!r}; a set is a row of 0 and 1. For counts use"
+            " MinMax(Linear())."
+        )
     return Coded.of(X.astype(np.float64)) if X.shape[1] > _WIDEST else Bits.of(X.toarray() != 0)
 
 
@@ -115,18 +125,26 @@ def _of_vectors(items: list[Any]) -> Bits:
 
 
 def _of_collections(items: list[Any]) -> Coded:
-    if len(items) > 1 and all(isinstance(item, list | tuple) and len(item) == len(items[0]) > 2 and set(item) <= {0, 1} for item in items):
-        raise DataError("Rows of 0 and 1 as lists could be sets of the numbers 0 and 1; give them as an array, numpy.array(X).")
+    if len(items) > 1 and all(
+        isinstance(item, list | tuple) and len(item) == len(items[0]) > 2 and set(item) <= {0, 1} for item in items
+    ):
+        raise DataError(
+            "Rows of 0 and 1 as lists could be sets of the numbers 0 and 1; give them as an array, numpy.array(X)."
+        )
     known: dict[Any, int] = {}
     codes: list[int] = []
     lengths = []
     for i, item in enumerate(items):
         if is_missing(item) or isinstance(item, str | bytes) or not isinstance(item, Iterable):
-            raise DataError(f"Item {i} of the sets is {item!r}; give a set, list or tuple of hashable things, or rows of 0 and 1.")
+            raise DataError(
+                f"Item {i} of the sets is {item!r}; give a set, list or tuple of hashable things, or rows of 0 and 1."
+            )
         try:
             members = dict.fromkeys(item)
         except TypeError:
-            raise DataError(f"Item {i} of the sets has a member that cannot be hashed; give strings, numbers or tuples of them.") from None
+            raise DataError(
+                f"Item {i} of the sets has a member that cannot be hashed; give strings, numbers or tuples of them."
+            ) from None
         for member in members:
             if member not in known:
                 known[member] = label_code(member)

@@ -1,8 +1,8 @@
 """Sparse rows over an open set of columns: what explicit kernels on structured data prepare.
 
-A column is a 64-bit code computed from what it stands for (a word, a subtree), so that two sets of items need no shared vocabulary. Two of a
-million different things share a code with probability 3·10⁻⁸. Products join entries of equal code, or number
-the codes that occur and use ordinary matrices.
+A column is a 64-bit code computed from what it stands for (a word, a subtree), so that two sets of items need no shared
+vocabulary. Two of a million different things share a code with probability 3·10⁻⁸. Products join entries of equal code,
+or number the codes that occur and use ordinary matrices.
 """
 
 from __future__ import annotations
@@ -26,25 +26,31 @@ _PART, _MOST_PARTS = 2**15, 8  # codes of a part; bits of a part's number
 
 
 def mix(x: Any) -> Any:
-    """A bijection of 64-bit numbers after which each bit depends on all (splitmix64's finaliser); for arrays, and for compiled loops."""
+    """A bijection of 64-bit numbers after which each bit depends on all (splitmix64's finaliser); for arrays, and for
+    compiled loops.
+    """
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
 
 
 def salted(codes: Any, salt: int) -> Any:
-    """Other codes for the same things: what stands in another place, or in another part of a kernel, is another column."""
+    """Other codes for the same things: what stands in another place, or in another part of a kernel, is another
+    column.
+    """
     return mix(codes + np.array([salt + 1], np.uint64) * _SEED)
 
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Row i has ``values[k]`` in column ``keys[k]`` for k from ``offsets[i]`` to ``offsets[i + 1]``; each column once in a row, in any order.
+    """Row i has ``values[k]`` in column ``keys[k]`` for k from ``offsets[i]`` to ``offsets[i + 1]``; each column once
+    in a row, in any order.
 
     values
         Floats, or counts as whole numbers.
     keys
-        64-bit codes; or, with a ``legend``, places in it: the legend has ``codes``, a length, and equals another with the same columns.
+        64-bit codes; or, with a ``legend``, places in it: the legend has ``codes``, a length, and equals another with
+        the same columns.
     """
 
     keys: Any
@@ -136,19 +142,22 @@ class Coded:
     def tocsr(self) -> tuple[sparse.csr_array, Any]:
         """As a matrix of the columns that occur, and their codes, in order."""
         codes, place = np.unique(self.codes, return_inverse=True)
-        return sparse.csr_array((self.values.astype(self.dtype), place, self.offsets), shape=(self.shape[0], len(codes))), codes
+        return sparse.csr_array(
+            (self.values.astype(self.dtype), place, self.offsets), shape=(self.shape[0], len(codes))
+        ), codes
 
 
 class Uncounted(Coded):
-    """Counts that are made when their entries are first read; or for some columns after others, of which nothing is kept.
+    """Counts that are made when their entries are first read; or for some columns after others, of which nothing is
+    kept.
 
     ends
         Row r has at most ``ends[r + 1] - ends[r]`` entries in a part.
     widths
         The number of columns of each part.
     count
-        ``count(m, rows, keys, values, lengths)`` makes the entries of part m in a slice of rows: places among its columns, counts, and how many a
-        row has; it returns how many there are.
+        ``count(m, rows, keys, values, lengths)`` makes the entries of part m in a slice of rows: places among its
+        columns, counts, and how many a row has; it returns how many there are.
     tally
         ``tally(m, rows, out)`` adds them to a matrix.
     make
@@ -161,7 +170,15 @@ class Uncounted(Coded):
     tally: Callable[..., None]
     _make: Callable[[], Coded]
 
-    def __init__(self, legend: Any, ends: Any, widths: Any, count: Callable[..., int], tally: Callable[..., None], make: Callable[[], Coded]) -> None:
+    def __init__(
+        self,
+        legend: Any,
+        ends: Any,
+        widths: Any,
+        count: Callable[..., int],
+        tally: Callable[..., None],
+        make: Callable[[], Coded],
+    ) -> None:
         self.__dict__.update(legend=legend, ends=ends, widths=widths, count=count, tally=tally, _make=make)
 
     @cached_property
@@ -225,7 +242,10 @@ def side_by_side(parts: list[Any]) -> Coded:
     """The features of several parts as those of one: no column of one part is a column of another."""
     coded = [Coded.of(part) for part in parts]
     offsets = sum(p.offsets for p in coded)
-    codes, values = np.empty(int(offsets[-1]), np.uint64), np.empty(int(offsets[-1]), np.result_type(*(p.dtype for p in coded)))
+    codes, values = (
+        np.empty(int(offsets[-1]), np.uint64),
+        np.empty(int(offsets[-1]), np.result_type(*(p.dtype for p in coded))),
+    )
     begin = offsets[:-1].copy()
     for t, p in enumerate(coded):
         place = np.repeat(begin - p.offsets[:-1], np.diff(p.offsets)) + np.arange(len(p.codes))
@@ -243,7 +263,8 @@ def tensor(a: Any, b: Any) -> Coded:
     begin = offsets_of(counts)[:-1]
     right = np.repeat(np.repeat(b.offsets[:-1], np.diff(a.offsets)) - begin, counts) + np.arange(len(left))
     codes = mix(salted(a.codes[left], 0) + b.codes[right])
-    values = a.values.astype(a.dtype, copy=False)[left] * b.values[right]  # not in the small whole numbers that counts may be
+    # not in the small whole numbers that counts may be
+    values = a.values.astype(a.dtype, copy=False)[left] * b.values[right]
     return Coded(codes, values, offsets_of(np.diff(a.offsets) * wide))
 
 
@@ -253,7 +274,9 @@ def tensor(a: Any, b: Any) -> Coded:
 
 
 def meet(A: Any, B: Any) -> tuple[Any, Any]:
-    """A and B with their columns numbered together, as CSR matrices: for products with vectors. What is not Coded stays as it is."""
+    """A and B with their columns numbered together, as CSR matrices: for products with vectors. What is not Coded stays
+    as it is.
+    """
     if not (isinstance(A, Coded) and isinstance(B, Coded)):
         return A, B
     sides = [A] if B is A else [A, B]
@@ -297,7 +320,8 @@ def _norm_loop(values, offsets, out):  # type: ignore[no-untyped-def]
 def numbered(lists: list[Any]) -> tuple[list[Any], int]:
     """The codes of each list as numbers 0, 1, …, equal ones as equal numbers; and how many there are.
 
-    Codes are first dealt to parts by their first bits, so that the table of a part stays in a cache, and threads take parts.
+    Codes are first dealt to parts by their first bits, so that the table of a part stays in a cache, and threads take
+    parts.
     """
     bits = min(_MOST_PARTS, max(0, int(sum(map(len, lists)) // _PART).bit_length()))
     dealt = [compiling.compiled(_deal_loop)(codes, bits) for codes in lists]
@@ -344,7 +368,9 @@ def _shift_loop(codes, bits, bases, ids):  # type: ignore[no-untyped-def]
 
 
 def _number_loop(codes, order, keys, places, count, ids):  # type: ignore[no-untyped-def]
-    """Open addressing; the table doubles when it is half full. Codes are as good as random, so their last bits are the address."""
+    """Open addressing; the table doubles when it is half full. Codes are as good as random, so their last bits are the
+    address.
+    """
     mask = np.uint64(len(keys) - 1)
     for k in order:
         code = codes[k]

@@ -12,35 +12,56 @@ from mercer.data.graphs import Graph
 from mercer.data.tables import DataError
 
 
-def read_tu(path: str | Path, *, edge_labels: bool = True, max_bytes: int | str | None = None) -> tuple[list[Graph], Any]:
-    """The graphs of NAME_A.txt, NAME_graph_indicator.txt, … and their labels or targets, from a folder or a zip archive.
+def read_tu(
+    path: str | Path, *, edge_labels: bool = True, max_bytes: int | str | None = None
+) -> tuple[list[Graph], Any]:
+    """The graphs of NAME_A.txt, NAME_graph_indicator.txt, … and their labels or targets, from a folder or a zip
+    archive.
 
-    Vertex labels, vertex attributes and (unless left out) edge labels are read where there are files of them. ``max_bytes`` limits how much is read
-    after unpacking, in bytes or as "2GB"; an eighth of the machine's memory unless given. Whatever is wrong with a file is a ``DataError``.
+    Vertex labels, vertex attributes and (unless left out) edge labels are read where there are files of them.
+    ``max_bytes`` limits how much is read after unpacking, in bytes or as "2GB"; an eighth of the machine's memory
+    unless given. Whatever is wrong with a file is a ``DataError``.
     """
     files = _Files(Path(path), most_bytes(max_bytes))
     graph_of = files.numbers("graph_indicator", np.int64)
     graph_of = graph_of.ravel() - 1
     if len(graph_of) and ((np.diff(graph_of) < 0).any() or graph_of.min() < 0):
-        raise DataError(f"{files.path}: the vertices in _graph_indicator.txt must be in the order of their graphs, numbered from 1.")
+        raise DataError(
+            f"{files.path}: the vertices in _graph_indicator.txt must be in the order of their graphs, numbered from 1."
+        )
     arcs = files.numbers("A", np.int64)
     if arcs.size % 2:
         raise DataError(f"{files.path}: _A.txt has {arcs.size} numbers; each line is a pair of vertices.")
     arcs = arcs.reshape(-1, 2) - 1
     if len(arcs) and (arcs.min() < 0 or arcs.max() >= len(graph_of)):
-        raise DataError(f"{files.path}: line {int(np.argmax(((arcs < 0) | (arcs >= len(graph_of))).any(1))) + 1} of _A.txt names an unknown vertex.")
+        raise DataError(
+            f"{files.path}: line {int(np.argmax(((arcs < 0) | (arcs >= len(graph_of))).any(1))) + 1} of _A.txt names an"
+            " unknown vertex."
+        )
     y = files.targets()
     count = len(y) if y is not None else int(graph_of.max(initial=-1)) + 1
-    labels, marks = files.numbers("node_labels", np.int64), files.numbers("edge_labels", np.int64) if edge_labels else None
+    labels, marks = (
+        files.numbers("node_labels", np.int64),
+        files.numbers("edge_labels", np.int64) if edge_labels else None,
+    )
     attributes = files.numbers("node_attributes", np.float64)
-    lengths = {"node_labels": (labels, len(graph_of)), "node_attributes": (attributes, len(graph_of)), "edge_labels": (marks, len(arcs))}
+    lengths = {
+        "node_labels": (labels, len(graph_of)),
+        "node_attributes": (attributes, len(graph_of)),
+        "edge_labels": (marks, len(arcs)),
+    }
     for what, (values, wanted) in lengths.items():
         if values is not None and len(values) != wanted:
             raise DataError(f"{files.path}: _{what}.txt has {len(values)} lines where {wanted} are needed.")
     if y is None and count > len(graph_of):
-        raise DataError(f"{files.path}: _graph_indicator.txt names graph {count}, and has {len(graph_of)} vertices; graphs are numbered 1, 2, 3, …")
+        raise DataError(
+            f"{files.path}: _graph_indicator.txt names graph {count}, and has {len(graph_of)} vertices; graphs are"
+            " numbered 1, 2, 3, …"
+        )
     if count <= int(graph_of.max(initial=-1)):
-        raise DataError(f"{files.path}: there are labels for {count} graphs, and vertices of {int(graph_of.max()) + 1}.")
+        raise DataError(
+            f"{files.path}: there are labels for {count} graphs, and vertices of {int(graph_of.max()) + 1}."
+        )
     order = np.argsort(graph_of[arcs[:, 0]], kind="stable")
     arcs, marks = arcs[order], None if marks is None else marks[order]
     vertices = np.searchsorted(graph_of, np.arange(count + 1))
@@ -50,7 +71,13 @@ def read_tu(path: str | Path, *, edge_labels: bool = True, max_bytes: int | str 
         v, e = slice(vertices[g], vertices[g + 1]), slice(edges[g], edges[g + 1])
         try:
             graphs.append(
-                Graph(arcs[e] - v.start, _column(labels, v), _column(marks, e), None if attributes is None else attributes[v], v.stop - v.start)
+                Graph(
+                    arcs[e] - v.start,
+                    _column(labels, v),
+                    _column(marks, e),
+                    None if attributes is None else attributes[v],
+                    v.stop - v.start,
+                )
             )
         except DataError as error:
             raise DataError(f"{files.path}, graph {g + 1}: {error}.") from None
@@ -72,12 +99,19 @@ class _Files:
             self.texts = self._of_folder(limit)
         elif path.is_file():
             with Archive(path, limit) as archive:
-                self.texts = {Path(name).name: self._decoded(archive.read(name), name) for name in archive.parts if name.endswith(".txt")}
+                self.texts = {
+                    Path(name).name: self._decoded(archive.read(name), name)
+                    for name in archive.parts
+                    if name.endswith(".txt")
+                }
         else:
             raise DataError(f"{path} is neither a folder nor a zip archive.")
         found = [name for name in self.texts if name.endswith("_graph_indicator.txt")]
         if len(found) != 1:
-            raise DataError(f"{path} holds {len(found) or 'no'} files named …_graph_indicator.txt; one set of graphs is read at a time.")
+            raise DataError(
+                f"{path} holds {len(found) or 'no'} files named …_graph_indicator.txt; one set of graphs is read at a"
+                " time."
+            )
         self.name = found[0].removesuffix("_graph_indicator.txt")
 
     def _of_folder(self, limit: int) -> dict[str, str]:
@@ -109,7 +143,9 @@ class _Files:
             raise DataError(f"{self.path}: {name} is not a table of numbers ({str(error)[:100]}).") from None
         if dtype == np.int64 and (wrong := ~(np.abs(values) < 2**53) | (values != np.rint(values))).any():
             row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-            raise DataError(f"{self.path}: line {row + 1} of {name} has {values[row, column]:g} where a whole number is needed.")
+            raise DataError(
+                f"{self.path}: line {row + 1} of {name} has {values[row, column]:g} where a whole number is needed."
+            )
         return values.astype(dtype)
 
     def targets(self) -> Any:

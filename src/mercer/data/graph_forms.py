@@ -21,10 +21,12 @@ from mercer.data.tables import DataError
 
 @dataclass(frozen=True)
 class Graphs(Domain):
-    """Labelled graphs: ``mercer.Graph``, networkx or igraph objects, (adjacency, labels), (edges, labels[, edge labels]), dictionaries with
-    "edge_index" or "edges", RDKit molecules, and SMILES as strings. ``label``, ``edge_label`` and ``attributes`` name what to read where vertices and
-    edges have named attributes; ``charge`` and ``chirality`` whether those of molecules are part of their labels (None: they are not, with a warning
-    where there are any). ``numbers``: whether the kernel reads the attributes of vertices. The internal form is ``PackedGraphs``."""
+    """Labelled graphs: ``mercer.Graph``, networkx or igraph objects, (adjacency, labels), (edges, labels[, edge
+    labels]), dictionaries with "edge_index" or "edges", RDKit molecules, and SMILES as strings. ``label``,
+    ``edge_label`` and ``attributes`` name what to read where vertices and edges have named attributes; ``charge`` and
+    ``chirality`` whether those of molecules are part of their labels (None: they are not, with a warning where there
+    are any). ``numbers``: whether the kernel reads the attributes of vertices. The internal form is ``PackedGraphs``.
+    """
 
     label: str = "label"
     edge_label: str = "label"
@@ -58,7 +60,9 @@ class Graphs(Domain):
         for name, default in (("label", "label"), ("edge_label", "label")):
             wanted = getattr(self, name)
             if wanted != default and items and all(getattr(g, f"{name}s") is None for g in found):
-                raise DataError(f"No {'edge' if name == 'edge_label' else 'vertex'} of any graph has an attribute {wanted!r}.")
+                raise DataError(
+                    f"No {'edge' if name == 'edge_label' else 'vertex'} of any graph has an attribute {wanted!r}."
+                )
         return found
 
     def _graph(self, i: int, item: Any) -> Graph:
@@ -69,7 +73,11 @@ class Graphs(Domain):
         try:
             return self._read(item)
         except (DataError, ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
-            said = str(error) if isinstance(error, DataError) else f"its edges, labels or attributes cannot be read ({type(error).__name__}: {error})"
+            said = (
+                str(error)
+                if isinstance(error, DataError)
+                else f"its edges, labels or attributes cannot be read ({type(error).__name__}: {error})"
+            )
             raise DataError(f"Graph {i}: {said}".rstrip(".") + ".") from None
 
     def _read(self, item: Any) -> Graph:
@@ -89,24 +97,31 @@ class Graphs(Domain):
             return _of_tuple(*item)
         if isinstance(item, np.ndarray) and item.shape == (2, 2):
             if not ((item == item.T).all() and ((item == 0) | (item == 1)).all()):
-                raise DataError("an array of shape (2, 2) may be an adjacency matrix or two edges; give mercer.Graph(edges), or (adjacency, labels)")
+                raise DataError(
+                    "an array of shape (2, 2) may be an adjacency matrix or two edges; give mercer.Graph(edges), or"
+                    " (adjacency, labels)"
+                )
             return _of_adjacency(item, None, None)
         if isinstance(item, list | np.ndarray | set | frozenset):
             return _of_edges(item, None, None)
         raise DataError(
-            f"a {type(item).__name__} is not a graph here; give mercer.Graph(edges, labels), a networkx graph, (adjacency, labels), "
-            "(edges, labels), a dictionary, an RDKit molecule or a SMILES string"
+            f"a {type(item).__name__} is not a graph here; give mercer.Graph(edges, labels), a networkx graph,"
+            " (adjacency, labels), (edges, labels), a dictionary, an RDKit molecule or a SMILES string"
         )
 
     def _of_networkx(self, g: Any) -> Graph:
         if g.is_multigraph():
-            raise DataError("it is a multigraph; several edges between two vertices must become one, as with networkx.Graph(g)")
+            raise DataError(
+                "it is a multigraph; several edges between two vertices must become one, as with networkx.Graph(g)"
+            )
         names = list(g)
         number = {name: k for k, name in enumerate(names)}
         labels = _all_or_none([(name, g.nodes[name].get(self.label)) for name in names], "vertex", self.label)
         pairs = list(g.edges(data=True))
         marks = _all_or_none([((u, v), data.get(self.edge_label)) for u, v, data in pairs], "edge", self.edge_label)
-        bare = next((name for name in names if self.attributes is not None and self.attributes not in g.nodes[name]), None)
+        bare = next(
+            (name for name in names if self.attributes is not None and self.attributes not in g.nodes[name]), None
+        )
         if bare is not None:
             raise DataError(f"vertex {bare!r} has no attribute {self.attributes!r}")
         numbers = None if self.attributes is None else [g.nodes[name][self.attributes] for name in names]
@@ -139,21 +154,30 @@ def as_graphs(
     label, edge_label, attributes
         What vertices and edges call their labels, and vertices their numbers, in networkx and igraph graphs.
     charge, chirality
-        Whether the labels of atoms tell charges (N+) and chirality (C@R), and those of double bonds E and Z; None: not, with a warning where there
-        are any.
+        Whether the labels of atoms tell charges (N+) and chirality (C@R), and those of double bonds E and Z; None: not,
+        with a warning where there are any.
     """
     with one_call():
         return Graphs(label, edge_label, attributes, charge, chirality).graphs(X)
 
 
 _KEYS = (
-    "edge_index", "edges", "labels", "node_labels", "label", "x", "attributes", "edge_attr", "edge_labels", "num_nodes", "n_vertices", "directed",
+    "edge_index", "edges", "labels", "node_labels", "label", "x", "attributes", "edge_attr", "edge_labels",
+    "num_nodes", "n_vertices", "directed",
 )  # fmt: skip
 
 
 def _is_one(X: Any) -> bool:
-    table = sparse.issparse(X) or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb" and X.shape[1] > 1)
-    return table or isinstance(X, Graph | str | Mapping) or hasattr(X, "GetAtoms") or hasattr(X, "is_directed") or hasattr(X, "edge_index")
+    table = sparse.issparse(X) or (
+        isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb" and X.shape[1] > 1
+    )
+    return (
+        table
+        or isinstance(X, Graph | str | Mapping)
+        or hasattr(X, "GetAtoms")
+        or hasattr(X, "is_directed")
+        or hasattr(X, "edge_index")
+    )
 
 
 def _is_pair_of_numbers(x: Any) -> bool:
@@ -165,7 +189,9 @@ def _all_or_none(found: list[tuple[Any, Any]], noun: str, name: str) -> list[Any
     if len(missing) == len(found):
         return None
     if missing:
-        raise DataError(f"{noun} {missing[0]!r} has no attribute {name!r}, others have; give it to each {noun} or to none")
+        raise DataError(
+            f"{noun} {missing[0]!r} has no attribute {name!r}, others have; give it to each {noun} or to none"
+        )
     return [label for _, label in found]
 
 
@@ -173,7 +199,11 @@ def _of_tuple(first: Any, labels: Any = None, edge_labels: Any = None, attribute
     two = isinstance(first, np.ndarray) and first.shape == (2, 2) and labels is not None and len(labels) == 2
     if is_matrix(first) or two:
         return _of_adjacency(first, labels, edge_labels, attributes)
-    nested = isinstance(first, list) and first and all(isinstance(row, list) and len(row) == len(first) != 2 for row in first)
+    nested = (
+        isinstance(first, list)
+        and first
+        and all(isinstance(row, list) and len(row) == len(first) != 2 for row in first)
+    )
     if nested:
         return _of_adjacency(np.asarray(first), labels, edge_labels, attributes)
     return _of_edges(first, labels, edge_labels, attributes)
@@ -197,7 +227,9 @@ def _one_way(edges: Any, n: int) -> bool:
 
 
 def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None, *, directed: bool = False) -> Graph:
-    """Edges as pairs, or a dictionary of neighbours; vertices may have names where labels are given by name, or a dictionary names them."""
+    """Edges as pairs, or a dictionary of neighbours; vertices may have names where labels are given by name, or a
+    dictionary names them.
+    """
     names = list(labels) if isinstance(labels, Mapping) else None
     if isinstance(edges, Mapping) and not all(isinstance(p, tuple) for p in edges):
         names = list(edges) if names is None and not isinstance(labels, list | tuple | np.ndarray | str) else names
@@ -218,7 +250,8 @@ def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None,
 def _of_mapping(g: Mapping[str, Any]) -> Graph:
     """PyTorch Geometric's names, or those of ``Graph``.
 
-    "x" of which all rows are 0 but for a single 1 are labels, others attributes; a row of "edge_attr" is a label, its place where it has a single 1.
+    "x" of which all rows are 0 but for a single 1 are labels, others attributes; a row of "edge_attr" is a label, its
+    place where it has a single 1.
     """
     get = {k: v for k, v in g.items() if v is not None}
     labels = next((get[k] for k in ("labels", "node_labels", "label") if k in get), None)
@@ -226,7 +259,9 @@ def _of_mapping(g: Mapping[str, Any]) -> Graph:
     n = next((get[k] for k in ("n_vertices", "num_nodes") if k in get), None)
     marks = next((get[k] for k in ("edge_labels", "edge_attr") if k in get), None)
     if "edge_index" in get:
-        index = arrays.to_numpy(get["edge_index"]) if arrays.is_tensor(get["edge_index"]) else np.asarray(get["edge_index"])
+        index = (
+            arrays.to_numpy(get["edge_index"]) if arrays.is_tensor(get["edge_index"]) else np.asarray(get["edge_index"])
+        )
         if index.size and (index.ndim != 2 or len(index) != 2 or (index.dtype.kind not in "iu" and (index % 1).any())):
             raise DataError(f"edge_index holds two rows of vertex numbers, got {index.dtype} of shape {index.shape}")
         edges = index.astype(np.int64).reshape(2, -1).T
@@ -249,7 +284,13 @@ def _one_hot(rows: Any) -> Any:
         x = arrays.to_numpy(rows) if arrays.is_tensor(rows) else np.asarray(rows)
     except ValueError:
         return None  # ragged; what reads it says so
-    if x.ndim == 2 and x.shape[1] > 1 and x.dtype.kind in "iufb" and ((x == 0) | (x == 1)).all() and (x.sum(1) == 1).all():
+    if (
+        x.ndim == 2
+        and x.shape[1] > 1
+        and x.dtype.kind in "iufb"
+        and ((x == 0) | (x == 1)).all()
+        and (x.sum(1) == 1).all()
+    ):
         return np.argmax(x, axis=1)
     return None
 
@@ -257,5 +298,9 @@ def _one_hot(rows: Any) -> Any:
 def _rows(marks: Any) -> Any:
     x = arrays.to_numpy(marks) if arrays.is_tensor(marks) else marks
     if isinstance(x, np.ndarray) and x.ndim == 2:
-        return x[:, 0] if x.shape[1] == 1 else [row.index(1) if set(row) == {0, 1} and sum(row) == 1 else tuple(row) for row in x.tolist()]
+        return (
+            x[:, 0]
+            if x.shape[1] == 1
+            else [row.index(1) if set(row) == {0, 1} and sum(row) == 1 else tuple(row) for row in x.tolist()]
+        )
     return x

@@ -12,12 +12,16 @@ from mercer.data.notices import lost, used
 
 def is_matrix(x: Any) -> bool:
     """Whether x is an adjacency matrix: two rows of two numbers may be two edges."""
-    return sparse.issparse(x) or (isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[0] == x.shape[1] and x.shape[0] != 2)
+    return sparse.issparse(x) or (
+        isinstance(x, np.ndarray) and x.ndim == 2 and x.shape[0] == x.shape[1] and x.shape[0] != 2
+    )
 
 
 def has_named_attributes(item: Any) -> bool:
     """Whether it is a graph of networkx or igraph."""
-    return (hasattr(item, "adj") and hasattr(item, "is_directed")) or (hasattr(item, "vs") and hasattr(item, "get_edgelist"))
+    return (hasattr(item, "adj") and hasattr(item, "is_directed")) or (
+        hasattr(item, "vs") and hasattr(item, "get_edgelist")
+    )
 
 
 def tell_of_names(items: list[Any], label: str, edge_label: str, attributes: str | None) -> None:
@@ -51,8 +55,8 @@ def _compare(noun: str, nouns: str, found: set[Any], wanted: str, i: int, option
         names = ", ".join(map(repr, sorted(found, key=str)))
         lost(
             f"{noun} attributes",
-            f"The {nouns} of graph {i} have {names}, and nothing called {wanted!r}: it is not used, and all {nouns} are alike. "
-            f"mercer.as_graphs(X, {option}={min(found, key=str)!r}) reads labels of another name{more}.",
+            f"The {nouns} of graph {i} have {names}, and nothing called {wanted!r}: it is not used, and all {nouns} are"
+            f" alike. mercer.as_graphs(X, {option}={min(found, key=str)!r}) reads labels of another name{more}.",
         )
 
 
@@ -61,13 +65,19 @@ def _attribute_names(g: Any) -> tuple[set[Any], set[Any], list[Any]]:
     if hasattr(g, "adj"):
         marks = [data for _, _, data in g.edges(data=True)]
         vertices = {key for _, data in g.nodes(data=True) for key in data}
-        return vertices, {key for data in marks for key in data} - {"weight"}, [data.get("weight", 1.0) for data in marks]
+        return (
+            vertices,
+            {key for data in marks for key in data} - {"weight"},
+            [data.get("weight", 1.0) for data in marks],
+        )
     weights = list(g.es["weight"]) if "weight" in g.es.attributes() else []
     return set(g.vs.attributes()) - {"name"}, set(g.es.attributes()) - {"weight"}, weights
 
 
 def _look_at_weights(item: Any) -> None:
-    """An adjacency matrix whose numbers say more than whether there is an edge, without edge labels that would say it."""
+    """An adjacency matrix whose numbers say more than whether there is an edge, without edge labels that would say
+    it.
+    """
     first, *rest = item if isinstance(item, tuple) and item else (item,)
     if (len(rest) < 2 or rest[1] is None) and is_matrix(first):
         present = first.tocoo().data if sparse.issparse(first) else first
@@ -78,6 +88,6 @@ def _look_at_weights(item: Any) -> None:
 def _tell_of_weights(instead: str) -> None:
     lost(
         "weights",
-        "The edges of the graphs have weights, which kernels between graphs do not use. Where they stand for kinds of edges they are labels: "
-        f"{instead}; a matrix of 0 and 1 says that they are not meant.",
+        "The edges of the graphs have weights, which kernels between graphs do not use. Where they stand for kinds of"
+        f" edges they are labels: {instead}; a matrix of 0 and 1 says that they are not meant.",
     )

@@ -1,6 +1,7 @@
 """Labelled graphs, as users have them and as kernels read them.
 
-A label, whatever it is, becomes a 64-bit code of its value: the same label has the same code in every graph, data set and process.
+A label, whatever it is, becomes a 64-bit code of its value: the same label has the same code in every graph, data set
+and process.
 """
 
 from __future__ import annotations
@@ -25,11 +26,12 @@ _OWN = 2**62  # whole numbers below are coded by their value, others as any toke
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """A graph with the vertices 0 … n − 1: its edges (u, v), a label for each vertex and edge, and numbers for each vertex.
+    """A graph with the vertices 0 … n − 1: its edges (u, v), a label for each vertex and edge, and numbers for each
+    vertex.
 
-    An undirected edge is given once, or in both directions alike; a loop is an edge (u, u). Labels are strings, numbers or tuples of them; without
-    ``labels`` all vertices are alike, without ``edge_labels`` all edges. ``n_vertices`` is needed where vertices without edges come last and there
-    are no labels.
+    An undirected edge is given once, or in both directions alike; a loop is an edge (u, u). Labels are strings, numbers
+    or tuples of them; without ``labels`` all vertices are alike, without ``edge_labels`` all edges. ``n_vertices`` is
+    needed where vertices without edges come last and there are no labels.
     """
 
     edges: Any = field(default_factory=list)
@@ -45,7 +47,11 @@ class Graph:
         if len(pairs) and (pairs.min() < 0 or pairs.max() >= n):
             u, v = pairs[int(np.argmax((pairs < 0).any(1) | (pairs >= n).any(1)))]
             raise DataError(f"the edge ({u}, {v}) names a vertex that is not there: there are {n}, numbered from 0")
-        marks = None if self.edge_labels is None else _listed(labels_by_edge(self.edge_labels, pairs, directed=self.directed))
+        marks = (
+            None
+            if self.edge_labels is None
+            else _listed(labels_by_edge(self.edge_labels, pairs, directed=self.directed))
+        )
         if marks is not None and len(marks) != len(pairs):
             raise DataError(f"there are {len(pairs)} edges and {len(marks)} edge labels")
         pairs, marks = _once(pairs, marks, n, directed=self.directed)
@@ -69,7 +75,9 @@ class Graph:
             raise DataError(f"n_vertices must be a whole number of at least 0, got {self.n_vertices!r}")
         given = {name: int(c) for name, c in counts.items() if c is not None}
         if len(set(given.values())) > 1:
-            raise DataError("the number of vertices is not clear: " + ", ".join(f"{name} say {c}" for name, c in given.items()))
+            raise DataError(
+                "the number of vertices is not clear: " + ", ".join(f"{name} say {c}" for name, c in given.items())
+            )
         return next(iter(given.values())) if given else int(pairs.max(initial=-1)) + 1
 
     def __repr__(self) -> str:
@@ -125,7 +133,9 @@ def _attributes(attributes: Any, n: int) -> Any:
         raise DataError(f"attributes are numbers for each vertex, a table of two dimensions; got shape {numbers.shape}")
     numbers = numbers.astype(np.float64).reshape((n, -1) if n else (0, numbers.shape[-1] if numbers.ndim > 1 else 1))
     if not np.isfinite(numbers).all():
-        raise DataError(f"vertex {int(np.argmax(~np.isfinite(numbers).all(1)))} has an attribute that is not a finite number")
+        raise DataError(
+            f"vertex {int(np.argmax(~np.isfinite(numbers).all(1)))} has an attribute that is not a finite number"
+        )
     return numbers
 
 
@@ -142,7 +152,9 @@ def _once(pairs: Any, marks: Any, n: int, *, directed: bool) -> tuple[Any, Any]:
     if marks is not None:
         for k, f in enumerate(first[which]):
             if marks[k] != marks[f]:
-                raise DataError(f"the edge ({pairs[k, 0]}, {pairs[k, 1]}) has two labels, {marks[f]!r} and {marks[k]!r}")
+                raise DataError(
+                    f"the edge ({pairs[k, 0]}, {pairs[k, 1]}) has two labels, {marks[f]!r} and {marks[k]!r}"
+                )
         marks = [marks[f] for f in first]
     return pairs[first], marks
 
@@ -154,8 +166,10 @@ def _once(pairs: Any, marks: Any, n: int, *, directed: bool) -> tuple[Any, Any]:
 
 @dataclass(frozen=True, eq=False)
 class PackedGraphs:
-    """Graph i has the vertices ``offsets[i]`` … ``offsets[i + 1]``; vertex v the arcs ``starts[v]`` … ``starts[v + 1]`` to ``ends`` (numbers within
-    the graph) with ``marks``, the codes of their labels. An undirected edge is two arcs, a loop one."""
+    """Graph i has the vertices ``offsets[i]`` … ``offsets[i + 1]``; vertex v the arcs ``starts[v]`` … ``starts[v + 1]``
+    to ``ends`` (numbers within the graph) with ``marks``, the codes of their labels. An undirected edge is two arcs, a
+    loop one.
+    """
 
     offsets: Any
     labels: Any
@@ -172,7 +186,9 @@ class PackedGraphs:
         vertices, offsets = spans(self.offsets, rows)
         arcs, starts = spans(self.starts, vertices)
         attributes = None if self.attributes is None else self.attributes[vertices]
-        return PackedGraphs(offsets, self.labels[vertices], starts, self.ends[arcs], self.marks[arcs], self.directed[rows], attributes)
+        return PackedGraphs(
+            offsets, self.labels[vertices], starts, self.ends[arcs], self.marks[arcs], self.directed[rows], attributes
+        )
 
     def relabelled(self, labels: Any) -> PackedGraphs:
         return PackedGraphs(self.offsets, labels, self.starts, self.ends, self.marks, self.directed, self.attributes)
@@ -182,7 +198,11 @@ class PackedGraphs:
         sources = np.repeat(np.arange(len(self.labels)), np.diff(self.starts))
         base = np.repeat(self.offsets[:-1], np.diff(self.offsets))
         return PackedGraphs(
-            self.offsets, self.labels, *_by_vertex(self.ends + base[sources], sources, base, self.marks), self.directed, self.attributes
+            self.offsets,
+            self.labels,
+            *_by_vertex(self.ends + base[sources], sources, base, self.marks),
+            self.directed,
+            self.attributes,
         )
 
 
@@ -200,13 +220,18 @@ def pack(graphs: Sequence[Graph]) -> PackedGraphs:
     sources, targets = np.concatenate([edges[:, 0], edges[both, 1]]), np.concatenate([edges[:, 1], edges[both, 0]])
     base = np.repeat(offsets[:-1], counts)
     starts, ends, marks = _by_vertex(sources, targets, base, np.concatenate([marks, marks[both]]))
-    return PackedGraphs(offsets, labels, starts, ends, marks, directed, _side_by_side([g.attributes for g in graphs], counts))
+    return PackedGraphs(
+        offsets, labels, starts, ends, marks, directed, _side_by_side([g.attributes for g in graphs], counts)
+    )
 
 
 def _side_by_side(attributes: list[Any], counts: Any) -> Any:
     widths = {a.shape[1] for a, n in zip(attributes, counts, strict=True) if a is not None and n}
     if len(widths) > 1:
-        raise DataError(f"The vertices of all graphs must have as many attributes; there are graphs with {' and '.join(map(str, sorted(widths)))}.")
+        raise DataError(
+            "The vertices of all graphs must have as many attributes; there are graphs with"
+            f" {' and '.join(map(str, sorted(widths)))}."
+        )
     if not widths:
         return None
     bare = next((i for i, (a, n) in enumerate(zip(attributes, counts, strict=True)) if a is None and n), None)
@@ -250,7 +275,9 @@ def label_codes(parts: Sequence[Any], counts: Any, noun: str) -> Any:
     out = np.empty(int(np.sum(counts)), np.uint64)
     place = 0
     for i, (part, n) in enumerate(zip(parts, counts, strict=True)):
-        out[place : place + n] = label_code(UNLABELLED) if part is None else [_known_code(i, j, x, noun, known) for j, x in enumerate(part)]
+        out[place : place + n] = (
+            label_code(UNLABELLED) if part is None else [_known_code(i, j, x, noun, known) for j, x in enumerate(part)]
+        )
         place += n
     return out
 
@@ -272,10 +299,14 @@ def _known_code(i: int, j: int, label: Any, noun: str, known: dict[Any, int]) ->
     try:
         if label not in known:
             if is_missing(label):
-                raise DataError(f"Graph {i}, {noun} {j}: the label is missing ({label}); give one to each {noun}, or to none.")
+                raise DataError(
+                    f"Graph {i}, {noun} {j}: the label is missing ({label}); give one to each {noun}, or to none."
+                )
             known[label] = label_code(label)
         return known[label]
     except (TypeError, DataError) as error:
         if str(error).startswith("Graph "):
             raise
-        raise DataError(f"Graph {i}, {noun} {j}: a label must be a string, a number or a tuple of them, got {type(label).__name__}.") from None
+        raise DataError(
+            f"Graph {i}, {noun} {j}: a label must be a string, a number or a tuple of them, got {type(label).__name__}."
+        ) from None

@@ -22,7 +22,9 @@ def chemistry() -> Any:
     try:
         from rdkit import Chem
     except ImportError:
-        raise ImportError('Molecules are read with RDKit, which is not installed: pip install "mercer[molecules]".') from None
+        raise ImportError(
+            'Molecules are read with RDKit, which is not installed: pip install "mercer[molecules]".'
+        ) from None
     return Chem
 
 
@@ -44,7 +46,9 @@ def molecule(item: Any) -> Any:
 
 @dataclass(frozen=True)
 class Molecules(Domain):
-    """Molecules as SMILES strings or RDKit objects; the internal form is a list of these, read when a kernel prepares them. A model keeps SMILES."""
+    """Molecules as SMILES strings or RDKit objects; the internal form is a list of these, read when a kernel prepares
+    them. A model keeps SMILES.
+    """
 
     def check(self, X: Any) -> Rep:
         if isinstance(X, str) or hasattr(X, "GetAtoms"):
@@ -82,11 +86,15 @@ def are_molecules(texts: list[str]) -> bool:
 
 
 def fingerprints(X: list[Any], kind: str, options: dict[str, Any], *, bits: int | None, counts: bool) -> Any:
-    """Fingerprints of molecules: with ``bits``, an array of so many columns; else, for each molecule, how often each of its features occurs."""
+    """Fingerprints of molecules: with ``bits``, an array of so many columns; else, for each molecule, how often each of
+    its features occurs.
+    """
     chemistry()
     from rdkit.Chem import rdFingerprintGenerator
 
-    maker = getattr(rdFingerprintGenerator, f"Get{kind}Generator")(**options, **({} if bits is None else {"fpSize": bits}))
+    maker = getattr(rdFingerprintGenerator, f"Get{kind}Generator")(
+        **options, **({} if bits is None else {"fpSize": bits})
+    )
     found = []
     for i, smiles in enumerate(X):
         try:
@@ -111,7 +119,10 @@ def read_sdf(path: str | Path) -> list[Any]:
         try:
             found = list(chem.SDMolSupplier(str(path)))
         except (OSError, RuntimeError, ValueError, UnicodeError) as error:
-            raise DataError(f"{path} cannot be read as an SDF file: {(str(error).strip() or type(error).__name__).splitlines()[0][:200]}") from None
+            raise DataError(
+                f"{path} cannot be read as an SDF file:"
+                f" {(str(error).strip() or type(error).__name__).splitlines()[0][:200]}"
+            ) from None
     if None in found:
         raise DataError(f"{path}: RDKit cannot read record {found.index(None) + 1} of {len(found)}.")
     if not found:
@@ -120,9 +131,11 @@ def read_sdf(path: str | Path) -> list[Any]:
 
 
 def molecule_graph(item: Any, *, charge: bool = False, chirality: bool = False) -> Graph:
-    """Atoms labelled by their element, bonds by their kind (single, double, triple, aromatic); hydrogens that are not written are left out.
+    """Atoms labelled by their element, bonds by their kind (single, double, triple, aromatic); hydrogens that are not
+    written are left out.
 
-    With ``charge``, a charged atom is N+ or Ca+2; with ``chirality``, C@R or C@S, and a double bond (2, "E") or (2, "Z").
+    With ``charge``, a charged atom is N+ or Ca+2; with ``chirality``, C@R or C@S, and a double bond (2, "E") or (2,
+    "Z").
     """
     return _read_graph(item, charge, chirality) if isinstance(item, str) else _graph_of(item, charge, chirality)
 
@@ -163,22 +176,40 @@ _LEFT = "CHI_UNSPECIFIED"
 
 @lru_cache(maxsize=2**14)
 def _read_traits(smiles: str) -> tuple[bool, bool]:
-    # a charge is written in brackets, a centre with @, a double bond with / or \\: most texts need not be read to see that there are none
+    # a charge is written in brackets, a centre with @, a double bond with / or \\: most texts need not be read to see
+    # that there are none
     return _traits_of(molecule(smiles)) if any(sign in smiles for sign in "[@/\\") else (False, False)
 
 
 def _traits_of(mol: Any) -> tuple[bool, bool]:
     """Whether a molecule has charges, and chirality."""
     charged = any(atom.GetFormalCharge() for atom in mol.GetAtoms())
-    turned = any(str(atom.GetChiralTag()) != _LEFT for atom in mol.GetAtoms()) or any(str(b.GetStereo()) in _TURNS for b in mol.GetBonds())
+    turned = any(str(atom.GetChiralTag()) != _LEFT for atom in mol.GetAtoms()) or any(
+        str(b.GetStereo()) in _TURNS for b in mol.GetBonds()
+    )
     return charged, turned
 
 
-def tell_of_charge_and_chirality(items: list[Any], *, charge: bool | None, chirality: bool | None, cure: str | None = None) -> None:
-    """Say what the molecules have of both, where neither True nor False was said; ``cure`` for kernels other than those between graphs."""
+def tell_of_charge_and_chirality(
+    items: list[Any], *, charge: bool | None, chirality: bool | None, cure: str | None = None
+) -> None:
+    """Say what the molecules have of both, where neither True nor False was said; ``cure`` for kernels other than those
+    between graphs.
+    """
     for k, (noun, said) in enumerate((("charge", charge), ("chirality", chirality))):
         if said is None:
-            first = next((i for i, item in enumerate(items) if (_read_traits(item) if isinstance(item, str) else _traits_of(item))[k]), None)
+            first = next(
+                (
+                    i
+                    for i, item in enumerate(items)
+                    if (_read_traits(item) if isinstance(item, str) else _traits_of(item))[k]
+                ),
+                None,
+            )
             if first is not None:
-                instead = cure or f"kernel.atoms({noun}=True) makes it a part of the labels of atoms, kernel.atoms() says that it is not meant"
+                instead = (
+                    cure
+                    or f"kernel.atoms({noun}=True) makes it a part of the labels of atoms, kernel.atoms() says that "
+                    "it is not meant"
+                )
                 lost(noun, f"The molecules have {noun} (the first is molecule {first}), which is not used: {instead}.")

@@ -16,14 +16,16 @@ from mercer.data.notices import lost
 from mercer.data.tables import DataError, as_frame
 
 _FORMS = (
-    "give a symmetric matrix of weights, a networkx or igraph graph, a mercer.Graph, a list of edges (u, v) or (u, v, weight), or a dictionary of "
-    "neighbours"
+    "give a symmetric matrix of weights, a networkx or igraph graph, a mercer.Graph, a list of edges (u, v) or (u, v,"
+    " weight), or a dictionary of neighbours"
 )
 _CLOSE = 1e-10  # of the largest weight: what is as good as equal
 
 
 def weights_and_names(graph: Any, names: Any = None) -> tuple[Any, list[Any] | None]:
-    """The matrix of weights as a sparse array, and the names of the vertices (None: 0 … n − 1), those given or those that the graph has."""
+    """The matrix of weights as a sparse array, and the names of the vertices (None: 0 … n − 1), those given or those
+    that the graph has.
+    """
     names = None if names is None else [_plain(name) for name in names]
     if isinstance(graph, Graph):
         edges, count = np.asarray(graph.edges).reshape(-1, 2), int(graph.n_vertices or 0)
@@ -33,7 +35,11 @@ def weights_and_names(graph: Any, names: Any = None) -> tuple[Any, list[Any] | N
     if hasattr(graph, "vs") and hasattr(graph, "get_edgelist"):
         return _of_igraph(graph, names)
     if isinstance(graph, Mapping):
-        near = [(u, v, w) for u, some in graph.items() for v, w in (some.items() if isinstance(some, Mapping) else ((v, 1.0) for v in some))]
+        near = [
+            (u, v, w)
+            for u, some in graph.items()
+            for v, w in (some.items() if isinstance(some, Mapping) else ((v, 1.0) for v in some))
+        ]
         return _of_edges(near, list(dict.fromkeys([*graph, *(v for _, v, _ in near)])) if names is None else names)
     frame = as_frame(graph) if hasattr(graph, "columns") else None
     if frame is not None:
@@ -43,7 +49,8 @@ def weights_and_names(graph: Any, names: Any = None) -> tuple[Any, list[Any] | N
         return matrix, names
     if isinstance(graph, str | bytes | Path) or not isinstance(graph, Iterable):
         raise DataError(
-            f"A {type(graph).__name__}{f' ({str(graph)[:60]!r})' if isinstance(graph, str | Path) else ''} is not a graph here; {_FORMS}."
+            f"A {type(graph).__name__}{f' ({str(graph)[:60]!r})' if isinstance(graph, str | Path) else ''} is not a"
+            f" graph here; {_FORMS}."
         )
     return _of_edges(graph.tolist() if isinstance(graph, np.ndarray) else list(graph), names)
 
@@ -58,16 +65,25 @@ def _as_matrix(graph: Any) -> Any:
         return sparse.csr_array(graph)
     if arrays.is_tensor(graph):
         graph = arrays.to_numpy(graph)
-    rows = graph if isinstance(graph, list) and graph and all(isinstance(row, list | np.ndarray) for row in graph) else None
+    rows = (
+        graph
+        if isinstance(graph, list) and graph and all(isinstance(row, list | np.ndarray) for row in graph)
+        else None
+    )
     if rows is not None and all(len(row) == len(rows) for row in rows):
         graph = np.asarray(graph)
     if not isinstance(graph, np.ndarray) or graph.ndim != 2:
         return None
     numeric = graph.dtype.kind in "iufb"
-    if (graph.shape[1] in (2, 3) and not numeric) or (graph.shape[1] == 2 != graph.shape[0] and graph.dtype.kind in "iu"):
+    if (graph.shape[1] in (2, 3) and not numeric) or (
+        graph.shape[1] == 2 != graph.shape[0] and graph.dtype.kind in "iu"
+    ):
         return None
     if not numeric:
-        raise DataError(f"The weights of a graph are a square matrix of numbers, got {graph.dtype} of shape {graph.shape}; {_FORMS}.")
+        raise DataError(
+            f"The weights of a graph are a square matrix of numbers, got {graph.dtype} of shape {graph.shape};"
+            f" {_FORMS}."
+        )
     return sparse.csr_array(graph)
 
 
@@ -79,7 +95,9 @@ def _of_networkx(g: Any, given: list[Any] | None) -> tuple[Any, list[Any] | None
     try:
         weights = np.array([float(data.get("weight", 1.0)) for _, _, data in found])
     except (TypeError, ValueError):
-        u, v, weight = next((u, v, d["weight"]) for u, v, d in found if not isinstance(d.get("weight", 1.0), int | float | np.number))
+        u, v, weight = next(
+            (u, v, d["weight"]) for u, v, d in found if not isinstance(d.get("weight", 1.0), int | float | np.number)
+        )
         raise DataError(f"The edge ({u!r}, {v!r}) has the weight {weight!r}, which is not a number.") from None
     ends = np.array([(number[u], number[v]) for u, v, _ in found], np.int64).reshape(-1, 2)
     W = _matrix(ends[:, 0], ends[:, 1], weights, len(names), directed=g.is_directed())
@@ -91,7 +109,9 @@ def _of_igraph(g: Any, given: list[Any] | None) -> tuple[Any, list[Any] | None]:
     weights = np.asarray(g.es["weight"] if "weight" in g.es.attributes() else np.ones(g.ecount()), np.float64)
     ends = np.array(g.get_edgelist(), np.int64).reshape(-1, 2)
     names = list(g.vs["name"]) if "name" in g.vs.attributes() else None
-    return _matrix(ends[:, 0], ends[:, 1], weights, g.vcount(), directed=g.is_directed()), names if given is None else given
+    return _matrix(ends[:, 0], ends[:, 1], weights, g.vcount(), directed=g.is_directed()), (
+        names if given is None else given
+    )
 
 
 def _warn_of_attributes(found: set[str], instead: str) -> None:
@@ -99,8 +119,8 @@ def _warn_of_attributes(found: set[str], instead: str) -> None:
         name = min(found)
         lost(
             "weights",
-            f"All edges weigh 1: weights are read from the attribute 'weight', and the edges have {', '.join(map(repr, sorted(found)))}. "
-            f"For {name!r}: mercer.Network({instead.format(name)}).",
+            "All edges weigh 1: weights are read from the attribute 'weight', and the edges have"
+            f" {', '.join(map(repr, sorted(found)))}. For {name!r}: mercer.Network({instead.format(name)}).",
         )
 
 
@@ -110,7 +130,10 @@ def _of_frame(graph: Any, frame: Any, names: list[Any] | None) -> tuple[Any, lis
     rows = list(getattr(graph, "index", []))
     if len(columns) > 3 or (rows == columns and len(rows) == len(frame)):
         if rows != columns:
-            raise DataError(f"A table of {len(columns)} columns is not a graph here: edges have two or three; weights have rows named as columns.")
+            raise DataError(
+                f"A table of {len(columns)} columns is not a graph here: edges have two or three; weights have rows"
+                " named as columns."
+            )
         return sparse.csr_array(frame.to_numpy().astype(np.float64)), columns if names is None else names
     return _of_edges(list(frame.iter_rows()), names)
 
@@ -133,7 +156,9 @@ def _of_edges(edges: list[Any], names: list[Any] | None) -> tuple[Any, list[Any]
     unknown = next((v for v in seen if v not in number), None)
     if unknown is not None:
         raise DataError(f"An edge ends at {unknown!r}, which is not among the names of the vertices.")
-    once = {(number[u], number[v]) if number[u] <= number[v] else (number[v], number[u]): w for (u, v), w in weights.items()}
+    once = {
+        (number[u], number[v]) if number[u] <= number[v] else (number[v], number[u]): w for (u, v), w in weights.items()
+    }
     ends = np.array(list(once), np.int64).reshape(-1, 2)
     W = _matrix(ends[:, 0], ends[:, 1], np.array(list(once.values())), len(order), directed=False)
     return W, None if order == list(range(len(order))) else order
@@ -144,12 +169,21 @@ def _ends(k: int, edge: Any) -> tuple[Any, Any, float]:
         raise DataError(f"Edge {k} is {edge!r}; an edge is (u, v) or (u, v, weight).")
     parts = [_plain(part) for part in islice(edge, 4)]
     if len(parts) not in (2, 3):
-        raise DataError(f"Edge {k} has {'more than 3' if len(parts) > 3 else len(parts)} parts; an edge is (u, v) or (u, v, weight).")
+        raise DataError(
+            f"Edge {k} has {'more than 3' if len(parts) > 3 else len(parts)} parts; an edge is (u, v) or (u, v,"
+            " weight)."
+        )
     try:
         hash((parts[0], parts[1]))
-        weight = float(parts[2]["weight"] if len(parts) == 3 and isinstance(parts[2], Mapping) else parts[2]) if len(parts) == 3 else 1.0
+        weight = (
+            float(parts[2]["weight"] if len(parts) == 3 and isinstance(parts[2], Mapping) else parts[2])
+            if len(parts) == 3
+            else 1.0
+        )
     except (TypeError, ValueError, KeyError):
-        raise DataError(f"Edge {k} is {tuple(parts)!r}; its ends are names or numbers, its weight is a number.") from None
+        raise DataError(
+            f"Edge {k} is {tuple(parts)!r}; its ends are names or numbers, its weight is a number."
+        ) from None
     return parts[0], parts[1], weight
 
 
@@ -161,7 +195,7 @@ def _matrix(rows: Any, cols: Any, weights: Any, n: int, *, directed: bool) -> An
     apart = abs(W - W.T)
     if W.nnz and apart.max() > _CLOSE * max(1.0, float(abs(W).max())):
         raise DataError(
-            "The graph is directed, and not the same in both directions; these kernels are for undirected graphs: graph.to_undirected(), or "
-            "the matrix (W + W.T) / 2."
+            "The graph is directed, and not the same in both directions; these kernels are for undirected graphs:"
+            " graph.to_undirected(), or the matrix (W + W.T) / 2."
         )
     return W

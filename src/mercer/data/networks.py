@@ -23,16 +23,17 @@ _CLOSE = 1e-10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Network:
-    """A weighted undirected graph: the symmetric matrix W of its weights, at least 0 unless ``signed``, and the names of its vertices.
+    """A weighted undirected graph: the symmetric matrix W of its weights, at least 0 unless ``signed``, and the names
+    of its vertices.
 
     A value; what is computed from it (spectra, some columns) is kept as long as it lives.
 
     Parameters
     ----------
     W
-        The graph: its matrix of weights; a networkx or igraph graph (weights are the edge attribute ``weight``, 1 without; directed ones must be the
-        same both ways); a ``mercer.Graph``; a list, or a table, of edges (u, v) or (u, v, weight) between vertices of any names; a dictionary of
-        neighbours.
+        The graph: its matrix of weights; a networkx or igraph graph (weights are the edge attribute ``weight``, 1
+        without; directed ones must be the same both ways); a ``mercer.Graph``; a list, or a table, of edges (u, v) or
+        (u, v, weight) between vertices of any names; a dictionary of neighbours.
     names
         The names of the vertices, in order; None: those that the graph has, or 0 … n − 1.
     signed
@@ -60,7 +61,10 @@ class Network:
         if not np.isfinite(W.data).all():
             raise DataError("The weights of a graph must be finite numbers.")
         if W.nnz and abs(W - W.T).max() > _CLOSE * max(1.0, abs(W).max()):
-            raise DataError("The weights of a graph must be symmetric: these kernels are for undirected graphs. Use (W + W.T) / 2 if that is meant.")
+            raise DataError(
+                "The weights of a graph must be symmetric: these kernels are for undirected graphs. Use (W + W.T) / 2"
+                " if that is meant."
+            )
         if not self.signed and W.nnz and W.data.min() < 0:
             raise DataError(f"The weights of a graph must be at least 0, got {W.data.min():g}.")
         if names is not None and (len(names) != W.shape[0] or len(set(names)) != len(names)):
@@ -87,20 +91,27 @@ class Network:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
             return NotImplemented
-        return self is other or (self.names == other.names and self.W.shape == other.W.shape and (self.W != other.W).nnz == 0)
+        return self is other or (
+            self.names == other.names and self.W.shape == other.W.shape and (self.W != other.W).nnz == 0
+        )
 
     def __hash__(self) -> int:
         return hash((self.W.shape, self.W.nnz, float(self.W.sum())))
 
     def operator(self, which: str) -> Any:
-        """The matrix "weights" W, "laplacian" D − W, or "normalized" I − D^−½WD^−½ (0 in the rows of isolated vertices)."""
+        """The matrix "weights" W, "laplacian" D − W, or "normalized" I − D^−½WD^−½ (0 in the rows of isolated
+        vertices).
+        """
         if which == "weights":
             return self.W
         degree = np.asarray(self.W.sum(axis=1)).ravel()
         if which == "laplacian":
             return sparse.csr_array(sparse.diags_array(degree) - self.W)
         root = np.where(degree > 0, 1.0 / np.sqrt(np.where(degree > 0, degree, 1.0)), 0.0)
-        return sparse.csr_array(sparse.diags_array((degree > 0).astype(float)) - sparse.diags_array(root) @ self.W @ sparse.diags_array(root))
+        return sparse.csr_array(
+            sparse.diags_array((degree > 0).astype(float))
+            - sparse.diags_array(root) @ self.W @ sparse.diags_array(root)
+        )
 
     def _made(self) -> dict[str, Any]:
         if id(self) not in _MADE:
@@ -117,7 +128,9 @@ class Network:
         return found
 
     def columns(self, key: str, ids: Any, make: Callable[[Any], Any], room: int) -> tuple[Any, Any]:
-        """Columns that ``make`` computes for vertices, and which of them are those of ``ids``; kept for the last ``key``, up to ``room`` of them."""
+        """Columns that ``make`` computes for vertices, and which of them are those of ``ids``; kept for the last
+        ``key``, up to ``room`` of them.
+        """
         with _LOCK:
             kept: Columns | None = self._made().get("columns")
             if kept is None or kept.key != key:
@@ -166,7 +179,9 @@ class VertexIds:
 
 @dataclass(frozen=True)
 class Vertices(Domain):
-    """The vertices of one network, by name, or by number where they have no names. The internal form is ``VertexIds``."""
+    """The vertices of one network, by name, or by number where they have no names. The internal form is
+    ``VertexIds``.
+    """
 
     network: Any
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 
 
 class IgnoredWarning(UserWarning):
-    """Something in the data is not used; the message says what, and what to write so that it is, or so that this is meant."""
+    """Something in the data is not used; the message says what, and what to write so that it is, or so that this is
+    meant.
+    """
 
 
 @dataclass

@@ -82,8 +82,13 @@ class Nodes(Domain):
         if ids.ndim != 1:
             raise DataError(f"Expected a list of object numbers 0…{self.count - 1}, got an array of shape {ids.shape}.")
         numbers = ids.astype(np.int64) if ids.dtype.kind in "iufb" else None
-        wrong = np.ones(len(ids), bool) if numbers is None else (numbers != ids) | (numbers < 0) | (numbers >= self.count)
+        wrong = (
+            np.ones(len(ids), bool) if numbers is None else (numbers != ids) | (numbers < 0) | (numbers >= self.count)
+        )
         if wrong.any():
             i = int(np.argmax(wrong))
-            raise DataError(f"Row {i} is {ids.tolist()[i]!r}; expected a whole number from 0 to {self.count - 1}, the number of an object.")
+            raise DataError(
+                f"Row {i} is {ids.tolist()[i]!r}; expected a whole number from 0 to {self.count - 1}, the number of an"
+                " object."
+            )
         return numbers

@@ -1,7 +1,7 @@
 """The internal form of n samples, and whatever a kernel prepares from it: a *representation*.
 
-It is an array, a CSR matrix, a list, a ``Ragged``, a ``Coded``, or a tuple of representations, with n rows in every leaf. ``size``, ``take`` and
-``leaves`` are all that blocks, laziness and devices need to know about it.
+It is an array, a CSR matrix, a list, a ``Ragged``, a ``Coded``, or a tuple of representations, with n rows in every
+leaf. ``size``, ``take`` and ``leaves`` are all that blocks, laziness and devices need to know about it.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def offsets_of(lengths: Any) -> Any:
 
 
 def spans(offsets: Any, rows: Any) -> tuple[Any, Any]:
-    """Where the entries of some rows lie in a buffer of rows (a slice where they lie together), and the offsets of these rows alone."""
+    """Where the entries of some rows lie in a buffer of rows (a slice where they lie together), and the offsets of
+    these rows alone.
+    """
     if isinstance(rows, slice) and rows.step in (None, 1):
         a, b, _ = rows.indices(len(offsets) - 1)
         kept = offsets[a : max(a, b) + 1]
@@ -112,14 +114,20 @@ def take(rep: Rep, rows: Any) -> Rep:
 
 
 def listed(X: Any) -> Any:
-    """A collection that can be counted and taken from: arrays, tables and representations as they are, any other (a generator, a tuple, a column of
-    a data frame) as a list."""
+    """A collection that can be counted and taken from: arrays, tables and representations as they are, any other (a
+    generator, a tuple, a column of a data frame) as a list.
+    """
     if isinstance(X, list | np.ndarray):
         return X
     series = nw.from_native(X, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series.to_list()
-    if hasattr(X, "shape") or hasattr(X, "columns") or isinstance(X, str | bytes | bytearray) or not isinstance(X, Iterable):
+    if (
+        hasattr(X, "shape")
+        or hasattr(X, "columns")
+        or isinstance(X, str | bytes | bytearray)
+        or not isinstance(X, Iterable)
+    ):
         return X
     return list(X)
 
@@ -139,7 +147,8 @@ def stack(a: Rep, b: Rep) -> Rep:
 
 
 def distinct(rep: Rep, y: Any) -> tuple[Any, Any]:
-    """(numbers of the first of each kind, the kind of each sample): samples are of one kind if item and target are the same to the last bit.
+    """(numbers of the first of each kind, the kind of each sample): samples are of one kind if item and target are the
+    same to the last bit.
 
     Items that cannot be hashed are each of their own kind.
     """
@@ -179,7 +188,9 @@ def check_weights(n: int, weights: Any) -> Any:
 
 
 def moderate_weights(w: Any) -> Any:
-    """The weights, not all 0, in a range where their squares and sums are numbers: what is common to all of them from 1e−100 to 1e100."""
+    """The weights, not all 0, in a range where their squares and sums are numbers: what is common to all of them from
+    1e−100 to 1e100.
+    """
     largest = float(w.max())
     unit = 2.0 ** math.floor(math.log2(largest))  # a power of 2, by which nothing is rounded
     within = min(max(unit, _WEIGHTS[0]), _WEIGHTS[1])
@@ -192,7 +203,9 @@ def weighted_median(value: Any, weight: Any) -> float:
     """The median where each value counts as often as its weight says."""
     order = np.argsort(value, kind="stable")
     cumulative = np.cumsum(weight[order])
-    lower, upper = (value[order[np.searchsorted(cumulative, cumulative[-1] / 2, side=side)]] for side in ("left", "right"))
+    lower, upper = (
+        value[order[np.searchsorted(cumulative, cumulative[-1] / 2, side=side)]] for side in ("left", "right")
+    )
     return float(lower + upper) / 2
 
 

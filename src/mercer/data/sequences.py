@@ -1,8 +1,8 @@
 """Sequences of symbols, and series of numbers, as one buffer of codes or frames.
 
-A symbol becomes a code: a character its code point, a byte its value, a whole number itself, each plus one; any other hashable token a 64-bit
-hash of its value. So "ACGT", b"ACGT" and ["A", "C", "G", "T"] are the same sequence, and no list of symbols is needed. The code 0 is kept for a
-symbol that equals nothing, not even itself.
+A symbol becomes a code: a character its code point, a byte its value, a whole number itself, each plus one; any other
+hashable token a 64-bit hash of its value. So "ACGT", b"ACGT" and ["A", "C", "G", "T"] are the same sequence, and no
+list of symbols is needed. The code 0 is kept for a symbol that equals nothing, not even itself.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ def items_of(X: Any, noun: str) -> list[Any]:
     if frame is not None:
         if len(frame.columns) != 1:
             raise DataError(
-                f"Expected a collection of {noun}, got a table of {len(frame.columns)} columns; choose one with kernel.on({frame.columns[0]!r})."
+                f"Expected a collection of {noun}, got a table of {len(frame.columns)} columns; choose one with"
+                f" kernel.on({frame.columns[0]!r})."
             )
         X = frame.get_column(frame.columns[0]).to_native()
     X = listed(X)
@@ -55,7 +56,11 @@ def _missing(i: int, item: Any, noun: str) -> None:
 
 
 def is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float | np.floating) and math.isnan(value)) or type(value).__name__ in ("NAType", "NaTType")
+    return (
+        value is None
+        or (isinstance(value, float | np.floating) and math.isnan(value))
+        or type(value).__name__ in ("NAType", "NaTType")
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -65,10 +70,12 @@ def is_missing(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Sequences(Domain):
-    """Strings, bytes, lists of hashable tokens, integer arrays, records with a ``seq``; of any alphabet and any length, also empty.
+    """Strings, bytes, lists of hashable tokens, integer arrays, records with a ``seq``; of any alphabet and any length,
+    also empty.
 
-    ``case``: "fold" takes letters of either case as the same; "keep" says that they differ, None as well, with a warning where DNA has both. The
-    internal form is a ``Ragged`` of codes: of uint8 where all are below 256, else of int64.
+    ``case``: "fold" takes letters of either case as the same; "keep" says that they differ, None as well, with a
+    warning where DNA has both. The internal form is a ``Ragged`` of codes: of uint8 where all are below 256, else of
+    int64.
     """
 
     case: str | None = None
@@ -98,7 +105,13 @@ class Sequences(Domain):
 def folded(ragged: Ragged) -> Ragged:
     """The sequences with each letter in upper case; tokens of several characters stay as they are."""
     found, places = np.unique(ragged.values, return_inverse=True)
-    upper = np.array([ord(chr(c - 1).upper()) + 1 if 0 < c <= 0x110000 and len(chr(c - 1).upper()) == 1 else c for c in found.tolist()], np.int64)
+    upper = np.array(
+        [
+            ord(chr(c - 1).upper()) + 1 if 0 < c <= 0x110000 and len(chr(c - 1).upper()) == 1 else c
+            for c in found.tolist()
+        ],
+        np.int64,
+    )
     return ragged if (upper == found).all() else _narrowed(Ragged(upper[places], ragged.offsets))
 
 
@@ -109,7 +122,11 @@ _DNA = "ACGTUNacgtun-"
 def _look_at_case(ragged: Ragged) -> None:
     """Say so where DNA has letters of both cases."""
     values = ragged.values
-    if values.dtype != np.uint8 or values.ndim != 1 or not all(any((values == ord(c) + 1).any() for c in case) for case in _BOTH_CASES):
+    if (
+        values.dtype != np.uint8
+        or values.ndim != 1
+        or not all(any((values == ord(c) + 1).any() for c in case) for case in _BOTH_CASES)
+    ):
         return
     known = np.zeros(256, bool)
     known[[ord(c) + 1 for c in _DNA] + [NOTHING]] = True
@@ -119,8 +136,8 @@ def _look_at_case(ragged: Ragged) -> None:
         at = f"item {i} has {_shown(int(values[k]))} at place {k - int(ragged.offsets[i])}"
         lost(
             "case",
-            f"The sequences are DNA in upper and lower case ({at}), and 'a' is not 'A' here: with kernel.over('ACGT', case='fold') they are the "
-            "same; case='keep' says that they differ.",
+            f"The sequences are DNA in upper and lower case ({at}), and 'a' is not 'A' here: with kernel.over('ACGT',"
+            " case='fold') they are the same; case='keep' says that they differ.",
         )
 
 
@@ -158,7 +175,9 @@ def _codes(i: int, item: Any, known: dict[Any, int]) -> Any:
         numbers = item.astype(np.int64)
         return np.where(numbers >= 0, numbers + 1, numbers)
     if not hasattr(item, "__len__") or not isinstance(item, Iterable) or getattr(item, "ndim", 1) == 0:
-        raise DataError(f"Item {i} of the sequences is {item!r}, a {type(item).__name__}; give strings, bytes or lists of tokens.")
+        raise DataError(
+            f"Item {i} of the sequences is {item!r}, a {type(item).__name__}; give strings, bytes or lists of tokens."
+        )
     return np.array([_code(i, j, token, known) for j, token in enumerate(item)], np.int64)
 
 
@@ -178,7 +197,9 @@ def _huge(numbers: Any) -> bool:
 
 def _code(i: int, j: int, token: Any, known: dict[Any, int]) -> int:
     if is_missing(token):
-        raise DataError(f"Item {i} of the sequences has a missing token ({token}) at place {j}; drop it, or give it a name.")
+        raise DataError(
+            f"Item {i} of the sequences has a missing token ({token}) at place {j}; drop it, or give it a name."
+        )
     try:
         token = canonical(token)
         if isinstance(token, str) and len(token) == 1:
@@ -213,7 +234,9 @@ def token_code(token: Any) -> int:
     """A stable code of a hashable token, the same in every process."""
     text = repr(token)
     if " at 0x" in text:
-        raise DataError(f"A token is a {type(token).__name__} without a value to compare; give strings, numbers or tuples of them.")
+        raise DataError(
+            f"A token is a {type(token).__name__} without a value to compare; give strings, numbers or tuples of them."
+        )
     number = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
     return _HASHED + number % (2**62 - _HASHED)
 
@@ -224,7 +247,9 @@ def one_code(symbol: Any) -> int:
 
 
 def restricted(ragged: Ragged, alphabet: Sequence[Any] | None, unknown: str, case: str | None = None) -> Ragged:
-    """The sequences over an alphabet; what is not in it equals nothing ("skip"), is one letter of its own ("letter"), or an error."""
+    """The sequences over an alphabet; what is not in it equals nothing ("skip"), is one letter of its own ("letter"),
+    or an error.
+    """
     if alphabet is None:
         return ragged
     known = np.unique(_letters(alphabet, case))
@@ -237,8 +262,8 @@ def restricted(ragged: Ragged, alphabet: Sequence[Any] | None, unknown: str, cas
         k = int(np.argmax(strange))
         i = int(np.searchsorted(ragged.offsets, k, side="right")) - 1
         raise DataError(
-            f"Item {i} of the sequences has {_shown(int(values[k]))} at place {k - int(ragged.offsets[i])}, which is not in the alphabet; "
-            "correct it, or say what it means: unknown='skip' or unknown='letter'."
+            f"Item {i} of the sequences has {_shown(int(values[k]))} at place {k - int(ragged.offsets[i])}, which is"
+            " not in the alphabet; correct it, or say what it means: unknown='skip' or unknown='letter'."
         )
     other = NOTHING if unknown == "skip" else 1 if 1 not in known else one_code("other letter")
     changed = np.where(strange, other, values.astype(np.int64))
@@ -258,7 +283,10 @@ def check_alphabet(alphabet: Any, unknown: str, case: str | None) -> None:
         raise ValueError(f"case={case!r}: choose one of {', '.join(map(repr, _CASES))}.")
     if alphabet is None:
         if case is None:
-            raise ValueError("over(): give an alphabet, as over('ACGT'), or say what to do with the case of letters, as over(case='fold').")
+            raise ValueError(
+                "over(): give an alphabet, as over('ACGT'), or say what to do with the case of letters, as"
+                " over(case='fold')."
+            )
         return
     if not len(alphabet) or len({one_code(a) for a in alphabet}) != len(alphabet):
         raise ValueError(f"The alphabet {alphabet!r} must have letters, each once.")
@@ -277,7 +305,9 @@ _BASES, _PARTNERS = "ACGTacgt", "TGCAtgca"
 
 
 def strands(ragged: Ragged) -> tuple[Ragged, Ragged]:
-    """The sequence as DNA, U being T, and the other strand, read in its own direction: A–T, C–G; N and whatever else is no base stays."""
+    """The sequence as DNA, U being T, and the other strand, read in its own direction: A–T, C–G; N and whatever else is
+    no base stays.
+    """
     values = ragged.values
     one, other = (np.arange(256).astype(np.uint8) for _ in range(2))
     for a, b in zip("Uu", "Tt", strict=True):
@@ -286,7 +316,11 @@ def strands(ragged: Ragged) -> tuple[Ragged, Ragged]:
         other[ord(a) + 1] = ord(b) + 1
 
     def mapped(table: Any, given: Any) -> Any:
-        return table[given] if given.dtype == np.uint8 else np.where((given >= 0) & (given < 256), table[given & 255], given)
+        return (
+            table[given]
+            if given.dtype == np.uint8
+            else np.where((given >= 0) & (given < 256), table[given & 255], given)
+        )
 
     dna = mapped(one, values)
     ends = np.repeat(ragged.offsets[1:] + ragged.offsets[:-1] - 1, ragged.lengths)
@@ -301,7 +335,8 @@ def strands(ragged: Ragged) -> tuple[Ragged, Ragged]:
 
 @dataclass(frozen=True)
 class Series(Domain):
-    """Time series of different lengths: 1-D arrays, or 2-D arrays of time × channels; or sequences of symbols, as ``Sequences`` takes them.
+    """Time series of different lengths: 1-D arrays, or 2-D arrays of time × channels; or sequences of symbols, as
+    ``Sequences`` takes them.
 
     The internal form is a ``Ragged`` of frames (float64, total length × channels), or of codes.
     """
@@ -319,7 +354,9 @@ class Series(Domain):
             other = next((i for i, found in kinds.items() if found != kind), None)
             if other is not None:
                 what = ("of letters", "of numbers") if kind else ("of numbers", "of letters")
-                raise DataError(f"Item {other} of the series is {what[1]}, item {first} {what[0]}; all must be of one kind.")
+                raise DataError(
+                    f"Item {other} of the series is {what[1]}, item {first} {what[0]}; all must be of one kind."
+                )
             return Sequences().check(items)
         frames = [_frames(i, item) for i, item in enumerate(items)]
         widths = {f.shape[1] for f in frames if len(f)}
@@ -327,7 +364,8 @@ class Series(Domain):
             first = next(i for i, f in enumerate(frames) if len(f))
             i = next(i for i, f in enumerate(frames) if len(f) and f.shape[1] != frames[first].shape[1])
             raise DataError(
-                f"Item {i} of the series has {frames[i].shape[1]} channels, item {first} has {frames[first].shape[1]}; all must have the same."
+                f"Item {i} of the series has {frames[i].shape[1]} channels, item {first} has {frames[first].shape[1]};"
+                " all must have the same."
             )
         width = widths.pop() if widths else 1
         frames = [f if len(f) else np.empty((0, width)) for f in frames]

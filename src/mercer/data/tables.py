@@ -31,18 +31,28 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
 def in_order_of(X: Any, Y: Any) -> Any:
     """X with its columns in the order of Y's, where both are data frames of the same columns; else X as it is."""
     mine, theirs = (as_frame(t) if hasattr(t, "columns") else None for t in (X, Y))
-    if mine is None or theirs is None or mine.columns == theirs.columns or sorted(map(str, mine.columns)) != sorted(map(str, theirs.columns)):
+    if (
+        mine is None
+        or theirs is None
+        or mine.columns == theirs.columns
+        or sorted(map(str, mine.columns)) != sorted(map(str, theirs.columns))
+    ):
         return X
     return mine.select(theirs.columns).to_native()
 
 
 def select(X: Any, columns: Any) -> Any:
-    """The named (data frame) or numbered (array) columns of a table; one column given alone comes as a column, unless it is of numbers."""
+    """The named (data frame) or numbered (array) columns of a table; one column given alone comes as a column, unless
+    it is of numbers.
+    """
     frame = as_frame(X)
     many = isinstance(columns, list | tuple | np.ndarray)
     if frame is not None:
         names = list(columns) if many else [columns]
-        names = [frame.columns[c] if isinstance(c, int | np.integer) and -len(frame.columns) <= c < len(frame.columns) else c for c in names]
+        names = [
+            frame.columns[c] if isinstance(c, int | np.integer) and -len(frame.columns) <= c < len(frame.columns) else c
+            for c in names
+        ]
         for name in names:
             if name not in frame.columns:
                 raise DataError(f"There is no column {name!r} in the table; its columns are {_listing(frame.columns)}.")
@@ -50,10 +60,15 @@ def select(X: Any, columns: Any) -> Any:
     if not hasattr(X, "shape"):
         X = np.asarray(X, dtype=object)
     if len(X.shape) != 2:
-        raise DataError(f"Columns {columns!r} were asked of an object of shape {tuple(X.shape)}; give a data frame or a 2-D array.")
+        raise DataError(
+            f"Columns {columns!r} were asked of an object of shape {tuple(X.shape)}; give a data frame or a 2-D array."
+        )
     for c in columns if many else [columns]:
         if not isinstance(c, int | np.integer) or not -X.shape[1] <= c < X.shape[1]:
-            raise DataError(f"There is no column {c!r} in an array of {X.shape[1]} columns; use 0…{X.shape[1] - 1}, or a data frame for names.")
+            raise DataError(
+                f"There is no column {c!r} in an array of {X.shape[1]} columns; use 0…{X.shape[1] - 1}, or a data frame"
+                " for names."
+            )
     if sparse.issparse(X):
         X = X.tocsr()
     numbers = sparse.issparse(X) or arrays.numpy_dtype(X).kind in "fiub"

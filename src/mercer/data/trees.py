@@ -21,8 +21,10 @@ _TOKEN = re.compile(r"[()]|[^\s()]+")
 
 @dataclass(frozen=True, eq=False)
 class PackedTrees:
-    """The nodes of tree i, children before parents, are ``offsets[i]`` … ``offsets[i + 1]``; node v has a code of its label and its children's
-    (``productions[v]``, 0 for a leaf) and the children ``children[starts[v]:starts[v + 1]]``, numbered within the tree."""
+    """The nodes of tree i, children before parents, are ``offsets[i]`` … ``offsets[i + 1]``; node v has a code of its
+    label and its children's (``productions[v]``, 0 for a leaf) and the children ``children[starts[v]:starts[v + 1]]``,
+    numbered within the tree.
+    """
 
     offsets: Any
     productions: Any
@@ -40,8 +42,10 @@ class PackedTrees:
 
 @dataclass(frozen=True)
 class Trees(Domain):
-    """Trees as nested tuples or lists (label, child, …), a bare label for a leaf; as text in brackets, (S (NP John) (VP (V sees))); or as objects
-    with ``label()`` that are lists of their children (nltk). The internal form is ``PackedTrees``."""
+    """Trees as nested tuples or lists (label, child, …), a bare label for a leaf; as text in brackets, (S (NP John) (VP
+    (V sees))); or as objects with ``label()`` that are lists of their children (nltk). The internal form is
+    ``PackedTrees``.
+    """
 
     def check(self, X: Any) -> Rep:
         if isinstance(X, PackedTrees):
@@ -65,11 +69,17 @@ class Trees(Domain):
                 productions.append(production)
                 widths.append(len(kids))
                 children += kids
-        return PackedTrees(offsets_of(counts), np.array(productions, np.uint64), offsets_of(widths), np.array(children, np.int64))
+        return PackedTrees(
+            offsets_of(counts), np.array(productions, np.uint64), offsets_of(widths), np.array(children, np.int64)
+        )
 
     def kept(self, X: Any) -> Any:
         """Trees of other libraries as nested lists."""
-        return [_nested(item) if callable(getattr(item, "label", None)) else item for item in X] if isinstance(X, list) else X
+        return (
+            [_nested(item) if callable(getattr(item, "label", None)) else item for item in X]
+            if isinstance(X, list)
+            else X
+        )
 
 
 def _nested(tree: Any) -> Any:
@@ -82,11 +92,15 @@ def _code(i: int, label: Any, known: dict[Any, int]) -> int:
             known[label] = label_code(label)
         return known[label]
     except TypeError:
-        raise DataError(f"Tree {i}: a label must be a string, a number or a tuple of them, got {type(label).__name__}.") from None
+        raise DataError(
+            f"Tree {i}: a label must be a string, a number or a tuple of them, got {type(label).__name__}."
+        ) from None
 
 
 def _nodes(i: int, item: Any) -> list[tuple[Any, list[int]]]:
-    """(label, numbers of the children) of each node, children before parents; without recursion, for trees can be deep."""
+    """(label, numbers of the children) of each node, children before parents; without recursion, for trees can be
+    deep.
+    """
     if is_missing(item):
         raise DataError(f"Tree {i} is missing ({item}); drop it.")
     root = _read(i, item) if isinstance(item, str) else item

@@ -20,7 +20,8 @@ _CURE = "Drop or fill it, or say what it means with kernel.imputed()."
 
 @dataclass(frozen=True)
 class Vectors(Domain):
-    """Rows of numbers: NumPy, SciPy sparse (kept as CSR), pandas or polars, torch. float32 stays float32, the rest is float64.
+    """Rows of numbers: NumPy, SciPy sparse (kept as CSR), pandas or polars, torch. float32 stays float32, the rest is
+    float64.
 
     minimum, below
         If given, entries must satisfy minimum ≤ x < below.
@@ -49,7 +50,10 @@ class Vectors(Domain):
                 X = arrays.astype(X, np.float32 if X.is_floating_point() else np.float64)
         elif X.dtype not in (np.float32, np.float64):
             if X.dtype.kind == "c":
-                raise DataError("The data is complex; kernels here take real numbers: use abs, angle, or real and imaginary columns.")
+                raise DataError(
+                    "The data is complex; kernels here take real numbers: use abs, angle, or real and imaginary"
+                    " columns."
+                )
             X = X.astype(np.float32 if X.dtype == np.float16 else np.float64)
         if len(X.shape) != 2:
             raise DataError(
@@ -59,7 +63,10 @@ class Vectors(Domain):
         if X.shape[1] == 0:
             raise DataError(f"The data has {X.shape[0]} rows but no columns; there is nothing to compare.")
         if self.columns is not None and X.shape[1] != self.columns:
-            raise DataError(f"This kernel is defined on {self.columns} column(s), the data has {X.shape[1]}; choose with kernel.on([column]).")
+            raise DataError(
+                f"This kernel is defined on {self.columns} column(s), the data has {X.shape[1]}; choose with"
+                " kernel.on([column])."
+            )
         if sparse.issparse(X):
             X = X.tocsr()
         self._check_values(X, names)
@@ -91,8 +98,9 @@ class Vectors(Domain):
         return X
 
     def check_finite(self, X: Any, names: Sequence[Any] | None = None, cure: str = _CURE) -> None:
-        """Raise where an entry is infinite, or missing (``cure`` says what to do then) and must not be; one cheap pass, and the entry is looked for
-        only when there is one."""
+        """Raise where an entry is infinite, or missing (``cure`` says what to do then) and must not be; one cheap pass,
+        and the entry is looked for only when there is one.
+        """
         values = X.data if sparse.issparse(X) else X
         if values.shape[0] == 0 or arrays.all_finite(values):
             return
@@ -114,14 +122,15 @@ class Vectors(Domain):
         if self.minimum is not None and bool((values < self.minimum).any()):
             row, column, found = _locate(X, values < self.minimum)
             raise DataError(
-                f"Row {row}, column {_column(column, names)} is {found:g}; this kernel needs entries of at least {self.minimum:g}. "
-                "Shift or clip the data, or choose a kernel that allows any sign (Gaussian, Laplacian)."
+                f"Row {row}, column {_column(column, names)} is {found:g}; this kernel needs entries of at least"
+                f" {self.minimum:g}. Shift or clip the data, or choose a kernel that allows any sign (Gaussian,"
+                " Laplacian)."
             )
         if self.below is not None and bool((values >= self.below).any()):
             row, column, found = _locate(X, values >= self.below)
             raise DataError(
-                f"Row {row}, column {_column(column, names)} is {found:g}; this kernel needs entries below {self.below:g}, "
-                "where it diverges. Rescale the data."
+                f"Row {row}, column {_column(column, names)} is {found:g}; this kernel needs entries below"
+                f" {self.below:g}, where it diverges. Rescale the data."
             )
 
 
@@ -136,7 +145,9 @@ def check_same_width(A: Any, B: Any) -> None:
     """Refuse to compare vectors of different lengths."""
     a, b = (x.shape[1] if len(getattr(x, "shape", ())) == 2 else None for x in (A, B))
     if a is not None and b is not None and a != b:
-        raise DataError(f"X has {a} columns and Y has {b}; both must have the columns the kernel was made for, in the same order.")
+        raise DataError(
+            f"X has {a} columns and Y has {b}; both must have the columns the kernel was made for, in the same order."
+        )
 
 
 def _is_row_of_numbers(x: Any) -> bool:
@@ -144,7 +155,9 @@ def _is_row_of_numbers(x: Any) -> bool:
 
 
 def _locate(X: Any, bad: Any) -> tuple[int, int, float]:
-    """Row, column and value of the first offending entry; ``bad`` is over X, or over the stored entries of a CSR matrix."""
+    """Row, column and value of the first offending entry; ``bad`` is over X, or over the stored entries of a CSR
+    matrix.
+    """
     if sparse.issparse(X):
         k = int(np.argmax(bad))
         return int(np.searchsorted(X.indptr, k, side="right") - 1), int(X.indices[k]), float(X.data[k])
@@ -165,6 +178,7 @@ def _to_float(X: Any) -> Any:
             out[row, column] = np.nan if value is None else float(value)
         except (TypeError, ValueError):
             raise DataError(
-                f"Row {row}, column {column} is {value!r}, not a number. Encode it, or compare that column with Categorical().on({column})."
+                f"Row {row}, column {column} is {value!r}, not a number. Encode it, or compare that column with"
+                f" Categorical().on({column})."
             ) from None
     return out

@@ -1,4 +1,6 @@
-"""Tiles of |a ∩ b| for sets packed into bits: ands and counts of bits, a word of 64 at a time, vectors of words where the machine has them."""
+"""Tiles of |a ∩ b| for sets packed into bits: ands and counts of bits, a word of 64 at a time, vectors of words where
+the machine has them.
+"""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""A formula of one inner product fused into one pass: packed panels, the reduction and the rest of the formula in registers.
+"""A formula of one inner product fused into one pass: packed panels, the reduction and the rest of the formula in
+registers.
 
-For formulas whose only reductions are ⟨a, b⟩ and ‖a − b‖² of the same dense items, a tile is filled by a micro-kernel: a few rows times a
-few vectors of columns are accumulated in registers over the columns of the data, the recorded formula is applied to them there, and the
-values are stored once. Nothing goes through memory twice, so a Gaussian value costs about what its inner product alone costs a BLAS.
+For formulas whose only reductions are ⟨a, b⟩ and ‖a − b‖² of the same dense items, a tile is filled by a micro-kernel:
+a few rows times a few vectors of columns are accumulated in registers over the columns of the data, the recorded
+formula is applied to them there, and the values are stored once. Nothing goes through memory twice, so a Gaussian value
+costs about what its inner product alone costs a BLAS.
 
-The code is generated as text around an ``@intrinsic`` and kept in the user's cache, so that Numba caches what it compiled. Numbers in a
-formula are arguments of the code: a new γ compiles nothing.
+The code is generated as text around an ``@intrinsic`` and kept in the user's cache, so that Numba caches what it
+compiled. Numbers in a formula are arguments of the code: a new γ compiles nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from mercer.engine.reductions import TINY, DotBlock, SqDistBlock
 from mercer.runtime import compiling, threads
 
 ROWS = 4  # rows of a micro-tile; times VECTORS registers of columns
-_WIDEST = 128  # columns of data; beyond, the inner products are a BLAS product, and the rest of the formula follows in registers
+# columns of data; beyond, the inner products are a BLAS product, and the rest of the formula follows in registers
+_WIDEST = 128
 _STRIP = 64  # rows of a symmetric matrix that are computed together: a multiple of ROWS and of the width of a panel
 _WORTH_COMPILING = 2**20  # values; fewer are there before a compiler has started
 _LOWERED = {
@@ -50,21 +53,32 @@ Spec = tuple[Any, ...]
 
 
 def vectors() -> int:
-    """Registers of columns in a micro-tile: 4 × 4 accumulators where there are 32 registers, 4 × 2 where there are 16."""
+    """Registers of columns in a micro-tile: 4 × 4 accumulators where there are 32 registers, 4 × 2 where there are
+    16.
+    """
     from mercer.native.vector import register_bytes
 
     return 4 if register_bytes() == 64 else 2
 
 
 def fusible(
-    operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], shape: tuple[int, int], budget: int, compiled: bool = False
+    operands: dict[Node, Any],
+    steps: list[Node],
+    values: dict[Node, Any],
+    shape: tuple[int, int],
+    budget: int,
+    compiled: bool = False,
 ) -> bool:
-    """Whether a formula is a function of inner products and squared distances of one pair of dense arrays, and large enough, or ``compiled``
-    code is wanted however small it is.
+    """Whether a formula is a function of inner products and squared distances of one pair of dense arrays, and large
+    enough, or ``compiled`` code is wanted however small it is.
 
     The items are copied twice on each side (centred, and as given), which must fit the budget.
     """
-    if (shape[0] * shape[1] < _WORTH_COMPILING and not compiled) or not operands or any(n.op not in _LOWERED for n in steps):
+    if (
+        (shape[0] * shape[1] < _WORTH_COMPILING and not compiled)
+        or not operands
+        or any(n.op not in _LOWERED for n in steps)
+    ):
         return False
     if any(getattr(values.get(a), "dtype", np.dtype(float)).kind in "iu" for n in steps for a in n.args):
         return False  # codes of categories: a float could not hold them
@@ -75,7 +89,11 @@ def fusible(
         len(leaves) == 1
         and len(set(kinds)) == len(kinds)  # at most one of each: a second metric would need a second sum
         and all(isinstance(o, DotBlock | SqDistBlock) and o.dense and o.whole for o in operands.values())
-        and ("dot" not in kinds or len(kinds) == 1 or all(o.inverse is None for o in operands.values() if isinstance(o, SqDistBlock)))
+        and (
+            "dot" not in kinds
+            or len(kinds) == 1
+            or all(o.inverse is None for o in operands.values() if isinstance(o, SqDistBlock))
+        )
         and 2 * sum(shape) * first.A.shape[1] * first.dtype.itemsize <= budget
     )
 
@@ -85,9 +103,13 @@ def is_wide(operands: dict[Node, Any]) -> bool:
 
 
 class FusedTile:
-    """Fills tiles of one formula, or sums them with weights as they pass; made for a pair of item sets, remade for parts of them."""
+    """Fills tiles of one formula, or sums them with weights as they pass; made for a pair of item sets, remade for
+    parts of them.
+    """
 
-    def __init__(self, operands: dict[Node, Any], steps: list[Node], result: Node, values: dict[Node, Any], dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self, operands: dict[Node, Any], steps: list[Node], result: Node, values: dict[Node, Any], dtype: np.dtype[Any]
+    ) -> None:
         self.dtype = dtype
         metric = next((o for o in operands.values() if isinstance(o, SqDistBlock)), None)
         self.spec, inputs = specify(operands, steps, result)
@@ -106,7 +128,8 @@ class FusedTile:
             items = metric.centred(x) if centred and metric is not None else x.astype(dtype, copy=False)
             if metric is None:
                 return items, None, np.zeros(len(items), dtype)
-            # differences are taken on the data as given; in another precision than the data's, on the centred data, which loses less
+            # differences are taken on the data as given; in another precision than the data's, on the centred data,
+            # which loses less
             raw = x if as_given else items if centred else metric.centred(x)
             return items, raw, np.einsum("ij,ij->i", items, items)
 
@@ -127,11 +150,17 @@ class FusedTile:
     def strip(self, rows: slice) -> FusedTile:
         """The same for some of the rows, prepared for this once."""
         other = copy(self)
-        other._left = self._left.part(rows) if self._left is not None else _Rows(*self.prepare(self.source[rows]), [x[rows] for x in self.rows])
+        other._left = (
+            self._left.part(rows)
+            if self._left is not None
+            else _Rows(*self.prepare(self.source[rows]), [x[rows] for x in self.rows])
+        )
         return other
 
     def fill(self, rows: slice, cols: slice, buffer: Array) -> Array:
-        """The tile rows × cols, in ``buffer``, which holds ``room(…)`` values; rows start at a multiple of ROWS, columns of the packed width."""
+        """The tile rows × cols, in ``buffer``, which holds ``room(…)`` values; rows start at a multiple of ROWS,
+        columns of the packed width.
+        """
         r, c = rows.stop - rows.start, cols.stop - cols.start
         height, width = _up(r, ROWS), _up(c, self.width)
         out = buffer[: height * width].reshape(height, width)
@@ -141,7 +170,9 @@ class FusedTile:
         return out[:r, :c]
 
     def symmetric(self, diagonal: Array, out: Array, workers: int) -> bool:
-        """The whole of a symmetric matrix of moderate size in one call for each thread, half of it computed; whether all of it is finite."""
+        """The whole of a symmetric matrix of moderate size in one call for each thread, half of it computed; whether
+        all of it is finite.
+        """
         ldo, turn, found = out.strides[0] // out.itemsize, np.zeros(1, np.int64), []
         flat = np.lib.stride_tricks.as_strided(out, ((len(out) - 1) * ldo + len(out),), (out.itemsize,))
         aligned = not any(x % (self.lanes * out.itemsize) for x in (out.ctypes.data, out.strides[0]))
@@ -150,7 +181,25 @@ class FusedTile:
 
         def task(_: int) -> None:
             strip = np.empty(_STRIP * len(self.right.items) * self.width, self.dtype)
-            found.append(loop(*sides, self.scale, self.scalars, _SYMMETRIC, strip, 0, 0, 0, 0, *sums, diagonal, flat, ldo, aligned, turn))
+            found.append(
+                loop(
+                    *sides,
+                    self.scale,
+                    self.scalars,
+                    _SYMMETRIC,
+                    strip,
+                    0,
+                    0,
+                    0,
+                    0,
+                    *sums,
+                    diagonal,
+                    flat,
+                    ldo,
+                    aligned,
+                    turn,
+                )
+            )
 
         busy = min(workers, -(-len(out) // (8 * _STRIP)))  # a few strips are there before another thread is awake
         threads.run_tasks(task, range(busy), workers, blas=False)
@@ -162,15 +211,31 @@ class FusedTile:
         out[: len(v)] = v
         return out
 
-    def sum(self, rows: slice, cols: slice, of_cols: Array, row_sums: Array, of_rows: Array | None = None, col_sums: Array | None = None) -> None:
+    def sum(
+        self,
+        rows: slice,
+        cols: slice,
+        of_cols: Array,
+        row_sums: Array,
+        of_rows: Array | None = None,
+        col_sums: Array | None = None,
+    ) -> None:
         """row_sums += K v for the tile rows × cols, and col_sums += K^T u where u is given; the tile is not stored.
 
-        ``of_cols`` and ``of_rows`` are the padded v and u. Sums within the tile run in registers, sums of tiles in float64.
+        ``of_cols`` and ``of_rows`` are the padded v and u. Sums within the tile run in registers, sums of tiles in
+        float64.
         """
         both = of_rows is not None and col_sums is not None
         height, width = _up(rows.stop - rows.start, ROWS), _up(cols.stop - cols.start, self.width)
         u, found = (of_rows, col_sums) if both else (of_cols, np.zeros(0))
-        sums = (of_cols, u, np.zeros(height * self.lanes, self.dtype), np.zeros(width if both else 1, self.dtype), row_sums, found)
+        sums = (
+            of_cols,
+            u,
+            np.zeros(height * self.lanes, self.dtype),
+            np.zeros(width if both else 1, self.dtype),
+            row_sums,
+            found,
+        )
         tile = self.scalars
         if self.wide:
             tile = np.empty((height, width), self.dtype)
@@ -182,7 +247,11 @@ class FusedTile:
         first = cols.start // self.width
         panels = self.right.items[first : first + out.shape[1] // self.width]
         for k, panel in enumerate(panels):
-            np.matmul(self.left.items[rows.start : rows.start + len(out)], panel, out=out[:, k * self.width : (k + 1) * self.width])
+            np.matmul(
+                self.left.items[rows.start : rows.start + len(out)],
+                panel,
+                out=out[:, k * self.width : (k + 1) * self.width],
+            )
 
     def _run(self, sink: int, rows: slice, cols: slice, tile: Array, width: int, sums: tuple[Any, ...]) -> None:
         loop = _compiled(self.spec, self.dtype.name, vectors(), self.wide)
@@ -215,7 +284,9 @@ def _whole(chosen: Any) -> bool:
 
 
 class _Rows:
-    """The left items one after the other; the last micro-tile is filled up with the last item, so that what is computed for it is finite."""
+    """The left items one after the other; the last micro-tile is filled up with the last item, so that what is computed
+    for it is finite.
+    """
 
     def __init__(self, items: Array, raw: Array | None, norms: Array, inputs: list[Array]) -> None:
         """``raw``: the items that differences are taken of."""
@@ -237,8 +308,9 @@ class _Rows:
 
 
 class _Panels:
-    """The right items in panels, column by column of the data, so that the micro-kernel reads straight on; the last panel is filled up
-    with the last item."""
+    """The right items in panels, column by column of the data, so that the micro-kernel reads straight on; the last
+    panel is filled up with the last item.
+    """
 
     def __init__(self, items: Array, raw: Array | None, norms: Array, inputs: list[Array], width: int) -> None:
         self.count = len(items)
@@ -288,7 +360,9 @@ def _packed(x: Array, width: int) -> Array:
 
 
 def specify(operands: dict[Node, Any], steps: list[Node], result: Node) -> tuple[Spec, dict[str, list[Node]]]:
-    """The formula as nested tuples, with what changes from call to call (scalars, vectors) by number; and what those are."""
+    """The formula as nested tuples, with what changes from call to call (scalars, vectors) by number; and what those
+    are.
+    """
     inputs: dict[str, list[Node]] = {"scalar": [], "row": [], "col": []}
     position: dict[Node, int] = {}
     program: list[Any] = []
@@ -311,14 +385,31 @@ def specify(operands: dict[Node, Any], steps: list[Node], result: Node) -> tuple
 
 
 # What the micro-kernel is given: arrays, whole numbers (offsets, strides, positions, the sink), and the bound ``near``.
-_ARRAYS = ("A", "raw_A", "na", "rows", "B", "raw_B", "nb", "cols", "scale", "scalars", "tile", "v", "u", "row_sums", "col_sums")
+_ARRAYS = (
+    "A",
+    "raw_A",
+    "na",
+    "rows",
+    "B",
+    "raw_B",
+    "nb",
+    "cols",
+    "scale",
+    "scalars",
+    "tile",
+    "v",
+    "u",
+    "row_sums",
+    "col_sums",
+)
 _NUMBERS = ("a", "b", "raw_a", "raw_b", "d", "ldr", "ldc", "o", "ldt", "i", "j", "s", "c", "sink")
 _ARGUMENTS = ", ".join((*_ARRAYS, *_NUMBERS, "near"))
-# What becomes of a tile: it is stored, or summed with weights over its columns, or over both; or it is a strip of a whole symmetric matrix.
+# What becomes of a tile: it is stored, or summed with weights over its columns, or over both; or it is a strip of a
+# whole symmetric matrix.
 _STORED, _ROW_SUMS, _BOTH_SUMS, _SYMMETRIC = range(4)
 
-# One function with the micro-kernel in it once, whatever the sink: compiling the micro-kernel is what takes the time, and one branch for hundreds of
-# values costs nothing.
+# One function with the micro-kernel in it once, whatever the sink: compiling the micro-kernel is what takes the time,
+# and one branch for hundreds of values costs nothing.
 _MODULE = """
 # written by {writer}
 from numba.extending import intrinsic
@@ -378,12 +469,15 @@ def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars,
 
 @cache
 def _writer() -> str:
-    """A digest of the code that writes micro-kernels, and of what is compiled into their loop: what an earlier version wrote must not be found in
-    the cache."""
+    """A digest of the code that writes micro-kernels, and of what is compiled into their loop: what an earlier version
+    wrote must not be found in the cache.
+    """
     from mercer.engine import mirror
     from mercer.native import vector
 
-    return hashlib.sha256("".join(map(inspect.getsource, (vector, mirror, sys.modules[__name__]))).encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        "".join(map(inspect.getsource, (vector, mirror, sys.modules[__name__]))).encode()
+    ).hexdigest()[:16]
 
 
 @cache
@@ -407,7 +501,9 @@ def _compiled(spec: Spec, dtype: str, count: int, loaded: bool) -> Any:
         writer=_writer(),
     )
     tile = np.ones(ROWS * width, dtype)
-    return compiling.jit_source("loop", text, *left, *right, one, one, _STORED, tile, width, 0, ROWS, 0, *_no_sums(one), *_no_matrix(one))
+    return compiling.jit_source(
+        "loop", text, *left, *right, one, one, _STORED, tile, width, 0, ROWS, 0, *_no_sums(one), *_no_matrix(one)
+    )
 
 
 def _no_sums(none: Array) -> tuple[Any, ...]:
@@ -516,7 +612,9 @@ class _Emitter:
                 total = self.v.fma(values[r, q], weights[r], total)
             self.v.store(total, place)
 
-    def _accumulate(self, left: str, a: str, right: str, b: str, step: Any, *, scaled: bool = False) -> dict[tuple[int, int], Any]:
+    def _accumulate(
+        self, left: str, a: str, right: str, b: str, step: Any, *, scaled: bool = False
+    ) -> dict[tuple[int, int], Any]:
         """step(x, y, total) over the columns of the data, in registers, for each row and each vector of columns."""
         from numba.core import cgutils
 
@@ -538,7 +636,9 @@ class _Emitter:
         return {key: self.b.load(total) for key, total in totals.items()}
 
     def _distances(self, grid: list[tuple[int, int]], dots: dict[tuple[int, int], Any]) -> dict[tuple[int, int], Any]:
-        """‖a‖² + ‖b‖² − 2⟨a, b⟩; where one of the micro-tile is small against the norms, all of it again as Σ(a − b)²."""
+        """‖a‖² + ‖b‖² − 2⟨a, b⟩; where one of the micro-tile is small against the norms, all of it again as Σ(a −
+        b)².
+        """
         from numba.core import cgutils
 
         left = [self.v.splat(self.b.load(self._at("na", self.g["i"], self._int(r)))) for r in range(ROWS)]
@@ -592,7 +692,9 @@ class _Emitter:
         return None
 
     def _input(self, kind: str, index: int, place: int) -> Any:
-        """A scalar, or what belongs to a row or a register of columns; loaded once a micro-tile, before anything is stored."""
+        """A scalar, or what belongs to a row or a register of columns; loaded once a micro-tile, before anything is
+        stored.
+        """
         key = (kind, index, place)
         if key not in self.inputs:
             if kind == "scalar":

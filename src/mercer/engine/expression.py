@@ -1,11 +1,11 @@
 """A kernel's formula as a value.
 
-A kernel's ``_block(A, B)`` is called once with symbols in place of data; the arithmetic it does is recorded as a small graph of
-``Node``. The graph is what gets computed (``tiles``), and what gets differentiated (``log_derivative``): no formula, and no
-derivative of one, is written a second time.
+A kernel's ``_block(A, B)`` is called once with symbols in place of data; the arithmetic it does is recorded as a small
+graph of ``Node``. The graph is what gets computed (``tiles``), and what gets differentiated (``log_derivative``): no
+formula, and no derivative of one, is written a second time.
 
-A node belongs to one of four kinds, by what it depends on: nothing ("scalar"), the left items ("row"), the right items ("col"),
-or pairs ("tile").
+A node belongs to one of four kinds, by what it depends on: nothing ("scalar"), the left items ("row"), the right items
+("col"), or pairs ("tile").
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from mercer.runtime.threads import cached_property
 
 Kind = str
 _UNARY = {
-    "negative", "absolute", "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
+    "negative", "absolute", "sqrt", "exp", "expm1", "log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
+    "sinh", "cosh", "tanh",
 }  # fmt: skip
 _BINARY = {"add", "subtract", "multiply", "divide", "power", "minimum", "maximum", "equal", "greater"}
 ELEMENTWISE = _UNARY | _BINARY | {"where", "apply"}
@@ -66,7 +67,11 @@ class Node:
             return _reduction(name, *args)
         if name == "opaque":
             function, items = args
-            return Node("opaque" if len(items) == 2 else "items", data=Opaque(function, *items), kind="tile" if len(items) == 2 else self.kind)
+            return Node(
+                "opaque" if len(items) == 2 else "items",
+                data=Opaque(function, *items),
+                kind="tile" if len(items) == 2 else self.kind,
+            )
         if name == "sqnorm":
             return Node("sqnorm", (self,), kind=self.kind)
         if name == "fold_self":
@@ -211,7 +216,9 @@ class Opaque:
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """Σ_j w_j formula(·, r_j) over reference items r_j, whose leaves are ``reference``; ``known`` is its own mean, if known."""
+    """Σ_j w_j formula(·, r_j) over reference items r_j, whose leaves are ``reference``; ``known`` is its own mean, if
+    known.
+    """
 
     formula: Node
     reference: list[Any]
@@ -219,7 +226,9 @@ class Embedding:
     known: float | None = None
 
     @classmethod
-    def of(cls, block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float | None = None) -> Embedding:
+    def of(
+        cls, block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float | None = None
+    ) -> Embedding:
         right, found = symbolic(reference, "col")
         return cls(trace(block, _on_side(A, "row"), right), found, weights, known)
 
@@ -258,7 +267,8 @@ def symbolic(rep: Any, side: Kind) -> tuple[Any, list[Any]]:
     return _symbol(rep, side, found), found
 
 
-def _symbol(part: Any, side: Kind, found: list[Any]) -> Any:  # no function inside another that calls itself: such a cycle would keep the data alive
+# no function inside another that calls itself: such a cycle would keep the data alive
+def _symbol(part: Any, side: Kind, found: list[Any]) -> Any:
     if isinstance(part, tuple):
         return tuple(_symbol(p, side, found) for p in part)
     index = next((i for i, x in enumerate(found) if x is part), len(found))
@@ -322,7 +332,9 @@ def _fold(function: Callable[..., tuple[Any, ...]], start: tuple[float, ...]) ->
     state = tuple(fold_variable(f"s{i}") for i in range(len(start)))
     steps = tuple(as_node(s) for s in function(state, fold_variable("x"), fold_variable("z")))
     if any(n.op == "parameter" for s in steps for n in walk(s)):
-        raise ValueError("A kernel's parameters enter its formula in _profile (or the data in _prepare), not in _term or _step.")
+        raise ValueError(
+            "A kernel's parameters enter its formula in _profile (or the data in _prepare), not in _term or _step."
+        )
     return Fold(start, steps)
 
 
@@ -371,7 +383,11 @@ def transposed(node: Node) -> Node:
 
 
 def _substitute(node: Node, table: dict[Node, Node]) -> Node:
-    return table[node] if node in table else Node(node.op, tuple(_substitute(a, table) for a in node.args), node.data, node.kind)
+    return (
+        table[node]
+        if node in table
+        else Node(node.op, tuple(_substitute(a, table) for a in node.args), node.data, node.kind)
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -397,7 +413,8 @@ def _rule(n: Node, d: tuple[Node, ...], name: str) -> Node:
     if n.op in ("mean", "grand_mean"):
         inner = log_derivative(n.data.formula, name)
         return _ZERO if inner == _ZERO else Node(n.op, n.args, n.data.replace(inner), n.kind)
-    if all(x == _ZERO for x in d) or n.op in ("greater", "equal"):  # a constant, data, a reduction without parameters, a condition
+    # a constant, data, a reduction without parameters, a condition
+    if all(x == _ZERO for x in d) or n.op in ("greater", "equal"):
         return _ZERO
     args = n.args
     match n.op:

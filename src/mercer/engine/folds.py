@@ -1,7 +1,8 @@
 """A fold over columns as a compiled loop.
 
-NumPy would write every step of state ← step(state, x_j, z_j) to memory, and broadcasts slowly: about 0.5–1 ns per step. The recorded
-step is written out as a loop over contiguous columns instead, which Numba compiles to vector instructions: 0.07–0.4 ns.
+NumPy would write every step of state ← step(state, x_j, z_j) to memory, and broadcasts slowly: about 0.5–1 ns per step.
+The recorded step is written out as a loop over contiguous columns instead, which Numba compiles to vector instructions:
+0.07–0.4 ns.
 """
 
 from __future__ import annotations
@@ -30,7 +31,21 @@ _TEMPLATE = {
     "sqrt": "np.sqrt({0})",
     **{
         name: f"np.{name}({{0}})"
-        for name in ("exp", "expm1", "log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh")
+        for name in (
+            "exp",
+            "expm1",
+            "log",
+            "log1p",
+            "sin",
+            "cos",
+            "tan",
+            "arcsin",
+            "arccos",
+            "arctan",
+            "sinh",
+            "cosh",
+            "tanh",
+        )
     },
 }
 

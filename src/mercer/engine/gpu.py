@@ -1,15 +1,17 @@
 """A formula as one Triton kernel: reduction, formula and sink in registers of a GPU, nothing stored in between.
 
-One template serves every formula whose reductions (⟨a, b⟩, ‖a − b‖², folds over columns) are of one pair of dense arrays. Two sinks: the
-stored tile, and K V with float64 sums; K^T(KV) is the second applied twice, to the formula and to its transpose. Without Triton, torch
-computes the same tiles step by step.
+One template serves every formula whose reductions (⟨a, b⟩, ‖a − b‖², folds over columns) are of one pair of dense
+arrays. Two sinks: the stored tile, and K V with float64 sums; K^T(KV) is the second applied twice, to the formula and
+to its transpose. Without Triton, torch computes the same tiles step by step.
 
-Inner products of float32 run on the tensor cores in three TF32 parts, which keeps float32's accuracy; ``Compute(dtype="tf32")``
-takes one part, at three digits. Elementary functions of float32 are the GPU's own, good to 2^-22.
+Inner products of float32 run on the tensor cores in three TF32 parts, which keeps float32's accuracy;
+``Compute(dtype="tf32")`` takes one part, at three digits. Elementary functions of float32 are the GPU's own, good to
+2^-22.
 
-‖a − b‖² from norms and inner products loses pairs that are close against their norms. The fast pass keeps one minimum per thread and looks
-at it once in ``_CHUNK`` columns: a chunk with such a pair is marked and left out, and a second pass computes the marked chunks, taking
-differences in the tiles that need them. Data of few columns is subtracted in the first place.
+‖a − b‖² from norms and inner products loses pairs that are close against their norms. The fast pass keeps one minimum
+per thread and looks at it once in ``_CHUNK`` columns: a chunk with such a pair is marked and left out, and a second
+pass computes the marked chunks, taking differences in the tiles that need them. Data of few columns is subtracted in
+the first place.
 """
 
 from __future__ import annotations
@@ -33,21 +35,30 @@ _WIDEST = 256  # columns of data held in registers; beyond, torch's GEMM is as f
 _NARROW = 8  # columns of data up to which differences cost less than products that half the tiles would have to repeat
 _BLOCK = 128  # items are padded to a multiple of the largest tile, so that no load has a mask
 _CHUNK = 2048  # columns of K between two looks at the smallest distance
-_PANEL = 8  # columns of V whose sums fit in registers; plain multiply-adds, since Triton 3.6 was seen to miscompile a second tensor-core product
+# columns of V whose sums fit in registers; plain multiply-adds, since Triton 3.6 was seen to miscompile a second
+# tensor-core product
+_PANEL = 8
 _PROGRAMS = 2**12  # launched at once, where the matrix is large enough: many times what a GPU holds
 _TRIAL = 2**15  # rows and columns on which tile shapes are compared: every multiprocessor busy, in milliseconds
 _LOG2E, _LN2 = "1.4426950408889634", "0.6931471805599453"
 _STEPS = {
     "add": "{0} + {1}", "subtract": "{0} - {1}", "multiply": "{0} * {1}", "divide": "{0} / {1}", "negative": "-({0})",
-    "minimum": "tl.minimum({0}, {1})", "maximum": "tl.maximum({0}, {1})", "absolute": "tl.abs({0})", "sqrt": "tl.sqrt({0})",
-    "exp": "tl.exp({0})", "expm1": "libdevice.expm1({0})", "log": "tl.log({0})", "log1p": "libdevice.log1p({0})", "power": "libdevice.pow({0}, {1})",
-    "sin": "libdevice.sin({0})", "cos": "libdevice.cos({0})", "tan": "libdevice.tan({0})",
-    "arcsin": "libdevice.asin({0})", "arccos": "libdevice.acos({0})", "arctan": "libdevice.atan({0})",
-    "sinh": "libdevice.sinh({0})", "cosh": "libdevice.cosh({0})", "tanh": "libdevice.tanh({0})",
-    "greater": "{0} > {1}", "equal": "{0} == {1}", "where": "tl.where({0}, {1}, {2})",
+    "minimum": "tl.minimum({0}, {1})", "maximum": "tl.maximum({0}, {1})", "absolute": "tl.abs({0})",
+    "sqrt": "tl.sqrt({0})", "exp": "tl.exp({0})", "expm1": "libdevice.expm1({0})", "log": "tl.log({0})",
+    "log1p": "libdevice.log1p({0})", "power": "libdevice.pow({0}, {1})", "sin": "libdevice.sin({0})",
+    "cos": "libdevice.cos({0})", "tan": "libdevice.tan({0})", "arcsin": "libdevice.asin({0})",
+    "arccos": "libdevice.acos({0})", "arctan": "libdevice.atan({0})", "sinh": "libdevice.sinh({0})",
+    "cosh": "libdevice.cosh({0})", "tanh": "libdevice.tanh({0})", "greater": "{0} > {1}", "equal": "{0} == {1}",
+    "where": "tl.where({0}, {1}, {2})",
 }  # fmt: skip
-# float32: the GPU's own functions, which take numbers below 2^-126 for zeros; the library's spend instructions on those alone
-_STEPS32 = _STEPS | {"sqrt": "root({0})", "exp": f"ex2({{0}} * {_LOG2E})", "log": f"lg2({{0}}) * {_LN2}", "divide": "ratio({0}, {1})"}
+# float32: the GPU's own functions, which take numbers below 2^-126 for zeros; the library's spend instructions on those
+# alone
+_STEPS32 = _STEPS | {
+    "sqrt": "root({0})",
+    "exp": f"ex2({{0}} * {_LOG2E})",
+    "log": f"lg2({{0}}) * {_LN2}",
+    "divide": "ratio({0}, {1})",
+}
 
 _MODULE = """
 import triton
@@ -77,13 +88,15 @@ def root(x):
 
 @triton.jit
 def ratio(x, y):
-    return tl.inline_asm_elementwise("div.full.ftz.f32 $0, $1, $2;", "=f,f,f", [x, y], dtype=tl.float32, is_pure=True, pack=1)
+    code = "div.full.ftz.f32 $0, $1, $2;"
+    return tl.inline_asm_elementwise(code, "=f,f,f", [x, y], dtype=tl.float32, is_pure=True, pack=1)
 
 
 @triton.autotune(configs=CONFIGS, key=["D"])
 @triton.jit
 def kernel(A, B, LOW_A, LOW_B, RAW_A, RAW_B, NA, NB, ROWS, COLS, SCALARS, V, OUT, NEAR, n, m, N, M, d, span, stop,
-           D: tl.constexpr, EXACT: tl.constexpr, CHUNK: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, STAGES: tl.constexpr):
+           D: tl.constexpr, EXACT: tl.constexpr, CHUNK: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+           STAGES: tl.constexpr):
     top = tl.program_id(0).to(tl.int64) * BM
     i = tl.arange(0, BM)
     j = tl.arange(0, BN)
@@ -142,7 +155,8 @@ _SQDIST = """
             least = {least}
             if not EXACT:
                 smallest = tl.minimum(smallest, least)
-            elif tl.min(least - {tiny} * na[:, None]) < 0.0:  # some pair is close against its norms: this tile again, from differences
+            # some pair is close against its norms: this tile again, from differences
+            elif tl.min(least - {tiny} * na[:, None]) < 0.0:
                 sqdist = tl.zeros((BM, BN), {type})
                 for q in range(d):
                     x = tl.load(RAW_A + (q.to(tl.int64) * N + top) + i)
@@ -157,8 +171,10 @@ _CLOSE_CHUNK = """
 {leave_out}
 """
 _FOLD = """
-            # a product of nothing: its zeros lie as the tensor cores leave them, in which few loads serve many values and sums stay in a thread
-            nothing = tl.dot(tl.zeros((BM, 16), {type}), tl.zeros((16, BN), {type}), input_precision="{precision}", out_dtype={type})
+            # a product of nothing: its zeros lie as the tensor cores leave them, in which few loads serve many values
+            # and sums stay in a thread
+            left, right = tl.zeros((BM, 16), {type}), tl.zeros((16, BN), {type})
+            nothing = tl.dot(left, right, input_precision="{precision}", out_dtype={type})
 {start}
             for q in tl.range(0, d, loop_unroll_factor=8):
                 x = tl.load(RAW_A + (q.to(tl.int64) * N + top) + i)[:, None]
@@ -177,7 +193,9 @@ def available() -> bool:
         return False
 
 
-def launchable(operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], like: Array, shape: tuple[int, int]) -> bool:
+def launchable(
+    operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], like: Array, shape: tuple[int, int]
+) -> bool:
     """Whether a formula fits the template, on a GPU with Triton, and is large enough to compile for."""
     if not (is_tensor(like) and like.is_cuda and available() and operands) or shape[0] * shape[1] < _WORTH_COMPILING:
         return False
@@ -188,7 +206,13 @@ def launchable(operands: dict[Node, Any], steps: list[Node], values: dict[Node, 
         and kinds in (["dot"], ["sqdist"], ["dot", "sqdist"], ["fold"])
         and all(is_tensor(x) and x.shape[1] <= _WIDEST for x in (blocks[0].A, blocks[0].B))
         and all(n.op in _STEPS for n in steps)
-        and all(n.op in _STEPS or n.op in ("variable", "number") for o in blocks if isinstance(o, FoldBlock) for s in o.fold.steps for n in walk(s))
+        and all(
+            n.op in _STEPS or n.op in ("variable", "number")
+            for o in blocks
+            if isinstance(o, FoldBlock)
+            for s in o.fold.steps
+            for n in walk(s)
+        )
         and (kinds != ["dot", "sqdist"] or all(o.inverse is None for o in blocks if isinstance(o, SqDistBlock)))
         and all(o.whole for o in blocks if isinstance(o, SqDistBlock))
         and not any(getattr(values.get(a), "is_floating_point", lambda: True)() is False for n in steps for a in n.args)
@@ -236,11 +260,14 @@ class Launch:
         highs, lows = zip(*(_split(x) if split else (x, x) for x in (A, B)), strict=True)
         self.items = (*highs, *lows)
         self.rows, self.cols = (_stack([values[n] for n in inputs[kind]], like, dtype) for kind in ("row", "col"))
-        self.scalars = arrays.to_device(np.array([float(values[n]) for n in inputs["scalar"]] or [0.0], self.dtype), str(like.device))
+        self.scalars = arrays.to_device(
+            np.array([float(values[n]) for n in inputs["scalar"]] or [0.0], self.dtype), str(like.device)
+        )
         self.template = (spec, fold, self.dtype.name, len(inputs["row"]), len(inputs["col"]), fast)
 
     def _run(self, V: Array, out: Array, W: int, span: int = 1) -> None:
-        """One launch for W columns of V (for the matrix itself, W = 0), and a second for the chunks that the first left out.
+        """One launch for W columns of V (for the matrix itself, W = 0), and a second for the chunks that the first left
+        out.
 
         A program takes a block of rows and ``span`` columns of K.
         """
@@ -253,8 +280,8 @@ class Launch:
                 return -(-rows // chosen["BM"]), -(-columns // (span if W else chosen["BN"]))
 
             kernel[grid](
-                *self.items, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, near, n, m, N, M, self.d, span, columns,
-                D=self.D, EXACT=exact, CHUNK=_CHUNK, **config,
+                *self.items, *self.raw, *self.norms, self.rows, self.cols, self.scalars, V, out, near, n, m, N, M,
+                self.d, span, columns, D=self.D, EXACT=exact, CHUNK=_CHUNK, **config,
             )  # fmt: skip
 
         exact = self.guarded and not W
@@ -264,7 +291,17 @@ class Launch:
         launch(kernel, N, M, exact)
         if self.guarded and W:
             BM = kernel.best_config.kwargs["BM"]
-            launch(kernel.fn, N, M, True, BM=BM, BN=min(64, 4096 // self.D), STAGES=2, num_warps=max(4, BM // 16), num_stages=2)
+            launch(
+                kernel.fn,
+                N,
+                M,
+                True,
+                BM=BM,
+                BN=min(64, 4096 // self.D),
+                STAGES=2,
+                num_warps=max(4, BM // 16),
+                num_stages=2,
+            )
 
     def store(self, out: Array) -> Array:
         self._run(out, out, 0)
@@ -274,7 +311,8 @@ class Launch:
         V = arrays.astype(arrays.like(V, self.like), self.dtype)
         out = arrays.empty((V.shape[1], self.shape[0]), np.float64, self.like)
         N, M = self.extent
-        span = _CHUNK * max(1, N * M // (_BLOCK * _CHUNK * _PROGRAMS))  # short enough for the last wave of programs to be a small part
+        # short enough for the last wave of programs to be a small part
+        span = _CHUNK * max(1, N * M // (_BLOCK * _CHUNK * _PROGRAMS))
         for k in range(0, V.shape[1], _PANEL):
             v = V[:, k : k + _PANEL].T
             W = 1 << (len(v) - 1).bit_length()
@@ -296,7 +334,9 @@ def _split(x: Array) -> tuple[Array, Array]:
 
 
 def _padded(x: Array) -> Array:
-    """The items, and the last of them again up to a whole block: whatever the formula gives there, it gives for a real pair too."""
+    """The items, and the last of them again up to a whole block: whatever the formula gives there, it gives for a real
+    pair too.
+    """
     rest = -len(x) % _BLOCK
     return arrays.namespace(x).cat([x, x[-1:].expand(rest, *x.shape[1:])]) if rest else x.contiguous()
 
@@ -304,7 +344,11 @@ def _padded(x: Array) -> Array:
 def _stack(vectors: list[Array], like: Array, dtype: Any) -> Array:
     if not vectors:
         return like
-    return arrays.namespace(like).stack([_padded(arrays.to_device(v, str(like.device), dtype)) for v in vectors]).contiguous()
+    return (
+        arrays.namespace(like)
+        .stack([_padded(arrays.to_device(v, str(like.device), dtype)) for v in vectors])
+        .contiguous()
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -316,13 +360,17 @@ _SQUARES = Fold((0.0,), (fold_variable("s0") + _DIFFERENCE * _DIFFERENCE,))
 
 
 @cache
-def _compiled(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int, W: int, large: bool) -> Any:
+def _compiled(
+    spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int, W: int, large: bool
+) -> Any:
     """The kernel, with tile shapes chosen among the ``large`` matrices or among the small ones."""
     return compiling.module_from_source("triton", source(spec, fold, dtype, rows, cols, fast, D, W)).kernel
 
 
 def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast: bool, D: int, W: int) -> str:
-    """The Triton kernel as text. A ``fold`` is how the reduction is computed, whatever its name in the formula; W = 0 stores the values."""
+    """The Triton kernel as text. A ``fold`` is how the reduction is computed, whatever its name in the formula; W = 0
+    stores the values.
+    """
     kinds, program, result = spec
     type_ = "tl.float32" if dtype == "float32" else "tl.float64"
     precision = "tf32" if dtype == "float32" else "ieee"
@@ -331,11 +379,16 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
     alone = kinds == ("sqdist",)  # then the left items come multiplied by −2, and the product starts from the norms
     read = [reference for _, references in program for reference in references] + [result]
     load_rows = [f"    total{c} = tl.zeros((BM,), tl.float64)" for c in range(W)]
-    load_rows += [f"    s{k} = tl.load(SCALARS + {k})" for k in sorted({index for kind, index in read if kind == "scalar"})]
+    load_rows += [
+        f"    s{k} = tl.load(SCALARS + {k})" for k in sorted({index for kind, index in read if kind == "scalar"})
+    ]
     load_rows += [f"    row{k} = tl.load(ROWS + {k} * N + row)" for k in range(rows)]
     load_cols = [f"            col{k} = tl.load(COLS + {k} * M + first + j)" for k in range(cols)]
     open_chunk = [f"        part{c} = tl.zeros((BM, 8), {type_})" for c in range(W)]
-    sink = [f"            part{c} += {_apart('sum', f'value * tl.load(V + {c} * M + first + j)[None, :]')}" for c in range(W)]
+    sink = [
+        f"            part{c} += {_apart('sum', f'value * tl.load(V + {c} * M + first + j)[None, :]')}"
+        for c in range(W)
+    ]
     close_chunk = [f"        total{c} += tl.sum(part{c}, axis=1).to(tl.float64)" for c in range(W)]
     fill: dict[str, Any] = {"tiny": TINY[dtype], "type": type_, "split": split, "precision": precision, "sums": bool(W)}
     if guarded:
@@ -352,7 +405,9 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
         reduce = _DOT.format(start="na[:, None] + nb[None, :]" if alone else f"tl.zeros((BM, BN), {type_})", **fill)
     if guarded:
         least = _apart("min", f"sqdist - {TINY[dtype]} * nb[None, :]")
-        reduce += _SQDIST.format(distance="dot" if alone else "na[:, None] + nb[None, :] - 2.0 * dot", least=least, **fill)
+        reduce += _SQDIST.format(
+            distance="dot" if alone else "na[:, None] + nb[None, :] - 2.0 * dot", least=least, **fill
+        )
     return _MODULE.format(
         configs=_configs(dtype, fast, fold is not None, D),
         span="span" if W else "BN",
@@ -370,16 +425,28 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
 
 
 def _apart(reduction: str, values: str) -> str:
-    """The values reduced over columns that are equal modulo 8, which the tensor cores leave in one thread: no thread asks another."""
+    """The values reduced over columns that are equal modulo 8, which the tensor cores leave in one thread: no thread
+    asks another.
+    """
     return f"tl.{reduction}(tl.reshape({values}, (BM, BN // 8, 8)), axis=1)"
 
 
 def _configs(dtype: str, fast: bool, fold: bool, D: int) -> list[tuple[int, int, int, int | None]]:
-    """Tile shapes to compare: rows, columns, warps, and registers of a thread where the compiler takes too many; what D columns leave room for."""
+    """Tile shapes to compare: rows, columns, warps, and registers of a thread where the compiler takes too many; what D
+    columns leave room for.
+    """
     if fold:
-        return [(64, 128, 4, 112), (64, 128, 4, None), (64, 64, 4, None)] if dtype == "float32" else [(64, 64, 4, None), (32, 64, 4, None)]
+        return (
+            [(64, 128, 4, 112), (64, 128, 4, None), (64, 64, 4, None)]
+            if dtype == "float32"
+            else [(64, 64, 4, None), (32, 64, 4, None)]
+        )
     if dtype == "float64":  # tall tiles, for there the tensor cores' layout splits none of the sums between warps
-        return [(128, 32, 4, None), (64, 16, 4, None), (64, 64, 4, None)] if D <= 64 else [(64, 16, 4, None), (32, 32, 4, None)]
+        return (
+            [(128, 32, 4, None), (64, 16, 4, None), (64, 64, 4, None)]
+            if D <= 64
+            else [(64, 16, 4, None), (32, 32, 4, None)]
+        )
     if D > 64:
         return [(64, 64, 4, None), (64, 32, 4, None)] if D == 128 else [(64, 16, 4, None)]
     return [(64, 128, 4, 128) if fast else (128, 128, 8, 128), (128, 64, 8, None), (64, 64, 4, None)]
@@ -387,11 +454,18 @@ def _configs(dtype: str, fast: bool, fold: bool, D: int) -> list[tuple[int, int,
 
 def _operand(reference: tuple[str, int]) -> str:
     kind, index = reference
-    return {"step": f"t{index}", "scalar": f"s{index}", "row": f"row{index}[:, None]", "col": f"col{index}[None, :]"}.get(kind, kind)
+    return {
+        "step": f"t{index}",
+        "scalar": f"s{index}",
+        "row": f"row{index}[:, None]",
+        "col": f"col{index}[None, :]",
+    }.get(kind, kind)
 
 
 def _formula(program: Any, result: tuple[str, int], dtype: str) -> list[str]:
-    """The steps as text. In float32 a product of exponentials is one exponential, 2^(…), and the scalars of an exponent are one factor."""
+    """The steps as text. In float32 a product of exponentials is one exponential, 2^(…), and the scalars of an exponent
+    are one factor.
+    """
     if dtype == "float64":
         return [f"t{k} = {_STEPS[op].format(*map(_operand, references))}" for k, (op, references) in enumerate(program)]
     uses = Counter([r for _, references in program for r in references] + [result])
@@ -420,7 +494,13 @@ def _formula(program: Any, result: tuple[str, int], dtype: str) -> list[str]:
             f, e = powers[power]
             powers["step", k] = _operand(other) if f == "1.0" else f"{f} * {_operand(other)}", e
         f, e = powers.get(("step", k), ("", ""))
-        text = _STEPS32[op].format(*map(_operand, references)) if not e else f"ex2({e})" if f == "1.0" else f"{f} * ex2({e})"
+        text = (
+            _STEPS32[op].format(*map(_operand, references))
+            if not e
+            else f"ex2({e})"
+            if f == "1.0"
+            else f"{f} * ex2({e})"
+        )
         lines.append(f"t{k} = {text}")
     return lines
 
@@ -443,4 +523,6 @@ def _fold_source(fold: Fold, name: str, type_: str, precision: str) -> str:
     body += [f"                state{k} = next{k}" for k in range(len(fold.steps))]
     start = [f"            state{k} = nothing + {value!r}" for k, value in enumerate(fold.start)]
     last = f"state{len(fold.start) - 1}"
-    return _FOLD.format(start="\n".join(start), body="\n".join(body), last=last, name=name, type=type_, precision=precision)
+    return _FOLD.format(
+        start="\n".join(start), body="\n".join(body), last=last, name=name, type=type_, precision=precision
+    )

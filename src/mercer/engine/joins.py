@@ -1,8 +1,9 @@
 """Tiles of A B^T for sparse A and B, whatever the number of columns.
 
-Columns that are filled on both sides are multiplied densely (in float32 where all inner products are whole numbers that it holds). For the
-others, each column is a list of the rows that have it, on either side; lists are read straight on, column by column, and added to strips as wide
-as the matrix, whose rows stay in cache meanwhile. Columns that only one row has meet nothing.
+Columns that are filled on both sides are multiplied densely (in float32 where all inner products are whole numbers that
+it holds). For the others, each column is a list of the rows that have it, on either side; lists are read straight on,
+column by column, and added to strips as wide as the matrix, whose rows stay in cache meanwhile. Columns that only one
+row has meet nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from mercer.runtime.threads import cached_property
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
 
-DENSE = 1 / 64  # share of pairs of rows that both fill a column, above which a dense product of it takes less time than a join
+# share of pairs of rows that both fill a column, above which a dense product of it takes less time than a join
+DENSE = 1 / 64
 EXACT = 2**24  # whole numbers below are exact in float32
 _ROWS = 256  # of a strip
 _STRIP = 4 * 2**20  # bytes of a strip
@@ -67,8 +69,13 @@ class SparseDot:
 
         self.dtype = np.dtype(dtype)
         sides = [A] if B is A else [A, B]
-        sides = [s if isinstance(s, Coded) or getattr(s, "distinct", False) or s.has_canonical_format else _summed(s) for s in sides]
-        entries = [(s.offsets, s.values) if isinstance(s, Coded) else (s.indptr.astype(np.int64), s.data) for s in sides]
+        sides = [
+            s if isinstance(s, Coded) or getattr(s, "distinct", False) or s.has_canonical_format else _summed(s)
+            for s in sides
+        ]
+        entries = [
+            (s.offsets, s.values) if isinstance(s, Coded) else (s.indptr.astype(np.int64), s.data) for s in sides
+        ]
         if isinstance(A, Coded):
             places, width = together(sides)
         else:
@@ -76,12 +83,20 @@ class SparseDot:
             if width > sum(map(len, places)):
                 places, width = numbered([mix(p.astype(np.uint64)) for p in places])
         norms = [row_norms(values, offsets) for offsets, values in entries]
-        exact = all(lists.whole(values) and n.max(initial=0.0) < EXACT for (_, values), n in zip(entries, norms, strict=True))
+        exact = all(
+            lists.whole(values) and n.max(initial=0.0) < EXACT for (_, values), n in zip(entries, norms, strict=True)
+        )
         self.kind = np.dtype(np.float32) if exact else self.dtype
-        made = _sorted_out([(*e, p) for e, p in zip(entries, places, strict=True)], width, self.kind, budget // (64 * max(1, sum(map(len, norms)))))
+        made = _sorted_out(
+            [(*e, p) for e, p in zip(entries, places, strict=True)],
+            width,
+            self.kind,
+            budget // (64 * max(1, sum(map(len, norms)))),
+        )
         found = [_Side(*side, n.astype(self.dtype)) for side, n in zip(made, norms, strict=True)]
         self.left, self.right = found[0], found[-1]
-        self.items: tuple[Array, Array] | None = (np.arange(len(norms[0])),) * 2 if B is A else None  # which item a row is, and a column
+        # which item a row is, and a column
+        self.items: tuple[Array, Array] | None = (np.arange(len(norms[0])),) * 2 if B is A else None
 
     def height(self, width: int) -> int:
         """Rows of a strip: each reads all lists, and is read and written where they lead."""
@@ -115,7 +130,12 @@ class SparseDot:
 
 def _equal(rows: Array, cols: Array) -> tuple[Array, Array]:
     """Where a row and a column are the same item."""
-    if len(rows) and len(cols) >= len(rows) and np.array_equal(rows, cols[: len(rows)]) and len(np.unique(cols)) == len(cols):
+    if (
+        len(rows)
+        and len(cols) >= len(rows)
+        and np.array_equal(rows, cols[: len(rows)])
+        and len(np.unique(cols)) == len(cols)
+    ):
         return np.arange(len(rows)), np.arange(len(rows))  # a strip of a symmetric matrix, from the diagonal on
     i, j = np.nonzero(rows[:, None] == cols)
     return i, j
@@ -132,19 +152,24 @@ def number(n: int) -> Any:
     return np.uint16(0) if n < 2**16 else np.int32(0)
 
 
-def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dtype[Any], room: int) -> list[tuple[Array | None, Lists]]:
-    """(offsets, values, columns) of one side, or of two, as matrices of the frequent columns, at most ``room`` of them, and lists of the rare ones.
+def _sorted_out(
+    sides: list[tuple[Array, Array, Array]], width: int, kind: np.dtype[Any], room: int
+) -> list[tuple[Array | None, Lists]]:
+    """(offsets, values, columns) of one side, or of two, as matrices of the frequent columns, at most ``room`` of them,
+    and lists of the rare ones.
 
-    Entries are dealt to groups of neighbouring columns first: all that is done with the columns of a group then stays in cache, and threads take
-    groups.
+    Entries are dealt to groups of neighbouring columns first: all that is done with the columns of a group then stays
+    in cache, and threads take groups.
     """
     from mercer.engine import lists
 
     shift = max(0, int(width).bit_length() - _GROUP_BITS)
     groups = range((max(1, width) - 1 >> shift) + 1)
     dealt = [_dealt(*side, shift, len(groups), kind) for side in sides]
-    column = np.empty(width, np.int32)  # the number among the rare ones of its group; −1: it meets nothing; −2, −3, …: among the frequent ones
-    found = np.zeros((len(groups), 4), np.int64)  # rare and frequent columns of each group, and rare entries of both sides
+    # the number among the rare ones of its group; −1: it meets nothing; −2, −3, …: among the frequent ones
+    column = np.empty(width, np.int32)
+    # rare and frequent columns of each group, and rare entries of both sides
+    found = np.zeros((len(groups), 4), np.int64)
     rows = [len(offsets) - 1 for offsets, _, _ in sides]
 
     def members(g: int) -> tuple[slice, list[slice]]:
@@ -171,13 +196,26 @@ def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dt
         starts[-1] = total = int(bases[-1, 2 + t])
         list_rows, list_values = np.empty(total, numbers.dtype), np.empty(total, kind)
 
-        def task(g: int, t: int = t, made: Any = (keys, numbers, values, frequent, starts, list_rows, list_values)) -> None:
+        def task(
+            g: int, t: int = t, made: Any = (keys, numbers, values, frequent, starts, list_rows, list_values)
+        ) -> None:
             keys, numbers, values, frequent, starts, list_rows, list_values = made
             mine, some = members(g)
             rare, often, *entries = bases[g]
             part, end = some[t], bases[g + 1]
-            lists.place(keys[part], numbers[part], values[part], mine.start, column[mine], often, entries[t],
-                        starts[rare : end[0]], list_rows[entries[t] : end[2 + t]], list_values[entries[t] : end[2 + t]], frequent)  # fmt: skip
+            lists.place(
+                keys[part],
+                numbers[part],
+                values[part],
+                mine.start,
+                column[mine],
+                often,
+                entries[t],
+                starts[rare : end[0]],
+                list_rows[entries[t] : end[2 + t]],
+                list_values[entries[t] : end[2 + t]],
+                frequent,
+            )
 
         threads.run_loops(task, groups)
         out.append((frequent if many else None, (starts, list_rows, list_values)))
@@ -185,20 +223,29 @@ def _sorted_out(sides: list[tuple[Array, Array, Array]], width: int, kind: np.dt
     return out
 
 
-def _dealt(offsets: Array, values: Array, columns: Array, shift: int, groups: int, kind: np.dtype[Any]) -> tuple[Array, ...]:
-    """Columns, rows and values by group of columns, each in the order of the rows; where each group begins; and the memory all but that is in."""
+def _dealt(
+    offsets: Array, values: Array, columns: Array, shift: int, groups: int, kind: np.dtype[Any]
+) -> tuple[Array, ...]:
+    """Columns, rows and values by group of columns, each in the order of the rows; where each group begins; and the
+    memory all but that is in.
+    """
     from mercer.engine import lists
 
     n = len(offsets) - 1
     parts = chunks(n, max(1, -(-n // _PARTS)))
     counts = np.zeros((len(parts), groups), np.int64)
-    threads.run_loops(lambda p: lists.share(offsets[parts[p].start : parts[p].stop + 1], columns, shift, counts[p]), range(len(parts)))
+    threads.run_loops(
+        lambda p: lists.share(offsets[parts[p].start : parts[p].stop + 1], columns, shift, counts[p]), range(len(parts))
+    )
     first = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     begins = np.cumsum(counts, axis=0) - counts + first[:-1]
     count, kind_of_row = len(columns), number(n).dtype
-    bytes_of = [0, *np.cumsum([count * np.dtype(x).itemsize for x in (kind, np.int32, kind_of_row)])]  # wide ones first, so that all are aligned
+    # wide ones first, so that all are aligned
+    bytes_of = [0, *np.cumsum([count * np.dtype(x).itemsize for x in (kind, np.int32, kind_of_row)])]
     room = workspace(bytes_of[-1], np.uint8)
-    values_out, *numbers = (room[a:b].view(x) for (a, b), x in zip(pairwise(bytes_of), (kind, np.int32, kind_of_row), strict=True))
+    values_out, *numbers = (
+        room[a:b].view(x) for (a, b), x in zip(pairwise(bytes_of), (kind, np.int32, kind_of_row), strict=True)
+    )
     out = (*numbers, values_out)
 
     def task(p: int) -> None:

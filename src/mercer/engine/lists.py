@@ -44,9 +44,11 @@ def deal(offsets, columns, values, first, shift, at, out_columns, out_rows, out_
 
 @compiling.jit
 def sort_out(keys, others, same, first, least, column):  # type: ignore[no-untyped-def]
-    """A number for each column of a group: rare ones 0, 1, …, frequent ones (``least`` pairs of rows or more) −2, −3, …; −1 where nothing can meet.
+    """A number for each column of a group: rare ones 0, 1, …, frequent ones (``least`` pairs of rows or more) −2, −3,
+    …; −1 where nothing can meet.
 
-    ``same``: both sides are one, and a column of one row meets nothing. Returns how many are rare and frequent, and the rare entries of both sides.
+    ``same``: both sides are one, and a column of one row meets nothing. Returns how many are rare and frequent, and the
+    rare entries of both sides.
     """
     left = np.zeros(len(column), np.int64)
     for key in keys:
@@ -74,7 +76,9 @@ def sort_out(keys, others, same, first, least, column):  # type: ignore[no-untyp
 
 @compiling.jit
 def place(keys, rows, values, first, column, often, base, starts, list_rows, list_values, frequent):  # type: ignore[no-untyped-def]
-    """The entries of a group to their places: those of frequent columns in a matrix, from column ``often`` on, those of rare ones in lists."""
+    """The entries of a group to their places: those of frequent columns in a matrix, from column ``often`` on, those of
+    rare ones in lists.
+    """
     at = np.zeros(len(starts) + 1, np.int64)
     for key in keys:
         c = column[key - first]
@@ -96,10 +100,11 @@ def place(keys, rows, values, first, column, often, base, starts, list_rows, lis
 def chain(keys, values, offsets, least, column, tables, lists, ways, norms):  # type: ignore[no-untyped-def]
     """Lists of the columns of a part, and for each entry the rest of its list: the rows below that have the column too.
 
-    ``lists`` are the rows and values in them. ``ways``: row r has the rests from ``starts[r]`` to ``starts[r + 1]`` of lists of ones, and
-    ``marked_…`` of others, with its own value as a factor; entries with nothing below have none. ``tables`` is room for where the next entry of a
-    list goes, and whether it is one of ones. ``column`` becomes the number of a column among the lists; −1: one row has it; −2, −3, …: among the
-    frequent ones (``least`` pairs of rows or more), whose number is returned. Squares of all values are added to ``norms``.
+    ``lists`` are the rows and values in them. ``ways``: row r has the rests from ``starts[r]`` to ``starts[r + 1]`` of
+    lists of ones, and ``marked_…`` of others, with its own value as a factor; entries with nothing below have none.
+    ``tables`` is room for where the next entry of a list goes, and whether it is one of ones. ``column`` becomes the
+    number of a column among the lists; −1: one row has it; −2, −3, …: among the frequent ones (``least`` pairs of rows
+    or more), whose number is returned. Squares of all values are added to ``norms``.
     """
     (at, plain), (list_rows, list_values) = tables, lists
     starts, begins, ends, marked_starts, marked_begins, marked_ends, factors = ways
@@ -161,7 +166,9 @@ def spread(keys, values, offsets, column, out):  # type: ignore[no-untyped-def]
 
 @compiling.jit
 def follow(first, ways, lists, out):  # type: ignore[no-untyped-def]
-    """out[r − first, j] += x y for the rows of ``out`` and all j below that have one of their columns: a row of ``out`` stays in cache meanwhile."""
+    """out[r − first, j] += x y for the rows of ``out`` and all j below that have one of their columns: a row of ``out``
+    stays in cache meanwhile.
+    """
     starts, begins, ends, marked_starts, marked_begins, marked_ends, factors = ways
     list_rows, list_values = lists
     for r in range(len(out)):
@@ -177,7 +184,9 @@ def follow(first, ways, lists, out):  # type: ignore[no-untyped-def]
 
 @compiling.jit
 def transposed(starts, members, values, count, kind):  # type: ignore[no-untyped-def]
-    """Lists of the ``count`` members instead: which list each is in, in their order, as numbers of the type of ``kind``; and the values."""
+    """Lists of the ``count`` members instead: which list each is in, in their order, as numbers of the type of
+    ``kind``; and the values.
+    """
     at = np.zeros(count + 2, np.int64)
     for m in members:
         at[np.int64(m) + 2] += 1
@@ -208,9 +217,11 @@ def _first_from(rows, low, high, wanted):  # type: ignore[no-untyped-def]
 
 @compiling.jit
 def add(starts, rows, values, other_starts, other_rows, others, top, bottom, left, right, out):  # type: ignore[no-untyped-def]
-    """out[i − top, j − left] += x y for all x in row i and y in row j of one column, top ≤ i < bottom and left ≤ j < right.
+    """out[i − top, j − left] += x y for all x in row i and y in row j of one column, top ≤ i < bottom and left ≤ j <
+    right.
 
-    Column by column, so that lists are read straight on; four rows of ``out`` at a time, which stay in cache while a list is added to them.
+    Column by column, so that lists are read straight on; four rows of ``out`` at a time, which stay in cache while a
+    list is added to them.
     """
     for c in range(len(starts) - 1):
         end = starts[c + 1]

@@ -1,4 +1,5 @@
-"""A tile into both halves of a symmetric matrix, in one pass over it: stored, stored transposed, and checked for what is not finite.
+"""A tile into both halves of a symmetric matrix, in one pass over it: stored, stored transposed, and checked for what
+is not finite.
 
 Imported only when a matrix is large enough: it imports Numba.
 """
@@ -18,7 +19,9 @@ from mercer.runtime import compiling
 
 @intrinsic
 def _square(context, tile, t, lds, out, upper, lower, ldo, stream):  # type: ignore[no-untyped-def]  # Numba reads the signature
-    """One square of registers to both places, past the cache if ``stream``; 0·x summed over it, which is 0 if all is finite and NaN if not."""
+    """One square of registers to both places, past the cache if ``stream``; 0·x summed over it, which is 0 if all is
+    finite and NaN if not.
+    """
     signature = tile.dtype(tile, types.intp, types.intp, out, types.intp, types.intp, types.intp, types.boolean)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -83,7 +86,8 @@ spread = compiling.jit(_mirror)
 
 
 def mirror(tile: Any, out: Any, i: int, j: int) -> bool:
-    """Write a tile (rows contiguous) into both halves of a square matrix whose rows are contiguous; False if something in it is not finite.
+    """Write a tile (rows contiguous) into both halves of a square matrix whose rows are contiguous; False if something
+    in it is not finite.
 
     Of a tile on the diagonal, i = j, the upper triangle is taken.
     """

@@ -1,8 +1,9 @@
-"""A A^T for counts that are made part by part, some columns after others: nothing is held but the matrix and one part for each thread.
+"""A A^T for counts that are made part by part, some columns after others: nothing is held but the matrix and one part
+for each thread.
 
-Columns that many rows have are multiplied densely. For the others, the lists of a row's columns are followed, row by row: what they lead to is
-a line of the matrix, which stays in cache, as do the lists of one part. All sums are whole numbers below 2^24, which float32 adds exactly in any
-order.
+Columns that many rows have are multiplied densely. For the others, the lists of a row's columns are followed, row by
+row: what they lead to is a line of the matrix, which stays in cache, as do the lists of one part. All sums are whole
+numbers below 2^24, which float32 adds exactly in any order.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ _ENTRIES = 2**24  # of a part that is put into lists: some tenths of a second
 
 
 class PartsDot:
-    """⟨a, b⟩ among rows of counts that are not made yet: from all entries, for who asks for some of the matrix; or the whole of it, summed up."""
+    """⟨a, b⟩ among rows of counts that are not made yet: from all entries, for who asks for some of the matrix; or the
+    whole of it, summed up.
+    """
 
     whole = True
     dense = False
@@ -56,7 +59,9 @@ class PartsDot:
         return self.made.fill(rows, cols, out)
 
     def summed(self, workers: int) -> SummedDot | PartsDot:
-        """The same with all values at hand, where there is room for them, entries are not made already, and sums are exact; else this."""
+        """The same with all values at hand, where there is room for them, entries are not made already, and sums are
+        exact; else this.
+        """
         if self.exact and "made" not in self.__dict__ and (count := _sums_with_room(self.A, workers, self.budget // 4)):
             total = _upper_half(self.A, count, workers)
             if total is not None:
@@ -78,7 +83,8 @@ class SummedDot:
         return _STORED
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
-        meet = slice(cols.start, min(max(rows.stop, cols.start), cols.stop))  # columns that may lie left of the diagonal, where there is nothing
+        # columns that may lie left of the diagonal, where there is nothing
+        meet = slice(cols.start, min(max(rows.stop, cols.start), cols.stop))
         square = meet.stop - meet.start
         upper = np.arange(rows.start, rows.stop)[:, None] <= np.arange(meet.start, meet.stop)
         out[:, :square] = np.where(upper, self.total[rows, meet], self.total[meet, rows].T)
@@ -101,7 +107,8 @@ def _sums_with_room(A: Uncounted, workers: int, budget: int) -> int:
     rare = [int(w) for w in A.widths if not _filled(A, int(w))]
     if n < 2 or (rare and entries > _ENTRIES):
         return 0
-    lists = 38 * entries + 8 * max(rare) + int(4 / DENSE**0.5) * entries if rare else 0  # the last: frequent columns, so many there can be
+    # the last: frequent columns, so many there can be
+    lists = 38 * entries + 8 * max(rare) + int(4 / DENSE**0.5) * entries if rare else 0
     each = 4 * n * n + 4 * n * max([_COLUMNS, *(int(w) for w in A.widths if _filled(A, int(w)))]) + lists
     if each > budget:  # the entries may be more still
         return int(each < _ENTRY * entries * len(A.widths))
@@ -109,7 +116,9 @@ def _sums_with_room(A: Uncounted, workers: int, budget: int) -> int:
 
 
 def _upper_half(A: Uncounted, count: int, workers: int) -> Array | None:
-    """K_ij for i ≤ j, from parts with lists dealt to ``count`` sums; None where one might not be exact. A then knows its norms."""
+    """K_ij for i ≤ j, from parts with lists dealt to ``count`` sums; None where one might not be exact. A then knows
+    its norms.
+    """
     sums = [_Sums(A, workers, alone=count == 1) for _ in range(count)]
     filled = [m for m, width in enumerate(A.widths) if _filled(A, int(width))]
     for k, m in enumerate(filled):
@@ -151,7 +160,8 @@ class _Sums:
         self.total, self.begun = workspace(n * n, np.float32).reshape(n, n), False
         self.norms = np.zeros(n)
         self.strips = chunks(n, _height(n))
-        self.matrix, self.used = np.zeros((n, min(_COLUMNS, int(A.widths.sum()))), np.float32), 0  # columns that wait to be multiplied
+        # columns that wait to be multiplied
+        self.matrix, self.used = np.zeros((n, min(_COLUMNS, int(A.widths.sum()))), np.float32), 0
 
     def begin(self) -> None:
         if not self.begun:
@@ -178,7 +188,9 @@ class _Sums:
         column, n = self._column[: int(self.A.widths[m])], len(lengths)
         end = self.A.count(m, slice(0, n), keys, values, lengths)
         offsets = offsets_of(lengths)
-        frequent = lists.chain(keys[:end], values, offsets, DENSE * n * n, column, self._tables, self._lists, self._ways, self.norms)
+        frequent = lists.chain(
+            keys[:end], values, offsets, DENSE * n * n, column, self._tables, self._lists, self._ways, self.norms
+        )
         self._each_strip(lambda rows: lists.follow(rows.start, self._ways, self._lists, self.total[rows]))
         if frequent:
             columns = self._columns(int(frequent))
@@ -194,12 +206,22 @@ class _Sums:
         return slice(self.used - count, self.used)
 
     def multiply(self) -> None:
-        """Add the products of the columns that wait: in calls that use all cores, if they may and nobody else works; else by strips."""
+        """Add the products of the columns that wait: in calls that use all cores, if they may and nobody else works;
+        else by strips.
+        """
         n, used = len(self.total), self.used
         if self.alone and self.workers in (1, Compute().workers):
             with single_threaded_blas() if self.workers == 1 else nullcontext():
                 for some in chunks(used, max(16, _OPERATIONS // n**2)):
-                    ssyrk(1.0, self.matrix[:, some].T, beta=float(self.begun), c=self.total.T, trans=1, lower=1, overwrite_c=1)
+                    ssyrk(
+                        1.0,
+                        self.matrix[:, some].T,
+                        beta=float(self.begun),
+                        c=self.total.T,
+                        trans=1,
+                        lower=1,
+                        overwrite_c=1,
+                    )
                     self.begun = True
         elif used:
             self.begin()

@@ -1,6 +1,8 @@
-"""Reductions over the columns of the data, tile by tile: ⟨a, b⟩, ‖a − b‖², folds, and blocks that kernels compute themselves.
+"""Reductions over the columns of the data, tile by tile: ⟨a, b⟩, ‖a − b‖², folds, and blocks that kernels compute
+themselves.
 
-Each block is made for two item sets, gives a tile with ``fill(rows, cols, out)``, and is restricted to some items by ``sub``.
+Each block is made for two item sets, gives a tile with ``fill(rows, cols, out)``, and is restricted to some items by
+``sub``.
 """
 
 from __future__ import annotations
@@ -61,14 +63,26 @@ def sqnorm(x: Any) -> Array:
 
 
 def in_single(A: Any, B: Any, dtype: Any) -> tuple[Array, Array] | None:
-    """Both in float32 where that is exact: many columns of whole numbers whose inner products stay below 2^24; else None."""
-    wide = isinstance(A, np.ndarray) and isinstance(B, np.ndarray) and A.shape[1] > _WIDEST_DENSE_PANEL and len(A) * len(B) >= _WORTH_SINGLE
+    """Both in float32 where that is exact: many columns of whole numbers whose inner products stay below 2^24; else
+    None.
+    """
+    wide = (
+        isinstance(A, np.ndarray)
+        and isinstance(B, np.ndarray)
+        and A.shape[1] > _WIDEST_DENSE_PANEL
+        and len(A) * len(B) >= _WORTH_SINGLE
+    )
     if not wide or np.dtype(dtype) != np.float64:
         return None
     from mercer.engine.lists import whole
 
     for x in (A,) if B is A else (A, B):
-        if x.dtype.kind != "f" or (x[: len(x) // 64 + 1] % 1).any() or not whole(x.ravel()) or not float(sqnorm(x).max(initial=0.0)) < 2**24:
+        if (
+            x.dtype.kind != "f"
+            or (x[: len(x) // 64 + 1] % 1).any()
+            or not whole(x.ravel())
+            or not float(sqnorm(x).max(initial=0.0)) < 2**24
+        ):
             return None
     single = A.astype(np.float32)
     return single, single if B is A else B.astype(np.float32)
@@ -80,7 +94,13 @@ def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> Do
         return BitDot(A, B)
     if isinstance(A, Uncounted) and B is A:
         return PartsDot(A, dtype, budget)
-    wide = sparse.issparse(A) and sparse.issparse(B) and device is None and A.shape[1] > _WIDEST_DENSE_PANEL and A.nnz + B.nnz > _WORTH_JOINING
+    wide = (
+        sparse.issparse(A)
+        and sparse.issparse(B)
+        and device is None
+        and A.shape[1] > _WIDEST_DENSE_PANEL
+        and A.nnz + B.nnz > _WORTH_JOINING
+    )
     return SparseDot(A, B, dtype, budget) if wide or isinstance(A, Coded) else DotBlock(A, B, dtype, device)
 
 
@@ -92,7 +112,12 @@ class DotBlock:
         self.whole = True
         self.sparse = sparse.issparse(A) and sparse.issparse(B) and device is None
         # counts that float32 holds exactly, for values in float64
-        self.single = isinstance(A, np.ndarray) and A.dtype == np.float32 != dtype and isinstance(B, np.ndarray) and B.dtype == np.float32
+        self.single = (
+            isinstance(A, np.ndarray)
+            and A.dtype == np.float32 != dtype
+            and isinstance(B, np.ndarray)
+            and B.dtype == np.float32
+        )
         self.dense = not (self.single or sparse.issparse(A) or sparse.issparse(B))
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> DotBlock:
@@ -116,17 +141,23 @@ class DotBlock:
 class SqDistBlock:
     """‖a − b‖² (or its part from one column) as one GEMM, [√2·a, 1, ‖a‖²]·[−√2·b, ‖b‖², 1], after centring both sides.
 
-    The expansion loses what is much smaller than ‖a‖² + ‖b‖²; such entries are computed again from a − b, on the data as given.
+    The expansion loses what is much smaller than ‖a‖² + ‖b‖²; such entries are computed again from a − b, on the data
+    as given.
     """
 
-    def __init__(self, A: Any, B: Any, scale: Any, column: int | None, dtype: Any, device: str | None, budget: int) -> None:
+    def __init__(
+        self, A: Any, B: Any, scale: Any, column: int | None, dtype: Any, device: str | None, budget: int
+    ) -> None:
         self.dtype, self.device = dtype, device
         if column is not None:
             A, B = A[:, [column]], B[:, [column]]
         self.A, self.B = A, B
         values = None if scale is None else np.asarray(scale.values if column is None else [scale.values[column]])
         if values is not None and len(values) != A.shape[1]:
-            raise ValueError(f"There are {len(values)} length scales for {A.shape[1]} columns; give one per column, or a single number.")
+            raise ValueError(
+                f"There are {len(values)} length scales for {A.shape[1]} columns; give one per column, or a single"
+                " number."
+            )
         self.inverse = None if values is None else arrays.to_device(1.0 / values.astype(dtype), device)
         self.sparse = sparse.issparse(A) or sparse.issparse(B)
         self.dense, self.whole = not self.sparse, column is None
@@ -142,7 +173,9 @@ class SqDistBlock:
             self.dot = dot_block(left, left if B is A else self.scaled(B), dtype, device, budget)
 
     def prepare(self) -> None:
-        """Norms of all items, and their panels where there is room (else each tile makes its own), before threads could each start to."""
+        """Norms of all items, and their panels where there is room (else each tile makes its own), before threads could
+        each start to.
+        """
         _ = self.na, self.nb
         if self.dense and self.room <= self.budget and self.L is None:
             self.L, self.R = self._panel(self.A, self.na, left=True), self._panel(self.B, self.nb, left=False)
@@ -224,7 +257,9 @@ class SqDistBlock:
                 difference = self.scaled(take(A, arrays.to_numpy(a)) - take(B, arrays.to_numpy(b)))
                 out[a, b] = arrays.to_device(sqnorm(sparse.csr_array(difference)), self.device, self.dtype)
             else:
-                difference = arrays.to_device(A[a], self.device, self.wide) - arrays.to_device(B[b], self.device, self.wide)
+                difference = arrays.to_device(A[a], self.device, self.wide) - arrays.to_device(
+                    B[b], self.device, self.wide
+                )
                 out[a, b] = sqnorm(self.scaled(arrays.astype(difference, self.dtype)))
 
 
@@ -251,13 +286,18 @@ class FoldBlock:
 
 
 def _run_fold(fold: Fold, left: Any, right: Any, like: Array) -> Any:
-    """The fold over the first axis of ``left`` and ``right``, whose entries broadcast: pairs, or items with themselves."""
+    """The fold over the first axis of ``left`` and ``right``, whose entries broadcast: pairs, or items with
+    themselves.
+    """
     variables = [fold_variable(f"s{k}") for k in range(len(fold.start))]
     steps = list(dict.fromkeys(n for step in fold.steps for n in walk(step) if n.op != "variable"))
     zero = 0 * left[:1].sum(0) + 0 * right[:1].sum(0)
     states = [zero + start for start in fold.start]
     for x, z in zip(left, right, strict=True):
-        values: dict[Node, Any] = dict(zip(variables, states, strict=True)) | {fold_variable("x"): x, fold_variable("z"): z}
+        values: dict[Node, Any] = dict(zip(variables, states, strict=True)) | {
+            fold_variable("x"): x,
+            fold_variable("z"): z,
+        }
         for n in steps:
             values[n] = n.data if n.op == "number" else elementwise(n.op, [values[a] for a in n.args], like)
         states = [values[step] for step in fold.steps]
@@ -274,7 +314,9 @@ def fold_self(fold: Fold, A: Any) -> Array:
 
 
 class OpaqueBlock:
-    """A kernel's own block on the data itself. ``halves``: given the same items twice, the kernel computes each pair once by itself."""
+    """A kernel's own block on the data itself. ``halves``: given the same items twice, the kernel computes each pair
+    once by itself.
+    """
 
     def __init__(self, n: Node, left: list[Any], right: list[Any], dtype: Any, device: str | None) -> None:
         self.node, self.left, self.right, self.dtype, self.device = n, left, right, dtype, device
@@ -302,7 +344,10 @@ def _shaped(values: Any, shape: tuple[int, ...], function: Any) -> Any:
     if np.shape(values) != shape:
         kernel = type(owner).__name__ if (owner := getattr(function, "__self__", None)) is not None else "The kernel"
         name, asked = getattr(function, "__name__", "function"), " × ".join(map(str, shape))
-        raise ValueError(f"{kernel}.{name} returned an array of shape {np.shape(values)} for {asked} items; it must be of shape {shape}.")
+        raise ValueError(
+            f"{kernel}.{name} returned an array of shape {np.shape(values)} for {asked} items; it must be of shape"
+            f" {shape}."
+        )
     return values
 
 

@@ -54,7 +54,15 @@ def elementwise(op: str, args: list[Any], like: Array, out: Array | None = None)
         return getattr(np, op)(*args, out=out, casting="unsafe")
 
 
-_TORCH = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan", "divide": "true_divide", "equal": "eq", "power": "pow"}
+_TORCH = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arcsin": "asin",
+    "arctan": "atan",
+    "divide": "true_divide",
+    "equal": "eq",
+    "power": "pow",
+}
 
 
 def _torch_elementwise(op: str, args: list[Any], like: Array) -> Any:

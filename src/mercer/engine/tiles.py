@@ -1,9 +1,11 @@
-"""A formula evaluated tile by tile with NumPy or torch: the plain engine, and the twin that every other is tested against.
+"""A formula evaluated tile by tile with NumPy or torch: the plain engine, and the twin that every other is tested
+against.
 
-Reductions (⟨a, b⟩, ‖a − b‖², folds over columns) are computed for a tile that fits in cache; the element-wise rest of the formula
-runs over it in place before it leaves. Four sinks take the tiles: stored as a matrix, multiplied with vectors, K^T(KV), and
-either of the first two with each half of a symmetric matrix computed once. The tiles, and the order in which their contributions
-are added, depend on shapes alone, so the result is the same to the bit for any number of threads.
+Reductions (⟨a, b⟩, ‖a − b‖², folds over columns) are computed for a tile that fits in cache; the element-wise rest of
+the formula runs over it in place before it leaves. Four sinks take the tiles: stored as a matrix, multiplied with
+vectors, K^T(KV), and either of the first two with each half of a symmetric matrix computed once. The tiles, and the
+order in which their contributions are added, depend on shapes alone, so the result is the same to the bit for any
+number of threads.
 """
 
 from __future__ import annotations
@@ -22,12 +24,23 @@ from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, 
 from mercer.engine.gpu import Launch, launchable
 from mercer.engine.joins import SparseDot
 from mercer.engine.parts import PartsDot, SummedDot
-from mercer.engine.reductions import FoldBlock, OpaqueBlock, SqDistBlock, dot_block, fold_self, in_single, item_values_of, rebuild, sqnorm
+from mercer.engine.reductions import (
+    FoldBlock,
+    OpaqueBlock,
+    SqDistBlock,
+    dot_block,
+    fold_self,
+    in_single,
+    item_values_of,
+    rebuild,
+    sqnorm,
+)
 from mercer.engine.steps import allocate, elementwise
 from mercer.runtime.threads import Interrupted, run_tasks, stopping
 from mercer.runtime.watch import look
 
-_EDGE = {"float32": 640, "float64": 384}  # tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
+# tiles of 1.2–1.6 MB: about the second-level cache, and no power of two, which would alias in it
+_EDGE = {"float32": 640, "float64": 384}
 _TORCH_EDGE = 4096
 _MODERATE = 4096  # rows of a symmetric matrix that is stored by one compiled call: some milliseconds
 _DEAR_EDGE, _LEAST_EDGE = 384, 32  # of tiles that a kernel computes itself, by halves where it can
@@ -48,13 +61,13 @@ class NonFinite(FloatingPointError):
 class Tiles:
     """The matrix formula(a_i, b_j) over two lists of leaves, computed on demand.
 
-    ``symmetric`` promises that both sides are the same items and the formula is symmetric; ``diagonal`` is then the exact
-    diagonal, which rounding in a product of norms would miss.
+    ``symmetric`` promises that both sides are the same items and the formula is symmetric; ``diagonal`` is then the
+    exact diagonal, which rounding in a product of norms would miss.
     """
 
     def __init__(
-        self, formula: Node, left: list[Any], right: list[Any], shape: tuple[int, int], dtype: Any, compute: Compute, diagonal: Node | None = None,
-        compiled: bool = False,
+        self, formula: Node, left: list[Any], right: list[Any], shape: tuple[int, int], dtype: Any, compute: Compute,
+        diagonal: Node | None = None, compiled: bool = False,
     ) -> None:  # fmt: skip
         self.shape, self.dtype, self.compute = shape, np.dtype(dtype), compute
         self._like = arrays.empty((0,), self.dtype, _home(left + right, compute))
@@ -69,7 +82,16 @@ class Tiles:
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was made from; the compiled parts are made again."""
-        parts = (self.formula, self.left, self.right, self.shape, self.dtype, self.compute, self.diagonal, self._compiled)
+        parts = (
+            self.formula,
+            self.left,
+            self.right,
+            self.shape,
+            self.dtype,
+            self.compute,
+            self.diagonal,
+            self._compiled,
+        )
         return {"parts": parts}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -109,14 +131,20 @@ class Tiles:
         self.wide = self.fits and is_wide(self._operands)
         ready = launchable(*parts, self._like, self.shape)
         fast = self.compute.dtype == "tf32"
-        self._launch = Launch(self._operands, self._steps, self.formula, self._values, self.shape, self.dtype, self._like, fast) if ready else None
+        self._launch = (
+            Launch(self._operands, self._steps, self.formula, self._values, self.shape, self.dtype, self._like, fast)
+            if ready
+            else None
+        )
         for operand in self._operands.values():
             if isinstance(operand, SqDistBlock) and not self.fits and self._launch is None:
                 operand.prepare()
 
     @property
     def _fused(self) -> FusedTile | None:
-        """Packed when first needed: a matrix may be there only to be seen in another precision. Sinks ask before they start threads."""
+        """Packed when first needed: a matrix may be there only to be seen in another precision. Sinks ask before they
+        start threads.
+        """
         if self.fits and self._packed is None:
             self._packed = FusedTile(self._operands, self._steps, self.formula, self._values, self.dtype)
         return self._packed
@@ -182,13 +210,19 @@ class Tiles:
                 return self._per_item(fold_self(n.data, self._leaf(n.args[0])))
             case "items":
                 count = self.shape[0 if n.kind == "row" else 1]
-                return self._per_item(item_values_of(n.data.function, rebuild(n.data.left, self.left, self.right), count))
+                return self._per_item(
+                    item_values_of(n.data.function, rebuild(n.data.left, self.left, self.right), count)
+                )
             case "mean":
-                return self._mean(n, self.left if n.kind == "row" else self.right, self.shape[0 if n.kind == "row" else 1])
+                return self._mean(
+                    n, self.left if n.kind == "row" else self.right, self.shape[0 if n.kind == "row" else 1]
+                )
             case "grand_mean":
                 return self._grand_mean(n)
             case "apply":
-                return n.data[0](*(self._per_item(np.asarray(a, self.dtype)) if isinstance(a, float) else a for a in args))
+                return n.data[0](
+                    *(self._per_item(np.asarray(a, self.dtype)) if isinstance(a, float) else a for a in args)
+                )
             case _ if n.op in ELEMENTWISE:
                 return elementwise(n.op, args, self._like)
         raise TypeError(f"{n.op!r} cannot be computed")
@@ -226,7 +260,8 @@ class Tiles:
 
     def block(self, rows: slice, cols: slice) -> Array:
         """The tile rows × cols. It lives in this thread's workspace until the next call."""
-        with np.errstate(over="ignore", invalid="ignore"):  # infinities and NaN are reported with their pair, not as a warning
+        # infinities and NaN are reported with their pair, not as a warning
+        with np.errstate(over="ignore", invalid="ignore"):
             return self._with_diagonal(self._block(rows, cols), rows, cols)
 
     def _block(self, rows: slice, cols: slice) -> Array:
@@ -329,7 +364,9 @@ class Tiles:
         def task(t: tuple[slice, slice]) -> None:
             out[t[0], t[1]] = self._finite_block(*t)
 
-        run_tasks(task, ((i, j) for i in chunks(self.shape[0], height) for j in chunks(self.shape[1], width)), self._workers)
+        run_tasks(
+            task, ((i, j) for i in chunks(self.shape[0], height) for j in chunks(self.shape[1], width)), self._workers
+        )
         return out
 
     def _summed_up(self) -> Tiles:
@@ -339,7 +376,9 @@ class Tiles:
         view = object.__new__(Tiles)
         view.__dict__.update(self.__dict__)
         view._workspace = threading.local()
-        view._operands = {n: o.summed(self._workers) if isinstance(o, PartsDot) else o for n, o in self._operands.items()}
+        view._operands = {
+            n: o.summed(self._workers) if isinstance(o, PartsDot) else o for n, o in self._operands.items()
+        }
         view._joined()
         return view
 
@@ -364,12 +403,17 @@ class Tiles:
     def _store_symmetric(self, out: Array) -> None:
         if not (self.opaque and self.halves):
             _ = self._diagonal  # computed before the threads could each start to
-        fused, plain = self._fused, not is_tensor(out) and out.dtype == self.dtype and out.strides[1] == out.itemsize <= out.strides[0]
+        fused, plain = (
+            self._fused,
+            not is_tensor(out) and out.dtype == self.dtype and out.strides[1] == out.itemsize <= out.strides[0],
+        )
         at_once = fused is not None and not fused.wide and len(out) <= _MODERATE and plain
         if at_once and fused is not None and fused.symmetric(self._diagonal, out, self._workers):
             return  # else by tiles, to name an entry
         mirror: Any = None
-        large = self._fused is not None or (not is_tensor(out) and not self.opaque and self.shape[0] ** 2 >= _WORTH_COMPILING)
+        large = self._fused is not None or (
+            not is_tensor(out) and not self.opaque and self.shape[0] ** 2 >= _WORTH_COMPILING
+        )
         if large and plain:
             from mercer.engine.mirror import mirror
 
@@ -422,7 +466,8 @@ class Tiles:
             return self._launch.product(V)
         panel = arrays.astype(V, self.dtype)
         out = arrays.zeros((self.shape[0], V.shape[1]), np.float64, self._like)
-        summed = self._fused is not None and V.shape[1] == 1  # in registers; several columns are multiplied tile by tile
+        # in registers; several columns are multiplied tile by tile
+        summed = self._fused is not None and V.shape[1] == 1
         if self.symmetric and not self.opaque:
             self._symmetric_product(panel, out, summed)
         else:
@@ -452,7 +497,9 @@ class Tiles:
         run_tasks(task if fused is None else summing, chunks(self.shape[0], height), self._workers)
 
     def _symmetric_product(self, V: Array, out: Array, summed: bool) -> None:
-        """Each tile of the upper half once, for its rows and for its columns. Tiles are dealt to groups that add up apart, each in its order."""
+        """Each tile of the upper half once, for its rows and for its columns. Tiles are dealt to groups that add up
+        apart, each in its order.
+        """
         _ = self._diagonal  # computed before the threads could each start to
         self._pack()
         n, tiles = self.shape[0], self._upper()
@@ -525,7 +572,8 @@ class Tiles:
         view._operands = {n: o.sub(rows, cols, view) for n, o in self._operands.items()}
         view._joined()
         if self._fused is not None:
-            view._packed, view._launch = self._fused.part(rows, cols), None  # a side wanted whole is shared: what a solver asks for again and again
+            # a side wanted whole is shared: what a solver asks for again and again
+            view._packed, view._launch = self._fused.part(rows, cols), None
         else:
             view._fuse()
         view.diagonal = self.diagonal if same else None
@@ -536,12 +584,23 @@ class Tiles:
     def T(self) -> Tiles:
         if self.symmetric:
             return self
-        return Tiles(transposed(self.formula), self.right, self.left, self.shape[::-1], self.dtype, self.compute, None, self._compiled)
+        return Tiles(
+            transposed(self.formula),
+            self.right,
+            self.left,
+            self.shape[::-1],
+            self.dtype,
+            self.compute,
+            None,
+            self._compiled,
+        )
 
     def astype(self, dtype: Any) -> Tiles:
         if self.dtype == dtype:
             return self
-        return Tiles(self.formula, self.left, self.right, self.shape, dtype, self.compute, self.diagonal, self._compiled)
+        return Tiles(
+            self.formula, self.left, self.right, self.shape, dtype, self.compute, self.diagonal, self._compiled
+        )
 
     def compiled(self) -> Tiles:
         """The same by compiled code, however small: for a caller that is compiled itself, and may ask for it often."""

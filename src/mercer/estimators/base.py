@@ -50,15 +50,17 @@ def warn_if_indefinite(gram: Gram, who: str) -> None:
         return
     negative = int(np.sum(values < -rounding))
     warn(
-        f"The kernel matrix is indefinite: among {len(seen)} of the samples it has {negative} negative eigenvalues, the smallest {values[0]:.3g} "
-        f"where the largest is {values[-1]:.3g}. {who} is defined for positive semi-definite kernels; here its optimum need be neither the only one "
-        "nor the best. Choose another kernel or other parameters, or repair this one: kernel.repaired('clip').",
-    )  # fmt: skip
+        f"The kernel matrix is indefinite: among {len(seen)} of the samples it has {negative} negative eigenvalues, the"
+        f" smallest {values[0]:.3g} where the largest is {values[-1]:.3g}. {who} is defined for positive semi-definite"
+        " kernels; here its optimum need be neither the only one nor the best. Choose another kernel or other"
+        " parameters, or repair this one: kernel.repaired('clip')."
+    )
 
 
 class Met(NamedTuple):
-    """New items from one look at them: their matrix with those that were kept, and the items as the kernel has prepared them, unless there is but the
-    matrix."""
+    """New items from one look at them: their matrix with those that were kept, and the items as the kernel has prepared
+    them, unless there is but the matrix.
+    """
 
     cross: Gram
     kernel: Kernel | None = None
@@ -67,13 +69,17 @@ class Met(NamedTuple):
     def own(self) -> Array:
         """k(x, x) of each."""
         if self.kernel is None:
-            raise ValueError("A precomputed matrix does not hold k(x, x) of new samples, which is needed here; give the kernel itself.")
+            raise ValueError(
+                "A precomputed matrix does not hold k(x, x) of new samples, which is needed here; give the kernel"
+                " itself."
+            )
         return np.asarray(arrays.to_numpy(self.kernel._own(self.items)), np.float64)
 
 
 class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """An estimator over a kernel: ``kernel`` is a Kernel, None for ``Gaussian()``, a function f(X, Y) that returns the matrix of two collections, or
-    "precomputed" where X is the matrix itself."""
+    """An estimator over a kernel: ``kernel`` is a Kernel, None for ``Gaussian()``, a function f(X, Y) that returns the
+    matrix of two collections, or "precomputed" where X is the matrix itself.
+    """
 
     kernel: Kernel | Callable[[Any, Any], Any] | str | None
     compute: Compute | None
@@ -94,8 +100,8 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         if callable(self.kernel) and not isinstance(self.kernel, type):
             return Function(self.kernel)
         raise TypeError(
-            f"kernel={self.kernel!r}: give a kernel such as mercer.Gaussian() or mercer.parse('Gaussian() + Linear()'), None for Gaussian(), "
-            "a function f(X, Y) that returns the matrix, or 'precomputed'."
+            f"kernel={self.kernel!r}: give a kernel such as mercer.Gaussian() or mercer.parse('Gaussian() + Linear()'),"
+            " None for Gaussian(), a function f(X, Y) that returns the matrix, or 'precomputed'."
         )
 
     @property
@@ -112,13 +118,19 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return self._precomputed or isinstance(self._given_kernel.domain, Vectors)
 
     def _is_table(self, X: Any, reset: bool) -> bool:
-        """Whether X is to be checked as rows of numbers; a function of samples is given arrays checked, and anything else as it is."""
+        """Whether X is to be checked as rows of numbers; a function of samples is given arrays checked, and anything
+        else as it is.
+        """
         if arrays.is_tensor(X) or self._of_vectors:
             return not arrays.is_tensor(X)
         if not isinstance(self._given_kernel, Function):
             return False
         trained_on_one = not reset and hasattr(self, "n_features_in_") and as_frame(X) is None
-        return trained_on_one or sparse.issparse(X) or (hasattr(X, "__array__") and as_frame(X) is None and np.asarray(X).ndim > 1)
+        return (
+            trained_on_one
+            or sparse.issparse(X)
+            or (hasattr(X, "__array__") and as_frame(X) is None and np.asarray(X).ndim > 1)
+        )
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters; with ``deep`` also those of the kernel, of the default one where none is given."""
@@ -141,7 +153,9 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """X (and y) checked: by scikit-learn's rules where it is a table of numbers, else by the kernel's domain."""
         if self._is_table(X, reset):
             missing = not self._precomputed and getattr(self._given_kernel.domain, "missing", False)
-            found = checked_table(self, X, y, missing=missing, reset=reset, accept_sparse=False if self._precomputed else "csr", **options)
+            found = checked_table(
+                self, X, y, missing=missing, reset=reset, accept_sparse=False if self._precomputed else "csr", **options
+            )
             if self._precomputed and reset:
                 _check_square(found[0] if isinstance(found, tuple) else found)
             return found
@@ -171,14 +185,22 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     def _as_entered_by(self, door: KernelEstimator) -> Self:
         """Know what another estimator found at the door for the same data: the bound kernel, and the columns."""
-        self.__dict__.update({name: vars(door)[name] for name in ("kernel_", "n_features_in_", "feature_names_in_") if name in vars(door)})
+        self.__dict__.update(
+            {
+                name: vars(door)[name]
+                for name in ("kernel_", "n_features_in_", "feature_names_in_")
+                if name in vars(door)
+            }
+        )
         return self
 
     # -- the matrix --------------------------------------------------------------------------------------------------
 
     def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Gram:
-        """The square matrix of the training items, which are looked at once: also sets ``kernel_``, the kernel (None: the given one) bound to them. A
-        warning where the matrix is indefinite and the estimator is only right for one that is not."""
+        """The square matrix of the training items, which are looked at once: also sets ``kernel_``, the kernel (None:
+        the given one) bound to them. A warning where the matrix is indefinite and the estimator is only right for one
+        that is not.
+        """
         gram: Gram
         if self._precomputed:
             self.kernel_, gram = None, DenseGram(_symmetric(X), self.compute)
@@ -190,8 +212,14 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return gram
 
     def _unpacked(self, X: Any) -> Any:
-        """A sparse table of few columns as a dense one, where that is small: the engine's inner products are then in registers."""
-        small = sparse.issparse(X) and X.shape[1] <= _NARROW and 16 * X.shape[0] * X.shape[1] * X.dtype.itemsize <= (self.compute or Compute()).budget
+        """A sparse table of few columns as a dense one, where that is small: the engine's inner products are then in
+        registers.
+        """
+        small = (
+            sparse.issparse(X)
+            and X.shape[1] <= _NARROW
+            and 16 * X.shape[0] * X.shape[1] * X.dtype.itemsize <= (self.compute or Compute()).budget
+        )
         return X.toarray() if small else X
 
     def _some(self, X: Any, chosen: Array) -> Any:
@@ -201,17 +229,20 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         return X[np.ix_(chosen, chosen)] if self._precomputed else take(X, chosen)
 
     def _kinds(self, gram: Gram, y: Array, X: Any) -> tuple[Array, Array]:
-        """(the first sample of each kind, the kind of each sample): samples are of one kind if they are the same in x and y.
+        """(the first sample of each kind, the kind of each sample): samples are of one kind if they are the same in x
+        and y.
 
-        Items are the same to the last bit. Where there is but their matrix, X is None, they are if their distance K_ii + K_jj − 2K_ij is rounding:
-        what was computed for equal items need not be equal to the last bit.
+        Items are the same to the last bit. Where there is but their matrix, X is None, they are if their distance K_ii
+        + K_jj − 2K_ij is rounding: what was computed for equal items need not be equal to the last bit.
         """
         if X is not None and not self._precomputed:
             return distinct(X, y)
         diagonal, same = np.asarray(arrays.to_numpy(gram.diag())), np.empty(len(y), np.int64)
         for some in chunks(len(y), _AT_ONCE):
             values = np.asarray(arrays.to_numpy(gram.rows(some)))
-            near = diagonal[some, None] + diagonal - 2 * values <= 100 * np.finfo(gram.dtype).eps * (np.abs(diagonal[some, None]) + np.abs(diagonal))
+            near = diagonal[some, None] + diagonal - 2 * values <= 100 * np.finfo(gram.dtype).eps * (
+                np.abs(diagonal[some, None]) + np.abs(diagonal)
+            )
             equal = (y[some].reshape(len(near), 1, -1) == y.reshape(1, len(y), -1)).all(axis=2)
             same[some] = np.argmax(near & equal | (np.arange(len(y)) == np.arange(len(y))[some, None]), axis=1)
         return np.unique(same, return_index=True, return_inverse=True)[1:]
@@ -219,19 +250,24 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     # -- what is kept, and new items ---------------------------------------------------------------------------------
 
     def _items(self, X: Any, chosen: Any) -> Any:
-        """Some of the training items: what is kept to predict with. Of a precomputed matrix there is nothing to keep."""
+        """Some of the training items: what is kept to predict with. Of a precomputed matrix there is nothing to
+        keep.
+        """
         if self.kernel_ is None:
             return np.empty((len(chosen), 0))
         with quietly():  # what the kernel does not use was told when the matrix was computed
             return self.kernel_._kept(take(X, chosen))
 
     def _accept_new(self, X: Any) -> Any:
-        """New items, checked; where they are given by their matrix with the training items, that with those that were kept, a Gram."""
+        """New items, checked; where they are given by their matrix with the training items, that with those that were
+        kept, a Gram.
+        """
         if is_gram(X):
             return X.sub(slice(None), self.support_)
         if not self._precomputed:
             return self._accept(X, reset=False)
-        alone = getattr(X, "ndim", 0) == 2 and X.shape[1] == len(self.support_) != self.n_features_in_  # columns for the kept items, in their order
+        # columns for the kept items, in their order
+        alone = getattr(X, "ndim", 0) == 2 and X.shape[1] == len(self.support_) != self.n_features_in_
         return DenseGram(np.asarray(X) if alone else self._accept(X, reset=False)[:, self.support_], self.compute)
 
     def _meet(self, X: Any) -> Met:
@@ -252,7 +288,9 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
 
 def is_gram(X: Any) -> bool:
-    """Whether new items are given by their matrix with the training items: the one place where a Gram may stand for data."""
+    """Whether new items are given by their matrix with the training items: the one place where a Gram may stand for
+    data.
+    """
     return isinstance(X, Gram)
 
 
@@ -263,10 +301,11 @@ def _symmetric(K: Array) -> Array:
         return K
     i, j = found
     warn(
-        f"The precomputed matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and ({j}, {i}) is {K[j, i]:.6g}, so no training problem "
-        "belongs to it. The model is that of its symmetric part; the kernel that made the matrix has an error.",
+        f"The precomputed matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and ({j}, {i}) is {K[j, i]:.6g},"
+        " so no training problem belongs to it. The model is that of its symmetric part; the kernel that made the"
+        " matrix has an error.",
         ConvergenceWarning,
-    )  # fmt: skip
+    )
     return (K + K.T) / 2
 
 

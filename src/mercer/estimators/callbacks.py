@@ -1,4 +1,6 @@
-"""scikit-learn's callbacks (``set_callbacks``), where the installed version has them: one task for a fit, one for each of a solver's reports."""
+"""scikit-learn's callbacks (``set_callbacks``), where the installed version has them: one task for a fit, one for each
+of a solver's reports.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,17 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def with_callbacks(method: Method) -> Method:
-    """A ``fit`` that ends in time, tells how far it is, and after which callbacks are torn down, however it ends; one that fails leaves the estimator
-    as it was."""
+    """A ``fit`` that ends in time, tells how far it is, and after which callbacks are torn down, however it ends; one
+    that fails leaves the estimator as it was.
+    """
     managed: Method = whole(_managed(watched(method)))
     return managed
 
 
 def watched(method: Method) -> Method:
-    """The method inside ``max_time``, all its work reporting to ``progress`` and scikit-learn's callbacks (``mercer.runtime.watch``)."""
+    """The method inside ``max_time``, all its work reporting to ``progress`` and scikit-learn's callbacks
+    (``mercer.runtime.watch``).
+    """
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -49,7 +54,9 @@ def watched(method: Method) -> Method:
 
 
 class Reporting(CallbackSupportMixin):  # type: ignore[misc]
-    """``fit`` opens a task, each report of a solver is a task inside it, and a callback that returns True stops the solver."""
+    """``fit`` opens a task, each report of a solver is a task inside it, and a callback that returns True stops the
+    solver.
+    """
 
     progress: Callable[[dict[str, Any]], Any] | None
     _first_report: ClassVar[dict[str, Any]] = {}  # what is said before the solver has anything to say
@@ -64,7 +71,9 @@ class Reporting(CallbackSupportMixin):  # type: ignore[misc]
 
     def _watching(self) -> AbstractContextManager[Watch | None]:
         heard = self.progress is not None or bool(getattr(self, "_skl_callbacks", None))
-        return watching(getattr(self, "max_time", None), self._tell if heard else None, partial=True, **self._first_report)
+        return watching(
+            getattr(self, "max_time", None), self._tell if heard else None, partial=True, **self._first_report
+        )
 
     def _tell(self, state: dict[str, Any]) -> bool:
         """One report, from whichever thread; whether somebody wants no more."""

@@ -44,7 +44,12 @@ class Column(KernelMachine):
     column_ = False  # whether it was
 
     def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
-        if self.single and self._of_vectors and not sparse.issparse(X) and (hasattr(X, "__array__") or isinstance(X, list | tuple)):
+        if (
+            self.single
+            and self._of_vectors
+            and not sparse.issparse(X)
+            and (hasattr(X, "__array__") or isinstance(X, list | tuple))
+        ):
             values = np.asarray(X)
             one = values.ndim == 1 and len(values) > 0
             X = values.reshape(-1, 1) if one else X
@@ -55,19 +60,29 @@ class Column(KernelMachine):
         """The functions g(x) V + bias of an incomplete factor g, which need its pivots alone."""
         if found.indefinite > _INDEFINITE:
             warn(
-                f"The matrix of {'a view' if self.kernel_ is None else self.kernel_} is not positive semi-definite on these data, so it is "
-                f"of no kernel: k(x, z)² exceeds k(x, x)k(z, z) by {found.indefinite:.2g} of the largest k(x, x), in what the factor leaves over. "
-                "What is found has no meaning in a feature space; use a kernel that is (psd is True), or kernel.repaired('clip').",
+                f"The matrix of {'a view' if self.kernel_ is None else self.kernel_} is not positive semi-definite on"
+                f" these data, so it is of no kernel: k(x, z)² exceeds k(x, x)k(z, z) by {found.indefinite:.2g} of the"
+                " largest k(x, x), in what the factor leaves over. What is found has no meaning in a feature space;"
+                " use a kernel that is (psd is True), or kernel.repaired('clip')."
             )
         self.support_, self.dual_coef_, self.intercept_ = found.pivots, found.coefficients(V).T, bias
 
 
 class View(Column, Components):
-    """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions made of them."""
+    """One view: all principal components of its matrix, or of an incomplete factor of ``rank`` columns, and functions
+    made of them.
+    """
 
     _called = "A view to correlate"
 
-    def __init__(self, kernel: Kernel | str | None = None, *, single: bool = False, rank: int | None = None, compute: Compute | None = None) -> None:
+    def __init__(
+        self,
+        kernel: Kernel | str | None = None,
+        *,
+        single: bool = False,
+        rank: int | None = None,
+        compute: Compute | None = None,
+    ) -> None:
         self.kernel, self.single, self.rank, self.compute = kernel, single, rank, compute
         self.n_components, self.solver, self.random_state, self.tol, self.progress = None, "auto", 0, None, None
 
@@ -76,7 +91,9 @@ class View(Column, Components):
         X = self._accept(X, reset=True)
         n = size(X)
         if expected is not None and n != expected:
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {expected} of X and {n} of Y.")
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: {expected} of X and {n} of Y."
+            )
         if n < 2:
             raise ValueError(f"Canonical correlation needs at least two samples, got n_samples={n}.")
         if self.rank is not None:
@@ -109,8 +126,9 @@ class View(Column, Components):
             return max(1, min(_RANK, room // column))
         if self.rank * column > room:
             raise MemoryError(
-                f"rank={self.rank}: factors of so many columns for {gram.shape[0]} samples take {human(self.rank * column)} in all; the budget "
-                f"is {human(room)}. Give a rank of at most {max(1, room // column)}, or raise the budget: Compute(memory=…)."
+                f"rank={self.rank}: factors of so many columns for {gram.shape[0]} samples take"
+                f" {human(self.rank * column)} in all; the budget is {human(room)}. Give a rank of at most"
+                f" {max(1, room // column)}, or raise the budget: Compute(memory=…)."
             )
         return int(self.rank)
 
@@ -122,13 +140,24 @@ class View(Column, Components):
 
     def forget(self) -> None:
         """What only fitting needs."""
-        for name in ("spectra_", "eigenvectors_", "_means", "_weights_kept", "items_", "weights_", "n_given_", "scale_"):
+        for name in (
+            "spectra_",
+            "eigenvectors_",
+            "_means",
+            "_weights_kept",
+            "items_",
+            "weights_",
+            "n_given_",
+            "scale_",
+        ):
             if hasattr(self, name):
                 delattr(self, name)
 
 
 def rescaled(pair: tuple[float, float], scale: float) -> tuple[float, float]:
-    """γ times ``scale``: K² + γK of all weights s times as large is that of γ/s. What is beyond any eigenvalue stays a number."""
+    """γ times ``scale``: K² + γK of all weights s times as large is that of γ/s. What is beyond any eigenvalue stays a
+    number.
+    """
     return (min(pair[0] * scale, _HUGE), min(pair[1] * scale, _HUGE))
 
 
@@ -151,21 +180,26 @@ def candidates_of(reg: Any, x: Spectra, y: Spectra, scale: float = 1.0) -> list[
 
 
 class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """max corr(f(x), g(y)) over functions of two kernels: ⟨K_x α, K_y β⟩ with α^T(K_x² + γK_x)α = β^T(K_y² + γK_y)β = 1, matrices centred.
+    """max corr(f(x), g(y)) over functions of two kernels: ⟨K_x α, K_y β⟩ with α^T(K_x² + γK_x)α = β^T(K_y² + γK_y)β =
+    1, matrices centred.
 
     kernel_x, kernel_y
-        A kernel for each view; None for ``Gaussian()``, or "precomputed". Views may be of any kind: histograms and words, molecules and spectra.
+        A kernel for each view; None for ``Gaussian()``, or "precomputed". Views may be of any kind: histograms and
+        words, molecules and spectra.
     reg
-        γ, or a pair for both views; a list of these, or None for a grid relative to the traces: chosen by correlation on held-out items (``reg_``).
+        γ, or a pair for both views; a list of these, or None for a grid relative to the traces: chosen by correlation
+        on held-out items (``reg_``).
     rank
-        Columns of an incomplete Cholesky factor of each matrix; None: exact up to 2000 items or for kernels of few features, then 500.
+        Columns of an incomplete Cholesky factor of each matrix; None: exact up to 2000 items or for kernels of few
+        features, then 500.
 
-    ``canonical_values_`` are the values of the regularised problem, ``correlations_`` the empirical correlations of the projections in training.
+    ``canonical_values_`` are the values of the regularised problem, ``correlations_`` the empirical correlations of the
+    projections in training.
     """
 
     def __init__(
-        self, n_components: int = 2, kernel_x: Kernel | str | None = None, kernel_y: Kernel | str | None = None, *, reg: Any = None,
-        rank: int | None = None, cv: int = 5, random_state: Any = 0, compute: Compute | None = None,
+        self, n_components: int = 2, kernel_x: Kernel | str | None = None, kernel_y: Kernel | str | None = None, *,
+        reg: Any = None, rank: int | None = None, cv: int = 5, random_state: Any = 0, compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.n_components, self.kernel_x, self.kernel_y, self.reg = n_components, kernel_x, kernel_y, reg
         self.rank, self.cv, self.random_state, self.compute = rank, cv, random_state, compute
@@ -176,9 +210,14 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @whole
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find directions of X and ``y`` (the other view: a table, or as many items of any kind) that correlate; a weight is a repetition."""
+        """Find directions of X and ``y`` (the other view: a table, or as many items of any kind) that correlate; a
+        weight is a repetition.
+        """
         if y is None:
-            raise ValueError(f"requires y to be passed, but the target y is None: {type(self).__name__} correlates two views, fit(X, Y).")
+            raise ValueError(
+                f"requires y to be passed, but the target y is None: {type(self).__name__} correlates two views,"
+                " fit(X, Y)."
+            )
         check_whole(self, "n_components")
         for name in ("reg_scores_", "n_features_in_", "feature_names_in_"):  # of a fit before
             self.__dict__.pop(name, None)
@@ -195,14 +234,16 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         else:
             scores = [view.spectra_.scores(_FEW) for view in (x, other)]
             regs = [rescaled(pair, 1 / scale) for pair in candidates]
-            found_reg, self.reg_scores_ = choose_reg(scores[0], scores[1], self.n_components, regs, self._folds(len(scores[0])), weights)
+            found_reg, self.reg_scores_ = choose_reg(
+                scores[0], scores[1], self.n_components, regs, self._folds(len(scores[0])), weights
+            )
             self.reg_ = candidates[regs.index(found_reg)]
         found = canonical(x.spectra_, other.spectra_, self.n_components, rescaled(self.reg_, 1 / scale))
         self.canonical_values_, self.n_components_ = found.values, len(found.values)
         if self.n_components_ < self.n_components:
             warn(
-                f"The views have ranks {x.spectra_.rank} and {other.spectra_.rank}: there are {self.n_components_} components, not "
-                f"{self.n_components}.",
+                f"The views have ranks {x.spectra_.rank} and {other.spectra_.rank}: there are {self.n_components_}"
+                f" components, not {self.n_components}."
             )
         f, g = x.combine(found.x / np.sqrt(scale)), other.combine(found.y / np.sqrt(scale))
         self.correlations_ = correlations(f, g, weights)
@@ -223,7 +264,10 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _folds(self, n: int) -> list[tuple[Array, Array]]:
         check_whole(self, "cv", least=2)
         if n < 2 * self.cv:
-            raise ValueError(f"n_samples={n} is too few to choose reg by {self.cv} folds of at least two items: give reg, or a smaller cv.")
+            raise ValueError(
+                f"n_samples={n} is too few to choose reg by {self.cv} folds of at least two items: give reg, or a"
+                " smaller cv."
+            )
         return split(check_random_state(self.random_state).permutation(n), self.cv)
 
     def transform(self, X: Any, Y: Any = None) -> Any:
@@ -236,7 +280,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return scores
         other = self.transform_y(Y)
         if len(other) != len(scores):
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {len(scores)} of X and {len(other)} of Y.")
+            raise ValueError(
+                f"Found input variables with inconsistent numbers of samples: {len(scores)} of X and {len(other)} of Y."
+            )
         return scores, other
 
     def transform_y(self, Y: Any) -> Array:
@@ -263,8 +309,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def test(self, X: Any, Y: Any, *, n_permutations: int = 500, random_state: Any = None) -> Outcome:
         """Are the views dependent? The first canonical value against those with the items of Y in random order.
 
-        Where γ is to be chosen, the test is aggregated over all that could be: one that was chosen for these very pairs would be partial to them. The
-        decompositions, at most their first 100 components, serve all permutations.
+        Where γ is to be chosen, the test is aggregated over all that could be: one that was chosen for these very pairs
+        would be partial to them. The decompositions, at most their first 100 components, serve all permutations.
         """
         count = check_permutations(n_permutations)
         x, y = (Spectra(v.spectra_.values[:_TESTED], v.spectra_.vectors[:, :_TESTED]) for v in self._views(X, Y))
@@ -272,7 +318,9 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         candidates = candidates_of(reg, x, y) or [as_pair(reg)]
         rng, n = check_random_state(random_state), len(x.vectors)
         orders = [np.arange(n), *(rng.permutation(n) for _ in range(count))]
-        return aggregated("canonical correlation", np.stack([largest_values(x, y, candidates, order) for order in orders], axis=1))
+        return aggregated(
+            "canonical correlation", np.stack([largest_values(x, y, candidates, order) for order in orders], axis=1)
+        )
 
     @property
     def _n_features_out(self) -> int:

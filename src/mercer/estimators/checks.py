@@ -11,7 +11,9 @@ from mercer.data import Vectors
 
 
 def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, missing: bool = False, **options: Any) -> Any:
-    """X (and y) by scikit-learn's rules, but for missing and infinite entries: these are named, with the cure. ``missing``: NaN is allowed."""
+    """X (and y) by scikit-learn's rules, but for missing and infinite entries: these are named, with the cure.
+    ``missing``: NaN is allowed.
+    """
     options = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], **options}
     if _plain(estimator, X, y, **options):
         estimator.n_features_in_, found = X.shape[1], X if isinstance(y, str) else (X, y)
@@ -26,9 +28,19 @@ def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, missing: 
 
 
 def _plain(estimator: Any, X: Any, y: Any, *, dtype: Any, reset: bool = True, **options: Any) -> bool:
-    """Whether there is nothing to convert and nothing to complain of but what is not finite: small data would wait for scikit-learn to find that."""
-    known = options.keys() <= {"accept_sparse", "y_numeric", "multi_output"} and not hasattr(estimator, "feature_names_in_")
-    if not (known and type(X) is np.ndarray and X.ndim == 2 and X.size and X.dtype in (dtype if isinstance(dtype, list) else [dtype])):
+    """Whether there is nothing to convert and nothing to complain of but what is not finite: small data would wait for
+    scikit-learn to find that.
+    """
+    known = options.keys() <= {"accept_sparse", "y_numeric", "multi_output"} and not hasattr(
+        estimator, "feature_names_in_"
+    )
+    if not (
+        known
+        and type(X) is np.ndarray
+        and X.ndim == 2
+        and X.size
+        and X.dtype in (dtype if isinstance(dtype, list) else [dtype])
+    ):
         return False
     if not reset and X.shape[1] != getattr(estimator, "n_features_in_", None):
         return False

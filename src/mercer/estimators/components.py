@@ -11,11 +11,16 @@ from mercer.arrays import Array
 
 
 def component_count(wanted: Any, most: int, what: str) -> int | None:
-    """``wanted`` as a number of components; None where it is a share of the variance, or all. ``what`` names the limit ``most``."""
+    """``wanted`` as a number of components; None where it is a share of the variance, or all. ``what`` names the limit
+    ``most``.
+    """
     if wanted is None or (isinstance(wanted, float | np.floating) and 0 < wanted < 1):
         return None
     if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
-        raise ValueError(f"n_components={wanted!r}: give a whole number of at least 1, a share of the variance between 0 and 1, or None for all.")
+        raise ValueError(
+            f"n_components={wanted!r}: give a whole number of at least 1, a share of the variance between 0 and 1, or"
+            " None for all."
+        )
     if wanted > most:
         raise ValueError(f"n_components={wanted} is more than {what}.")
     return int(wanted)
@@ -29,10 +34,12 @@ def share_of_variance(values: Array, total: float, wanted: Any) -> int:
 
 
 def likeliest_count(variances: Array, n: float) -> int:
-    """The k < d of the largest evidence of n samples whose covariance has these eigenvalues, falling (Minka 2000, equation 77).
+    """The k < d of the largest evidence of n samples whose covariance has these eigenvalues, falling (Minka 2000,
+    equation 77).
 
-    log p(k) = log p(U) − n/2 Σ_{j≤k} log λ_j − n(d − k)/2 log v + (m + k)/2 log 2π − ½ log|A| − k/2 log n, v the mean of the other eigenvalues,
-    m = dk − k(k + 1)/2 and |A| = Π_{i≤k} Π_{j>i} n(λ_i − λ_j)(1/λ̂_j − 1/λ̂_i). Units do not matter: multiplying all by a number adds the same to all.
+    log p(k) = log p(U) − n/2 Σ_{j≤k} log λ_j − n(d − k)/2 log v + (m + k)/2 log 2π − ½ log|A| − k/2 log n, v the mean
+    of the other eigenvalues, m = dk − k(k + 1)/2 and |A| = Π_{i≤k} Π_{j>i} n(λ_i − λ_j)(1/λ̂_j − 1/λ̂_i). Units do not
+    matter: multiplying all by a number adds the same to all.
     """
     d = len(variances)
     values = variances / variances[0] if variances[0] > 0 else variances

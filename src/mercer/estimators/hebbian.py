@@ -25,16 +25,25 @@ _PIECE = 1024  # samples that are taken in together
 
 
 class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):  # type: ignore[misc]  # scikit-learn has no types
-    """Principal directions in feature space from samples that pass once: v ← v + η(⟨x, v⟩x − what earlier directions explain), at rest.
+    """Principal directions in feature space from samples that pass once: v ← v + η(⟨x, v⟩x − what earlier directions
+    explain), at rest.
 
-    Oja's and Sanger's rule in feature space (Kim, Franz and Schölkopf 2005) climbs, sample by sample, to the eigenvectors of the covariance. Samples
-    are here coordinates in the span of at most ``budget`` of them, chosen as they come: those whose features the others do not span up to ``tol`` of
-    the variance. The covariance is then a matrix of budget², so it is kept instead, and the point where the rule comes to rest is computed. It needs
-    no steps, and with a budget that spans the data it is the answer of ``KernelPCA``, for any order. Memory: budget²; a sample costs as much.
+    Oja's and Sanger's rule in feature space (Kim, Franz and Schölkopf 2005) climbs, sample by sample, to the
+    eigenvectors of the covariance. Samples are here coordinates in the span of at most ``budget`` of them, chosen as
+    they come: those whose features the others do not span up to ``tol`` of the variance. The covariance is then a
+    matrix of budget², so it is kept instead, and the point where the rule comes to rest is computed. It needs no steps,
+    and with a budget that spans the data it is the answer of ``KernelPCA``, for any order. Memory: budget²; a sample
+    costs as much.
     """
 
     def __init__(
-        self, n_components: int = 2, kernel: Kernel | None = None, *, budget: int = 500, tol: float = 1e-9, compute: Compute | None = None
+        self,
+        n_components: int = 2,
+        kernel: Kernel | None = None,
+        *,
+        budget: int = 500,
+        tol: float = 1e-9,
+        compute: Compute | None = None,
     ) -> None:
         self.n_components, self.kernel, self.budget, self.tol, self.compute = n_components, kernel, budget, tol, compute
 
@@ -50,7 +59,9 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         """Take in more samples; a weight is a repetition. What a kernel takes from data is fixed by the first batch."""
         first = not hasattr(self, "n_samples_seen_")
         if self._precomputed:
-            raise ValueError("KernelHebbian meets new samples, which a precomputed matrix does not know; give the kernel itself.")
+            raise ValueError(
+                "KernelHebbian meets new samples, which a precomputed matrix does not know; give the kernel itself."
+            )
         check_whole(self, "n_components", "budget")
         if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
             raise ValueError(f"tol={self.tol!r}: the share of the variance that may be left out must be positive.")
@@ -64,7 +75,8 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
             self._stream_mass = 0.0  # the weight of all samples seen
             self.support_ = np.zeros(0, np.int32)
             self._stream_root = np.zeros((0, 0))  # L with L L^T = K of the centres
-            self._stream_mean, self._stream_moments = np.zeros(0), np.zeros((0, 0))  # of coordinates: their mean and covariance
+            # of coordinates: their mean and covariance
+            self._stream_mean, self._stream_moments = np.zeros(0), np.zeros((0, 0))
         else:
             assert self.kernel_ is not None
             _, A = self.kernel_._entered(in_order_of(self._unpacked(X), self.support_vectors_))
@@ -93,7 +105,9 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         share = scale * total / mass
         mean = weights @ C / total
         shift, D = mean - self._stream_mean, np.sqrt(weights / total)[:, None] * (C - mean)
-        self._stream_moments = (1 - share) * self._stream_moments + share * (D.T @ D + (1 - share) * np.outer(shift, shift))
+        self._stream_moments = (1 - share) * self._stream_moments + share * (
+            D.T @ D + (1 - share) * np.outer(shift, shift)
+        )
         self._stream_mean, self._stream_mass = self._stream_mean + share * shift, mass
 
     def _between(self, A: Any, B: Any) -> Array:
@@ -127,7 +141,9 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         more = self.n_components - len(values)
         values, vectors = np.pad(np.maximum(values, 0.0), (0, more)), np.pad(vectors, ((0, 0), (0, more)))
         self.explained_variance_ = values
-        self.dual_coef_ = np.asarray(linalg.solve_triangular(self._stream_root, vectors, lower=True, trans="T", check_finite=False)).T
+        self.dual_coef_ = np.asarray(
+            linalg.solve_triangular(self._stream_root, vectors, lower=True, trans="T", check_finite=False)
+        ).T
         self.intercept_ = -(self._stream_mean @ vectors)
         self.n_components_ = self.n_components
 

@@ -25,9 +25,11 @@ from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
 
 
 class Components(Unsupervised):
-    """f_l = Σ_i α_il (φ(x_i) − μ), orthonormal directions of the largest variance: the centred matrix is UΛU^T and α_l = u_l/√λ_l.
+    """f_l = Σ_i α_il (φ(x_i) − μ), orthonormal directions of the largest variance: the centred matrix is UΛU^T and α_l
+    = u_l/√λ_l.
 
-    Since Σ_i α_il = 0, f_l(x) is Σ_i α_il k(x, x_i) + b_l: the means of new items cancel and those of training are the constant b_l.
+    Since Σ_i α_il = 0, f_l(x) is Σ_i α_il k(x, x_i) + b_l: the means of new items cancel and those of training are the
+    constant b_l.
     """
 
     n_components: Any
@@ -45,7 +47,10 @@ class Components(Unsupervised):
         """Sets what ``_values`` needs."""
         n = gram.shape[0]
         if n < 2:
-            raise ValueError(f"{type(self).__name__} needs at least two samples of positive weight (n_samples={n}): one has no variance.")
+            raise ValueError(
+                f"{type(self).__name__} needs at least two samples of positive weight (n_samples={n}): one has no"
+                " variance."
+            )
         weights, scale = relative(weights)
         s, below = self._solve(gram, weights)
         positive = s.values > self._rounding(gram, weights, s)
@@ -57,7 +62,8 @@ class Components(Unsupervised):
             explicit = self._bound is None or self._bound.explicit
             cure = "." if explicit else "; change its parameters (a Gaussian with a tiny γ makes all samples equal)."
             raise ValueError(f"The kernel is the same for all {n} samples, constant: they have no directions{cure}")
-        vectors = s.vectors * signs(s.vectors / np.sqrt(weights)[:, None])  # those of scores, which repetitions do not change
+        # those of scores, which repetitions do not change
+        vectors = s.vectors * signs(s.vectors / np.sqrt(weights)[:, None])
         roots = np.sqrt(np.where(positive, s.values, 1.0))
         coef = np.sqrt(weights)[:, None] * vectors * np.where(positive, 1 / roots, 0.0)
         self._keep(coef, every=True)
@@ -67,7 +73,10 @@ class Components(Unsupervised):
         self.solver_, self.n_iter_, self.n_components_ = s.solver, s.n_iter, len(s.values)
         self.explained_variance_ = values / weights.sum()
         self.explained_variance_ratio_ = values / max(s.trace + below.mass, float(values.sum()))
-        self.n_negative_, self.negative_share_ = below.count, below.mass / (below.mass + max(s.trace + below.mass, float(values.sum())))
+        self.n_negative_, self.negative_share_ = (
+            below.count,
+            below.mass / (below.mass + max(s.trace + below.mass, float(values.sum()))),
+        )
         self._weights_kept, self._weight_scale, self._means = weights, scale, s.means
         if below.count:
             self._warn_of_negatives(n, below)
@@ -79,18 +88,26 @@ class Components(Unsupervised):
     def _warn_of_negatives(self, n: int, below: Negatives) -> None:
         """Say what was found, what is done about it, and the cure."""
         least = "" if below.every else "at least "
-        cure = "Clip them to 0 first" if self._bound is None else "Use a kernel that is (psd is True), or kernel.repaired('clip')"
+        cure = (
+            "Clip them to 0 first"
+            if self._bound is None
+            else "Use a kernel that is (psd is True), or kernel.repaired('clip')"
+        )
         warn(
-            f"{self._called}: the centred matrix is not positive semi-definite, so it is of no kernel: {least}{below.count} of its {n} "
-            f"eigenvalues are negative, and make up {least}{self.negative_share_:.2g} of the sum of all their absolute values. Components are of "
-            f"positive eigenvalues alone, and explained_variance_ratio_ is their share of the sum of these. {cure}.",
+            f"{self._called}: the centred matrix is not positive semi-definite, so it is of no kernel:"
+            f" {least}{below.count} of its {n} eigenvalues are negative, and make up {least}{self.negative_share_:.2g}"
+            " of the sum of all their absolute values. Components are of positive eigenvalues alone, and"
+            f" explained_variance_ratio_ is their share of the sum of these. {cure}."
         )
 
     def _rounding(self, gram: Gram, weights: Array, s: EigenSolution) -> float:
-        """Eigenvalues up to this are 0. Those from features are squares of singular values, and already without such."""
+        """Eigenvalues up to this are 0. Those from features are squares of singular values, and already without
+        such.
+        """
         if gram.features() is not None and s.solver == "exact":
             return 0.0
-        whole = float(weights @ np.abs(np.asarray(arrays.to_numpy(gram.diag()), np.float64)))  # what rounding is a part of
+        # what rounding is a part of
+        whole = float(weights @ np.abs(np.asarray(arrays.to_numpy(gram.diag()), np.float64)))
         return float(np.finfo(gram.dtype).eps) * max(whole, len(weights) * float(s.values.max(initial=0.0)))
 
     def _below(self, gram: Gram, weights: Array, s: EigenSolution) -> Negatives:
@@ -125,8 +142,9 @@ class Components(Unsupervised):
                 tried *= 4
         if s.residual > 10 * max(self.tol or 0.0, 1e-5 if gram.dtype == np.float32 else 1e-8):
             warn(
-                f"{type(self).__name__}: the {s.solver} solver stopped after {s.n_iter} steps with a residual of {s.residual:.2g} of the largest "
-                "eigenvalue: the last eigenvalues asked for are too near to each other. Ask for fewer components, or use solver='exact'.",
+                f"{type(self).__name__}: the {s.solver} solver stopped after {s.n_iter} steps with a residual of"
+                f" {s.residual:.2g} of the largest eigenvalue: the last eigenvalues asked for are too near to each"
+                " other. Ask for fewer components, or use solver='exact'.",
                 ConvergenceWarning,
             )
         return _some(s, kept), below
@@ -144,38 +162,55 @@ class Components(Unsupervised):
 
 
 def _some(s: EigenSolution, kept: int) -> EigenSolution:
-    return EigenSolution(s.values[:kept], s.vectors[:, :kept], s.means, s.trace, s.residual, s.n_iter, s.solver, s.spectrum)
+    return EigenSolution(
+        s.values[:kept], s.vectors[:, :kept], s.means, s.trace, s.residual, s.n_iter, s.solver, s.spectrum
+    )
 
 
 def _padded(s: EigenSolution, count: int) -> EigenSolution:
     """With eigenvalues 0 for components that the matrix does not have."""
     more = count - len(s.values)
     vectors = np.concatenate([s.vectors, np.zeros((len(s.vectors), more))], axis=1)
-    return EigenSolution(np.concatenate([s.values, np.zeros(more)]), vectors, s.means, s.trace, s.residual, s.n_iter, s.solver, s.spectrum)
+    return EigenSolution(
+        np.concatenate([s.values, np.zeros(more)]),
+        vectors,
+        s.means,
+        s.trace,
+        s.residual,
+        s.n_iter,
+        s.solver,
+        s.spectrum,
+    )
 
 
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components):  # type: ignore[misc]  # scikit-learn has no types
-    """K_c = HKH = UΛU^T; the scores of training are U√Λ, those of a new x are f_l(x) = Σ_i u_il (k(x, x_i) − means)/√λ_l, ‖f_l‖ = 1.
+    """K_c = HKH = UΛU^T; the scores of training are U√Λ, those of a new x are f_l(x) = Σ_i u_il (k(x, x_i) −
+    means)/√λ_l, ‖f_l‖ = 1.
 
     n_components
-        A number, a share of the variance between 0 and 1, or None for all of positive eigenvalue. Beyond the rank, scores are 0.
+        A number, a share of the variance between 0 and 1, or None for all of positive eigenvalue. Beyond the rank,
+        scores are 0.
     solver
-        "exact" (all eigenvalues: n³), "lanczos" (ARPACK) and "krylov" (blocks) need products alone, so that the matrix is never stored unless its
-        values are dear; "auto" chooses by n, the number of components and the kernel's features.
+        "exact" (all eigenvalues: n³), "lanczos" (ARPACK) and "krylov" (blocks) need products alone, so that the matrix
+        is never stored unless its values are dear; "auto" chooses by n, the number of components and the kernel's
+        features.
     pre_image
-        How ``inverse_transform`` goes back: "fixed_point" (kernels of ‖x − z‖²; Mika et al. 1999), "ridge" (a regression from scores to vectors;
-        Bakır et al. 2004), "nearest" (the training object whose features are nearest: strings, graphs); "auto": the first that applies.
+        How ``inverse_transform`` goes back: "fixed_point" (kernels of ‖x − z‖²; Mika et al. 1999), "ridge" (a
+        regression from scores to vectors; Bakır et al. 2004), "nearest" (the training object whose features are
+        nearest: strings, graphs); "auto": the first that applies.
     reg
         The ridge of the regression; None: chosen by leave-one-out.
 
-    A matrix that is not positive semi-definite (``Sigmoid``, a precomputed one) is of no feature space. Components are then of its positive
-    eigenvalues alone, as if it were the nearest matrix that is (negative eigenvalues 0), and ``explained_variance_ratio_`` is relative to the sum of
-    these; a warning says how many are negative (``n_negative_``) and what part of Σ|λ| they are (``negative_share_``).
+    A matrix that is not positive semi-definite (``Sigmoid``, a precomputed one) is of no feature space. Components are
+    then of its positive eigenvalues alone, as if it were the nearest matrix that is (negative eigenvalues 0), and
+    ``explained_variance_ratio_`` is relative to the sum of these; a warning says how many are negative
+    (``n_negative_``) and what part of Σ|λ| they are (``negative_share_``).
     """
 
     def __init__(
-        self, n_components: Any = None, kernel: Kernel | str | None = None, *, solver: str = "auto", pre_image: str = "auto",
-        reg: float | None = None, tol: float | None = None, random_state: Any = 0, progress: Any = None, compute: Compute | None = None,
+        self, n_components: Any = None, kernel: Kernel | str | None = None, *, solver: str = "auto",
+        pre_image: str = "auto", reg: float | None = None, tol: float | None = None, random_state: Any = 0,
+        progress: Any = None, compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.n_components, self.kernel, self.solver, self.pre_image = n_components, kernel, solver, pre_image
         self.reg, self.tol, self.random_state, self.progress, self.compute = reg, tol, random_state, progress, compute
@@ -185,7 +220,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
     def _check(self) -> None:
         super()._check()
         if self.pre_image not in ("auto", *PRE_IMAGES):
-            raise ValueError(f"pre_image={self.pre_image!r}: choose one of {', '.join(map(repr, ('auto', *PRE_IMAGES)))}.")
+            raise ValueError(
+                f"pre_image={self.pre_image!r}: choose one of {', '.join(map(repr, ('auto', *PRE_IMAGES)))}."
+            )
 
     def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
         super()._learn(gram, y, weights, X)
@@ -194,7 +231,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
             found = self.n_components_ - lost
             what = f"rank {found}" if not self.n_negative_ else f"{found} positive eigenvalues"
             warn(
-                f"The centred matrix has {what}, {self.n_components_} components were asked for: the scores of the last {lost} are 0.",
+                f"The centred matrix has {what}, {self.n_components_} components were asked for: the scores of the last"
+                f" {lost} are 0."
             )
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -214,13 +252,19 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         check_is_fitted(self)
         Z = np.asarray(arrays.to_numpy(X), np.float64)
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:
-            raise ValueError(f"Scores of {self.n_components_} components are an array of shape (items, {self.n_components_}), got {Z.shape}.")
+            raise ValueError(
+                f"Scores of {self.n_components_} components are an array of shape (items, {self.n_components_}), got"
+                f" {Z.shape}."
+            )
         if not np.isfinite(Z).all():
             raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
         if self.kernel_ is None:
             raise ValueError("A precomputed matrix has no items to go back to; give the kernel itself.")
         if self._compressed:
-            raise ValueError("A compressed model has lost the training scores that the way back needs; use the model it was made from.")
+            raise ValueError(
+                "A compressed model has lost the training scores that the way back needs; use the model it was made"
+                " from."
+            )
         return pre_images(self, Z)
 
     @property

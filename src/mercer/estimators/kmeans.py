@@ -35,19 +35,29 @@ _AUTO = 10  # descents from starts that are not spread out
 def check_clusters(machine: Any, n: int) -> None:
     """Raise where the number of clusters or of starts is not one."""
     auto = isinstance(machine, KMeans) and isinstance(machine.n_init, str) and machine.n_init == "auto"
-    check_whole(machine, *(name for name in ("n_clusters", "n_init", "max_iter") if hasattr(machine, name) and not (auto and name == "n_init")))
+    check_whole(
+        machine,
+        *(
+            name
+            for name in ("n_clusters", "n_init", "max_iter")
+            if hasattr(machine, name) and not (auto and name == "n_init")
+        ),
+    )
     tol = getattr(machine, "tol", 0.0)
     if not (isinstance(tol, int | float | np.number) and tol >= 0):
         raise ValueError(f"{type(machine).__name__}(tol={tol!r}): give a number of at least 0.")
     if machine.n_clusters > n:
-        raise ValueError(f"n_samples={n} should be >= n_clusters={machine.n_clusters}: there cannot be more clusters than samples.")
+        raise ValueError(
+            f"n_samples={n} should be >= n_clusters={machine.n_clusters}: there cannot be more clusters than samples."
+        )
 
 
 def warn_of_fewer(labels: Array, wanted: int) -> None:
     found = len(np.unique(labels))
     if found < wanted:
         warn(
-            f"Number of distinct clusters ({found}) found smaller than n_clusters ({wanted}). Possibly due to duplicate points in X.",
+            f"Number of distinct clusters ({found}) found smaller than n_clusters ({wanted}). Possibly due to duplicate"
+            " points in X.",
             ConvergenceWarning,
         )
 
@@ -60,10 +70,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     Parameters
     ----------
     init
-        Where descents start: "k-means++" (rows far from each other), "random" (rows), the centres themselves as an array (n_clusters, columns), or a
-        function ``init(X, n_clusters, random_state)`` that returns such an array.
+        Where descents start: "k-means++" (rows far from each other), "random" (rows), the centres themselves as an
+        array (n_clusters, columns), or a function ``init(X, n_clusters, random_state)`` that returns such an array.
     n_init
-        How many descents; from given centres there is but one. "auto": one for "k-means++", 10 for "random" and functions.
+        How many descents; from given centres there is but one. "auto": one for "k-means++", 10 for "random" and
+        functions.
     tol
         A descent ends when a step gains less than this share.
     verbose
@@ -72,12 +83,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     Attributes
     ----------
     cluster_centers_, labels_, inertia_, n_iter_
-        The means; the nearest one of each row; the objective; steps of the best descent, the first of them to its start.
+        The means; the nearest one of each row; the objective; steps of the best descent, the first of them to its
+        start.
     """
 
     def __init__(
-        self, n_clusters: int = 8, *, init: Any = "k-means++", n_init: int | str = 10, max_iter: int = 300, tol: float = 1e-6, verbose: int = 0,
-        random_state: Any = None,
+        self, n_clusters: int = 8, *, init: Any = "k-means++", n_init: int | str = 10, max_iter: int = 300,
+        tol: float = 1e-6, verbose: int = 0, random_state: Any = None,
     ) -> None:  # fmt: skip
         self.n_clusters, self.init, self.n_init, self.max_iter, self.tol = n_clusters, init, n_init, max_iter, tol
         self.verbose, self.random_state = verbose, random_state
@@ -88,7 +100,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         check_clusters(self, X.shape[0])
         w, scale = relative(checked(sample_weight, X.shape[0]))
         used = w > 0
-        shift = 0.0 if sparse.issparse(X) else np.average(X, axis=0, weights=w).astype(X.dtype)  # far from the origin, distances would lose digits
+        # far from the origin, distances would lose digits
+        shift = 0.0 if sparse.issparse(X) else np.average(X, axis=0, weights=w).astype(X.dtype)
         kept = X if used.all() else X[used]
         if sparse.issparse(kept) and 4 * kept.nnz > kept.shape[0] * kept.shape[1]:  # dense but for its form
             kept = kept.toarray()
@@ -99,15 +112,20 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         starts = [space.around(centres - shift) for centres in self._centres(kept, rng)]
         with watching(listener=self._spoken(scale) if self.verbose else None, partial=True):
             found = cluster(
-                space, self.n_clusters, n_init=0 if starts else self._n_starts(), max_iter=self.max_iter, random_state=rng, tol=self.tol,
-                starts=starts, begun=1, draw=self.init if isinstance(self.init, str) else "k-means++",
+                space, self.n_clusters, n_init=0 if starts else self._n_starts(), max_iter=self.max_iter,
+                random_state=rng, tol=self.tol, starts=starts, begun=1,
+                draw=self.init if isinstance(self.init, str) else "k-means++",
             )  # fmt: skip
         self.cluster_centers_ = (space.means(found.labels, self.n_clusters) + shift).astype(X.dtype)
         self.n_iter_ = found.n_iter
         self.labels_, squares = self._assigned(X)
         self.inertia_ = float(w @ squares) * scale
         if self.verbose:
-            speak(f"Converged at iteration {found.n_iter - 1}." if found.converged else f"Stopped at max_iter={self.max_iter}.")
+            speak(
+                f"Converged at iteration {found.n_iter - 1}."
+                if found.converged
+                else f"Stopped at max_iter={self.max_iter}."
+            )
         warn_of_fewer(self.labels_, self.n_clusters)
         return self
 
@@ -120,16 +138,23 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """Centres that were given, or that a function gives, checked; none where they are drawn."""
         if isinstance(self.init, str):
             if self.init not in DRAWS:
-                raise ValueError(f"KMeans(init={self.init!r}): choose one of {', '.join(map(repr, DRAWS))}, an array of centres, or a function.")
+                raise ValueError(
+                    f"KMeans(init={self.init!r}): choose one of {', '.join(map(repr, DRAWS))}, an array of centres, or"
+                    " a function."
+                )
             return []
-        given = [self.init(X, self.n_clusters, random_state=rng) for _ in range(self._n_starts())] if callable(self.init) else [self.init]
+        given = (
+            [self.init(X, self.n_clusters, random_state=rng) for _ in range(self._n_starts())]
+            if callable(self.init)
+            else [self.init]
+        )
         centres = [np.asarray(one.toarray() if sparse.issparse(one) else one, np.float64) for one in given]
         for one in centres:
             if one.shape != (self.n_clusters, X.shape[1]):
                 what = "clusters" if one.ndim != 2 or len(one) != self.n_clusters else "features of the data"
                 raise ValueError(
-                    f"The shape of the initial centers {one.shape} does not match the number of {what}: give an array of shape (n_clusters, "
-                    f"n_features) = ({self.n_clusters}, {X.shape[1]})."
+                    f"The shape of the initial centers {one.shape} does not match the number of {what}: give an array"
+                    f" of shape (n_clusters, n_features) = ({self.n_clusters}, {X.shape[1]})."
                 )
             if not np.isfinite(one).all():
                 raise ValueError("KMeans(init=…): the initial centres hold NaN or infinity.")
@@ -184,14 +209,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
 
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Unsupervised):  # type: ignore[misc]
-    """min Σ_i w_i ‖φ(x_i) − μ_c(i)‖², ‖φ(x) − μ_c‖² = k(x, x) − 2 Σ_{j∈c} w_j k(x, x_j)/m_c + Σ_{j,l∈c} w_j w_l k(x_j, x_l)/m_c².
+    """min Σ_i w_i ‖φ(x_i) − μ_c(i)‖², ‖φ(x) − μ_c‖² = k(x, x) − 2 Σ_{j∈c} w_j k(x, x_j)/m_c + Σ_{j,l∈c} w_j w_l k(x_j,
+    x_l)/m_c².
 
-    All starts share the matrix; kernels with few features are clustered by these. ``objectives_``, of the best run, never rise.
+    All starts share the matrix; kernels with few features are clustered by these. ``objectives_``, of the best run,
+    never rise.
     """
 
     def __init__(
-        self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, n_init: int = 10, max_iter: int = 300, random_state: Any = None,
-        progress: Any = None, compute: Compute | None = None,
+        self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, n_init: int = 10, max_iter: int = 300,
+        random_state: Any = None, progress: Any = None, compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.n_clusters, self.kernel, self.n_init, self.max_iter = n_clusters, kernel, n_init, max_iter
         self.random_state, self.progress, self.compute = random_state, progress, compute
@@ -211,15 +238,20 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     def _clustered(self, gram: Gram, weights: Array) -> Clustering:
         rng = check_random_state(self.random_state)
-        return cluster(space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng)
+        return cluster(
+            space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng
+        )
 
     def _describe(self, gram: Gram, weights: Array, found: Clustering, scale: float) -> None:
-        """Centres as functions h_c(x) = ⟨φ(x) − μ, μ_c − μ⟩, μ the mean of all: far from the origin nothing is lost. One more, ⟨φ(x), μ⟩, for
-        distances."""
+        """Centres as functions h_c(x) = ⟨φ(x) − μ, μ_c − μ⟩, μ the mean of all: far from the origin nothing is lost.
+        One more, ⟨φ(x), μ⟩, for distances.
+        """
         n, k = len(weights), self.n_clusters
         share = weights / weights.sum()
         coef = np.repeat(-share[:, None], k + 1, axis=1)
-        coef[np.arange(n), found.labels] += weights / np.bincount(found.labels, weights=weights, minlength=k)[found.labels]
+        coef[np.arange(n), found.labels] += (
+            weights / np.bincount(found.labels, weights=weights, minlength=k)[found.labels]
+        )
         coef[:, k] = share
         inner = np.asarray(arrays.to_numpy(gram @ coef), np.float64)
         self._keep(coef, every=True)
@@ -232,7 +264,11 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             self.labels_ = np.argmin(gaps, axis=1).astype(np.int32)
             norms = np.asarray(arrays.to_numpy(gram.diag()), np.float64) - 2 * inner[:, k] + self._mean_norm
             self.inertia_ = scale * float(weights @ (norms + gaps[np.arange(n), self.labels_]))
-        self.objectives_, self.n_iter_, self.converged_ = [scale * value for value in found.objectives], found.n_iter, found.converged
+        self.objectives_, self.n_iter_, self.converged_ = (
+            [scale * value for value in found.objectives],
+            found.n_iter,
+            found.converged,
+        )
 
     def predict(self, X: Any) -> Array:
         """The cluster whose mean is nearest in feature space."""
@@ -248,7 +284,11 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Distances in training: also of a precomputed matrix."""
         self.fit(X, y, sample_weight)
-        return self.transform(X) if self.kernel_ is not None else self._distances(np.diag(np.asarray(X)).astype(np.float64), self._values(X))
+        return (
+            self.transform(X)
+            if self.kernel_ is not None
+            else self._distances(np.diag(np.asarray(X)).astype(np.float64), self._values(X))
+        )
 
     def _distances(self, own: Array, values: Array) -> Array:
         squares = (own - 2 * values[:, -1] + self._mean_norm)[:, None] - 2 * values[:, :-1] + self._square_norms
@@ -266,6 +306,8 @@ def space_of(gram: Gram, weights: Array) -> Space:
     if features is not None and features.on_host:
         phi = features.phi
         return Points(
-            phi if sparse.issparse(phi) else phi - np.average(phi, axis=0, weights=weights).astype(phi.dtype), weights, gram.compute.workers
+            phi if sparse.issparse(phi) else phi - np.average(phi, axis=0, weights=weights).astype(phi.dtype),
+            weights,
+            gram.compute.workers,
         )
     return Pairs(gram, weights)

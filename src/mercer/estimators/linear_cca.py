@@ -27,18 +27,21 @@ class CCA(KernelCCA):
     Attributes
     ----------
     x_rotations_, y_rotations_
-        v and w, one a column: ``transform(X)`` is ((X − mean)/std) ``x_rotations_``. Without γ columns are divided by their standard deviations,
-        with it they are only centred.
+        v and w, one a column: ``transform(X)`` is ((X − mean)/std) ``x_rotations_``. Without γ columns are divided by
+        their standard deviations, with it they are only centred.
     x_weights_, y_weights_
-        The same directions made orthonormal one after the other, which fixes their lengths and, by the largest entry of ``x_weights_``, the signs.
+        The same directions made orthonormal one after the other, which fixes their lengths and, by the largest entry of
+        ``x_weights_``, the signs.
     x_loadings_, y_loadings_
         The least-squares way back: (X − mean)/std ≈ scores ``x_loadings_``^T.
     coef_, intercept_
-        ``predict(X)`` is (X − mean) ``coef_``^T + ``intercept_``: the scores of x taken for those of y, and these back by ``y_loadings_``.
+        ``predict(X)`` is (X − mean) ``coef_``^T + ``intercept_``: the scores of x taken for those of y, and these back
+        by ``y_loadings_``.
     correlations_, canonical_values_, reg_
         As in ``KernelCCA``.
 
-    All of these are what scikit-learn's CCA means by them, without its iteration. Where scores are to predict y as well as can be, regress on them.
+    All of these are what scikit-learn's CCA means by them, without its iteration. Where scores are to predict y as well
+    as can be, regress on them.
     """
 
     def __init__(self, n_components: int = 2, *, reg: Any = 0.0, cv: int = 5, random_state: Any = 0) -> None:
@@ -61,7 +64,10 @@ class CCA(KernelCCA):
     def _describe(self, x: View, y: View, f: Array, g: Array) -> None:
         self._x_mean, self._x_std = _columns(x, self._free)
         self._y_mean, self._y_std = _columns(y, self._free)
-        A, B = _directions(x, self._x_mean, self._x_std, self._free), _directions(y, self._y_mean, self._y_std, self._free)
+        A, B = (
+            _directions(x, self._x_mean, self._x_std, self._free),
+            _directions(y, self._y_mean, self._y_std, self._free),
+        )
         (self.x_weights_, lengths), (self.y_weights_, others) = _orthonormal(A), _orthonormal(B)
         sign = signs(self.x_weights_)
         self.x_weights_, self.y_weights_ = sign * self.x_weights_, sign * self.y_weights_
@@ -79,8 +85,9 @@ class CCA(KernelCCA):
         return out[:, 0] if self._y.column_ else out
 
     def inverse_transform(self, X: Any, y: Any = None) -> Any:
-        """Rows whose scores are the given ones, as near as the components allow: scores ``x_loadings_``^T·std + mean; with scores y of the other
-        view, also its rows."""
+        """Rows whose scores are the given ones, as near as the components allow: scores ``x_loadings_``^T·std + mean;
+        with scores y of the other view, also its rows.
+        """
         check_is_fitted(self)
         back = self._scores(X) @ self.x_loadings_.T * self._x_std + self._x_mean
         return back if y is None else (back, self._scores(y) @ self.y_loadings_.T * self._y_std + self._y_mean)
@@ -88,7 +95,10 @@ class CCA(KernelCCA):
     def _scores(self, given: Any) -> Array:
         Z = np.asarray(given, np.float64)
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:
-            raise ValueError(f"Scores of {self.n_components_} components are an array of shape (rows, {self.n_components_}), got {Z.shape}.")
+            raise ValueError(
+                f"Scores of {self.n_components_} components are an array of shape (rows, {self.n_components_}), got"
+                f" {Z.shape}."
+            )
         if not np.isfinite(Z).all():
             raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
         return Z
@@ -103,20 +113,26 @@ def _columns(view: View, free: bool) -> tuple[Array, Array]:
     bound: Any = view.kernel_  # Shifted
     mean, spread, total = np.asarray(bound.mean, np.float64), np.asarray(bound.spread, np.float64), float(w.sum())
     freedom = total - 1 / view.scale_ if total * view.scale_ > 1 else total  # shares that sum to 1 are not repetitions
-    low, high = (np.asarray(v.toarray() if sparse.issparse(v) else v).reshape(-1) for v in (view.items_.min(axis=0), view.items_.max(axis=0)))
+    low, high = (
+        np.asarray(v.toarray() if sparse.issparse(v) else v).reshape(-1)
+        for v in (view.items_.min(axis=0), view.items_.max(axis=0))
+    )
     return mean, spread * np.where(high > low, np.sqrt(total / freedom), 1.0)
 
 
 def _directions(view: View, mean: Array, std: Array, free: bool) -> Array:
-    """v with f(x) = ⟨v, (x − mean)/std⟩ + constant, but for a factor common to all columns: Σ_i α_i z_i, z_i as its kernel sees x_i."""
+    """v with f(x) = ⟨v, (x − mean)/std⟩ + constant, but for a factor common to all columns: Σ_i α_i z_i, z_i as its
+    kernel sees x_i.
+    """
     alpha = view.dual_coef_.T
     v = _centred_inner(view.support_vectors_, mean, alpha)
     return (v if free else v + np.outer(mean, alpha.sum(axis=0))) / std[:, None]
 
 
 def _adopted(view: View, values: Array, rotations: Array, mean: Array, std: Array) -> Array:
-    """Z^T W T (T^T W T)^−1 for the scores T = Z ``rotations``, Z = (X − mean)/std; the functions of the view, of ``values`` in training, become these
-    scores."""
+    """Z^T W T (T^T W T)^−1 for the scores T = Z ``rotations``, Z = (X − mean)/std; the functions of the view, of
+    ``values`` in training, become these scores.
+    """
     w = np.ones(len(values)) if view.weights_ is None else view.weights_
     T = _centred_product(view.items_, mean, rotations / std[:, None])
     factor = np.einsum("i,ij,ij->j", w, values, T) / np.einsum("i,ij->j", w, values**2)

@@ -18,9 +18,11 @@ from mercer.solvers.erm import minimise
 
 
 class KernelLogistic(LabelLearner, LossMachine):
-    """min −Σ_i w_i log P(y_i | x_i) + λ‖f‖²: P = σ(f) for two classes, softmax of one function for each where there are more.
+    """min −Σ_i w_i log P(y_i | x_i) + λ‖f‖²: P = σ(f) for two classes, softmax of one function for each where there are
+    more.
 
-    The probabilities are those of the model itself; nothing is fitted afterwards. Every sample has a coefficient, unlike in an SVM.
+    The probabilities are those of the model itself; nothing is fitted afterwards. Every sample has a coefficient,
+    unlike in an SVM.
 
     alpha
         λ; scikit-learn's C of a logistic regression is 1/(2λ).
@@ -31,11 +33,18 @@ class KernelLogistic(LabelLearner, LossMachine):
     """
 
     def __init__(
-        self, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, class_weight: Any = None, solver: str = "auto",
-        tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        self, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
+        class_weight: Any = None, solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None,
+        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
         compute: Compute | None = None,
     ) -> None:  # fmt: skip
-        self.alpha, self.kernel, self.fit_intercept, self.class_weight, self.solver = alpha, kernel, fit_intercept, class_weight, solver
+        self.alpha, self.kernel, self.fit_intercept, self.class_weight, self.solver = (
+            alpha,
+            kernel,
+            fit_intercept,
+            class_weight,
+            solver,
+        )
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
         self.on_interrupt, self.compute = on_interrupt, compute
 
@@ -51,7 +60,9 @@ class KernelLogistic(LabelLearner, LossMachine):
         self._report([fit], X)
 
     def decision_function(self, X: Any) -> Array:
-        """The logit of ``classes_[1]`` for two classes; for more, one value per class whose largest is the prediction."""
+        """The logit of ``classes_[1]`` for two classes; for more, one value per class whose largest is the
+        prediction.
+        """
         values = self._values(X)
         return values[:, 0] if len(self.classes_) == 2 else values
 

@@ -1,5 +1,6 @@
-"""What machines of the form f = Σ_i a_i k(·, x_i) + b share: what is kept of the data, and prediction with it; for the support vector family also
-the solver and its report."""
+"""What machines of the form f = Σ_i a_i k(·, x_i) + b share: what is kept of the data, and prediction with it; for the
+support vector family also the solver and its report.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +76,9 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _check(self) -> None:
         """Raise if a parameter is out of range whatever the data; those of solvers are checked here, for all."""
-        tol, on_interrupt, progress, compute = (getattr(self, name, None) for name in ("tol", "on_interrupt", "progress", "compute"))
+        tol, on_interrupt, progress, compute = (
+            getattr(self, name, None) for name in ("tol", "on_interrupt", "progress", "compute")
+        )
         if tol is not None and not (isinstance(tol, int | float | np.number) and tol > 0):
             raise ValueError(f"tol={tol}: the gap to reach must be positive.")
         for name in ("max_iter", "max_time"):
@@ -90,18 +93,24 @@ class KernelMachine(Reporting, KernelEstimator):
             raise TypeError(f"compute={compute!r}: a mercer.Compute, or None.")
 
     def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
-        """All that is fitted but what is kept of the samples, from their matrix; ``support_`` are numbers of its rows. Weights are positive, y is
-        None where there are no targets. X, the samples themselves where they are at hand, tells copies apart and the cause of a warning."""
+        """All that is fitted but what is kept of the samples, from their matrix; ``support_`` are numbers of its rows.
+        Weights are positive, y is None where there are no targets. X, the samples themselves where they are at hand,
+        tells copies apart and the cause of a warning.
+        """
         raise NotImplementedError
 
     def _remember(self, X: Any, gram: Gram, used: Array) -> None:
-        """What is kept of the samples X to predict with; learnt was from those numbered ``used``, of which ``gram`` is the matrix."""
+        """What is kept of the samples X to predict with; learnt was from those numbered ``used``, of which ``gram`` is
+        the matrix.
+        """
         self.support_ = used[self.support_].astype(np.int32)
         self.support_vectors_ = self._items(X, self.support_)
 
     @watched
     def _learned(self, gram: Gram, y: Any, weights: Array) -> Self:
-        """This machine, having learnt from a matrix alone: new items are then given by their matrix with all items of that."""
+        """This machine, having learnt from a matrix alone: new items are then given by their matrix with all items of
+        that.
+        """
         self._check()
         self._learn(gram, y, weights)
         return self
@@ -112,7 +121,9 @@ class KernelMachine(Reporting, KernelEstimator):
             machine._learned(gram, y, weights)
 
     def _learn_rows(self, gram: Gram, y: Any, sample_weight: Any, machines: Sequence[Any]) -> Array:
-        """The same with the weights of all rows, of which those of weight 0 are not there; the numbers of the others."""
+        """The same with the weights of all rows, of which those of weight 0 are not there; the numbers of the
+        others.
+        """
         gram, y, weights, used = self._without_zeros(gram, y, self._weights(gram.shape[0], sample_weight))
         self._learn_path(gram, y, weights, machines)
         return used
@@ -123,13 +134,20 @@ class KernelMachine(Reporting, KernelEstimator):
             return
         stop = _STOPS[reason].format(n_iter=self.n_iter_, max_time=self.max_time)
         cause = "; ".join(part for part in (note, _uneven(X)) if part) or "none found"
-        said = f"{type(self).__name__} {stop}: the gap is {gap:.3g}{'' if self.tol is None else f', tol {self.tol:g}'}. Measured cause: {cause}."
+        said = (
+            f"{type(self).__name__} {stop}: the gap is {gap:.3g}{'' if self.tol is None else f', tol {self.tol:g}'}."
+            f" Measured cause: {cause}."
+        )
         warn(said, ConvergenceWarning)
 
     def _positive(self, name: str) -> float:
         value = getattr(self, name)
         if not (isinstance(value, int | float | np.number) and np.isfinite(value) and value > 0):
-            wanted = "finite; a large number comes near to it" if value in (np.inf, np.float32("inf")) else "a positive number"
+            wanted = (
+                "finite; a large number comes near to it"
+                if value in (np.inf, np.float32("inf"))
+                else "a positive number"
+            )
             raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be {wanted}.")
         return float(value)
 
@@ -139,11 +157,16 @@ class KernelMachine(Reporting, KernelEstimator):
         if weights is None:
             return X, y, np.ones(n), np.arange(n)
         used = np.flatnonzero(weights > 0)
-        return (X, y, weights, used) if len(used) == n else (self._some(X, used), None if y is None else y[used], weights[used], used)
+        return (
+            (X, y, weights, used)
+            if len(used) == n
+            else (self._some(X, used), None if y is None else y[used], weights[used], used)
+        )
 
     def _keep(self, coef: Array, *, every: bool = False, order: Array | None = None) -> None:
-        """Only the items with weight, unless ``every``: ``support_`` are their numbers, ``coef`` (n, m) their coefficients; in that ``order``, if it
-        is given."""
+        """Only the items with weight, unless ``every``: ``support_`` are their numbers, ``coef`` (n, m) their
+        coefficients; in that ``order``, if it is given.
+        """
         order = np.arange(len(coef)) if order is None else order
         self.support_ = order if every else order[np.any(coef[order] != 0, axis=1)]
         self.dual_coef_, self._compressed = np.ascontiguousarray(coef[self.support_].T), False
@@ -169,14 +192,20 @@ class KernelMachine(Reporting, KernelEstimator):
             met = self._meet(X if some == slice(0, n) else take(X, some))
             parts.append(np.asarray(self._evaluated(met.cross) @ coef).reshape(met.cross.shape[0], -1))
             owns += [met.own()] if own else []
-        return parts[1] if len(parts) == 2 else np.concatenate(parts), owns[1] if len(owns) == 2 else np.concatenate(owns)
+        return parts[1] if len(parts) == 2 else np.concatenate(parts), (
+            owns[1] if len(owns) == 2 else np.concatenate(owns)
+        )
 
     def _evaluated(self, gram: Gram) -> Gram:
-        """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else as precise as the data."""
+        """The matrix to predict with: in float32 where its rounding is a small part of what the solver left open, else
+        as precise as the data.
+        """
         return gram.astype(np.float32) if self._coarse and gram.recomputable else gram
 
     def compress(self, n: int) -> Any:
-        """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function (``RKHSFunction.compressed``)."""
+        """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function
+        (``RKHSFunction.compressed``).
+        """
         check_is_fitted(self)
         if self.kernel_ is None:
             raise ValueError("A precomputed matrix has no support vectors to compress; give the kernel itself.")
@@ -205,13 +234,20 @@ class KernelMachine(Reporting, KernelEstimator):
 
     @property
     def function_(self) -> RKHSFunction:
-        """f = Σ coef_i k(·, x_i) + b as a function in the space of the kernel; of several classes, one for each pair."""
+        """f = Σ coef_i k(·, x_i) + b as a function in the space of the kernel; of several classes, one for each
+        pair.
+        """
         check_is_fitted(self)
         if self.kernel_ is None:
             raise AttributeError("A precomputed matrix has no function on data; give the kernel itself.")
         coef = self._functions()
         one = coef.shape[1] == 1
-        return RKHSFunction(self.kernel_, self.support_vectors_, coef[:, 0] if one else coef, float(self.intercept_[0]) if one else self.intercept_)
+        return RKHSFunction(
+            self.kernel_,
+            self.support_vectors_,
+            coef[:, 0] if one else coef,
+            float(self.intercept_[0]) if one else self.intercept_,
+        )
 
 
 class Weighted(KernelMachine):
@@ -224,28 +260,34 @@ class Weighted(KernelMachine):
 
     @property
     def coef_(self) -> Any:
-        """w of f(x) = ⟨w, φ(x)⟩ + b, φ = ``kernel_.features``: one row for each function, or a vector where scikit-learn has one (regressors with
-        one output, support vector machines excepted); sparse where ``dual_coef_`` is. For ``Linear()``, φ(x) = x.
+        """w of f(x) = ⟨w, φ(x)⟩ + b, φ = ``kernel_.features``: one row for each function, or a vector where
+        scikit-learn has one (regressors with one output, support vector machines excepted); sparse where ``dual_coef_``
+        is. For ``Linear()``, φ(x) = x.
 
-        Only of kernels with a finite feature map of fixed columns; ``function_.feature_weights()`` has those of words and the like.
+        Only of kernels with a finite feature map of fixed columns; ``function_.feature_weights()`` has those of words
+        and the like.
         """
         check_is_fitted(self)
         if self.kernel_ is None or not self.kernel_.explicit:
             raise AttributeError(
-                f"coef_ is of kernels with a finite feature map, such as Linear(); {self.kernel_ or 'a precomputed matrix'} has none."
+                "coef_ is of kernels with a finite feature map, such as Linear();"
+                f" {self.kernel_ or 'a precomputed matrix'} has none."
             )
         try:
             phi = self.kernel_._embedded(self.support_vectors_)
         except MemoryError as error:
             raise AttributeError(f"coef_ would be too large: {error}") from None
         if isinstance(phi, Coded):
-            raise AttributeError(f"The features of {self.kernel_} have no fixed columns; see function_.feature_weights().")
+            raise AttributeError(
+                f"The features of {self.kernel_} have no fixed columns; see function_.feature_weights()."
+            )
         functions = self._functions().T
         phi = phi if sparse.issparse(phi) else arrays.to_numpy(phi)
         coef = (type(phi)(functions) if sparse.issparse(phi) and sparse.issparse(self.dual_coef_) else functions) @ phi
         if sparse.issparse(coef):
             coef.sort_indices()
-        (coef.data if sparse.issparse(coef) else coef).flags.writeable = False  # to change it would change no prediction
+        # to change it would change no prediction
+        (coef.data if sparse.issparse(coef) else coef).flags.writeable = False
         return coef[0] if self._one else coef
 
 
@@ -273,7 +315,10 @@ class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
         """(the number of each sample's class, weights with those of the classes); sets ``classes_``."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class, {self.classes_[0]!r}.")
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class,"
+                f" {self.classes_[0]!r}."
+            )
         counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
         return codes, weights * class_weights(self.class_weight, counts)[codes]
 
@@ -316,7 +361,9 @@ class SupportVectorMachine(Weighted):
 
     @property
     def dual_coef_(self) -> Any:
-        """y_i α_i of the support vectors, one row for each function (in libsvm's layout where there are several classes); sparse where X was."""
+        """y_i α_i of the support vectors, one row for each function (in libsvm's layout where there are several
+        classes); sparse where X was.
+        """
         coef = self._dual_coef
         return type(self.support_vectors_)(coef) if sparse.issparse(self.support_vectors_) else coef
 
@@ -342,8 +389,10 @@ class SupportVectorMachine(Weighted):
         self._coarse = self._is_coarse(gram)
 
     def _is_coarse(self, gram: Gram) -> bool:
-        """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖ are below a twentieth of the
-        gap. A solution that was polished is evaluated as exactly as it was found. ``gram`` is the matrix it was trained on."""
+        """Whether float32 values of the kernel serve: bounded ones, k(x, x) being constant, whose errors times ‖coef‖
+        are below a twentieth of the gap. A solution that was polished is evaluated as exactly as it was found. ``gram``
+        is the matrix it was trained on.
+        """
         if len(self.support_) < _MANY or not gram.recomputable:
             return False
         diagonal = np.asarray(gram.diag(), np.float64)

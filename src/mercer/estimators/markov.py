@@ -15,8 +15,9 @@ from mercer.estimators.model import Model
 class MarkovChain(Model):
     """p(x) = π(x_1) Π_i T(x_i, x_{i+1}): each letter depends on the one before.
 
-    Fitted by counting, ``smoothing`` added to each count. Letters that were not seen in ``fit`` are passed over. ``score_vectors`` is the gradient of
-    log p(x) in the logarithms of π and of the rows of T (each a softmax), for the ``Fisher`` kernel.
+    Fitted by counting, ``smoothing`` added to each count. Letters that were not seen in ``fit`` are passed over.
+    ``score_vectors`` is the gradient of log p(x) in the logarithms of π and of the rows of T (each a softmax), for the
+    ``Fisher`` kernel.
     """
 
     def __init__(self, smoothing: float = 1.0) -> None:
@@ -25,7 +26,10 @@ class MarkovChain(Model):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """X: strings, or sequences of tokens."""
         if not self.smoothing > 0:
-            raise ValueError(f"smoothing={self.smoothing!r}: give a number above 0; without it a string with a new pair of letters is impossible.")
+            raise ValueError(
+                f"smoothing={self.smoothing!r}: give a number above 0; without it a string with a new pair of letters"
+                " is impossible."
+            )
         codes: Ragged = Sequences().check(X)
         w = check_weights(len(codes), sample_weight)
         self.letters_ = np.unique(codes.values[codes.values != 0])

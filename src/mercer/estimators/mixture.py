@@ -26,17 +26,19 @@ STARTS: dict[str, Any] = {"kmeans": None, "k-means++": spread_out, "random": Non
 
 
 class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-learn has no types
-    """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by expectation–maximisation: each step makes the likelihood larger, never smaller.
+    """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by expectation–maximisation: each step makes the likelihood larger, never
+    smaller.
 
     Parameters
     ----------
     covariance_type
-        "full" (one matrix for each component), "tied" (one for all), "diag" (a variance for each column) or "spherical" (one variance).
+        "full" (one matrix for each component), "tied" (one for all), "diag" (a variance for each column) or "spherical"
+        (one variance).
     n_init
         Starts; the likeliest is kept.
     init_params
-        What a start is made from: "kmeans" (its clusters), "k-means++" or "random_from_data" (what is nearest to each of n_components samples, chosen
-        far from each other or not) or "random" (random shares of all samples).
+        What a start is made from: "kmeans" (its clusters), "k-means++" or "random_from_data" (what is nearest to each
+        of n_components samples, chosen far from each other or not) or "random" (random shares of all samples).
     weights_init, means_init, precisions_init
         Where to start instead, as in scikit-learn.
     reg_covar
@@ -55,15 +57,22 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
     precisions_, precisions_cholesky_
         Σ^−1 in the same shape, and U with U U^T = Σ^−1, upper triangular; of variances, 1/σ.
     converged_, n_iter_, lower_bound_, lower_bounds_
-        Whether the last step gained less than ``tol``; steps; the mean log-likelihood before the last step, and before each.
+        Whether the last step gained less than ``tol``; steps; the mean log-likelihood before the last step, and before
+        each.
     """
 
     def __init__(
-        self, n_components: int = 1, *, covariance_type: str = "full", tol: float = 1e-3, reg_covar: float = 1e-6, max_iter: int = 100,
-        n_init: int = 1, init_params: str = "kmeans", weights_init: Any = None, means_init: Any = None, precisions_init: Any = None,
-        random_state: Any = None, warm_start: bool = False, verbose: int = 0, verbose_interval: int = 10,
+        self, n_components: int = 1, *, covariance_type: str = "full", tol: float = 1e-3, reg_covar: float = 1e-6,
+        max_iter: int = 100, n_init: int = 1, init_params: str = "kmeans", weights_init: Any = None,
+        means_init: Any = None, precisions_init: Any = None, random_state: Any = None, warm_start: bool = False,
+        verbose: int = 0, verbose_interval: int = 10,
     ) -> None:  # fmt: skip
-        self.n_components, self.covariance_type, self.tol, self.reg_covar = n_components, covariance_type, tol, reg_covar
+        self.n_components, self.covariance_type, self.tol, self.reg_covar = (
+            n_components,
+            covariance_type,
+            tol,
+            reg_covar,
+        )
         self.max_iter, self.n_init, self.init_params, self.random_state = max_iter, n_init, init_params, random_state
         self.weights_init, self.means_init, self.precisions_init = weights_init, means_init, precisions_init
         self.warm_start, self.verbose, self.verbose_interval = warm_start, verbose, verbose_interval
@@ -71,7 +80,9 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
     @property
     def _family(self) -> Family:
         if self.covariance_type not in FAMILIES:
-            raise ValueError(f"covariance_type={self.covariance_type!r}: choose one of {', '.join(map(repr, FAMILIES))}.")
+            raise ValueError(
+                f"covariance_type={self.covariance_type!r}: choose one of {', '.join(map(repr, FAMILIES))}."
+            )
         return FAMILIES[self.covariance_type]
 
     @whole
@@ -104,7 +115,12 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
             )  # fmt: skip
         best = max(runs, key=lambda run: run.bound)
         mixture = best.mixture
-        self.lower_bound_, self.lower_bounds_, self.n_iter_, self.converged_ = best.bound, best.bounds, len(best.bounds), best.converged
+        self.lower_bound_, self.lower_bounds_, self.n_iter_, self.converged_ = (
+            best.bound,
+            best.bounds,
+            len(best.bounds),
+            best.converged,
+        )
         self.weights_, self.means_, self.covariances_ = mixture.weights, mixture.means + centre, mixture.covariances
         self.precisions_cholesky_ = family.factors(mixture.covariances)
         self.precisions_ = family.precisions(self.precisions_cholesky_)
@@ -112,8 +128,8 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
             speak(f"Initialization {'converged' if self.converged_ else 'did not converge'}.")
         if not self.converged_ and self.max_iter:
             warn(
-                f"GaussianMixture stopped after max_iter={self.max_iter} steps, the last of which still gained {self.tol:g} or more in the mean "
-                "log-likelihood. Raise max_iter or tol.",
+                f"GaussianMixture stopped after max_iter={self.max_iter} steps, the last of which still gained"
+                f" {self.tol:g} or more in the mean log-likelihood. Raise max_iter or tol.",
                 ConvergenceWarning,
             )
         return self
@@ -134,9 +150,10 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         shape = _shape(self.covariance_type, self.n_components, len(centre))
         if self.means_.shape != (self.n_components, len(centre)) or np.shape(self.covariances_) != shape:
             raise ValueError(
-                f"warm_start=True cannot go on from {len(self.means_)} components of {self.means_.shape[1]} columns with covariances of the shape "
-                f"{np.shape(self.covariances_)}: n_components={self.n_components}, covariance_type={self.covariance_type!r} and {len(centre)} "
-                f"columns need {shape}. Set warm_start=False, or change nothing of these."
+                f"warm_start=True cannot go on from {len(self.means_)} components of {self.means_.shape[1]} columns"
+                f" with covariances of the shape {np.shape(self.covariances_)}: n_components={self.n_components},"
+                f" covariance_type={self.covariance_type!r} and {len(centre)} columns need {shape}. Set"
+                " warm_start=False, or change nothing of these."
             )
         return Mixture(self.weights_, self.means_ - centre, self.covariances_), float(self.lower_bound_)
 
@@ -153,7 +170,9 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
                 shares = rng.uniform(size=(len(Z), k))
                 start = from_shares(Z, w, shares / shares.sum(axis=1)[:, None], family, self.reg_covar)
             else:
-                start = from_labels(Z, w, self._labels(Points(Z, w, Compute().workers), means, rng), k, family, self.reg_covar)
+                start = from_labels(
+                    Z, w, self._labels(Points(Z, w, Compute().workers), means, rng), k, family, self.reg_covar
+                )
             weights, means = start.weights if weights is None else weights, start.means if means is None else means
             covariances = start.covariances if precisions is None else _inverted(family, precisions)
         else:
@@ -220,9 +239,9 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
         return self.means_[labels] + np.einsum("ide,ie->id", roots[labels], noise), labels
 
     def score_vectors(self, X: Any) -> Array:
-        """∇ log p(x) in η (π = softmax of η_1, …, η_{k−1}, 0), in the means and in the free numbers of the covariances (of a symmetric matrix, those
-        on
-        and above its diagonal), one row for each sample."""
+        """∇ log p(x) in η (π = softmax of η_1, …, η_{k−1}, 0), in the means and in the free numbers of the covariances
+        (of a symmetric matrix, those on and above its diagonal), one row for each sample.
+        """
         X, mixture = self._accepted(X)
         logs = joint(X, mixture, self._family)
         R = np.exp(logs - logsumexp(logs, axis=1)[:, None])

@@ -8,7 +8,9 @@ from mercer.kernels.base import same_values
 
 
 class Model(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A generative model; equal to another of its class with the same parameters and the same fit, so that kernels made of them are."""
+    """A generative model; equal to another of its class with the same parameters and the same fit, so that kernels made
+    of them are.
+    """
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -27,10 +27,11 @@ def scores_of_pairs(values: Array, k: int) -> Array:
 
 
 def couple(p: Array, predicted: Array, k: int) -> Array:
-    """Probabilities of k classes from those of pairs (p[:, t] is that of a against b), by Wu, Lin and Weng's second method.
+    """Probabilities of k classes from those of pairs (p[:, t] is that of a against b), by Wu, Lin and Weng's second
+    method.
 
-    It solves min Σ_{a≠b} (r_ba p_a − r_ab p_b)² with Σ p = 1, a linear system for each sample. Where its largest is not the class that the votes
-    predict, the two exchange their probabilities: what is likeliest is what is predicted.
+    It solves min Σ_{a≠b} (r_ba p_a − r_ab p_b)² with Σ p = 1, a linear system for each sample. Where its largest is not
+    the class that the votes predict, the two exchange their probabilities: what is likeliest is what is predicted.
     """
     r = np.zeros((len(p), k, k))
     for t, (a, b) in enumerate(pairs_of(k)):
@@ -50,7 +51,8 @@ def couple(p: Array, predicted: Array, k: int) -> Array:
 
 
 def class_weights(given: Any, counts: dict[Any, float]) -> Array:
-    """One weight for each class of ``counts``: from a dictionary, "balanced" (inversely to the counts), or 1 where nothing is given.
+    """One weight for each class of ``counts``: from a dictionary, "balanced" (inversely to the counts), or 1 where
+    nothing is given.
 
     A dictionary may name classes that are not there (a fold may lack one), if it names all that are.
     """
@@ -62,9 +64,13 @@ def class_weights(given: Any, counts: dict[Any, float]) -> Array:
         total = sum(counts.values())
         return np.array([total / (len(counts) * c) for c in counts.values()])
     unnamed, named = [label for label in counts if label not in given], sum(label in given for label in counts)
-    if unnamed and named < len(given):  # scikit-learn's rule: a fold may lack a class, but not if its own are not all named
+    # scikit-learn's rule: a fold may lack a class, but not if its own are not all named
+    if unnamed and named < len(given):
         unknown = sorted(set(given) - set(counts), key=str)
-        raise ValueError(f"class_weight has classes that are not in y: {unknown}, and does not name {unnamed}, which are: name every class.")
+        raise ValueError(
+            f"class_weight has classes that are not in y: {unknown}, and does not name {unnamed}, which are: name every"
+            " class."
+        )
     weights = np.array([float(given.get(label, 1.0)) for label in counts])
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError(f"class_weight={given!r}: weights are numbers of at least 0.")

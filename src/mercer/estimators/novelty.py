@@ -42,7 +42,10 @@ class Thresholded:
 
 def check_contamination(machine: Any) -> None:
     if not (isinstance(machine.contamination, int | float | np.number) and 0 <= machine.contamination <= 0.5):
-        raise ValueError(f"{type(machine).__name__}(contamination={machine.contamination!r}): the share to call outliers is between 0 and 0.5.")
+        raise ValueError(
+            f"{type(machine).__name__}(contamination={machine.contamination!r}): the share to call outliers is between"
+            " 0 and 0.5."
+        )
 
 
 class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachine):  # type: ignore[misc]
@@ -52,9 +55,9 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
     contamination: float | None
 
     def __init__(
-        self, nu: float = 0.1, kernel: Kernel | str | None = None, *, contamination: float | None = None, tol: float = 1e-3,
-        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
+        self, nu: float = 0.1, kernel: Kernel | str | None = None, *, contamination: float | None = None,
+        tol: float = 1e-3, max_iter: int | None = None, max_time: float | None = None, progress: Any = None,
+        on_interrupt: str = "raise", compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.nu, self.kernel, self.contamination = nu, kernel, contamination
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
@@ -64,7 +67,9 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
         raise NotImplementedError
 
     def _edge(self, problem: DualQP, s: Solution, total: float) -> tuple[float, float]:
-        """The score on the edge of the region that ν gives, and the solver's gap in units of scores; also sets ``intercept_``."""
+        """The score on the edge of the region that ν gives, and the solver's gap in units of scores; also sets
+        ``intercept_``.
+        """
         raise NotImplementedError
 
     def _check_edge(self, edge: float) -> None:
@@ -81,8 +86,9 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
 
     def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
         solver, gram = self._solver(), held(gram, Use.ACTIVE)
-        # solved for a multiple of α: bounded by the weights themselves (libsvm's scale), but of a sum that is neither below 1 nor too large for
-        # float64 to resolve the tolerance, both over the kernel's size, so that this means the same for any scale of it
+        # solved for a multiple of α: bounded by the weights themselves (libsvm's scale), but of a sum that is neither
+        # below 1 nor too large for float64 to resolve the tolerance, both over the kernel's size, so that this means
+        # the same for any scale of it
         diagonal = np.asarray(gram.diag(), np.float64)
         size_of_values = float(np.mean(np.abs(diagonal))) or 1.0
         bounded = self.nu * float(weights.sum())
@@ -118,7 +124,9 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
 
 
 def threshold(scores: Array, weights: Array, contamination: float, one: float = 1.0) -> float:
-    """A threshold below which round(c Σw) of the weight lies, rounded to multiples of ``one``; scores equal to it are inside."""
+    """A threshold below which round(c Σw) of the weight lies, rounded to multiples of ``one``; scores equal to it are
+    inside.
+    """
     order = np.argsort(scores, kind="stable")
     reject = contamination * float(weights.sum())
     reject = one * round(reject / one) if reject / one < 2**52 else reject
@@ -127,12 +135,14 @@ def threshold(scores: Array, weights: Array, contamination: float, one: float = 
 
 
 class OneClassSVM(NoveltyMachine):
-    """min ½ α^T K α, 0 ≤ α_i ≤ w_i/(ν Σw), Σα = 1: half a space away from the origin of feature space that holds most of the data.
+    """min ½ α^T K α, 0 ≤ α_i ≤ w_i/(ν Σw), Σα = 1: half a space away from the origin of feature space that holds most
+    of the data.
 
     nu
         An upper bound of the share of outliers in training, a lower bound of that of support vectors.
     contamination
-        If given, the threshold is set so that this share of the training data, to the nearest sample, is called outlier.
+        If given, the threshold is set so that this share of the training data, to the nearest sample, is called
+        outlier.
     """
 
     def _linear(self, gram: Gram, total: float) -> Array:
@@ -145,15 +155,18 @@ class OneClassSVM(NoveltyMachine):
     def _check_edge(self, edge: float) -> None:
         if edge <= _NONE and self.converged_:
             warn(
-                f"OneClassSVM(nu={self.nu:g}): the origin of feature space lies among the data, so w = 0 is optimal, all scores are 0 and nothing is "
-                "told apart: take a kernel of positive values such as Gaussian(), or SVDD, a ball instead of a half-space.",
-            )  # fmt: skip
+                f"OneClassSVM(nu={self.nu:g}): the origin of feature space lies among the data, so w = 0 is optimal,"
+                " all scores are 0 and nothing is told apart: take a kernel of positive values such as Gaussian(), or"
+                " SVDD, a ball instead of a half-space."
+            )
 
 
 class SVDD(NoveltyMachine):
-    """min α^T K α − Σ α_i k_ii, 0 ≤ α_i ≤ C w_i, Σα = 1, C = 1/(ν Σw): the smallest ball in feature space around most of the data.
+    """min α^T K α − Σ α_i k_ii, 0 ≤ α_i ≤ C w_i, Σα = 1, C = 1/(ν Σw): the smallest ball in feature space around most
+    of the data.
 
-    ``score_samples`` is −‖φ(x) − centre‖², ``offset_`` minus the squared radius. For k(x, x) constant it is the one-class SVM.
+    ``score_samples`` is −‖φ(x) − centre‖², ``offset_`` minus the squared radius. For k(x, x) constant it is the
+    one-class SVM.
     """
 
     @property

@@ -25,16 +25,18 @@ _AT_ONCE = 8192  # rows whose deviations are held
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """X − mean = U Σ V^T: the k first columns of V span the subspace nearest to the data (Eckart–Young: the best approximation of rank ≤ k).
+    """X − mean = U Σ V^T: the k first columns of V span the subspace nearest to the data (Eckart–Young: the best
+    approximation of rank ≤ k).
 
-    It is also the likeliest model x = mean + V z + noise (Tipping and Bishop 1999): N(mean, V(Λ − σ²)V^T + σ²I), Λ the variances of the scores and σ²
-    the mean of those left out, which ``get_covariance``, ``get_precision`` and ``score`` are of, whether scores are whitened or not.
+    It is also the likeliest model x = mean + V z + noise (Tipping and Bishop 1999): N(mean, V(Λ − σ²)V^T + σ²I), Λ the
+    variances of the scores and σ² the mean of those left out, which ``get_covariance``, ``get_precision`` and ``score``
+    are of, whether scores are whitened or not.
 
     Parameters
     ----------
     n_components
-        A number, a share of the variance between 0 and 1, None for all that are not 0, or "mle" for the number that makes the data likeliest
-        (Minka 2000; as many rows as columns, or more).
+        A number, a share of the variance between 0 and 1, None for all that are not 0, or "mle" for the number that
+        makes the data likeliest (Minka 2000; as many rows as columns, or more).
     whiten
         Scores of variance 1.
 
@@ -51,7 +53,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     n_components_, n_samples_, n_features_in_
         How many components, and what they were found in.
 
-    Sparse tables stay sparse. Cost: one singular value decomposition; where few components of a large table are asked for, products with it alone.
+    Sparse tables stay sparse. Cost: one singular value decomposition; where few components of a large table are asked
+    for, products with it alone.
     """
 
     def __init__(self, n_components: Any = None, *, whiten: bool = False, random_state: Any = 0) -> None:
@@ -66,13 +69,29 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         if used < 2:
             raise ValueError("PCA needs at least two samples of positive weight (n_samples=1 has no variance).")
         likeliest = isinstance(self.n_components, str) and self.n_components == "mle"
-        count = None if likeliest else component_count(self.n_components, min(n, d), f"min(n_samples, n_features)={min(n, d)}")
+        count = (
+            None
+            if likeliest
+            else component_count(self.n_components, min(n, d), f"min(n_samples, n_features)={min(n, d)}")
+        )
         if likeliest and used < d:
-            raise ValueError(f"n_components='mle' is only supported if n_samples >= n_features, got {used} < {d}: give a number.")
+            raise ValueError(
+                f"n_components='mle' is only supported if n_samples >= n_features, got {used} < {d}: give a number."
+            )
         mean = np.asarray(w @ X / w.sum(), np.float64).reshape(-1)
         scale = np.sqrt(w)
         few = count is not None and min(n, d) > _WHOLE and 4 * count < min(n, d)
-        s = solve_eigen(Eigen(count or 1, w), LowRankGram(X.astype(np.float64)), "krylov", tol=1e-12, random_state=self.random_state) if few else None
+        s = (
+            solve_eigen(
+                Eigen(count or 1, w),
+                LowRankGram(X.astype(np.float64)),
+                "krylov",
+                tol=1e-12,
+                random_state=self.random_state,
+            )
+            if few
+            else None
+        )
         total_weight = float(w.sum()) * size  # may be infinite
         freedom = float(w.sum()) - (1 / size if total_weight > 1 else 0.0)  # shares that sum to 1 are not repetitions
         if s is not None and s.values[-1] > 1e-10 * s.values[0]:
@@ -118,7 +137,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         check_is_fitted(self)
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_components_:
-            raise ValueError(f"Scores of {self.n_components_} components are an array of shape (rows, {self.n_components_}), got {X.shape}.")
+            raise ValueError(
+                f"Scores of {self.n_components_} components are an array of shape (rows, {self.n_components_}), got"
+                f" {X.shape}."
+            )
         if not np.isfinite(X).all():
             raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
         spread = self._spread()
@@ -145,8 +167,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         if not (variances > least).all() or not (whole or self.noise_variance_ > least):
             rank = int(np.sum(variances > least))
             raise ValueError(
-                f"The covariance has rank {rank} and {self.components_.shape[1]} columns, so it has no inverse and the model no density. Ask for "
-                "fewer components (what they leave out becomes noise in all directions), or give more samples."
+                f"The covariance has rank {rank} and {self.components_.shape[1]} columns, so it has no inverse and the"
+                " model no density. Ask for fewer components (what they leave out becomes noise in all directions), or"
+                " give more samples."
             )
         return 1 / variances, 0.0 if whole else 1 / self.noise_variance_
 

@@ -27,11 +27,20 @@ def pre_images(machine: Any, Z: Array) -> Any:
     how = machine.pre_image
     vectors = isinstance(kernel.domain, Vectors)
     if how == "auto":
-        how = "fixed_point" if isinstance(kernel, Radial) and kernel._metric() is None else "ridge" if vectors else "nearest"
+        how = (
+            "fixed_point"
+            if isinstance(kernel, Radial) and kernel._metric() is None
+            else "ridge"
+            if vectors
+            else "nearest"
+        )
     if how == "nearest":
         return take(machine.support_vectors_, _nearest(machine, Z))
     if how == "fixed_point" and not (isinstance(kernel, Radial) and kernel._metric() is None):
-        raise TypeError(f"pre_image='fixed_point' is for kernels of ‖x − z‖² alone, not for {kernel}; use 'ridge' for vectors, 'nearest' for others.")
+        raise TypeError(
+            f"pre_image='fixed_point' is for kernels of ‖x − z‖² alone, not for {kernel}; use 'ridge' for vectors,"
+            " 'nearest' for others."
+        )
     if how == "ridge" and not vectors:
         raise TypeError(f"pre_image='ridge' is for vectors, and {kernel} compares other things; use 'nearest'.")
     kept = machine.support_vectors_
@@ -52,7 +61,9 @@ def _nearest(machine: Any, Z: Array) -> Array:
 
 
 def _regressed(machine: Any, X: Array, Z: Array) -> Array:
-    """A ridge regression from scores to vectors: for a kernel with features of its own linear, by least squares; else Gaussian."""
+    """A ridge regression from scores to vectors: for a kernel with features of its own linear, by least squares; else
+    Gaussian.
+    """
     scores, linear, size = machine._training_scores(), machine.kernel_.explicit, float(machine._weights_kept.mean())
     weights = machine._weights_kept / size  # of any scale, the candidates for alpha fit them
     alpha = None if machine.reg is None else machine.reg / machine._weight_scale / size

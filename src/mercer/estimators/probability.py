@@ -15,10 +15,12 @@ _LARGEST = 1500  # free support vectors that the span is taken over
 
 
 def leave_one_out(gram: Gram, values: Array, coef: Array, free: Array) -> Array:
-    """f(x_i) of the machine trained without i, for each i, by the span estimate: values_i − coef_i S_i², values being those of the whole machine.
+    """f(x_i) of the machine trained without i, for each i, by the span estimate: values_i − coef_i S_i², values being
+    those of the whole machine.
 
-    S_i² is the squared distance of φ(x_i) from the affine span of the ``free`` support vectors: how far f must move at x_i when its weight is taken
-    away and the others keep their margins. Samples without weight keep their value. No refitting: one factorisation of the free ones.
+    S_i² is the squared distance of φ(x_i) from the affine span of the ``free`` support vectors: how far f must move at
+    x_i when its weight is taken away and the others keep their margins. Samples without weight keep their value. No
+    refitting: one factorisation of the free ones.
     """
     support, free = np.flatnonzero(coef), np.flatnonzero(free)
     if len(free) > _LARGEST:
@@ -44,7 +46,9 @@ def leave_one_out(gram: Gram, values: Array, coef: Array, free: Array) -> Array:
 
 @dataclass(frozen=True)
 class Sigmoid:
-    """P(y = 1 | f) = σ(a f) with a slope of its own on each side of 0: ½ where the prediction changes, so the two never disagree."""
+    """P(y = 1 | f) = σ(a f) with a slope of its own on each side of 0: ½ where the prediction changes, so the two never
+    disagree.
+    """
 
     below: float
     above: float
@@ -58,16 +62,23 @@ class Sigmoid:
 
     @classmethod
     def fit(cls, f: Array, y: Array, weights: Array) -> Sigmoid:
-        """Maximum likelihood with Platt's targets, which are short of 0 and 1 by what the number of samples leaves open."""
+        """Maximum likelihood with Platt's targets, which are short of 0 and 1 by what the number of samples leaves
+        open.
+        """
         total = {s: float(weights[y == s].sum()) for s in (1.0, -1.0)}
         target = np.where(y > 0, (total[1.0] + 1) / (total[1.0] + 2), 1 / (total[-1.0] + 2))
         both = cls._slope(f, target, weights, prior=1.0)
-        sides = [cls._slope(f[side], target[side], weights[side], prior=both) if side.any() else both for side in (f <= 0, f > 0)]
+        sides = [
+            cls._slope(f[side], target[side], weights[side], prior=both) if side.any() else both
+            for side in (f <= 0, f > 0)
+        ]
         return cls(*sides)
 
     @staticmethod
     def _slope(f: Array, target: Array, weights: Array, prior: float) -> float:
-        """The a ≥ 0 of largest likelihood: the derivative falls in a, so bisection on log a finds its zero, whatever the data."""
+        """The a ≥ 0 of largest likelihood: the derivative falls in a, so bisection on log a finds its zero, whatever
+        the data.
+        """
         scale = float(np.mean(np.abs(f))) or 1.0
 
         def derivative(a: float) -> float:

@@ -20,17 +20,20 @@ from mercer.kernels.base import Kernel
 
 
 class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[misc]  # scikit-learn has no types
-    """score(x) = −‖φ(x) − μ − Σ_l f_l(x) f_l‖² = −(‖φ(x) − μ‖² − Σ_l f_l(x)²): far from the principal subspace is novel (Hoffmann 2007).
+    """score(x) = −‖φ(x) − μ − Σ_l f_l(x) f_l‖² = −(‖φ(x) − μ‖² − Σ_l f_l(x)²): far from the principal subspace is novel
+    (Hoffmann 2007).
 
     n_components
-        A number, or the share of the variance that the subspace keeps: half, where most of the data is and little of what is rare.
+        A number, or the share of the variance that the subspace keeps: half, where most of the data is and little of
+        what is rare.
     contamination
         The share of the training data, to the nearest sample, that is called outlier.
     """
 
     def __init__(
-        self, n_components: Any = 0.5, kernel: Kernel | str | None = None, *, contamination: float = 0.1, solver: str = "auto",
-        tol: float | None = None, random_state: Any = 0, progress: Any = None, compute: Compute | None = None,
+        self, n_components: Any = 0.5, kernel: Kernel | str | None = None, *, contamination: float = 0.1,
+        solver: str = "auto", tol: float | None = None, random_state: Any = 0, progress: Any = None,
+        compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.n_components, self.kernel, self.contamination, self.solver = n_components, kernel, contamination, solver
         self.tol, self.random_state, self.progress, self.compute = tol, random_state, progress, compute
@@ -49,7 +52,9 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         scores = self._scores(np.asarray(arrays.to_numpy(gram.diag()), np.float64), values)
         rounding = 1e-6 if gram.dtype == np.float32 else 1e-10
         # what is on the edge but for rounding is inside
-        self.offset_ = threshold(scores, weights, self.contamination, unit(weights, scale)) - rounding * float(np.max(np.abs(scores)))
+        self.offset_ = threshold(scores, weights, self.contamination, unit(weights, scale)) - rounding * float(
+            np.max(np.abs(scores))
+        )
         self._training_labels: Any = np.where(scores < self.offset_, -1, 1)
 
     def _remember(self, X: Any, gram: Gram, used: Array) -> None:

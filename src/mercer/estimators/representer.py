@@ -61,7 +61,10 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
         for loss in losses:
             loss.check(y)
             if loss.outputs(y):
-                raise ValueError(f"{loss} is of several functions at once, which this machine does not fit; for classes there is KernelLogistic.")
+                raise ValueError(
+                    f"{loss} is of several functions at once, which this machine does not fit; for classes there is"
+                    " KernelLogistic."
+                )
         gram = held(gram, Use.ACTIVE) if len(losses) > 1 else gram
         fits = [minimise(loss, y, weights, ridge, self.fit_intercept, gram, limits) for loss in losses]
         self._keep(np.column_stack([fit.coef for fit in fits]))
@@ -84,14 +87,16 @@ class RepresenterMachine(LossRegressor):
     kernel
         Any kernel; None: ``Gaussian()``; "precomputed": X is the matrix.
     solver
-        How systems are solved: "auto", "cholesky", "woodbury" (explicit kernels) or "cg". ``solver_`` says what was used.
+        How systems are solved: "auto", "cholesky", "woodbury" (explicit kernels) or "cg". ``solver_`` says what was
+        used.
     tol
         The gap to reach, in the units of the solver; None: its own.
     """
 
     def __init__(
-        self, loss: Loss | None = None, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto",
-        tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        self, loss: Loss | None = None, alpha: float = 1.0, kernel: Kernel | str | None = None, *,
+        fit_intercept: bool = True, solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None,
+        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
         compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.loss, self.alpha, self.kernel, self.fit_intercept, self.solver = loss, alpha, kernel, fit_intercept, solver
@@ -100,7 +105,10 @@ class RepresenterMachine(LossRegressor):
 
     def _losses(self) -> list[Loss]:
         if self.loss is not None and not isinstance(self.loss, Loss):
-            raise TypeError(f"loss={self.loss!r}: give a loss such as mercer.losses.Huber(1.0), or a subclass of mercer.losses.Loss.")
+            raise TypeError(
+                f"loss={self.loss!r}: give a loss such as mercer.losses.Huber(1.0), or a subclass of"
+                " mercer.losses.Loss."
+            )
         return [self.loss or Squared()]
 
 
@@ -108,11 +116,18 @@ class KernelHuber(LossRegressor):
     """Regression that outliers do not bend: errors are squared up to ``delta`` and count by their size beyond it."""
 
     def __init__(
-        self, alpha: float = 1.0, delta: float = 1.35, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto",
-        tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        self, alpha: float = 1.0, delta: float = 1.35, kernel: Kernel | str | None = None, *,
+        fit_intercept: bool = True, solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None,
+        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
         compute: Compute | None = None,
     ) -> None:  # fmt: skip
-        self.alpha, self.delta, self.kernel, self.fit_intercept, self.solver = alpha, delta, kernel, fit_intercept, solver
+        self.alpha, self.delta, self.kernel, self.fit_intercept, self.solver = (
+            alpha,
+            delta,
+            kernel,
+            fit_intercept,
+            solver,
+        )
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
         self.on_interrupt, self.compute = on_interrupt, compute
 
@@ -124,9 +139,9 @@ class KernelExpectile(LossRegressor):
     """The τ-expectile of y given x: errors above count τ, below 1 − τ, squared. τ = ½ is the mean."""
 
     def __init__(
-        self, alpha: float = 1.0, tau: float = 0.5, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto",
-        tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
+        self, alpha: float = 1.0, tau: float = 0.5, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
+        solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None,
+        progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.alpha, self.tau, self.kernel, self.fit_intercept, self.solver = alpha, tau, kernel, fit_intercept, solver
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
@@ -140,9 +155,9 @@ class KernelPoisson(LossRegressor):
     """Counts: E[y | x] = e^f(x), by maximum likelihood with a penalty on ‖f‖²."""
 
     def __init__(
-        self, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto",
-        tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
+        self, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
+        solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None,
+        progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.alpha, self.kernel, self.fit_intercept, self.solver = alpha, kernel, fit_intercept, solver
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
@@ -160,16 +175,17 @@ class KernelPoisson(LossRegressor):
 class KernelQuantile(LossRegressor):
     """Quantiles of y given x, one or several at once, that never cross.
 
-    Each minimises the pinball loss by a quadratic programme of its own over one matrix. Predictions are then sorted across the quantiles, which
-    never raises the summed loss.
+    Each minimises the pinball loss by a quadratic programme of its own over one matrix. Predictions are then sorted
+    across the quantiles, which never raises the summed loss.
 
     quantiles
         A share between 0 and 1, or a list of them; predictions have one column for each, in their order.
     """
 
     def __init__(
-        self, quantiles: Any = 0.5, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, tol: float = 1e-4,
-        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
+        self, quantiles: Any = 0.5, alpha: float = 1.0, kernel: Kernel | str | None = None, *,
+        fit_intercept: bool = True, tol: float = 1e-4, max_iter: int | None = None, max_time: float | None = None,
+        progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.quantiles, self.alpha, self.kernel, self.fit_intercept = quantiles, alpha, kernel, fit_intercept
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
@@ -180,7 +196,9 @@ class KernelQuantile(LossRegressor):
     def _losses(self) -> list[Loss]:
         wanted = np.atleast_1d(np.asarray(self.quantiles, np.float64))
         if wanted.ndim != 1 or not len(wanted):
-            raise ValueError(f"KernelQuantile(quantiles={self.quantiles!r}): a share between 0 and 1, or a list of them.")
+            raise ValueError(
+                f"KernelQuantile(quantiles={self.quantiles!r}): a share between 0 and 1, or a list of them."
+            )
         return [Pinball(float(tau)) for tau in wanted]
 
     @property

@@ -45,7 +45,9 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         return bool(self._single)
 
     def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Gram:
-        """Of X on the device to compute on: what is computed there then stays there, but what a kernel takes from data is kept here."""
+        """Of X on the device to compute on: what is computed there then stays there, but what a kernel takes from data
+        is kept here.
+        """
         device = self.compute.device if self.compute is not None else None
         if device is not None and isinstance(X, np.ndarray) and not self._precomputed:
             given = kernel or self._given_kernel
@@ -55,8 +57,9 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
     def predict(self, X: Any, return_std: bool = False, include_noise: bool = False) -> Any:
         """f(x) for each sample; with ``return_std`` also how sure it is of that.
 
-        The ridge is the posterior mean of a Gaussian process: f ~ b + GP(0, σ²k), y_i = f(x_i) + noise of variance σ²λ/w_i. Its only unknown, σ²,
-        is estimated from the training data (``signal_variance_``), so that standard deviations are in the units of y and follow its scale.
+        The ridge is the posterior mean of a Gaussian process: f ~ b + GP(0, σ²k), y_i = f(x_i) + noise of variance
+        σ²λ/w_i. Its only unknown, σ², is estimated from the training data (``signal_variance_``), so that standard
+        deviations are in the units of y and follow its scale.
 
         Parameters
         ----------
@@ -77,7 +80,9 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
             return values[:, 0] if self._single else values
         check_is_fitted(self)
         if self._compressed:
-            raise ValueError("A compressed machine no longer holds the samples that its uncertainty follows from; ask the whole one.")
+            raise ValueError(
+                "A compressed machine no longer holds the samples that its uncertainty follows from; ask the whole one."
+            )
         if any(ridge == 0 for ridge, _ in self._parts):
             raise ValueError("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.")
         new = self._meet(self._accept_new(X))
@@ -108,11 +113,15 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
             assert self.kernel_ is not None
             gram = self.kernel_.gram(self._unpacked(self.support_vectors_), compute=self.compute)
             weights = self._sample_weight if used is None else self._sample_weight[used]
-            known[key] = Posterior.of(gram if used is None else gram.sub(used, used), weights, ridge, self.fit_intercept)
+            known[key] = Posterior.of(
+                gram if used is None else gram.sub(used, used), weights, ridge, self.fit_intercept
+            )
         return known[key]  # type: ignore[no-any-return]
 
     def _measured(self, Y: Array, A: Array, values: Array, w: Array, ridge: float) -> tuple[Array, float]:
-        """b, and the residual of the system, of coefficients A with K A = ``values``; at λ = 0 what is left is what no f can reach."""
+        """b, and the residual of the system, of coefficients A with K A = ``values``; at λ = 0 what is left is what no
+        f can reach.
+        """
         centre = np.average(Y, axis=0, weights=w) if self.fit_intercept else np.zeros(Y.shape[1])
         left = (Y - centre) - values - ridge * A / w[:, None]
         b = np.average(left, axis=0, weights=w) if self.fit_intercept else np.zeros(Y.shape[1])
@@ -124,11 +133,11 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
     def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
         largest = float(np.sum(weights * arrays.to_numpy(gram.diag())))
         warn(
-            f"{type(self).__name__} reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the matrix plus alpha={ridge:g} is "
-            f"ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise alpha to {1e-12 * largest:.1g} or more, "
-            "or raise tol.",
+            f"{type(self).__name__} reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the"
+            f" matrix plus alpha={ridge:g} is ill-conditioned (its largest eigenvalue is up to {largest:.2g}). Raise"
+            f" alpha to {1e-12 * largest:.1g} or more, or raise tol.",
             ConvergenceWarning,
-        )  # fmt: skip
+        )
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_posteriors"}
@@ -148,34 +157,40 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
 class KernelRidge(Ridge):
     """min Σ_i w_i (y_i − f(x_i))² + λ‖f‖², f = Σ_i α_i k(·, x_i) + b: (K + λW^−1)α + b1 = y, 1^T α = 0.
 
-    Adding a constant to y adds it to the predictions. The residual of the system is computed in float64 and reported, whatever solved it.
+    Adding a constant to y adds it to the predictions. The residual of the system is computed in float64 and reported,
+    whatever solved it.
 
     alpha
         λ, or one for each output; 0 is least squares of minimum norm.
     fit_intercept
         False: b = 0.
     solver
-        "cholesky" (n³/3; one copy of the matrix, in float32 from n = 2048 with float64 refinement), "woodbury" (explicit kernels: np²),
-        "cg" (conjugate gradients with a rank-1000 preconditioner; the matrix is never stored), "eigen", or "auto": woodbury where there are fewer
-        features than samples, cholesky up to n = 20 000 if it fits in memory, else cg. ``solver_`` says which.
+        "cholesky" (n³/3; one copy of the matrix, in float32 from n = 2048 with float64 refinement), "woodbury"
+        (explicit kernels: np²), "cg" (conjugate gradients with a rank-1000 preconditioner; the matrix is never stored),
+        "eigen", or "auto": woodbury where there are fewer features than samples, cholesky up to n = 20 000 if it fits
+        in memory, else cg. ``solver_`` says which.
     tol
         The residual to reach, as a share of y; ``gap_`` is the one reached.
 
     Attributes
     ----------
     signal_variance_ : ndarray of shape (outputs,)
-        σ² of the Gaussian process whose posterior mean this is, (y − b)ᵀ(K + λW⁻¹)⁻¹(y − b)/(Σw − 1): the noise then has variance σ²λ.
+        σ² of the Gaussian process whose posterior mean this is, (y − b)ᵀ(K + λW⁻¹)⁻¹(y − b)/(Σw − 1): the noise then
+        has variance σ²λ.
     """
 
     def __init__(
-        self, alpha: Any = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, solver: str = "auto", tol: float = 1e-8,
-        max_iter: int = 500, progress: Any = None, compute: Compute | None = None,
+        self, alpha: Any = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
+        solver: str = "auto", tol: float = 1e-8, max_iter: int = 500, progress: Any = None,
+        compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.alpha, self.kernel, self.fit_intercept, self.solver = alpha, kernel, fit_intercept, solver
         self.tol, self.max_iter, self.progress, self.compute = tol, max_iter, progress, compute
 
     def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
-        """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is an error."""
+        """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is
+        an error.
+        """
         found = np.asarray(y)
         given = found.astype(np.float64) if found.ndim == 2 and found.shape[1] > 1 else np.zeros((0, 1))
         gaps = np.isnan(given)
@@ -231,21 +246,34 @@ class KernelRidge(Ridge):
             bias, residual = self._measured(Y, coef, value, weights, float(machine.alpha))
             machine._finish(y, coef, bias, weights)
             machine._parts = [(float(machine.alpha), None)] * Y.shape[1]
-            machine.n_iter_, machine.gap_, machine.solver_, machine.converged_ = 1, residual, "eigen", residual <= machine.tol
+            machine.n_iter_, machine.gap_, machine.solver_, machine.converged_ = (
+                1,
+                residual,
+                "eigen",
+                residual <= machine.tol,
+            )
             machine.stop_reason_ = "gap" if machine.converged_ else "stalled"
 
     def _ridges(self, outputs: int) -> Array:
         alpha = np.asarray(self.alpha, np.float64) if np.ndim(self.alpha) <= 1 else np.array([np.nan])
         if alpha.ndim == 1 and alpha.shape != (outputs,):
-            raise ValueError(f"KernelRidge(alpha={self.alpha!r}): one number, or one for each of the {outputs} outputs.")
+            raise ValueError(
+                f"KernelRidge(alpha={self.alpha!r}): one number, or one for each of the {outputs} outputs."
+            )
         if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
             raise ValueError(f"KernelRidge(alpha={self.alpha!r}): alpha must be a number of at least 0.")
         return np.broadcast_to(alpha, (outputs,))
 
-    def _solve(self, gram: Gram, Y: Array, w: Array, ridges: Array, outputs: Array, coef: Array, bias: Array, rows: Any) -> None:
-        """Fill in the columns ``outputs`` of the coefficients: one factor for each different λ, or one decomposition for many."""
+    def _solve(
+        self, gram: Gram, Y: Array, w: Array, ridges: Array, outputs: Array, coef: Array, bias: Array, rows: Any
+    ) -> None:
+        """Fill in the columns ``outputs`` of the coefficients: one factor for each different λ, or one decomposition
+        for many.
+        """
         different = np.unique(ridges)
-        spectrum = Spectrum.of(gram, w, self.fit_intercept) if self.solver == "eigen" or len(different) >= _SEVERAL else None
+        spectrum = (
+            Spectrum.of(gram, w, self.fit_intercept) if self.solver == "eigen" or len(different) >= _SEVERAL else None
+        )
         inverse = choose(gram, self.solver) if spectrum is None and different[-1] > 0 else None
         for ridge in different:
             mine = ridges == ridge
@@ -273,13 +301,20 @@ class KernelRidge(Ridge):
         return LinearSolution(A, b, residual, 1, "eigen", "gap" if residual <= self.tol else "stalled")
 
     def _say_indefinite(self, gram: Gram) -> None:
-        smallest = float(eigenvalues(arrays.to_numpy(gram.astype(np.float64).dense()))[0]) if gram.shape[0] <= 3000 else float("nan")
-        seen = f"its smallest eigenvalue is {smallest:.3g}" if smallest == smallest else "its Cholesky factorisation fails"
+        smallest = (
+            float(eigenvalues(arrays.to_numpy(gram.astype(np.float64).dense()))[0])
+            if gram.shape[0] <= 3000
+            else float("nan")
+        )
+        seen = (
+            f"its smallest eigenvalue is {smallest:.3g}" if smallest == smallest else "its Cholesky factorisation fails"
+        )
         warn(
-            f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not positive semi-definite on "
-            "these data, and the solution is a saddle point, not a minimum: raise alpha above that, or use kernel.repaired('clip').",
+            f"The kernel matrix plus the ridge is not positive definite: {seen}, alpha {self.alpha}. The kernel is not"
+            " positive semi-definite on these data, and the solution is a saddle point, not a minimum: raise alpha"
+            " above that, or use kernel.repaired('clip').",
             ConvergenceWarning,
-        )  # fmt: skip
+        )
 
 
 def _check_labels(Y: Array) -> None:
@@ -296,15 +331,18 @@ def _by_labels(Y: Array) -> list[tuple[Array | None, Array]]:
     patterns: dict[bytes, list[int]] = {}
     for t in range(Y.shape[1]):
         patterns.setdefault(gaps[:, t].tobytes(), []).append(t)
-    return [(None if not gaps[:, ts[0]].any() else np.flatnonzero(~gaps[:, ts[0]]), np.array(ts)) for ts in patterns.values()]
+    return [
+        (None if not gaps[:, ts[0]].any() else np.flatnonzero(~gaps[:, ts[0]]), np.array(ts))
+        for ts in patterns.values()
+    ]
 
 
 class KernelRidgeCV(Ridge):
     """Kernel ridge regression with λ, and the kernel, chosen by exact leave-one-out.
 
-    For each kernel one eigendecomposition gives all λ: coefficients, the n leave-one-out residuals (closed form, no refitting; a sample is left out
-    with all its weight and all that are the same in x and y, the kernel stays bound as it is), generalised cross-validation and marginal
-    likelihood. Memory: three matrices.
+    For each kernel one eigendecomposition gives all λ: coefficients, the n leave-one-out residuals (closed form, no
+    refitting; a sample is left out with all its weight and all that are the same in x and y, the kernel stays bound as
+    it is), generalised cross-validation and marginal likelihood. Memory: three matrices.
 
     alphas
         The λ to try; None: 20 over the range that matters for the kernel.
@@ -313,21 +351,29 @@ class KernelRidgeCV(Ridge):
     kernel_grid
         Values of the kernel's parameters to try, as for ``ParameterGrid``: {"gamma": [0.1, 1.0]}.
     criterion
-        "loo" (mean squared leave-one-out residual), "gcv", or "marginal likelihood" (of y ~ N(b, σ²(K + λW^−1)) at its best σ).
+        "loo" (mean squared leave-one-out residual), "gcv", or "marginal likelihood" (of y ~ N(b, σ²(K + λW^−1)) at its
+        best σ).
     alpha_per_target
         Whether each output gets its own λ; the kernel is common.
 
-    Fitted: ``alpha_``, ``kernel_``, ``best_score_`` (larger is better), ``scores_`` (kernels × λ × outputs), ``loo_predictions_`` and
-    ``loo_residuals_``, one for each sample that has weight.
+    Fitted: ``alpha_``, ``kernel_``, ``best_score_`` (larger is better), ``scores_`` (kernels × λ × outputs),
+    ``loo_predictions_`` and ``loo_residuals_``, one for each sample that has weight.
     """
 
     _CRITERIA = ("loo", "gcv", "marginal likelihood")
 
     def __init__(
-        self, alphas: Any = None, kernel: Any = None, *, kernel_grid: Any = None, criterion: str = "loo", alpha_per_target: bool = False,
-        fit_intercept: bool = True, progress: Any = None, compute: Compute | None = None,
+        self, alphas: Any = None, kernel: Any = None, *, kernel_grid: Any = None, criterion: str = "loo",
+        alpha_per_target: bool = False, fit_intercept: bool = True, progress: Any = None,
+        compute: Compute | None = None,
     ) -> None:  # fmt: skip
-        self.alphas, self.kernel, self.kernel_grid, self.criterion, self.alpha_per_target = alphas, kernel, kernel_grid, criterion, alpha_per_target
+        self.alphas, self.kernel, self.kernel_grid, self.criterion, self.alpha_per_target = (
+            alphas,
+            kernel,
+            kernel_grid,
+            criterion,
+            alpha_per_target,
+        )
         self.fit_intercept, self.progress, self.compute = fit_intercept, progress, compute
 
     tol, max_iter = 1e-8, None
@@ -350,16 +396,21 @@ class KernelRidgeCV(Ridge):
         """``gram``: a matrix, or one after the other those to choose from."""
         grams = iter([gram] if is_gram(gram) else gram)
         gram = next(grams)
-        # equal samples are one of their weights together: the solution is the same, and none is predicted from its own copy
+        # equal samples are one of their weights together: the solution is the same, and none is predicted from its own
+        # copy
         first, kinds = self._kinds(gram, y, X)
         if len(first) < 2:
-            raise ValueError("Leaving one out of one sample leaves nothing: KernelRidgeCV needs n_samples of at least 2.")
+            raise ValueError(
+                "Leaving one out of one sample leaves nothing: KernelRidgeCV needs n_samples of at least 2."
+            )
         some, y, weights = first if len(first) < len(kinds) else None, y[first], np.bincount(kinds, weights=weights)
         self._choose(y, self._tried(chain([gram], grams), some, y.reshape(len(y), -1), weights), weights, kinds)
         self.support_ = first[self.support_]
 
     def _tried(self, grams: Iterable[Gram], some: Array | None, Y: Array, weights: Array) -> Any:
-        """The best of the kernels with all that belongs to it, from the matrices of ``some`` samples; sets ``scores_``, of each."""
+        """The best of the kernels with all that belongs to it, from the matrices of ``some`` samples; sets ``scores_``,
+        of each.
+        """
         best: Any = None
         scores, count = [], len(self._candidates())
         for k, gram in enumerate(grams):
@@ -383,7 +434,11 @@ class KernelRidgeCV(Ridge):
         return kernel
 
     def _candidates(self) -> list[Any]:
-        kernels = list(self.kernel) if isinstance(self.kernel, Sequence) and not isinstance(self.kernel, str) else [self.kernel]
+        kernels = (
+            list(self.kernel)
+            if isinstance(self.kernel, Sequence) and not isinstance(self.kernel, str)
+            else [self.kernel]
+        )
         if not kernels:
             raise ValueError("kernel=[]: give at least one kernel.")
         if self._precomputed:
@@ -393,7 +448,11 @@ class KernelRidgeCV(Ridge):
         for kernel in kernels:
             probe.kernel = kernel
             given = probe._given_kernel
-            out += [given._replace().set_params(**values) for values in ParameterGrid(self.kernel_grid)] if self.kernel_grid else [given]
+            out += (
+                [given._replace().set_params(**values) for values in ParameterGrid(self.kernel_grid)]
+                if self.kernel_grid
+                else [given]
+            )
         return out
 
     def _alphas(self, gram: Gram) -> Array:
@@ -409,12 +468,15 @@ class KernelRidgeCV(Ridge):
         need = 5 * 8 * gram.shape[0] ** 2  # a matrix, its decomposition, room to make it, and the best before
         if gram.features() is None and need > gram.compute.budget:
             raise MemoryError(
-                f"Leave-one-out for all λ of {gram.shape[0]} samples takes {human(need)}, the memory budget is {human(gram.compute.budget)}: "
-                f"use KernelSearchCV over KernelRidge, fewer samples, or Compute(memory='{human(1.1 * need).replace(' ', '')}')."
+                f"Leave-one-out for all λ of {gram.shape[0]} samples takes {human(need)}, the memory budget is"
+                f" {human(gram.compute.budget)}: use KernelSearchCV over KernelRidge, fewer samples, or"
+                f" Compute(memory='{human(1.1 * need).replace(' ', '')}')."
             )
 
     def _decomposed(self, gram: Gram, Y: Array, weights: Array, alphas: Array) -> tuple[Decomposition, Array]:
-        """The decomposition, and scores; by eigenvalues where the matrix is indefinite, or too nearly singular for the quicker form."""
+        """The decomposition, and scores; by eigenvalues where the matrix is indefinite, or too nearly singular for the
+        quicker form.
+        """
         try:
             found = decompose(gram, weights, self.fit_intercept)
             return found, self._score(found, Y, weights, alphas)

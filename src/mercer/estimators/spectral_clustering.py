@@ -37,26 +37,30 @@ _TIGHT, _GOOD = 0.003, 0.02  # what is added to a tightness of 0; a criterion wi
 
 
 class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """Partitions that make Σ_c within(c)/mass(c) large, by the k largest eigenvectors of W^½AW^½, A a matrix of similarities.
+    """Partitions that make Σ_c within(c)/mass(c) large, by the k largest eigenvectors of W^½AW^½, A a matrix of
+    similarities.
 
     Parameters
     ----------
     kernel
-        Similarities of at least 0 for the normalised cut; "precomputed" for a graph's adjacency matrix, which may be sparse and stays so. None: a
-        Gaussian whose width is chosen from multiples of the median distance to the seventh neighbour: that whose rows on the sphere of
-        eigenvectors are tightest, clusters being of like size, (tightness + 0.003)·n/(k·smallest cluster). The diagonal is then 0.
+        Similarities of at least 0 for the normalised cut; "precomputed" for a graph's adjacency matrix, which may be
+        sparse and stays so. None: a Gaussian whose width is chosen from multiples of the median distance to the seventh
+        neighbour: that whose rows on the sphere of eigenvectors are tightest, clusters being of like size, (tightness +
+        0.003)·n/(k·smallest cluster). The diagonal is then 0.
     affinity
-        "kernel": its values are the similarities. "nearest_neighbors": A = (C + C^T)/2, C_ij = 1 where j is among the ``n_neighbors`` samples nearest
-        to i in the space of the kernel, ‖φ(x) − φ(z)‖² = k(x, x) − 2k(x, z) + k(z, z), i itself included; None: of the vectors themselves.
-        Sparse: memory n·n_neighbors. "precomputed_nearest_neighbors": the same of distances, X, as ``sklearn.neighbors`` writes them.
+        "kernel": its values are the similarities. "nearest_neighbors": A = (C + C^T)/2, C_ij = 1 where j is among the
+        ``n_neighbors`` samples nearest to i in the space of the kernel, ‖φ(x) − φ(z)‖² = k(x, x) − 2k(x, z) + k(z, z),
+        i itself included; None: of the vectors themselves. Sparse: memory n·n_neighbors.
+        "precomputed_nearest_neighbors": the same of distances, X, as ``sklearn.neighbors`` writes them.
     n_neighbors
         Neighbours are counted as samples, whatever their weights.
     cut
-        "normalized": mass is the degree, W = D^−1 (normalised cut: spirals, rings, graphs). "ratio": mass is the number (or weight) of the samples,
-        which is kernel k-means (``KernelKMeans``), relaxed. A may have negative eigenvalues; only the largest are used.
+        "normalized": mass is the degree, W = D^−1 (normalised cut: spirals, rings, graphs). "ratio": mass is the number
+        (or weight) of the samples, which is kernel k-means (``KernelKMeans``), relaxed. A may have negative
+        eigenvalues; only the largest are used.
     rounding
-        From eigenvectors to labels: "qr" (pivoted QR), "kmeans" of the rows; "auto": both, and the one with the better objective; ``rounding_`` says
-        which.
+        From eigenvectors to labels: "qr" (pivoted QR), "kmeans" of the rows; "auto": both, and the one with the better
+        objective; ``rounding_`` says which.
 
     Attributes
     ----------
@@ -75,11 +79,18 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
     objective_: float
 
     def __init__(
-        self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, affinity: str = "kernel", n_neighbors: int = 10, cut: str = "normalized",
-        rounding: str = "auto", n_init: int = 10, random_state: Any = None, compute: Compute | None = None,
+        self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, affinity: str = "kernel",
+        n_neighbors: int = 10, cut: str = "normalized", rounding: str = "auto", n_init: int = 10,
+        random_state: Any = None, compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.n_clusters, self.kernel, self.affinity, self.n_neighbors = n_clusters, kernel, affinity, n_neighbors
-        self.cut, self.rounding, self.n_init, self.random_state, self.compute = cut, rounding, n_init, random_state, compute
+        self.cut, self.rounding, self.n_init, self.random_state, self.compute = (
+            cut,
+            rounding,
+            n_init,
+            random_state,
+            compute,
+        )
 
     @property
     def _of_distances(self) -> bool:
@@ -87,10 +98,18 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
 
     @whole
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        choices = (("affinity", self.affinity, _AFFINITIES), ("cut", self.cut, _CUTS), ("rounding", self.rounding, _ROUNDINGS))
+        choices = (
+            ("affinity", self.affinity, _AFFINITIES),
+            ("cut", self.cut, _CUTS),
+            ("rounding", self.rounding, _ROUNDINGS),
+        )
         for name, value, known in choices:
             if value not in known:
-                also = " Other similarities are kernels: kernel=mercer.Gaussian(), kernel='precomputed'." if name == "affinity" else ""
+                also = (
+                    " Other similarities are kernels: kernel=mercer.Gaussian(), kernel='precomputed'."
+                    if name == "affinity"
+                    else ""
+                )
                 raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, known))}.{also}")
         sparse_graph = self._precomputed and sparse.issparse(X) and self.affinity == "kernel"
         if self._of_distances or sparse_graph:
@@ -131,7 +150,9 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         """A square matrix, symmetric where it is one of similarities; a sparse one stays so."""
         X = checked_table(self, X)
         if X.shape[0] != X.shape[1]:
-            raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.")
+            raise ValueError(
+                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
+            )
         if self._of_distances:
             return X
         X = sparse.csr_array(X)
@@ -144,14 +165,19 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         return X
 
     def _part(self, X: Any, chosen: Array) -> Any:
-        return X[chosen][:, chosen] if self._of_distances or (self._precomputed and sparse.issparse(X)) else self._some(X, chosen)
+        return (
+            X[chosen][:, chosen]
+            if self._of_distances or (self._precomputed and sparse.issparse(X))
+            else self._some(X, chosen)
+        )
 
     def _neighbours(self, X: Any, weights: Array) -> Gram:
         """The graph of nearest neighbours; sets ``affinity_matrix_``, and ``kernel_`` where one says what is near."""
         check_whole(self, "n_neighbors")
         if self.n_neighbors > size(X):
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} is more than the n_samples={size(X)} (of positive weight), each its own first neighbour."
+                f"n_neighbors={self.n_neighbors} is more than the n_samples={size(X)} (of positive weight), each its"
+                " own first neighbour."
             )
         if self._of_distances or self.kernel is None:  # trees where columns are few
             self.kernel_ = None
@@ -175,7 +201,9 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             return 2 * np.asarray(values.toarray() if sparse.issparse(values) else values) - own
         near = take(X, others)
         values = np.asarray(arrays.to_numpy(self.kernel_.gram(take(X, some), near, self.compute).dense()))
-        return 2 * values - np.asarray(arrays.to_numpy(self.kernel_.diag(near))) if self.affinity != "kernel" else values
+        return (
+            2 * values - np.asarray(arrays.to_numpy(self.kernel_.diag(near))) if self.affinity != "kernel" else values
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -203,7 +231,9 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         self.embedding_, self.eigenvalues_ = R, values
 
     def _automatic(self, X: Any, weights: Array, repeats: Array, rng: Any) -> Gram:
-        """The Gaussian similarity of the best width, its diagonal 0; sets ``kernel_``. ``repeats``: how often each sample is there."""
+        """The Gaussian similarity of the best width, its diagonal 0; sets ``kernel_``. ``repeats``: how often each
+        sample is there.
+        """
         k, n = self.n_clusters, size(X)
         base = _typical_neighbour(X, weights)
         best: tuple[float, Kernel] | None = None
@@ -228,8 +258,9 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         gram = kernel.gram(self._unpacked(X), compute=self.compute)
         if 8 * size(X) ** 2 > gram.compute.budget // 2:
             raise MemoryError(
-                f"Choosing a width holds the {size(X)} × {size(X)} matrix and its factor, more than the memory budget of "
-                f"{human(gram.compute.budget)}. Give a kernel, cluster a sample of the rows, or raise Compute(memory=…)."
+                f"Choosing a width holds the {size(X)} × {size(X)} matrix and its factor, more than the memory budget"
+                f" of {human(gram.compute.budget)}. Give a kernel, cluster a sample of the rows, or raise"
+                " Compute(memory=…)."
             )
         K = np.asarray(arrays.to_numpy(gram.dense()))
         K[np.arange(len(K)), np.arange(len(K))] = np.maximum(1 - 1 / repeats, 0.0)
@@ -237,13 +268,17 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
 
 
 def _by_appearance(labels: Array) -> Array:
-    """The same clusters, numbered as they come: not by the signs and the order of eigenvectors, which rounding may change."""
+    """The same clusters, numbered as they come: not by the signs and the order of eigenvectors, which rounding may
+    change.
+    """
     _, first, which = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first)).astype(np.int32)[which.reshape(-1)]
 
 
 def _typical_neighbour(X: Any, weights: Array) -> float:
-    """The median over samples of the distance to the seventh neighbour; neither repetitions nor weights make somebody a neighbour of himself."""
+    """The median over samples of the distance to the seventh neighbour; neither repetitions nor weights make somebody a
+    neighbour of himself.
+    """
     if not sparse.issparse(X) and not arrays.is_tensor(X):
         X, which = np.unique(X, axis=0, return_inverse=True)
         weights = np.bincount(which.reshape(-1), weights=weights)
@@ -265,8 +300,8 @@ def _degrees(gram: Gram, weights: Array) -> Array:
     if least < -1e-12 * float(np.abs(degrees).max()):
         i = int(np.argmin(degrees))
         raise ValueError(
-            f"The normalised cut is of similarities of at least 0, and those of sample {i} sum to {least:.3g}. Use a kernel that is not negative "
-            "(Gaussian, histograms, counts), or cut='ratio'."
+            f"The normalised cut is of similarities of at least 0, and those of sample {i} sum to {least:.3g}. Use a"
+            " kernel that is not negative (Gaussian, histograms, counts), or cut='ratio'."
         )
     return np.maximum(degrees, 0.0)
 
@@ -285,7 +320,9 @@ def _with_loops(gram: Gram, weights: Array) -> Gram:
 
 
 def _eigenvectors(gram: Gram, weights: Array, mass: Array, k: int, normalised: bool) -> tuple[Array, Array]:
-    """(R, values): for each sample its row of the eigenvectors, of length 1 where ``normalised``, and the eigenvalues."""
+    """(R, values): for each sample its row of the eigenvectors, of length 1 where ``normalised``, and the
+    eigenvalues.
+    """
     inverse = np.divide(weights**2, mass, out=np.zeros_like(weights), where=mass > 1e-300)  # W: w/degree, or w
     s = relaxed(gram, inverse, k, normalised=normalised)
     seen = s.values > 1e-12 * np.abs(s.values).max()  # other directions say nothing

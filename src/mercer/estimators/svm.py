@@ -46,7 +46,9 @@ class Pair(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What the machine for two classes is trained on: which samples, None for all, their labels ±1, their weights, and the matrix of all samples."""
+    """What the machine for two classes is trained on: which samples, None for all, their labels ±1, their weights, and
+    the matrix of all samples.
+    """
 
     samples: Array | None
     y: Array
@@ -108,26 +110,38 @@ class Classifier(LabelLearner, SupportVectorMachine):
         if len(parts) == 1:
             solutions = [solver.solve(problems[0], parts[0].whole, start)]
         else:
-            solutions = solver.solve_all(problems, parts[0].whole, [part.samples for part in parts if part.samples is not None])
-        machines = [self._machine(s, problem, part, solver) for s, problem, part in zip(solutions, problems, parts, strict=True)]
+            solutions = solver.solve_all(
+                problems, parts[0].whole, [part.samples for part in parts if part.samples is not None]
+            )
+        machines = [
+            self._machine(s, problem, part, solver) for s, problem, part in zip(solutions, problems, parts, strict=True)
+        ]
         self._assemble(codes, machines, parts)
-        self._sigmoids = self._probabilities(self._kinds(gram, codes, X)[1], machines, parts) if self.probability else None
+        self._sigmoids = (
+            self._probabilities(self._kinds(gram, codes, X)[1], machines, parts) if self.probability else None
+        )
         self._report([machine.solution for machine in machines], X)
         self._check_constant(machines, parts, solver)
 
     def _parts(self, codes: Array, bounds: Array, gram: Gram) -> list[Part]:
-        """The pairs of classes. Of two classes the second is +1; of more, the first of each pair, as in libsvm and scikit-learn."""
+        """The pairs of classes. Of two classes the second is +1; of more, the first of each pair, as in libsvm and
+        scikit-learn.
+        """
         k = len(self.classes_)
         if k == 2:
             return [Part(None, np.where(codes == 1, 1.0, -1.0), bounds, gram, self._unit(gram))]
         unit = self._unit(gram)
         members = [np.flatnonzero(codes == c) for c in range(k)]
         both = [np.concatenate([members[a], members[b]]) for a, b in pairs_of(k)]
-        return [Part(some, np.where(codes[some] == a, 1.0, -1.0), bounds[some], gram, unit) for some, (a, _) in zip(both, pairs_of(k), strict=True)]
+        return [
+            Part(some, np.where(codes[some] == a, 1.0, -1.0), bounds[some], gram, unit)
+            for some, (a, _) in zip(both, pairs_of(k), strict=True)
+        ]
 
     def _assemble(self, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
-        """The fitted attributes from the machines of all pairs, in libsvm's layout: support vectors class by class, and row r of the coefficients of
-        one is that against the r-th other class."""
+        """The fitted attributes from the machines of all pairs, in libsvm's layout: support vectors class by class, and
+        row r of the coefficients of one is that against the r-th other class.
+        """
         k = len(self.classes_)
         if k == 2:
             coef = machines[0].coef[:, None]
@@ -142,18 +156,24 @@ class Classifier(LabelLearner, SupportVectorMachine):
         self.intercept_ = np.array([pair.bias for pair in machines])
 
     def _probabilities(self, kinds: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[Sigmoid]:
-        """A sigmoid for each pair, on leave-one-out values. Samples of one of the ``kinds``, the same in x and y, are one, of
-        their weights together: a weight is a repetition here too, and no sample is judged by a machine that has seen its copy."""
+        """A sigmoid for each pair, on leave-one-out values. Samples of one of the ``kinds``, the same in x and y, are
+        one, of their weights together: a weight is a repetition here too, and no sample is judged by a machine that has
+        seen its copy.
+        """
         found: list[Any] = [None] * len(parts)
 
         def sigmoid(t: int) -> None:
             part, pair = parts[t], machines[t]
-            _, first, group = np.unique(kinds if part.samples is None else kinds[part.samples], return_index=True, return_inverse=True)
+            _, first, group = np.unique(
+                kinds if part.samples is None else kinds[part.samples], return_index=True, return_inverse=True
+            )
             if len(first) == len(group):  # each is of its own, in whatever order
                 first = group = np.arange(len(group))
             used = pair.coef != 0
             full = used & ~pair.solution.free
-            coef, weights, some, filled, all_of = (np.bincount(group, weights=v) for v in (pair.coef, part.weights, used, full, np.ones(len(group))))
+            coef, weights, some, filled, all_of = (
+                np.bincount(group, weights=v) for v in (pair.coef, part.weights, used, full, np.ones(len(group)))
+            )
             gram = part.gram if len(first) == len(group) else part.gram.sub(first, first)
             values = leave_one_out(gram, pair.values[first], coef, (some > 0) & (filled < all_of))
             found[t] = Sigmoid.fit(values, part.y[first], weights)
@@ -176,8 +196,13 @@ class Classifier(LabelLearner, SupportVectorMachine):
 
     def _counts(self, kept: Array) -> Array:
         if len(self.classes_) == 2:
-            return np.array([np.count_nonzero(self._dual_coef[0, kept] < 0), np.count_nonzero(self._dual_coef[0, kept] > 0)], np.int32)
-        return np.bincount(np.repeat(np.arange(len(self.classes_)), self.n_support_)[kept], minlength=len(self.classes_)).astype(np.int32)
+            return np.array(
+                [np.count_nonzero(self._dual_coef[0, kept] < 0), np.count_nonzero(self._dual_coef[0, kept] > 0)],
+                np.int32,
+            )
+        return np.bincount(
+            np.repeat(np.arange(len(self.classes_)), self.n_support_)[kept], minlength=len(self.classes_)
+        ).astype(np.int32)
 
     def _pair_values(self, X: Any) -> Array:
         """The decision of each pair (a, b): positive for a; of two classes, for the second."""
@@ -190,12 +215,16 @@ class Classifier(LabelLearner, SupportVectorMachine):
         for start, stop in zip(stops - self.n_support_, stops, strict=True):
             block = slice(int(start), int(stop))
             coef = self._dual_coef[:, block].T
-            parts.append(np.asarray(cross.sub(slice(None), block) @ coef) if stop > start else np.zeros((n, coef.shape[1])))
+            parts.append(
+                np.asarray(cross.sub(slice(None), block) @ coef) if stop > start else np.zeros((n, coef.shape[1]))
+            )
         values = [parts[a][:, b - 1] + parts[b][:, a] for a, b in pairs_of(len(self.classes_))]
         return np.column_stack(values) + self.intercept_
 
     def decision_function(self, X: Any) -> Array:
-        """f(x) for two classes, positive for ``classes_[1]``; for more, one score per class whose largest is the prediction."""
+        """f(x) for two classes, positive for ``classes_[1]``; for more, one score per class whose largest is the
+        prediction.
+        """
         check_is_fitted(self)
         values = self._pair_values(X)
         return values[:, 0] if len(self.classes_) == 2 else scores_of_pairs(values, len(self.classes_))
@@ -229,8 +258,8 @@ class Classifier(LabelLearner, SupportVectorMachine):
         check_is_fitted(self)
         if self._sigmoids is None:
             raise NotFittedError(
-                f"predict_proba is not available when fitted with probability=False, as this {type(self).__name__} was: nothing has been learnt "
-                "about probabilities. Call fit again, now that probability=True."
+                f"predict_proba is not available when fitted with probability=False, as this {type(self).__name__} was:"
+                " nothing has been learnt about probabilities. Call fit again, now that probability=True."
             )
         return self._pair_values(X), self._sigmoids
 
@@ -238,12 +267,12 @@ class Classifier(LabelLearner, SupportVectorMachine):
 class SVC(Classifier):
     """min ½‖w‖² + Σ_i C w_i max(0, 1 − y_i f(x_i)), f = ⟨w, φ(x)⟩ + b: soft-margin classification.
 
-    Trained by its dual in float32 blocks with a float64 check, to a gap of ``tol``; stops at the limits and says why. Several classes: one
-    against one, in parallel.
+    Trained by its dual in float32 blocks with a float64 check, to a gap of ``tol``; stops at the limits and says why.
+    Several classes: one against one, in parallel.
 
     C
-        The price of an error; ``class_weight`` and ``sample_weight`` multiply it. inf: the hard margin, no error allowed; an error where the
-        classes cannot be separated in the kernel's feature space.
+        The price of an error; ``class_weight`` and ``sample_weight`` multiply it. inf: the hard margin, no error
+        allowed; an error where the classes cannot be separated in the kernel's feature space.
     kernel
         Any kernel; None: ``Gaussian()``; a function f(X, Y) that returns the matrix; "precomputed": X is the matrix.
     fit_intercept
@@ -251,8 +280,8 @@ class SVC(Classifier):
     class_weight
         {class: weight}, "balanced" or None.
     probability
-        Whether to provide ``predict_proba``: sigmoids on leave-one-out values (span estimate), no refitting. A sample is left out with all its
-        weight and all its copies, so that a weight is a repetition here too.
+        Whether to provide ``predict_proba``: sigmoids on leave-one-out values (span estimate), no refitting. A sample
+        is left out with all its weight and all its copies, so that a weight is a repetition here too.
     max_iter, max_time
         Limits in steps and seconds; None: 10⁶ + 1000 n steps, no limit of time.
     progress
@@ -262,11 +291,18 @@ class SVC(Classifier):
     """
 
     def __init__(
-        self, C: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, class_weight: Any = None, probability: bool = False,
-        tol: float = 1e-3, max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        self, C: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
+        class_weight: Any = None, probability: bool = False, tol: float = 1e-3, max_iter: int | None = None,
+        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
         compute: Compute | None = None,
     ) -> None:  # fmt: skip
-        self.C, self.kernel, self.fit_intercept, self.class_weight, self.probability = C, kernel, fit_intercept, class_weight, probability
+        self.C, self.kernel, self.fit_intercept, self.class_weight, self.probability = (
+            C,
+            kernel,
+            fit_intercept,
+            class_weight,
+            probability,
+        )
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
         self.on_interrupt, self.compute = on_interrupt, compute
 
@@ -285,7 +321,8 @@ class SVC(Classifier):
 
     def _problem(self, part: Part) -> DualQP:
         if self._hard:
-            return hulls.nearest_points(part.y, np.full(len(part.y), 2.0), 1.0, part.unit)  # no bound is reached, not even to rounding
+            # no bound is reached, not even to rounding
+            return hulls.nearest_points(part.y, np.full(len(part.y), 2.0), 1.0, part.unit)
         return Hinge().dual(part.y, self._positive("C") * part.weights, self.fit_intercept)
 
     def _machine(self, s: Solution, problem: DualQP, part: Part, solver: ActiveSet) -> Pair:
@@ -298,8 +335,9 @@ class SVC(Classifier):
         found = [self._names(t) for t, machine in enumerate(machines) if self._hard and machine.constant]
         if found:
             raise ValueError(
-                f"SVC(C=inf): no hyperplane in the feature space of this kernel separates class {found[0]} by a margin that arithmetic can "
-                "resolve, so there is no hard margin: give a finite C, or a richer kernel, such as a narrower Gaussian."
+                f"SVC(C=inf): no hyperplane in the feature space of this kernel separates class {found[0]} by a margin"
+                " that arithmetic can resolve, so there is no hard margin: give a finite C, or a richer kernel, such"
+                " as a narrower Gaussian."
             )
 
     _along = "C"
@@ -322,7 +360,9 @@ class SVC(Classifier):
             before = one
 
     def path(self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None) -> list[SVC]:
-        """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two classes."""
+        """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two
+        classes.
+        """
         X, y = self._accept_training(X, y)
         part, targets, weights, used = self._without_zeros(X, y, self._weights(size(X), sample_weight))
         classes = len(np.unique(targets))
@@ -337,16 +377,18 @@ class SVC(Classifier):
 
 
 class NuSVC(Classifier):
-    """SVC where ν, not C, is chosen: at most a share ν of the samples are on the wrong side of their margin, at least ν are support vectors.
+    """SVC where ν, not C, is chosen: at most a share ν of the samples are on the wrong side of their margin, at least ν
+    are support vectors.
 
-    f is the hyperplane between the nearest points of the two classes' reduced convex hulls: of the means of a class in which no sample counts more
-    than 2/(νn). For ν ≤ 2 min(n₊, n₋)/n in each pair of classes there are such points; the smaller ν, the larger the hulls. Where they meet, w = 0 is
-    optimal: no direction separates the classes with so few errors. The machine is then constant, f = ±1 for the class of more weight, 0 if they
-    weigh the same, and a warning says which ν is large enough.
+    f is the hyperplane between the nearest points of the two classes' reduced convex hulls: of the means of a class in
+    which no sample counts more than 2/(νn). For ν ≤ 2 min(n₊, n₋)/n in each pair of classes there are such points; the
+    smaller ν, the larger the hulls. Where they meet, w = 0 is optimal: no direction separates the classes with so few
+    errors. The machine is then constant, f = ±1 for the class of more weight, 0 if they weigh the same, and a warning
+    says which ν is large enough.
 
     nu
-        The share. ½ as in scikit-learn: large enough for classes that overlap; for classes of very different sizes smaller, or with
-        ``class_weight="balanced"``, for which every ν up to 1 has its points.
+        The share. ½ as in scikit-learn: large enough for classes that overlap; for classes of very different sizes
+        smaller, or with ``class_weight="balanced"``, for which every ν up to 1 has its points.
     class_weight
         {class: weight}, "balanced" or None: multiplies the weights of the samples, of which ν is a share.
     tol
@@ -354,9 +396,9 @@ class NuSVC(Classifier):
     """
 
     def __init__(
-        self, nu: float = 0.5, kernel: Kernel | str | None = None, *, class_weight: Any = None, probability: bool = False, tol: float = 1e-3,
-        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
+        self, nu: float = 0.5, kernel: Kernel | str | None = None, *, class_weight: Any = None,
+        probability: bool = False, tol: float = 1e-3, max_iter: int | None = None, max_time: float | None = None,
+        progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.nu, self.kernel, self.class_weight, self.probability = nu, kernel, class_weight, probability
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
@@ -370,8 +412,8 @@ class NuSVC(Classifier):
                 most = 2 * min(counts[a], counts[b]) / max(counts[a] + counts[b], 1e-300)
                 if nu > most * (1 + 1e-12):
                     raise ValueError(
-                        f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!s} and {b!s} of this y; "
-                        "take a smaller nu, or class_weight='balanced'."
+                        f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!s} and {b!s}"
+                        " of this y; take a smaller nu, or class_weight='balanced'."
                     )
 
     def _bounds(self, weights: Array) -> Array:
@@ -399,13 +441,15 @@ class NuSVC(Classifier):
         )  # fmt: skip
         others = f" (and for {len(meet) - 1} other pairs)" if len(meet) > 1 else ""
         warn(
-            f"NuSVC(nu={self.nu:g}): the reduced convex hulls of class {self._names(meet[0])} meet{others}, so w = 0 is optimal and that machine is "
-            f"constant. On these data {cure}.",
-        )  # fmt: skip
+            f"NuSVC(nu={self.nu:g}): the reduced convex hulls of class {self._names(meet[0])} meet{others}, so w = 0 is"
+            f" optimal and that machine is constant. On these data {cure}."
+        )
 
 
 def _ready(gram: Gram, classes: int) -> Gram:
-    """The matrix as all that is done with it wants it; as it is where the time is over before, which the solver then finds and tells."""
+    """The matrix as all that is done with it wants it; as it is where the time is over before, which the solver then
+    finds and tells.
+    """
     try:
         return held(gram, Use.ACTIVE if classes == 2 else Use.ACTIVE_PARTS)
     except Stopped as stop:

@@ -58,9 +58,9 @@ class SVR(Regressor):
     """min ½‖w‖² + Σ_i C w_i max(0, |y_i − f(x_i)| − ε): errors up to ε are free. Several outputs share the matrix."""
 
     def __init__(
-        self, C: float = 1.0, epsilon: float = 0.1, kernel: Kernel | str | None = None, *, fit_intercept: bool = True, tol: float = 1e-3,
-        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
+        self, C: float = 1.0, epsilon: float = 0.1, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
+        tol: float = 1e-3, max_iter: int | None = None, max_time: float | None = None, progress: Any = None,
+        on_interrupt: str = "raise", compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.C, self.epsilon, self.kernel, self.fit_intercept = C, epsilon, kernel, fit_intercept
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
@@ -78,11 +78,14 @@ class SVR(Regressor):
 
 
 class NuSVR(Regressor):
-    """SVR where ν, not ε, is chosen: at most a share ν of the samples lie outside the tube, whose width ``epsilon_`` follows."""
+    """SVR where ν, not ε, is chosen: at most a share ν of the samples lie outside the tube, whose width ``epsilon_``
+    follows.
+    """
 
     def __init__(
-        self, nu: float = 0.5, C: float = 1.0, kernel: Kernel | str | None = None, *, tol: float = 1e-3, max_iter: int | None = None,
-        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
+        self, nu: float = 0.5, C: float = 1.0, kernel: Kernel | str | None = None, *, tol: float = 1e-3,
+        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
+        compute: Compute | None = None,
     ) -> None:  # fmt: skip
         self.nu, self.C, self.kernel = nu, C, kernel
         self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
@@ -95,14 +98,17 @@ class NuSVR(Regressor):
     def _dual(self, y: Array, C: Array) -> DualQP:
         if float(C.sum()) * np.finfo(np.float64).eps > self.tol:
             raise ValueError(
-                f"NuSVR: C times the weights adds up to {float(C.sum()):.3g}, and float64 cannot resolve tol={self.tol:g} beside such a sum. Give a "
-                "smaller C, or smaller weights: beyond some 10⁹ the machine no longer changes."
+                f"NuSVR: C times the weights adds up to {float(C.sum()):.3g}, and float64 cannot resolve"
+                f" tol={self.tol:g} beside such a sum. Give a smaller C, or smaller weights: beyond some 10⁹ the"
+                " machine no longer changes."
             )
         n, zero = len(y), np.zeros(len(y))
         half = filled(C, self.nu * C.sum() / 2)
         item, group = np.concatenate([np.arange(n), np.arange(n)]), np.repeat(np.array([0, 1], np.int8), n)
         start = np.concatenate([half, -half])
-        return DualQP(np.concatenate([-y, -y]), np.concatenate([zero, -C]), np.concatenate([C, zero]), start, item, group)
+        return DualQP(
+            np.concatenate([-y, -y]), np.concatenate([zero, -C]), np.concatenate([C, zero]), start, item, group
+        )
 
     def _bias(self, solution: Solution) -> float:
         above, below = solution.levels

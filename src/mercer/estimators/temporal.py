@@ -33,7 +33,9 @@ class Series(Column):
     def fit(self, X: Any, rank: int) -> Array:
         """Returns g, one row for each moment."""
         if isinstance(self.kernel, str):
-            raise ValueError("TemporalKernelCCA compares moments at several lags; give kernels, not precomputed matrices.")
+            raise ValueError(
+                "TemporalKernelCCA compares moments at several lags; give kernels, not precomputed matrices."
+            )
         X = self._accept(X, reset=True)
         gram = self._matrix(X, None)
         found = incomplete_cholesky(gram, rank)
@@ -49,27 +51,35 @@ def embedded(G: Array, max_lag: int) -> Array:
 
 
 class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """max corr(Σ_τ f_τ(x(t − τ)), g(y(t))) over τ = −max_lag … max_lag: kernel CCA of the embedded x, K̃_x(t, t′) = Σ_τ k_x(x(t − τ), x(t′ − τ)),
-    with y.
+    """max corr(Σ_τ f_τ(x(t − τ)), g(y(t))) over τ = −max_lag … max_lag: kernel CCA of the embedded x, K̃_x(t, t′) = Σ_τ
+    k_x(x(t − τ), x(t′ − τ)), with y.
 
-    ``correlogram_`` (components, lags) is λ(τ) = corr(f_τ(x(t − τ)), g(y(t))); ``best_lag_`` where |λ| of the first component is largest, positive
-    when y follows x. ``band_`` is what 95 % of resamplings of blocks of time give, the functions being kept. Series are on one clock, a row for each
-    moment.
+    ``correlogram_`` (components, lags) is λ(τ) = corr(f_τ(x(t − τ)), g(y(t))); ``best_lag_`` where |λ| of the first
+    component is largest, positive when y follows x. ``band_`` is what 95 % of resamplings of blocks of time give, the
+    functions being kept. Series are on one clock, a row for each moment.
 
     max_lag
         In moments. The first and last max_lag moments have no complete past or future and serve only as such.
     rank
-        Features of each moment of x and y (incomplete Cholesky); None: as many as there are, at most 2000 over all lags.
+        Features of each moment of x and y (incomplete Cholesky); None: as many as there are, at most 2000 over all
+        lags.
     reg, n_components
         As in ``KernelCCA``; regularisations are compared on blocks of time.
     Bießmann et al., Temporal kernel CCA, Machine Learning 79 (2010).
     """
 
     def __init__(
-        self, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None, max_lag: int = 10, *, n_components: int = 1, reg: Any = None,
-        rank: int | None = None, n_bootstrap: int = 200, random_state: Any = 0, compute: Compute | None = None,
+        self, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None, max_lag: int = 10, *,
+        n_components: int = 1, reg: Any = None, rank: int | None = None, n_bootstrap: int = 200, random_state: Any = 0,
+        compute: Compute | None = None,
     ) -> None:  # fmt: skip
-        self.kernel_x, self.kernel_y, self.max_lag, self.n_components, self.reg = kernel_x, kernel_y, max_lag, n_components, reg
+        self.kernel_x, self.kernel_y, self.max_lag, self.n_components, self.reg = (
+            kernel_x,
+            kernel_y,
+            max_lag,
+            n_components,
+            reg,
+        )
         self.rank, self.n_bootstrap, self.random_state, self.compute = rank, n_bootstrap, random_state, compute
 
     @whole
@@ -86,7 +96,10 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         if size(Y) != T:
             raise ValueError(f"The series have {T} and {size(Y)} moments: they must be on one clock.")
         if T - 2 * lag < 10:
-            raise ValueError(f"{T} moments leave {max(T - 2 * lag, 0)} with a complete past and future of max_lag={lag}: at least 10 are needed.")
+            raise ValueError(
+                f"{T} moments leave {max(T - 2 * lag, 0)} with a complete past and future of max_lag={lag}: at least 10"
+                " are needed."
+            )
         rank = self.rank if self.rank is not None else max(1, _COLUMNS // (2 * lag + 1))
         x, y = Series(self.kernel_x, compute=self.compute), Series(self.kernel_y, compute=self.compute)
         E = embedded(x.fit(X, min(rank, T)), lag)
@@ -100,7 +113,9 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             self.reg_ = as_pair(self.reg)
         else:
             scores = [(s.vectors * np.sqrt(s.values))[:, :_FEW] for s in (sx, sy)]
-            self.reg_, self.reg_scores_ = choose_reg(scores[0], scores[1], self.n_components, candidates, split(np.arange(n), _FOLDS))
+            self.reg_, self.reg_scores_ = choose_reg(
+                scores[0], scores[1], self.n_components, candidates, split(np.arange(n), _FOLDS)
+            )
         found = canonical(sx, sy, self.n_components, self.reg_)
         self.canonical_values_ = found.values
         # back to the features of single moments
@@ -142,12 +157,16 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         return np.quantile(draws, [0.025, 0.975], axis=0)
 
     def transform(self, X: Any, Y: Any = None) -> Any:
-        """Σ_τ f_τ(x(t − τ)) at each moment that has max_lag moments before and after it; with the other series, also g(y(t)) there."""
+        """Σ_τ f_τ(x(t − τ)) at each moment that has max_lag moments before and after it; with the other series, also
+        g(y(t)) there.
+        """
         check_is_fitted(self)
         lag, count = int(self.lags_[-1]), len(self.canonical_values_)
         X = listed(X)
         if size(X) <= 2 * lag:
-            raise ValueError(f"{size(X)} moments are too few for a past and future of max_lag={lag}: give more than {2 * lag}.")
+            raise ValueError(
+                f"{size(X)} moments are too few for a past and future of max_lag={lag}: give more than {2 * lag}."
+            )
         values = self._x._values(X).reshape(size(X), 2 * lag + 1, count)
         n = size(X) - 2 * lag
         scores = sum(values[lag - j : lag - j + n, j + lag] for j in range(-lag, lag + 1)) - self._offset

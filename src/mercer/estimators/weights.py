@@ -18,16 +18,19 @@ def checked(sample_weight: Any, n: int) -> Array:
     if sample_weight is None:
         return np.ones(n)
     given = np.asarray(sample_weight)
-    if given.size and given.dtype.kind in "biuf" and not given.any():  # versions of scikit-learn differ in whether they refuse these
+    # versions of scikit-learn differ in whether they refuse these
+    if given.size and given.dtype.kind in "biuf" and not given.any():
         raise ValueError("sample_weight is zero for every sample: there is nothing to fit.")
     return np.asarray(_check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True))
 
 
 def relative(w: Array, least: float = 0.0) -> tuple[Array, float]:
-    """(w/s, s), s the power of two that brings the largest weight between 1 and 2; what is below ``least`` of that is nothing, 0.
+    """(w/s, s), s the power of two that brings the largest weight between 1 and 2; what is below ``least`` of that is
+    nothing, 0.
 
-    Sums and squares of such weights neither overflow nor vanish, whatever the weights were, and a power of two changes no digit: what follows from
-    1, 2 and 3 follows to the bit from 2, 4 and 6. What is proportional to the weights is s times what it is of w/s.
+    Sums and squares of such weights neither overflow nor vanish, whatever the weights were, and a power of two changes
+    no digit: what follows from 1, 2 and 3 follows to the bit from 2, 4 and 6. What is proportional to the weights is s
+    times what it is of w/s.
     """
     exponent = int(np.frexp(w.max(initial=0.0))[1]) - 1
     out = np.ldexp(w, -exponent)
@@ -35,12 +38,15 @@ def relative(w: Array, least: float = 0.0) -> tuple[Array, float]:
 
 
 def countable(w: Array) -> Array:
-    """Weights in the same ratios whose sum is that of ones at least, and small enough for float64 to resolve a solver's tolerance beside it."""
+    """Weights in the same ratios whose sum is that of ones at least, and small enough for float64 to resolve a solver's
+    tolerance beside it.
+    """
     total = float(w.sum())
     return w * (min(max(total, float(len(w))), max(LARGEST_SUM, float(len(w)))) / total)
 
 
 def unit(w: Array, scale: float) -> float:
-    """What counts as one sample among weights w·scale, in the units of w: 1, as weights are repetitions; where they are less than that on average,
-    their mean: they are then shares."""
+    """What counts as one sample among weights w·scale, in the units of w: 1, as weights are repetitions; where they are
+    less than that on average, their mean: they are then shares.
+    """
     return float(min(1 / scale, w.mean()))

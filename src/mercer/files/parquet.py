@@ -1,8 +1,9 @@
 """What a Parquet file declares of its sizes, checked before it is believed.
 
-A few bytes may stand for any number of values, and a reader that takes memory for a wrong number may end the process. So the description at the end
-of the file and the heading of each page are read here first: sizes that are there, numbers of values that agree, and no more in all than the limit.
-Both are structures of the compact protocol of Thrift, read as {number of the field: value}.
+A few bytes may stand for any number of values, and a reader that takes memory for a wrong number may end the process.
+So the description at the end of the file and the heading of each page are read here first: sizes that are there,
+numbers of values that agree, and no more in all than the limit. Both are structures of the compact protocol of Thrift,
+read as {number of the field: value}.
 """
 
 from __future__ import annotations
@@ -26,7 +27,15 @@ def check_parquet(path: Path, limit: int) -> None:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             size = _Pages(content).unpacked()
-    except (_Damage, LookupError, AttributeError, TypeError, ValueError, OverflowError, OSError):  # also a field of another kind
+    except (
+        _Damage,
+        LookupError,
+        AttributeError,
+        TypeError,
+        ValueError,
+        OverflowError,
+        OSError,
+    ):  # also a field of another kind
         raise damaged from None
     if size > limit:
         raise too_large(path, size, limit)
@@ -134,7 +143,10 @@ class _Compact:
             head = self._byte()
             count = self._natural() if head >> 4 == 15 else head >> 4
             _need(count <= self.end - self.at)
-            return [self.struct(depth + 1) if head & 15 == _STRUCT else self._value(head & 15, depth + 1) for _ in range(count)]
+            return [
+                self.struct(depth + 1) if head & 15 == _STRUCT else self._value(head & 15, depth + 1)
+                for _ in range(count)
+            ]
         if kind == _MAP:
             count = self._natural()
             kinds = self._byte() if count else 0

@@ -1,14 +1,16 @@
 """Fitted models in files that hold data and no code.
 
-``save`` writes a skops archive: arrays as they are, objects as the name of their class and their attributes, nothing pickled. ``load`` reads the
-names before it makes anything, and makes only values that Mercer itself defines (estimators, kernels, dataclasses), what skops trusts by default
-(plain data, NumPy, scikit-learn's estimators) and what the caller names.
+``save`` writes a skops archive: arrays as they are, objects as the name of their class and their attributes, nothing
+pickled. ``load`` reads the names before it makes anything, and makes only values that Mercer itself defines
+(estimators, kernels, dataclasses), what skops trusts by default (plain data, NumPy, scikit-learn's estimators) and what
+the caller names.
 
-What a file claims is checked before it is believed: sizes of arrays against the bytes that are there, attributes against those that the class has.
-Whatever is wrong with it is a ``ModelFileError``.
+What a file claims is checked before it is believed: sizes of arrays against the bytes that are there, attributes
+against those that the class has. Whatever is wrong with it is a ``ModelFileError``.
 
-What skops cannot hold is written in a plain form and restored on reading: data frames as their columns, texts as one buffer, sparse matrices as
-their three arrays, dictionaries by pairs, tensors as arrays. What is about a run and not about a model (``progress``, callbacks) is left out.
+What skops cannot hold is written in a plain form and restored on reading: data frames as their columns, texts as one
+buffer, sparse matrices as their three arrays, dictionaries by pairs, tensors as arrays. What is about a run and not
+about a model (``progress``, callbacks) is left out.
 """
 
 from __future__ import annotations
@@ -42,10 +44,24 @@ from mercer.kernels.base import Kernel
 FORMAT = 2  # 1 had Mercer's classes in other modules
 _HEADER = "mercer.json"
 _MEMBER = re.compile(r"schema\.json|mercer\.json|[\w-]+\.(npy|bin)")
-# Where Mercer's values live. Not the engine: what its formulas are made of is compiled, and must come from a kernel, not from a file.
-_VALUES = {"compute", "data", "kernels", "functions", "losses", "problems", "solvers", "estimators", "selection", "app", "files"}
+# Where Mercer's values live. Not the engine: what its formulas are made of is compiled, and must come from a kernel,
+# not from a file.
+_VALUES = {
+    "compute",
+    "data",
+    "kernels",
+    "functions",
+    "losses",
+    "problems",
+    "solvers",
+    "estimators",
+    "selection",
+    "app",
+    "files",
+}
 _OF_A_RUN = ("progress", "_skl_callbacks", "_callback_fit_ctx")
-_MOST_REPEATED, _MOST_VALUES = 100, 1_000_000  # of what is referred to: how often on average, and how much in all whatever the average
+# of what is referred to: how often on average, and how much in all whatever the average
+_MOST_REPEATED, _MOST_VALUES = 100, 1_000_000
 _MANY = 32  # texts, from which on a list of them is one buffer
 
 
@@ -55,7 +71,9 @@ class ModelFileError(ValueError):
 
 @dataclass(frozen=True)
 class Header:
-    """What a file says of itself: the number of its format, the version of Mercer that wrote it, and the class of what is in it."""
+    """What a file says of itself: the number of its format, the version of Mercer that wrote it, and the class of what
+    is in it.
+    """
 
     format: int
     version: str
@@ -63,11 +81,17 @@ class Header:
 
 
 def save(model: Any, path: str | Path) -> None:
-    """Write a model, a kernel, or a dictionary or list of them and of data, to a file. The file appears whole or not at all."""
+    """Write a model, a kernel, or a dictionary or list of them and of data, to a file. The file appears whole or not at
+    all.
+    """
     path = Path(path)
     if not path.parent.is_dir():
         raise ModelFileError(f"{path}: there is no folder {str(path.parent)!r}; make it first.")
-    header = {"format": FORMAT, "version": mercer.__version__, "kind": f"{type(model).__module__}.{type(model).__qualname__}"}
+    header = {
+        "format": FORMAT,
+        "version": mercer.__version__,
+        "kind": f"{type(model).__module__}.{type(model).__qualname__}",
+    }
     content = _archive(_packed(model, type(model).__name__, {}))
     with zipfile.ZipFile(content, "a") as archive:
         archive.writestr(_HEADER, json.dumps(header))
@@ -80,7 +104,8 @@ def save(model: Any, path: str | Path) -> None:
 
 
 def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
-    """The model in a file. Predictions are, bit for bit, those of the model that was saved; no code of a file is ever run.
+    """The model in a file. Predictions are, bit for bit, those of the model that was saved; no code of a file is ever
+    run.
 
     Parameters
     ----------
@@ -99,8 +124,8 @@ def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
     content, header = _opened(path)
     if header.format != FORMAT:
         raise ModelFileError(
-            f"{path} is of format {header.format}, written by Mercer {header.version}; Mercer {mercer.__version__} reads format {FORMAT}. "
-            "Read it with the version that wrote it, or train anew."
+            f"{path} is of format {header.format}, written by Mercer {header.version}; Mercer {mercer.__version__}"
+            f" reads format {FORMAT}. Read it with the version that wrote it, or train anew."
         )
     allowed = {t if isinstance(t, str) else f"{t.__module__}.{t.__name__}" for t in trusted}
     try:
@@ -111,7 +136,9 @@ def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
     except ModelFileError:
         raise
     except Exception as error:  # a file may make skops, and the classes it names, fail in any way
-        raise ModelFileError(f"{path} is damaged or was not written by Mercer: {type(error).__name__}: {str(error)[:300]}") from error
+        raise ModelFileError(
+            f"{path} is damaged or was not written by Mercer: {type(error).__name__}: {str(error)[:300]}"
+        ) from error
     raise ModelFileError(
         f"{path} asks for {', '.join(name[:100] for name in foreign[:8])}, which is not Mercer's: nothing was loaded. "
         "If you know who wrote the file and what these are, name them: load(path, trusted=[…])."
@@ -135,9 +162,14 @@ def _archive(packed: Any) -> io.BytesIO:
         content = dumps(packed)
     except Exception as error:  # skops has errors of its own, and passes on those of whatever it is given
         raise ModelFileError(f"The model holds something that cannot be saved: {error}") from error
-    unreadable = [name for name in get_untrusted_types(data=content) if name.startswith("mercer.") and not _is_own(name)]
+    unreadable = [
+        name for name in get_untrusted_types(data=content) if name.startswith("mercer.") and not _is_own(name)
+    ]
     if unreadable:  # said now, not when the model is needed
-        raise ModelFileError(f"The model holds {', '.join(unreadable)}, which load() would refuse: a fitted model keeps data, not machinery.")
+        raise ModelFileError(
+            f"The model holds {', '.join(unreadable)}, which load() would refuse: a fitted model keeps data, not"
+            " machinery."
+        )
     return io.BytesIO(content)
 
 
@@ -165,7 +197,9 @@ def _opened(path: str | Path) -> tuple[bytes, Header]:
             return content, Header(int(said["format"]), str(said["version"])[:100], str(said["kind"])[:200])
     except zipfile.BadZipFile:
         cut = content.startswith(b"PK")
-        raise ModelFileError(f"{path} is cut off or damaged; copy or save it again." if cut else f"{not_ours}.") from None
+        raise ModelFileError(
+            f"{path} is cut off or damaged; copy or save it again." if cut else f"{not_ours}."
+        ) from None
     except ModelFileError:
         raise
     except Exception as error:  # zipfile and json meet bytes of every kind
@@ -179,15 +213,21 @@ def _check_parts(archive: zipfile.ZipFile, size: int, not_ours: str) -> None:
         raise ModelFileError(f"{not_ours}: it is an archive of something else.")
     odd = [name for name in names if not _MEMBER.fullmatch(name)]
     if odd or len(set(names)) < len(names):
-        raise ModelFileError(f"{not_ours}: " + (f"a part of it is named {odd[0][:100]!r}." if odd else "two of its parts have the same name."))
-    if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):  # so that a small file cannot unpack to a huge one
+        raise ModelFileError(
+            f"{not_ours}: "
+            + (f"a part of it is named {odd[0][:100]!r}." if odd else "two of its parts have the same name.")
+        )
+    # so that a small file cannot unpack to a huge one
+    if any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist()):
         raise ModelFileError(f"{not_ours}: its parts are compressed.")
     if sum(part.file_size for part in archive.infolist()) > size:
         raise ModelFileError(f"{not_ours}: its parts would be larger than the file.")
 
 
 def _check_content(name: str, content: bytes, not_ours: str) -> None:
-    """That a part is what it can be: arrays of the size that they declare, and a tree that does not refer to itself again and again."""
+    """That a part is what it can be: arrays of the size that they declare, and a tree that does not refer to itself
+    again and again.
+    """
     try:
         if name.endswith(".npy") or content.startswith(b"\x93NUMPY"):
             _, dtype = check_array(content, f"its part {name}")
@@ -201,7 +241,10 @@ def _check_content(name: str, content: bytes, not_ours: str) -> None:
         parts: dict[int, int] = {}
         whole = _unrolled(json.loads(content), parts)
         if whole > _MOST_REPEATED * (len(parts) + 1) + _MOST_VALUES:
-            raise ModelFileError(f"{not_ours}: its {len(parts)} parts refer to each other so often that they would be {float(whole):.1g}.")
+            raise ModelFileError(
+                f"{not_ours}: its {len(parts)} parts refer to each other so often that they would be"
+                f" {float(whole):.1g}."
+            )
 
 
 def _unrolled(state: Any, known: dict[int, int]) -> int:
@@ -222,7 +265,9 @@ def _unrolled(state: Any, known: dict[int, int]) -> int:
 
 
 def _is_own(name: str) -> bool:
-    """Whether a name is that of a value which Mercer defines: an estimator, a kernel, a dataclass or a named tuple, in the module it names."""
+    """Whether a name is that of a value which Mercer defines: an estimator, a kernel, a dataclass or a named tuple, in
+    the module it names.
+    """
     module, _, cls = name.rpartition(".")
     parts = module.split(".")
     if len(parts) < 2 or parts[0] != "mercer" or parts[1] not in _VALUES:
@@ -231,9 +276,14 @@ def _is_own(name: str) -> bool:
         found = getattr(importlib.import_module(module), cls, None)
     except ImportError:
         return False
-    if not isinstance(found, type) or found.__module__ != module:  # not a function, nor a class that the module merely imports
+    # not a function, nor a class that the module merely imports
+    if not isinstance(found, type) or found.__module__ != module:
         return False
-    return issubclass(found, BaseEstimator) or is_dataclass(found) or (issubclass(found, tuple) and hasattr(found, "_fields"))
+    return (
+        issubclass(found, BaseEstimator)
+        or is_dataclass(found)
+        or (issubclass(found, tuple) and hasattr(found, "_fields"))
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -250,8 +300,9 @@ def _packed(value: Any, where: str, known: dict[int, tuple[Any, Any]]) -> Any:
         return packed
     if _is_function(value):
         raise ModelFileError(
-            f"{where} is the function {getattr(value, '__name__', value)!r}. A file holds data and no code, so it cannot be saved: "
-            "apply the function to the data before they come to the model, or write a kernel class of your own with it."
+            f"{where} is the function {getattr(value, '__name__', value)!r}. A file holds data and no code, so it"
+            " cannot be saved: apply the function to the data before they come to the model, or write a kernel class"
+            " of your own with it."
         )
     known[id(value)] = value, _UNDER_WAY
     packed = _with_parts(_plain(value, where), lambda part, name: _packed(part, where + name, known))
@@ -280,7 +331,11 @@ def _restored(value: Any, known: dict[int, tuple[Any, Any]]) -> Any:
 
 def _check_members(value: Any) -> None:
     """That an object has the attributes that its class needs, and none that would stand in the place of a method."""
-    if isinstance(value, type) or not (isinstance(value, BaseEstimator) or is_dataclass(value)) or not hasattr(value, "__dict__"):
+    if (
+        isinstance(value, type)
+        or not (isinstance(value, BaseEstimator) or is_dataclass(value))
+        or not hasattr(value, "__dict__")
+    ):
         return
     cls: Any = type(value)
     needed = {f.name for f in fields(value)} if is_dataclass(value) else set()
@@ -288,12 +343,16 @@ def _check_members(value: Any) -> None:
         needed = set(cls._get_param_names())
     lacking = sorted(name for name in needed if not hasattr(value, name))
     if lacking:
-        raise ModelFileError(f"A {cls.__name__} in the file lacks {lacking[0]!r}: it is damaged, or of another version of Mercer.")
+        raise ModelFileError(
+            f"A {cls.__name__} in the file lacks {lacking[0]!r}: it is damaged, or of another version of Mercer."
+        )
     exact = is_dataclass(value) and (isinstance(value, Kernel) or not isinstance(value, BaseEstimator))
     for name in vars(value):
         shadows = callable(getattr(cls, name, None)) or name.startswith("__")
         if name not in needed and (exact or shadows or not name.isidentifier()):
-            raise ModelFileError(f"A {cls.__name__} in the file has a member {excerpt(name)}, which a {cls.__name__} has not.")
+            raise ModelFileError(
+                f"A {cls.__name__} in the file has a member {excerpt(name)}, which a {cls.__name__} has not."
+            )
 
 
 def _with_parts(value: Any, change: Callable[[Any, str], Any]) -> Any:
@@ -304,7 +363,9 @@ def _with_parts(value: Any, change: Callable[[Any, str], Any]) -> Any:
         return type(value)(change(part, f"[{i}]") for i, part in enumerate(value))
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*(change(part, f".{name}") for name, part in zip(value._fields, value, strict=True)))
-    if isinstance(value, BaseEstimator) or (is_dataclass(value) and not isinstance(value, type) and hasattr(value, "__dict__")):
+    if isinstance(value, BaseEstimator) or (
+        is_dataclass(value) and not isinstance(value, type) and hasattr(value, "__dict__")
+    ):
         other = object.__new__(type(value))
         other.__dict__.update({name: change(part, f".{name}") for name, part in vars(value).items()})
         return other
@@ -336,7 +397,11 @@ def _plain(value: Any, where: str) -> Any:
     frame = as_frame(value) if hasattr(value, "columns") else None
     if frame is not None:
         return Table.of(frame, where)
-    series = nw.from_native(value, series_only=True, pass_through=True) if hasattr(value, "dtype") and not isinstance(value, np.ndarray) else None
+    series = (
+        nw.from_native(value, series_only=True, pass_through=True)
+        if hasattr(value, "dtype") and not isinstance(value, np.ndarray)
+        else None
+    )
     return Table.of(series.to_frame(), where, single=True) if isinstance(series, nw.Series) else value
 
 
@@ -427,7 +492,9 @@ class Sparse(Plain):
         return cls(type(kept).__name__, tuple(int(s) for s in kept.shape), kept.data, kept.indices, kept.indptr)
 
     def restored(self) -> Any:
-        makers = {cls.__name__: cls for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)}
+        makers = {
+            cls.__name__: cls for cls in (sparse.csr_array, sparse.csr_matrix, sparse.csc_array, sparse.csc_matrix)
+        }
         out = makers[self.name]((self.data, self.indices, self.indptr), shape=self.shape)
         out.check_format(full_check=True)  # indices are followed without looking later
         return out
@@ -445,7 +512,9 @@ class Tensor(Plain):
 
 @dataclass(frozen=True)
 class Table(Plain):
-    """A data frame of polars or pandas as its columns, each an array or texts and, where values are missing, which; ``single`` for a column alone."""
+    """A data frame of polars or pandas as its columns, each an array or texts and, where values are missing, which;
+    ``single`` for a column alone.
+    """
 
     library: str
     names: list[Any]
@@ -487,7 +556,9 @@ def _values_of(column: nw.Series[Any], gone: Any, where: str) -> Any:
             return Texts.of(items)
         if all(item is None or type(item) in (str, bool, int, float) for item in items):
             return items
-    raise ModelFileError(f"{where} is a column of {kind}, which cannot be saved; turn it into numbers, texts or dates without time zone.")
+    raise ModelFileError(
+        f"{where} is a column of {kind}, which cannot be saved; turn it into numbers, texts or dates without time zone."
+    )
 
 
 def _polars_table(names: Sequence[Any], columns: Sequence[Any], missing: Sequence[Any]) -> Any:
@@ -496,7 +567,9 @@ def _polars_table(names: Sequence[Any], columns: Sequence[Any], missing: Sequenc
     made = {}
     for name, values, gone in zip(names, columns, missing, strict=True):
         column = pl.Series(name, values, dtype=pl.String if isinstance(values, list) else None, strict=False)
-        made[name] = column if gone is None else pl.select(pl.when(pl.Series(~gone)).then(column)).to_series().alias(name)
+        made[name] = (
+            column if gone is None else pl.select(pl.when(pl.Series(~gone)).then(column)).to_series().alias(name)
+        )
     return pl.DataFrame(made)
 
 
@@ -504,7 +577,9 @@ def _pandas_table(names: Sequence[Any], columns: Sequence[Any], missing: Sequenc
     try:
         import pandas as pd  # type: ignore[import-untyped]  # only where a model keeps a frame of it
     except ImportError:
-        raise ModelFileError("The model was trained on a data frame of pandas, and keeps one: pip install pandas.") from None
+        raise ModelFileError(
+            "The model was trained on a data frame of pandas, and keeps one: pip install pandas."
+        ) from None
     nullable = {"i": pd.arrays.IntegerArray, "u": pd.arrays.IntegerArray, "b": pd.arrays.BooleanArray}
     made = []
     for values, gone in zip(columns, missing, strict=True):
@@ -513,7 +588,13 @@ def _pandas_table(names: Sequence[Any], columns: Sequence[Any], missing: Sequenc
         elif gone is not None and values.dtype.kind in nullable:
             made.append(pd.Series(nullable[values.dtype.kind](values, gone)))
         else:
-            made.append(pd.Series(values if gone is None or values.dtype.kind != "f" else np.where(gone, values.dtype.type(np.nan), values)))
+            made.append(
+                pd.Series(
+                    values
+                    if gone is None or values.dtype.kind != "f"
+                    else np.where(gone, values.dtype.type(np.nan), values)
+                )
+            )
     frame = pd.concat(made, axis=1) if made else pd.DataFrame()
     frame.columns = pd.Index(names)
     return frame

@@ -1,12 +1,13 @@
 """Tables from files, and back.
 
-``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA) into one polars data frame whose columns have types: numbers,
-booleans, ISO dates, texts, with missing values as null. What cannot be read without guessing is refused with the place and the cure.
+``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA) into one polars data frame whose
+columns have types: numbers, booleans, ISO dates, texts, with missing values as null. What cannot be read without
+guessing is refused with the place and the cure.
 
 A svmlight file that is mostly zeros comes as a ``SparseTable``. What a file unpacks to is limited: see ``read_table``.
 
-Text is UTF-8, with or without a byte order mark, or UTF-16 with one. Latin-1 is not tried: any bytes at all are valid Latin-1, so a wrong guess
-would pass unseen into the categories of a model.
+Text is UTF-8, with or without a byte order mark, or UTF-16 with one. Latin-1 is not tried: any bytes at all are valid
+Latin-1, so a wrong guess would pass unseen into the categories of a model.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from mercer.files.parquet import check_parquet
 from mercer.files.svmlight import SparseTable, read_svmlight
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
-_DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}  # the comma last: it also stands inside numbers and sentences
+# the comma last: it also stands inside numbers and sentences
+_DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}
 _COMPRESSED = (".gz", ".bz2", ".xz")
 _DELIMITED = (".csv", ".tsv", ".tab")
 _PARQUET = (".parquet", ".pq")
@@ -48,18 +50,35 @@ _SVMLIGHT_LINE = re.compile(rf"[+-]?[\d.]+(e[+-]?\d+)?(\s+qid:\d+)?(\s+{_PAIR})+
 _WITH_COMMA = r"^[+-]?\d*(,\d+)+(\.\d+)?([eE][+-]?\d+)?$"
 _MAYBE_MORE = re.compile(r"(?i:true|false)$|[+-]?[\d,]")
 _DATES = ("%Y-%m-%d",)
-_TIMES = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M")
+_TIMES = (
+    "%Y-%m-%d %H:%M:%S",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%dT%H:%M",
+)
 
 
 @overload
 def read_table(
-    path: str | Path, *, columns: Sequence[str] | None = ..., sparse: Literal[False], max_bytes: int | str | None = ..., lines: str | None = ...
+    path: str | Path,
+    *,
+    columns: Sequence[str] | None = ...,
+    sparse: Literal[False],
+    max_bytes: int | str | None = ...,
+    lines: str | None = ...,
 ) -> pl.DataFrame: ...
 
 
 @overload
 def read_table(
-    path: str | Path, *, columns: Sequence[str] | None = ..., sparse: bool | None = ..., max_bytes: int | str | None = ..., lines: str | None = ...
+    path: str | Path,
+    *,
+    columns: Sequence[str] | None = ...,
+    sparse: bool | None = ...,
+    max_bytes: int | str | None = ...,
+    lines: str | None = ...,
 ) -> pl.DataFrame | SparseTable: ...
 
 
@@ -71,7 +90,8 @@ def read_table(
     max_bytes: int | str | None = None,
     lines: str | None = None,
 ) -> pl.DataFrame | SparseTable:
-    """The table in a file; its format is told by the extension, and by its first lines where the extension says nothing.
+    """The table in a file; its format is told by the extension, and by its first lines where the extension says
+    nothing.
 
     Parameters
     ----------
@@ -80,13 +100,14 @@ def read_table(
     columns
         The columns to return, in this order; None for all. Of a svmlight file, a feature that no line mentions is 0.
     sparse
-        Whether a svmlight file comes as a ``SparseTable``; None: where it has many times more zeros than entries, or more than 10 000 columns.
-        Other formats have no sparse form.
+        Whether a svmlight file comes as a ``SparseTable``; None: where it has many times more zeros than entries, or
+        more than 10 000 columns. Other formats have no sparse form.
     max_bytes
-        How much may be read of a file after unpacking, in bytes or as "2GB"; None: an eighth of the machine's memory, for reading takes several
-        times the size of a text. A field of a text counts for 16 bytes at least.
+        How much may be read of a file after unpacking, in bytes or as "2GB"; None: an eighth of the machine's memory,
+        for reading takes several times the size of a text. A field of a text counts for 16 bytes at least.
     lines
-        The name of the one column of a text file in which every line is a value: SMILES, texts. A first line that is this name is a header.
+        The name of the one column of a text file in which every line is a value: SMILES, texts. A first line that is
+        this name is a header.
 
     Returns
     -------
@@ -120,7 +141,9 @@ def read_table(
     return _selected(_read_delimited(text, delimiter, path), columns, path)
 
 
-def _of_pairs(table: SparseTable, columns: Sequence[str] | None, path: Path, sparse: bool | None, limit: int) -> pl.DataFrame | SparseTable:
+def _of_pairs(
+    table: SparseTable, columns: Sequence[str] | None, path: Path, sparse: bool | None, limit: int
+) -> pl.DataFrame | SparseTable:
     """A table of index:value pairs in the form that is wanted, or suits it."""
     if sparse and columns is None:
         return table
@@ -146,7 +169,10 @@ def check_place(path: str | Path, extensions: Sequence[str] = ()) -> None:
     """Raise DataError unless a file can be written there, with one of these extensions if some are given."""
     path = Path(path)
     if extensions and path.suffix.lower() not in extensions:
-        raise DataError(f"{path}: a table is written as {_listed(extensions)}, not as {path.suffix or 'a file without extension'!r}.")
+        raise DataError(
+            f"{path}: a table is written as {_listed(extensions)}, not as"
+            f" {path.suffix or 'a file without extension'!r}."
+        )
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file in it.")
     if not path.resolve().parent.is_dir():
@@ -165,7 +191,9 @@ TABLES = (*_DELIMITED, *_PARQUET)  # extensions of what ``write_table`` writes
 
 
 def write_table(frame: pl.DataFrame, path: str | Path | None = None) -> str | None:
-    """The table written as CSV, tab-separated text or Parquet, by extension; without a path, its CSV text. Numbers read back as the same numbers."""
+    """The table written as CSV, tab-separated text or Parquet, by extension; without a path, its CSV text. Numbers read
+    back as the same numbers.
+    """
     if path is None:
         return frame.write_csv()
     path = Path(path)
@@ -187,20 +215,37 @@ def _kind(path: Path) -> str:
     """What a file claims to be by its extension, compression aside."""
     suffixes = [s.lower() for s in path.suffixes]
     suffix = next((s for s in reversed(suffixes) if s not in _COMPRESSED), "")
-    groups = {"delimited": _DELIMITED, "parquet": _PARQUET, "npz": (".npz",), "svmlight": _SVMLIGHT, "fasta": _FASTA, "text": _UNSPECIFIC}
+    groups = {
+        "delimited": _DELIMITED,
+        "parquet": _PARQUET,
+        "npz": (".npz",),
+        "svmlight": _SVMLIGHT,
+        "fasta": _FASTA,
+        "text": _UNSPECIFIC,
+    }
     for kind, extensions in groups.items():
-        if suffix in extensions or (kind == "text" and suffix.endswith("scale")):  # heart.numer_scale, as svmlight files are named
+        # heart.numer_scale, as svmlight files are named
+        if suffix in extensions or (kind == "text" and suffix.endswith("scale")):
             return kind
     known = (*_DELIMITED, *_PARQUET, ".npz", *_SVMLIGHT, *_FASTA, *_UNSPECIFIC[1:])
-    raise DataError(f"{path}: {suffix!r} is not a kind of table that is known; known are {_listed(known)}, text also with {_listed(_COMPRESSED)}.")
+    raise DataError(
+        f"{path}: {suffix!r} is not a kind of table that is known; known are {_listed(known)}, text also with"
+        f" {_listed(_COMPRESSED)}."
+    )
 
 
 def _check_readable(path: Path) -> None:
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file in it.")
     if not path.exists():
-        near = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=3) if path.parent.is_dir() else []
-        raise DataError(f"There is no file {path}." + (f" Did you mean {_listed(near)}?" if near else " Check the path."))
+        near = (
+            difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=3)
+            if path.parent.is_dir()
+            else []
+        )
+        raise DataError(
+            f"There is no file {path}." + (f" Did you mean {_listed(near)}?" if near else " Check the path.")
+        )
     if not os.access(path, os.R_OK):
         raise DataError(f"{path} may not be read; ask for the permission, or name a copy.")
     if path.is_file() and path.stat().st_size == 0:
@@ -219,7 +264,10 @@ def _text(path: Path, limit: int) -> str:
         raise DataError(f"{path}, line {line}: byte {raw[error.start]:#04x} is not {name}; {cure}.") from None
     del raw
     if "\0" in text:
-        raise DataError(f"{path} is not text, though its name says so; known are {_listed((*_DELIMITED, *_PARQUET, '.npz', *_SVMLIGHT))}.")
+        raise DataError(
+            f"{path} is not text, though its name says so; known are"
+            f" {_listed((*_DELIMITED, *_PARQUET, '.npz', *_SVMLIGHT))}."
+        )
     if not text.strip():
         raise DataError(f"{path} is empty: it holds only blank lines.")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
@@ -277,7 +325,9 @@ def _read_delimited(text: str, delimiter: str, path: Path) -> pl.DataFrame:
 
 
 def _read_lines(text: str, name: str, path: Path) -> pl.DataFrame:
-    """Every line a value of one column, a blank one a missing value; the first is none, if it is the name of the column."""
+    """Every line a value of one column, a blank one a missing value; the first is none, if it is the name of the
+    column.
+    """
     lines = _split(_unquoted(text.strip("\n"), "")).str.replace_all(_LINE_END_HIDDEN, "\n", literal=True)
     column = _without_missing(lines.str.strip_chars())
     values = column.slice(int((column[0] or "").casefold() == name.casefold()))
@@ -287,13 +337,16 @@ def _read_lines(text: str, name: str, path: Path) -> pl.DataFrame:
 
 
 def _delimiter(text: str, path: Path) -> str:
-    """The delimiter that splits most of the first records into the same number, above 1, of fields; "" where none does: there is one column."""
+    """The delimiter that splits most of the first records into the same number, above 1, of fields; "" where none does:
+    there is one column.
+    """
     best, share = "", 0.0
     head = _head(text)
     for delimiter in _DELIMITERS:
         records = (line for line in _lines(_unquoted(head, delimiter)) if line.strip())
         counts = Counter(record.count(delimiter) + 1 for record in islice(records, _SAMPLE))
-        width, often = max(counts.items(), key=lambda item: item[1], default=(1, 0))  # none where all there is, is quoted blanks
+        # none where all there is, is quoted blanks
+        width, often = max(counts.items(), key=lambda item: item[1], default=(1, 0))
         if width > 1 and often / counts.total() > share:
             best, share = delimiter, often / counts.total()
     words = head.lstrip().partition("\n")[0].split()
@@ -317,7 +370,8 @@ _DELIMITER_HIDDEN, _LINE_END_HIDDEN = "\0d", "\0n"  # no text that is read has a
 def _unquoted(text: str, delimiter: str) -> str:
     """The text without quotes around fields; delimiters and ends of lines that were inside them are hidden.
 
-    A field is quoted if its quotes enclose all of it; then two quotes inside are one. Elsewhere a quote is a character: 5" pipe.
+    A field is quoted if its quotes enclose all of it; then two quotes inside are one. Elsewhere a quote is a character:
+    5" pipe.
     """
     if '"' not in text:
         return text
@@ -336,7 +390,9 @@ def _split(text: str) -> pl.Series:
 
 
 def _cells(text: str, delimiter: str, path: Path) -> tuple[pl.Series, int]:
-    """The fields of every record, the first included, one after the other, and how many a record has; blank lines are left out."""
+    """The fields of every record, the first included, one after the other, and how many a record has; blank lines are
+    left out.
+    """
     plain = _unquoted(text, delimiter)
     lines = _split(plain).to_frame().with_row_index("line", offset=1).filter(pl.col("text").str.strip_chars() != "")
     if not lines.height:
@@ -347,11 +403,14 @@ def _cells(text: str, delimiter: str, path: Path) -> tuple[pl.Series, int]:
         width = int(counts[0]) + 1
         wrong = (counts != width - 1).arg_true()
         if len(wrong):
-            inside = int(cells.head(int(wrong[0])).str.count_matches(_LINE_END_HIDDEN, literal=True).sum())  # lines that were in fields
+            # lines that were in fields
+            inside = int(cells.head(int(wrong[0])).str.count_matches(_LINE_END_HIDDEN, literal=True).sum())
             raise _ragged(path, int(lines["line"][wrong[0]]) + inside, int(counts[wrong[0]]) + 1, width)
         cells = cells.str.split(delimiter).explode()
     if "\0" in plain:
-        cells = cells.str.replace_all(_LINE_END_HIDDEN, "\n", literal=True).str.replace_all(_DELIMITER_HIDDEN, delimiter, literal=True)
+        cells = cells.str.replace_all(_LINE_END_HIDDEN, "\n", literal=True).str.replace_all(
+            _DELIMITER_HIDDEN, delimiter, literal=True
+        )
     return cells, width
 
 
@@ -368,7 +427,8 @@ def _without_missing(texts: pl.Series) -> pl.Series:
 def _is_header(first: Sequence[str], body: pl.DataFrame) -> bool:
     """Whether a first line names the columns below it.
 
-    A text over numbers does; a number never does. Where all is text, a line of different texts does, none of which is found again below.
+    A text over numbers does; a number never does. Where all is text, a line of different texts does, none of which is
+    found again below.
     """
     texts = [_is_text(cell) for cell in first]
     if any(text and number for text, number in zip(texts, _are_numbers(body, pl.Float64), strict=True)):
@@ -397,12 +457,16 @@ def _are_numbers(texts: pl.DataFrame, kind: Any) -> list[bool]:
 
 
 def _names(header: Sequence[str], path: Path) -> list[str]:
-    """The names of a header; the nameless first column, as pandas writes its index, is ``index``, another nameless one ``column_j``."""
+    """The names of a header; the nameless first column, as pandas writes its index, is ``index``, another nameless one
+    ``column_j``.
+    """
     names = [cell or ("index" if j == 0 else f"column_{j + 1}") for j, cell in enumerate(header)]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         places = [j + 1 for j, name in enumerate(names) if name == twice[0]]
-        raise DataError(f"{path}: columns {_numbers(places)} are all named {excerpt(twice[0])}; a table needs different names.")
+        raise DataError(
+            f"{path}: columns {_numbers(places)} are all named {excerpt(twice[0])}; a table needs different names."
+        )
     return names
 
 
@@ -411,20 +475,32 @@ def _numbers(places: Sequence[int]) -> str:
 
 
 def _typed(texts: pl.DataFrame, names: Sequence[str], path: Path) -> pl.DataFrame:
-    """Columns of texts, to be called ``names``, as what all of them are: whole numbers, numbers, booleans, ISO dates; else as texts."""
+    """Columns of texts, to be called ``names``, as what all of them are: whole numbers, numbers, booleans, ISO dates;
+    else as texts.
+    """
     kinds: dict[str, Any] = {}
     for name, missing, number, whole in zip(
-        texts.columns, texts.null_count().row(0), _are_numbers(texts, pl.Float64), _are_numbers(texts, pl.Int64), strict=True
+        texts.columns,
+        texts.null_count().row(0),
+        _are_numbers(texts, pl.Float64),
+        _are_numbers(texts, pl.Int64),
+        strict=True,
     ):
         if number or missing == texts.height:
             kinds[name] = pl.Int64 if whole else pl.Float64
-    return pl.DataFrame([c.cast(kinds[c.name]) if c.name in kinds else _not_numbers(c, name, path) for c, name in zip(texts, names, strict=True)])
+    return pl.DataFrame(
+        [
+            c.cast(kinds[c.name]) if c.name in kinds else _not_numbers(c, name, path)
+            for c, name in zip(texts, names, strict=True)
+        ]
+    )
 
 
 def _not_numbers(column: pl.Series, name: str, path: Path) -> pl.Series:
     """A column of texts that are not all numbers, as booleans or ISO dates if they are that."""
     present = column.drop_nulls()
-    if _MAYBE_MORE.match(present[0]) is None:  # what the first is not, the column is not: there may be thousands of columns
+    # what the first is not, the column is not: there may be thousands of columns
+    if _MAYBE_MORE.match(present[0]) is None:
         return column
     if present.str.to_lowercase().is_in(["true", "false"]).all():
         return column.str.to_lowercase() == "true"
@@ -437,8 +513,8 @@ def _not_numbers(column: pl.Series, name: str, path: Path) -> pl.Series:
     if commas.any() and (commas | present.str.contains(r"^[+-]?\d+$")).all():
         row = int(column.str.contains(_WITH_COMMA).fill_null(False).arg_true()[0])
         raise DataError(
-            f"{path}: row {row}, column {excerpt(name)} is {excerpt(column[row])}, a number with a comma in it. Decimal commas and separators of "
-            "thousands are not read: save the file with decimal points and no separators."
+            f"{path}: row {row}, column {excerpt(name)} is {excerpt(column[row])}, a number with a comma in it. Decimal"
+            " commas and separators of thousands are not read: save the file with decimal points and no separators."
         )
     return column
 
@@ -449,10 +525,16 @@ def _not_numbers(column: pl.Series, name: str, path: Path) -> pl.Series:
 
 
 def _read_fasta(text: str, path: Path) -> pl.DataFrame:
-    """One row for each record: ``id``, the first word after >, ``description``, the rest of that line, and ``sequence``, its lines joined."""
+    """One row for each record: ``id``, the first word after >, ``description``, the rest of that line, and
+    ``sequence``, its lines joined.
+    """
     records = _records(text, path)
-    batches = iter(lambda: list(islice(records, _BATCH)), [])  # by batches: three Python texts take 150 bytes more than they have letters
-    frames = [pl.DataFrame(batch, schema={"id": pl.String, "description": pl.String, "sequence": pl.String}, orient="row") for batch in batches]
+    # by batches: three Python texts take 150 bytes more than they have letters
+    batches = iter(lambda: list(islice(records, _BATCH)), [])
+    frames = [
+        pl.DataFrame(batch, schema={"id": pl.String, "description": pl.String, "sequence": pl.String}, orient="row")
+        for batch in batches
+    ]
     if not frames:
         raise DataError(f"{path}: there are no records in the file; a record begins with a line that starts with '>'.")
     return pl.concat(frames)
@@ -471,7 +553,9 @@ def _records(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
         elif line.startswith(";") or not line.strip():
             continue
         elif head is None:
-            raise DataError(f"{path}, line {number}: a FASTA file begins with a line that starts with '>', not with {line[:20]!r}.")
+            raise DataError(
+                f"{path}, line {number}: a FASTA file begins with a line that starts with '>', not with {line[:20]!r}."
+            )
         else:
             parts.append("".join(line.split()))
     if head is not None:
@@ -488,13 +572,17 @@ def _read_parquet(path: Path, limit: int) -> pl.DataFrame:
     try:
         return pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0][:200] if str(error) else 'it is damaged'}") from None
+        raise DataError(
+            f"{path} cannot be read as Parquet: {str(error).splitlines()[0][:200] if str(error) else 'it is damaged'}"
+        ) from None
 
 
 def _read_npz(path: Path, limit: int) -> pl.DataFrame:
-    """Arrays of n rows side by side: X as ``x1`` … ``xd``, y as ``target``, any other by its name, numbered where it has several columns.
+    """Arrays of n rows side by side: X as ``x1`` … ``xd``, y as ``target``, any other by its name, numbered where it
+    has several columns.
 
-    Beside X, an array of texts ``columns`` or ``feature_names`` names its columns, and what has other than n rows (a test set) is left out.
+    Beside X, an array of texts ``columns`` or ``feature_names`` names its columns, and what has other than n rows (a
+    test set) is left out.
     """
     arrays: dict[str, Any] = {}
     try:
@@ -510,7 +598,11 @@ def _read_npz(path: Path, limit: int) -> pl.DataFrame:
     X = arrays.get("X")
     names: list[str] = []
     if X is not None and X.ndim == 2:
-        given = [a.tolist() for name in _NAMES if (a := arrays.pop(name, None)) is not None and a.dtype.kind == "U" and a.shape == X.shape[1:]]
+        given = [
+            a.tolist()
+            for name in _NAMES
+            if (a := arrays.pop(name, None)) is not None and a.dtype.kind == "U" and a.shape == X.shape[1:]
+        ]
         names = given[0] if given else []
         arrays = {name: a for name, a in arrays.items() if name == "y" or (a.shape[:1] == X.shape[:1] and a.ndim <= 2)}
     if len(names) > len(set(names)) or any(map(_is_surrogate, names)):
@@ -546,7 +638,12 @@ def _column_of(values: Any, place: str) -> pl.Series:
             return pl.Series(values.tolist(), dtype=pl.String)
         if values.dtype.kind == "M":
             return pl.Series(_native(values.astype("datetime64[us]")))
-    except (ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:  # characters and dates that there are not
+    except (
+        ValueError,
+        TypeError,
+        OverflowError,
+        pl.exceptions.PolarsError,
+    ) as error:  # characters and dates that there are not
         raise DataError(f"{place} holds what cannot be read as {values.dtype}: {error}") from None
     raise DataError(f"{place} is of {values.dtype}; a column is of numbers, booleans, texts or dates.")
 

@@ -58,7 +58,9 @@ class SparseTable:
         return f"<sparse table of {self.height} rows and {len(self.indices)} columns, {self.X.nnz} entries>"
 
     def on(self, indices: Any) -> Any:
-        """The entries of these indices as the columns of a CSR matrix, 0 where this table has none; others are left out."""
+        """The entries of these indices as the columns of a CSR matrix, 0 where this table has none; others are left
+        out.
+        """
         wanted = np.asarray(indices, np.int64)
         order = np.argsort(wanted, kind="stable")
         place = np.searchsorted(wanted[order], self.indices)
@@ -79,12 +81,16 @@ class SparseTable:
         return [f"x{j}" for j in np.setdiff1d(self.indices, indices).tolist()]
 
     def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """The table with every 0 written out: ``target``, then x1 … xd (from x0 where an index is 0); or the columns that are named."""
+        """The table with every 0 written out: ``target``, then x1 … xd (from x0 where an index is 0); or the columns
+        that are named.
+        """
         if columns is None:
             start, last = (int(self.indices[0] != 0), int(self.indices[-1])) if len(self.indices) else (1, 0)
             return pl.DataFrame([pl.Series("target", self.target), *self._series(np.arange(start, last + 1))])
         named = {name: int(found[1]) for name in columns if (found := _NAME.fullmatch(name))}
-        made = {s.name: s for s in self._series(np.array(list(named.values()), np.int64))} | {"target": pl.Series("target", self.target)}
+        made = {s.name: s for s in self._series(np.array(list(named.values()), np.int64))} | {
+            "target": pl.Series("target", self.target)
+        }
         return pl.DataFrame([made[name] for name in columns if name in made] or list(made.values()))
 
     def _series(self, indices: Any) -> list[pl.Series]:
@@ -102,7 +108,11 @@ class SparseTable:
         names = {name: int(found[1]) for name in frame.columns if (found := _NAME.fullmatch(name))}
         ordered = sorted(names, key=lambda name: names[name])
         try:
-            values = frame.select(ordered).cast(pl.Float64).fill_null(0.0).to_numpy() if ordered else np.empty((frame.height, 0))
+            values = (
+                frame.select(ordered).cast(pl.Float64).fill_null(0.0).to_numpy()
+                if ordered
+                else np.empty((frame.height, 0))
+            )
         except pl.exceptions.PolarsError as error:
             raise DataError(f"The columns x1, x2, … must be of numbers: {str(error).splitlines()[0]}") from None
         given = frame.get_column(target).to_numpy() if target in frame.columns else np.zeros(frame.height)
@@ -128,15 +138,22 @@ def read_svmlight(lines: Iterator[str], path: Any) -> SparseTable:
             values.append(amount)
         label = _float(parts[0])
         if label is None:
-            raise DataError(f"{path}, line {number}: the label {parts[0][:40]!r} is not a number; several labels a line are not supported.")
+            raise DataError(
+                f"{path}, line {number}: the label {parts[0][:40]!r} is not a number; several labels a line are not"
+                " supported."
+            )
         twice = _twice(indices[ends[-1] :])
         if twice is not None:
-            raise DataError(f"{path}, line {number}: the index {twice} stands there twice; a column has one value in a row.")
+            raise DataError(
+                f"{path}, line {number}: the index {twice} stands there twice; a column has one value in a row."
+            )
         target.append(label)
         ends.append(len(indices))
     if not target:
         raise DataError(f"{path} has no rows.")
-    present, columns = np.unique(np.frombuffer(indices, np.int64) if indices else np.empty(0, np.int64), return_inverse=True)
+    present, columns = np.unique(
+        np.frombuffer(indices, np.int64) if indices else np.empty(0, np.int64), return_inverse=True
+    )
     entries = (np.array(values), columns.astype(np.int64), np.array(ends))
     X = sparse.csr_array(entries, shape=(len(target), len(present)))
     X.sort_indices()
@@ -153,7 +170,11 @@ def _twice(indices: Sequence[int]) -> int | None:
 
 def _labels(labels: Any) -> Any:
     """Whole numbers as such."""
-    return labels.astype(np.int64) if (np.abs(labels) < 2**53).all() and np.array_equal(labels, np.rint(labels)) else labels
+    return (
+        labels.astype(np.int64)
+        if (np.abs(labels) < 2**53).all() and np.array_equal(labels, np.rint(labels))
+        else labels
+    )
 
 
 def _float(text: str) -> float | None:

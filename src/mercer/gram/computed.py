@@ -12,7 +12,16 @@ from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import leaves, size
-from mercer.engine.expression import Node, VectorParameter, log_derivative, parameter, parameter_names, symbolic, trace, trace_items
+from mercer.engine.expression import (
+    Node,
+    VectorParameter,
+    log_derivative,
+    parameter,
+    parameter_names,
+    symbolic,
+    trace,
+    trace_items,
+)
 from mercer.engine.tiles import NonFinite, Tiles
 from mercer.gram.contract import Cost, Gram, as_index, precision
 
@@ -31,29 +40,52 @@ class KernelGram(Gram):
     def of(cls, kernel: Any, A: Any, B: Any, compute: Compute, *, mirror: bool = True, name: str = "") -> KernelGram:
         """The Gram of a kernel (anything with ``_block`` and ``_diag``) between prepared items.
 
-        If ``B is A``, one half is computed and mirrored; not so without ``mirror``, to see whether the kernel is symmetric.
-        ``name`` is the kernel's in messages.
+        If ``B is A``, one half is computed and mirrored; not so without ``mirror``, to see whether the kernel is
+        symmetric. ``name`` is the kernel's in messages.
         """
         left, left_leaves, right, right_leaves = _symbols(A, B)
         diagonal = trace_items(kernel._diag, left) if B is A and mirror else None
-        return cls._make(kernel, name or str(kernel), trace(kernel._block, left, right), left_leaves, right_leaves, A, B, compute, diagonal)
+        return cls._make(
+            kernel,
+            name or str(kernel),
+            trace(kernel._block, left, right),
+            left_leaves,
+            right_leaves,
+            A,
+            B,
+            compute,
+            diagonal,
+        )
 
     @classmethod
     def gradients(cls, kernel: Any, symbols: Any, A: Any, B: Any, compute: Compute) -> dict[str, KernelGram]:
-        """∂K/∂log θ for every parameter that occurs in the formula of ``symbols``, the kernel with symbols for parameters."""
+        """∂K/∂log θ for every parameter that occurs in the formula of ``symbols``, the kernel with symbols for
+        parameters.
+        """
         left, left_leaves, right, right_leaves = _symbols(A, B)
         formula = trace(symbols._block, left, right)
         diagonal = trace_items(symbols._diag, left) if B is A else None
 
         def gradient(name: str) -> KernelGram:
             d = None if diagonal is None else log_derivative(diagonal, name)
-            return cls._make(kernel, str(kernel), log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d)
+            return cls._make(
+                kernel, str(kernel), log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d
+            )
 
         return {name: gradient(name) for name in parameter_names(formula)}
 
     @classmethod
     def _make(
-        cls, kernel: Any, name: str, formula: Node, left: list[Any], right: list[Any], A: Any, B: Any, compute: Compute, diagonal: Node | None
+        cls,
+        kernel: Any,
+        name: str,
+        formula: Node,
+        left: list[Any],
+        right: list[Any],
+        A: Any,
+        B: Any,
+        compute: Compute,
+        diagonal: Node | None,
     ) -> KernelGram:
         tiles = Tiles(formula, left, right, (size(A), size(B)), common_dtype((A, B), compute), compute, diagonal)
         cure = getattr(kernel, "_cure", "Scale the data or the kernel's parameters")
@@ -118,11 +150,16 @@ class KernelGram(Gram):
         return self._finite_product(self._tiles.normal(V), V)
 
     def _finite_product(self, values: Array, V: Array) -> Array:
-        """A product that is not finite is the kernel's doing if what it was multiplied with is; then look for the pair."""
+        """A product that is not finite is the kernel's doing if what it was multiplied with is; then look for the
+        pair.
+        """
         if not arrays.all_finite(values) and arrays.all_finite(V):
             with self._naming():
                 self._tiles.check_finite()
-            raise FloatingPointError(f"The product with {self.name} overflows {self.dtype} though the kernel does not: use gram.astype('float64').")
+            raise FloatingPointError(
+                f"The product with {self.name} overflows {self.dtype} though the kernel does not: use"
+                " gram.astype('float64')."
+            )
         return self._out(values)
 
     @contextmanager
@@ -133,8 +170,9 @@ class KernelGram(Gram):
         except NonFinite as found:
             i = found.row if idx is None else int(np.arange(self.shape[0])[idx][found.row])
             raise FloatingPointError(
-                f"The kernel {self.name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with row {found.column} of "
-                f"{'X' if self._tiles.symmetric else 'Y'}. {self._cure}" + (", or compute in float64." if self.dtype == np.float32 else ".")
+                f"The kernel {self.name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with row"
+                f" {found.column} of {'X' if self._tiles.symmetric else 'Y'}. {self._cure}"
+                + (", or compute in float64." if self.dtype == np.float32 else ".")
             ) from None
 
 
@@ -146,16 +184,26 @@ def _symbols(A: Any, B: Any) -> tuple[Any, list[Any], Any, list[Any]]:
 
 def parameter_symbol(name: str, value: Any) -> Any:
     """What stands for a continuous parameter, a number or one per column, in a formula to be differentiated."""
-    return VectorParameter(name, tuple(float(v) for v in value)) if hasattr(value, "__len__") else parameter(name, float(value))
+    return (
+        VectorParameter(name, tuple(float(v) for v in value))
+        if hasattr(value, "__len__")
+        else parameter(name, float(value))
+    )
 
 
 def departures(symbol: Any) -> list[Node]:
-    """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components: 0, with the derivative 1 by log θ. Of plain numbers, none.
+    """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components: 0, with the derivative 1 by log θ. Of
+    plain numbers, none.
 
-    For a parameter that has already gone into the prepared items: adding departure·slope to a formula says how it changes with the parameter.
+    For a parameter that has already gone into the prepared items: adding departure·slope to a formula says how it
+    changes with the parameter.
     """
     if isinstance(symbol, VectorParameter):
-        return [node for j, value in enumerate(symbol.values) for node in departures(parameter(f"{symbol.name}[{j}]", value))]
+        return [
+            node
+            for j, value in enumerate(symbol.values)
+            for node in departures(parameter(f"{symbol.name}[{j}]", value))
+        ]
     return [symbol / symbol.data[1] - 1.0] if isinstance(symbol, Node) else []
 
 

@@ -1,10 +1,11 @@
 """What a Gram matrix is to whoever learns from it: a matrix that is asked for what is needed, never for what it is.
 
     values       rows(idx) sub(rows, cols) diag() dense() fresh(dtype) T, @ V, normal(V) = K^T(KV), astype(dtype)
-    capabilities features(at_most) sparse() at_hand(dtype), and what it costs: cost, stored, recomputable, mixed, quick_products
+    capabilities features(at_most) sparse() at_hand(dtype), and what it costs: cost, stored, recomputable, mixed,
+    quick_products
 
-Whether entries are stored, factored, or computed when asked for is the business of the classes of this package. All of them stay inside
-``Compute.memory``; which form pays for which use is said in ``policy`` alone.
+Whether entries are stored, factored, or computed when asked for is the business of the classes of this package. All of
+them stay inside ``Compute.memory``; which form pays for which use is said in ``policy`` alone.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class Cost(IntEnum):
 
 
 class Gram(ABC):
-    """A matrix of kernel values that need not exist as numbers. Abstract; the methods without underscore are the contract."""
+    """A matrix of kernel values that need not exist as numbers. Abstract; the methods without underscore are the
+    contract.
+    """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
@@ -95,15 +98,22 @@ class Gram(ABC):
         """The transposed matrix."""
 
     def dense(self, out: Array | None = None) -> Array:
-        """The whole matrix as an array, or a MemoryError before anything is allocated; written into ``out``, if given."""
+        """The whole matrix as an array, or a MemoryError before anything is allocated; written into ``out``, if
+        given.
+        """
         need = self.shape[0] * self.shape[1] * self.dtype.itemsize
         if need > self.compute.budget and out is None:
             n, m = self.shape
-            smaller = f"Compute(dtype='float32') ({human(need // 2)})" if self.dtype.itemsize == 8 else "fewer rows (gram.rows, gram.sub)"
+            smaller = (
+                f"Compute(dtype='float32') ({human(need // 2)})"
+                if self.dtype.itemsize == 8
+                else "fewer rows (gram.rows, gram.sub)"
+            )
             raise MemoryError(
-                f"A dense {n} × {m} matrix of {self.dtype} takes {human(need)}, the memory budget is {human(self.compute.budget)}. "
-                f"Either keep it lazy (gram @ v, gram.rows(i) and gram.sub(i, j) never store it), "
-                f"or halve it with {smaller}, or raise the budget: Compute(memory='{human(1.1 * need).replace(' ', '')}')."
+                f"A dense {n} × {m} matrix of {self.dtype} takes {human(need)}, the memory budget is"
+                f" {human(self.compute.budget)}. Either keep it lazy (gram @ v, gram.rows(i) and gram.sub(i, j) never"
+                f" store it), or halve it with {smaller}, or raise the budget:"
+                f" Compute(memory='{human(1.1 * need).replace(' ', '')}')."
             )
         return self._dense(out)
 
@@ -115,7 +125,10 @@ class Gram(ABC):
         """What the matrix is multiplied with, checked."""
         V = V.toarray() if sparse.issparse(V) else V if arrays.is_tensor(V) else np.asarray(V)
         if V.ndim not in (1, 2) or V.shape[0] != self.shape[1]:
-            raise ValueError(f"A {self.shape[0]} × {self.shape[1]} Gram matrix cannot be multiplied with an array of shape {tuple(V.shape)}.")
+            raise ValueError(
+                f"A {self.shape[0]} × {self.shape[1]} Gram matrix cannot be multiplied with an array of shape"
+                f" {tuple(V.shape)}."
+            )
         if not arrays.is_tensor(V) and V.dtype.kind not in "fiub":
             raise TypeError(f"A Gram matrix is multiplied with real numbers, not with {V.dtype}.")
         return V

@@ -72,11 +72,19 @@ class Counts:
 class CountsGram(FactoredGram):
     """Features that are counts: K between two sets of them, or of one (``right is left``).
 
-    Entries are made when they are first needed; the whole symmetric matrix has a quicker way, ``whole``, the same by the formula of its kernel.
+    Entries are made when they are first needed; the whole symmetric matrix has a quicker way, ``whole``, the same by
+    the formula of its kernel.
     """
 
     def __init__(
-        self, left: Counts, right: Counts, compute: Compute, dtype: Any, *, diagonal: Array | None = None, whole: KernelGram | None = None
+        self,
+        left: Counts,
+        right: Counts,
+        compute: Compute,
+        dtype: Any,
+        *,
+        diagonal: Array | None = None,
+        whole: KernelGram | None = None,
     ) -> None:
         self._given, self.compute, self.dtype = (left, right), compute, np.dtype(dtype)
         self.diagonal = diagonal if right is left else None
@@ -144,12 +152,17 @@ class CountsGram(FactoredGram):
         n, (left, right) = min(self.shape), self.sides
         values = np.full(n, left.constant)
         for (scale, C), (_, D) in zip(left.terms, right.terms, strict=True):
-            own = row_norms(C.data, C.indptr) if self.symmetric else np.asarray(C[:n].astype(np.float64).multiply(D[:n]).sum(axis=1)).reshape(-1)
+            own = (
+                row_norms(C.data, C.indptr)
+                if self.symmetric
+                else np.asarray(C[:n].astype(np.float64).multiply(D[:n]).sum(axis=1)).reshape(-1)
+            )
             values += scale * own
         return (values * left.factors[:n] * right.factors[:n]).astype(self.dtype)
 
     def _dense(self, out: Array | None = None) -> Array:
-        quick = self._whole is not None and "sides" not in self.__dict__  # nobody has asked for entries, and this does not
+        # nobody has asked for entries, and this does not
+        quick = self._whole is not None and "sides" not in self.__dict__
         return self._whole._dense(out) if quick and self._whole is not None else super()._dense(out)
 
     def _lazy(self) -> KernelGram:
@@ -169,7 +182,11 @@ class CountsGram(FactoredGram):
         out = np.empty((self.shape[0], V.shape[1]))
         for some in chunks(V.shape[1], max(1, int(self.compute.budget // (8 * sums * (parts + 1))))):
             W = v[:, None] * np.asarray(V[:, some], np.float64)
-            total = np.full((self.shape[0], W.shape[1]), left.constant) * W.sum(axis=0) if left.constant else np.zeros((self.shape[0], W.shape[1]))
+            total = (
+                np.full((self.shape[0], W.shape[1]), left.constant) * W.sum(axis=0)
+                if left.constant
+                else np.zeros((self.shape[0], W.shape[1]))
+            )
             for (scale, C), (_, D) in zip(left.terms, right.terms, strict=True):
                 total += scale * product(C, transposed_product(D, W, parts, self.compute.workers), self.compute.workers)
             out[:, some] = u[:, None] * total
@@ -178,7 +195,9 @@ class CountsGram(FactoredGram):
 
 @dataclass(frozen=True)
 class _Formula:
-    """(Σ_t s_t ⟨c_t, d_t⟩ + c) u v as the formula of counts, factors of their rows, and, of one set, their known values with themselves."""
+    """(Σ_t s_t ⟨c_t, d_t⟩ + c) u v as the formula of counts, factors of their rows, and, of one set, their known values
+    with themselves.
+    """
 
     scales: tuple[float, ...]
     constant: float
@@ -191,7 +210,11 @@ class _Formula:
 
     def _diag(self, A: Any) -> Any:
         t = len(self.scales)
-        return A[t + 1] if self.symmetric else sum(s * sqnorm(a) for s, a in zip(self.scales, A, strict=False)) * A[t] * A[t]
+        return (
+            A[t + 1]
+            if self.symmetric
+            else sum(s * sqnorm(a) for s, a in zip(self.scales, A, strict=False)) * A[t] * A[t]
+        )
 
 
 def _times(scale: float, value: Any) -> Any:
@@ -217,7 +240,8 @@ def _features(side: Counts, dtype: Any) -> Any:
 
 def _csr(counts: Coded, places: Any, width: int) -> Any:
     made = sparse.csr_array((counts.shape[0], max(1, width)), dtype=np.float32)
-    made.data, made.indices = counts.values.astype(np.float32), places  # as they are: the constructor would copy what it checks
+    # as they are: the constructor would copy what it checks
+    made.data, made.indices = counts.values.astype(np.float32), places
     made.indptr = counts.offsets.astype(np.int32 if len(places) < 2**31 else np.int64)
     made.distinct = True  # no column twice in a row, in whatever order
     return made
@@ -242,7 +266,9 @@ def product(C: Any, V: Array, workers: int) -> Array:
 
 
 def transposed_product(C: Any, V: Array, count: int, workers: int) -> Array:
-    """C^T V in float64: so many parts of the rows apart, added up in their order, so that threads do not change a bit."""
+    """C^T V in float64: so many parts of the rows apart, added up in their order, so that threads do not change a
+    bit.
+    """
     parts = chunks(C.shape[0], max(1, -(-C.shape[0] // count)))
     sums: list[Any] = [None] * len(parts)
     loop = compiling.compiled(_transposed_loop)

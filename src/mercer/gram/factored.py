@@ -32,7 +32,9 @@ class Features:
 
     @property
     def fixed(self) -> bool:
-        """Whether the columns are the same in every matrix of the kernel, and not an open set that is numbered for each."""
+        """Whether the columns are the same in every matrix of the kernel, and not an open set that is numbered for
+        each.
+        """
         return self._gram.fixed
 
     @property
@@ -46,7 +48,11 @@ class Features:
         phi, u = self._gram._numbered[0], self._factor
         if u is None:
             return phi
-        return sparse.csr_array(sparse.diags_array(u) @ phi) if sparse.issparse(phi) else arrays.like(u, phi)[:, None] * phi
+        return (
+            sparse.csr_array(sparse.diags_array(u) @ phi)
+            if sparse.issparse(phi)
+            else arrays.like(u, phi)[:, None] * phi
+        )
 
     @property
     def factored(self) -> tuple[Any, Array]:
@@ -119,14 +125,17 @@ class LowRankGram(FactoredGram):
         # whether the columns are the same in every such matrix of the kernel, or an open set that is numbered for each
         self.fixed = not isinstance(left, Coded)
         if self.left.shape[1] != self.right.shape[1]:
-            raise ValueError(f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree.")
+            raise ValueError(
+                f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree."
+            )
         for name, phi in (("X", self.left), ("Y", self.right)):
             if isinstance(phi, Coded):
                 continue  # counts and their products
             if not arrays.all_finite(phi.data if sparse.issparse(phi) else phi):
                 finite = np.isfinite(phi.sum(axis=1) if sparse.issparse(phi) else arrays.to_numpy(phi).sum(axis=1))
                 raise FloatingPointError(
-                    f"The features of row {int(np.argmin(finite))} of {name} are not finite. Scale the data, or compute in float64."
+                    f"The features of row {int(np.argmin(finite))} of {name} are not finite. Scale the data, or compute"
+                    " in float64."
                 )
         self.shape = (int(self.left.shape[0]), int(self.right.shape[0]))
         self.dtype = common_dtype((self.left, self.right), self.compute)
@@ -137,12 +146,16 @@ class LowRankGram(FactoredGram):
 
     def _lazy(self) -> KernelGram:
         if self.diagonal is not None:
-            return KernelGram.of(_WithDiagonal, items := (self.left, self.diagonal), items, self.compute, name=self.name)
+            return KernelGram.of(
+                _WithDiagonal, items := (self.left, self.diagonal), items, self.compute, name=self.name
+            )
         return KernelGram.of(_InnerProduct, self.left, self.right, self.compute, name=self.name)
 
     def sub(self, rows: Any, cols: Any) -> LowRankGram:
         left, right = self._numbered  # once for all parts
-        return self._like(take(left, as_index(rows, self.shape[0])), take(right, as_index(cols, self.shape[1])), self.compute)
+        return self._like(
+            take(left, as_index(rows, self.shape[0])), take(right, as_index(cols, self.shape[1])), self.compute
+        )
 
     def astype(self, dtype: Any) -> LowRankGram:
         dtype = precision(dtype)
@@ -171,12 +184,16 @@ class LowRankGram(FactoredGram):
         with np.errstate(over="ignore", invalid="ignore"):
             product = arrays.astype(left @ (right.T @ V), np.float64)
         if not arrays.all_finite(product) and arrays.all_finite(V):
-            raise FloatingPointError(f"The product with a matrix of features overflows {self.dtype}. Scale the data, or compute in float64.")
+            raise FloatingPointError(
+                f"The product with a matrix of features overflows {self.dtype}. Scale the data, or compute in float64."
+            )
         return product
 
     @cached_property
     def _numbered(self) -> tuple[Any, Any]:
-        """The features with columns of their own; an open set of columns is numbered when a product with vectors first needs it."""
+        """The features with columns of their own; an open set of columns is numbered when a product with vectors first
+        needs it.
+        """
         return meet(self.left, self.right)
 
     def _like(self, left: Any, right: Any, compute: Compute, diagonal: Any = None) -> LowRankGram:

@@ -1,27 +1,33 @@
-"""In which form a matrix is held while somebody works with it: the only place that decides what is stored, and in which precision.
+"""In which form a matrix is held while somebody works with it: what is stored, and in which precision, is decided here.
 
-======================= ====================================================================================================================
-use                     the rule, and what was measured
-======================= ====================================================================================================================
-``Use.VALUES``          All values more than once (k-means, tests of hypotheses): stored where half the budget holds them. Reading is 0.3–0.5 ns
-                        a value, computing 0.5 ns and more.
-``Use.PRODUCTS``        Products again and again (Krylov spaces): stored only where a value is costly; a cheap one is computed in registers as
-                        fast as it is read from memory.
-``Use.COARSE_PRODUCTS`` The same in float32, up to 512 MB and an eighth of the budget: half the memory to read.
-``Use.SYSTEMS``         Products and factors in float64 (Newton's method): stored up to 4096 rows, 128 MB, where a factor is made of it in any
-                        case; any number of rows where a value may cost anything.
-``Use.AGAIN``           Some values twice (ridge regression: a factor, then the residual): stored only where they may cost anything.
-``Use.ACTIVE``          Blocks and rows as an active set asks for them: float32 values of a cheap kernel are computed when asked for, those of a
-                        costly one are stored up to 16 384 rows, beyond that the rows in use are kept. Up to 512 rows all is stored: to look again
-                        costs less than to compute again. float64 values, which decide at the end, are computed anew, unless a value may cost
-                        anything.
-``Use.ACTIVE_PARTS``    The same for several problems on parts of one matrix: what is costly is computed once for all of them.
-``Use.FOLDS``           All values for the folds of a cross-validation, in float64, where five such matrices fit: this one, that of the best
-                        kernel so far, the part of a fold and what is done with it. Else as it is.
-``Use.FOLD``            All values of one fold, in float64 or as they are stored, where four such matrices fit.
-======================= ====================================================================================================================
+What each use is for, the rule, and what was measured. A matrix with features is held as it is: what is done with it
+costs the features.
 
-A matrix with features is held as it is: what is done with it costs the features.
+``Use.VALUES``
+    All values more than once (k-means, tests of hypotheses): stored where half the budget holds them. Reading takes
+    0.3–0.5 ns a value, computing 0.5 ns and more.
+``Use.PRODUCTS``
+    Products again and again (Krylov spaces): stored only where a value is costly; a cheap one is computed in registers
+    as fast as it is read from memory.
+``Use.COARSE_PRODUCTS``
+    The same in float32, up to 512 MB and an eighth of the budget: half the memory to read.
+``Use.SYSTEMS``
+    Products and factors in float64 (Newton's method): stored up to 4096 rows, 128 MB, where a factor is made of it in
+    any case; any number of rows where a value may cost anything.
+``Use.AGAIN``
+    Some values twice (ridge regression: a factor, then the residual): stored only where they may cost anything.
+``Use.ACTIVE``
+    Blocks and rows as an active set asks for them: float32 values of a cheap kernel are computed when asked for, those
+    of a costly one stored up to 16 384 rows, beyond that the rows in use are kept. Up to 512 rows all is stored: to
+    look again costs less than to compute again. float64 values, which decide at the end, are computed anew, unless a
+    value may cost anything.
+``Use.ACTIVE_PARTS``
+    The same for several problems on parts of one matrix: what is costly is computed once for all of them.
+``Use.FOLDS``
+    All values for the folds of a cross-validation, in float64, where five such matrices fit: this one, that of the best
+    kernel so far, the part of a fold and what is done with it. Else as it is.
+``Use.FOLD``
+    All values of one fold, in float64 or as they are stored, where four such matrices fit.
 """
 
 from __future__ import annotations
@@ -42,7 +48,9 @@ from mercer.gram.wrapped import CachedGram, MixedGram
 
 _TINY = 512  # items whose matrix is stored in any case
 _SMALL = 1024  # items whose matrix is stored as it is, in float64
-_BLOCK = 12_000  # items up to which the block of an active set is the whole matrix, where a value is costly: then it need not be stored twice
+# items up to which the block of an active set is the whole matrix, where a value is costly: then it need not be stored
+# twice
+_BLOCK = 12_000
 _WHOLE = 16_384  # items up to which float32 values are stored all at once
 _SYSTEMS = 4096  # rows
 _COARSE = 2**29  # bytes
@@ -50,7 +58,7 @@ _BORROWED = 2048  # items: 34 MB
 
 
 class Use(Enum):
-    """What a matrix is wanted for; the table above says how it is then held."""
+    """What a matrix is wanted for; the head of this file says how it is then held."""
 
     VALUES = auto()
     PRODUCTS = auto()
@@ -70,8 +78,9 @@ def held(gram: Gram, use: Use) -> Gram:
 
 @contextmanager
 def borrowed(gram: Gram) -> Iterator[Gram]:
-    """For many small problems on parts of one small matrix: its float64 values in memory that is kept from call to call, where they are only
-    computed so far."""
+    """For many small problems on parts of one small matrix: its float64 values in memory that is kept from call to
+    call, where they are only computed so far.
+    """
     if not (gram.mixed and gram.recomputable) or gram.shape[0] > _BORROWED:
         yield gram
         return
@@ -136,7 +145,9 @@ def _active_parts(gram: Gram) -> Gram:
 
 
 def _single_stored(gram: Gram) -> Gram:
-    """float32 values in memory, all at once or rows as they are asked for; nothing where fresh memory would cost more than the inner products."""
+    """float32 values in memory, all at once or rows as they are asked for; nothing where fresh memory would cost more
+    than the inner products.
+    """
     lazy = gram.astype(np.float32)
     if gram.shape[0] <= _WHOLE and _fits(gram, 4, 4):
         return MixedGram(gram, DenseGram(lazy.dense(), gram.compute))

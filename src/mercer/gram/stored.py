@@ -98,7 +98,11 @@ def _gather_loop(K, rows, cols, out):  # type: ignore[no-untyped-def]
 
 def _runs(index: Array) -> list[tuple[slice, slice]]:
     """Places and values of an index that count up by one: a few blocks where whole classes are chosen."""
-    cuts = np.concatenate([[0], np.flatnonzero(np.diff(index) != 1) + 1, [len(index)]]) if len(index) else np.zeros(1, np.int64)
+    cuts = (
+        np.concatenate([[0], np.flatnonzero(np.diff(index) != 1) + 1, [len(index)]])
+        if len(index)
+        else np.zeros(1, np.int64)
+    )
     return [(slice(a, b), slice(int(index[a]), int(index[a]) + b - a)) for a, b in pairwise(cuts.tolist())]
 
 
@@ -152,7 +156,9 @@ class DensePart(Gram):
             out[...] = self.whole.K[np.ix_(*self.index)]
         else:
             gather, (rows, cols) = _gather(), self.index
-            threads.run_tasks(lambda i: gather(self.whole.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers)
+            threads.run_tasks(
+                lambda i: gather(self.whole.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers
+            )
         return out
 
     def _product(self, V: Array) -> Array:

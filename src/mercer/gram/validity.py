@@ -17,7 +17,9 @@ _DENSE_EIGENVALUES = 1000  # up to here LAPACK is faster and needs no convergenc
 
 
 def asymmetry(K: Any, tolerance: float) -> tuple[int, int] | None:
-    """The first pair i < j (tile by tile) with |K_ij − K_ji| > tolerance·max|K|, or None. Stops at the first tile that has one."""
+    """The first pair i < j (tile by tile) with |K_ij − K_ji| > tolerance·max|K|, or None. Stops at the first tile that
+    has one.
+    """
     K = arrays.to_numpy(K)
     strips = chunks(K.shape[0], _EDGE)
     if all(np.array_equal(K[i, j], K[j, i].T) for a, i in enumerate(strips) for j in strips[a:]):
@@ -39,7 +41,9 @@ def asymmetry(K: Any, tolerance: float) -> tuple[int, int] | None:
 
 
 def beyond_schwarz(K: Any, root: Any, tolerance: float) -> tuple[int, int] | None:
-    """The pair with the most of |K_ij| above √(K_ii K_jj), beyond rounding, or None; ``root`` is √K_ii. Strip by strip: no second matrix."""
+    """The pair with the most of |K_ij| above √(K_ii K_jj), beyond rounding, or None; ``root`` is √K_ii. Strip by strip:
+    no second matrix.
+    """
     worst: tuple[float, int, int] = (0.0, -1, -1)
     slack = tolerance * float(np.max(root, initial=0.0)) ** 2
     for i in chunks(K.shape[0], _EDGE):
@@ -73,8 +77,11 @@ def extreme_eigenvalues(K: Any) -> tuple[float, float]:
         options: dict[str, Any] = {"v0": start, "return_eigenvectors": False, "tol": 1e-6}
         try:
             gram = DenseGram(K)  # whose products are made in strips, between which Ctrl-C is heard
-            largest = float(eigsh(LinearOperator((n, n), matvec=gram.__matmul__, dtype=np.float64), k=1, which="LA", **options)[0])
-            # Lanczos finds the outer end of a spectrum; shifted by the largest, the smallest is the outer end, well separated or not
+            largest = float(
+                eigsh(LinearOperator((n, n), matvec=gram.__matmul__, dtype=np.float64), k=1, which="LA", **options)[0]
+            )
+            # Lanczos finds the outer end of a spectrum; shifted by the largest, the smallest is the outer end, well
+            # separated or not
             shift = LinearOperator((n, n), matvec=lambda v: gram @ v - largest * v, dtype=np.float64)
             shifted = eigsh(shift, k=1, which="LM", maxiter=40 * n, **options)
             return largest + float(shifted[0]), largest

@@ -1,4 +1,6 @@
-"""Matrices made of others: with weights on rows and columns, with float32 and float64 values from two places, with rows that are kept."""
+"""Matrices made of others: with weights on rows and columns, with float32 and float64 values from two places, with rows
+that are kept.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,10 @@ class WeightedGram(Gram):
         self.u = u if arrays.is_tensor(u) else np.asarray(u)
         self.v = self.u if v is None else v if arrays.is_tensor(v) else np.asarray(v)
         if (len(self.u), len(self.v)) != self.shape:
-            raise ValueError(f"Weights of lengths {len(self.u)} and {len(self.v)} do not fit a {self.shape[0]} × {self.shape[1]} matrix.")
+            raise ValueError(
+                f"Weights of lengths {len(self.u)} and {len(self.v)} do not fit a {self.shape[0]} × {self.shape[1]}"
+                " matrix."
+            )
 
     @property
     def cost(self) -> Cost:  # type: ignore[override]
@@ -45,7 +50,9 @@ class WeightedGram(Gram):
 
     def sparse(self) -> Any:
         found = self.base.sparse()
-        return None if found is None else sparse.csr_array(sparse.diags_array(self.u) @ found @ sparse.diags_array(self.v))
+        return (
+            None if found is None else sparse.csr_array(sparse.diags_array(self.u) @ found @ sparse.diags_array(self.v))
+        )
 
     def _weigh(self, values: Array, u: Array, v: Array) -> Array:
         return arrays.astype(values * u[:, None] * v[None, :], self.dtype)
@@ -77,7 +84,8 @@ class WeightedGram(Gram):
 
 
 class MixedGram(Gram):
-    """float32 values from one Gram, all others from another that is the same matrix: stored or kept, and computed anew where digits matter.
+    """float32 values from one Gram, all others from another that is the same matrix: stored or kept, and computed anew
+    where digits matter.
 
     A part of it takes its part of the second only when that is asked for.
     """
@@ -111,7 +119,11 @@ class MixedGram(Gram):
         return self.astype(self.dtype).rows(idx)
 
     def diag(self) -> Array:
-        if self.part is not None and self.shape[0] == self.shape[1] and np.array_equal(*(np.arange(self._base.shape[0])[p] for p in self.part)):
+        if (
+            self.part is not None
+            and self.shape[0] == self.shape[1]
+            and np.array_equal(*(np.arange(self._base.shape[0])[p] for p in self.part))
+        ):
             return take(self._base.diag(), self.part[0])
         return self.base.diag()
 
@@ -131,7 +143,8 @@ def _all(chosen: Any) -> bool:
 
 
 class CachedGram(Gram):
-    """Another Gram whose most recently used rows are kept: ``hits`` and ``misses`` count them. A square one is taken to be symmetric.
+    """Another Gram whose most recently used rows are kept: ``hits`` and ``misses`` count them. A square one is taken to
+    be symmetric.
 
     capacity
         How many rows to keep; None: as many as a quarter of the memory budget holds.
@@ -153,8 +166,12 @@ class CachedGram(Gram):
         self.misses += len(missing)
         self.hits += len(wanted) - len(missing)
         # a copy of each row: a view would keep the whole batch alive
-        fresh = {i: 1 * row for i, row in zip(missing, self.base.rows(np.array(missing)), strict=True)} if missing else {}
-        out = arrays.empty((len(wanted), self.shape[1]), self.dtype, next(iter(fresh.values()), next(iter(self._kept.values()), None)))
+        fresh = (
+            {i: 1 * row for i, row in zip(missing, self.base.rows(np.array(missing)), strict=True)} if missing else {}
+        )
+        out = arrays.empty(
+            (len(wanted), self.shape[1]), self.dtype, next(iter(fresh.values()), next(iter(self._kept.values()), None))
+        )
         for k, i in enumerate(wanted):
             out[k] = fresh[i] if i in fresh else self._kept[i]
         for i in dict.fromkeys(wanted):
@@ -175,12 +192,20 @@ class CachedGram(Gram):
         return self.base.sparse()
 
     def sub(self, rows: Any, cols: Any) -> Gram:
-        """From rows that are kept, where the matrix is square and so many can be; all rows of some columns are the rows of those, transposed."""
+        """From rows that are kept, where the matrix is square and so many can be; all rows of some columns are the rows
+        of those, transposed.
+        """
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         square = self.shape[0] == self.shape[1]
         if square and isinstance(rows, np.ndarray) and len(rows) <= self.capacity:
             return DenseGram(take(self.rows(rows).T, cols).T, self.compute)
-        if square and isinstance(rows, slice) and rows == slice(None) and isinstance(cols, np.ndarray) and len(cols) <= self.capacity:
+        if (
+            square
+            and isinstance(rows, slice)
+            and rows == slice(None)
+            and isinstance(cols, np.ndarray)
+            and len(cols) <= self.capacity
+        ):
             return DenseGram(self.rows(cols).T, self.compute)
         return self.base.sub(rows, cols)
 

@@ -28,27 +28,33 @@ _SEEN = 1e-5  # of the largest eigenvalue: what is kept of a kernel's features
 
 
 def kci_test(
-    X: Any, Y: Any, Z: Any, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None, kernel_z: Kernel | None = None, *, method: str = "gamma",
-    n_permutations: int = 1000, random_state: Any = None,
+    X: Any, Y: Any, Z: Any, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None,
+    kernel_z: Kernel | None = None, *, method: str = "gamma", n_permutations: int = 1000, random_state: Any = None,
 ) -> Outcome:  # fmt: skip
-    """X ⟂ Y | Z: T = Σ_ij ⟨a_i, a_j⟩⟨b_i, b_j⟩ k(z_i, z_j)/n, where a and b are what is left of φ(x) and ψ(y) after regression on z.
+    """X ⟂ Y | Z: T = Σ_ij ⟨a_i, a_j⟩⟨b_i, b_j⟩ k(z_i, z_j)/n, where a and b are what is left of φ(x) and ψ(y) after
+    regression on z.
 
-    The plain permutation is invalid here: it destroys the dependence through z as well. And what a regression leaves over passes for dependence, so
-    that with a fixed ridge, true hypotheses are rejected almost always when z decides much. Here vectors are first replaced by what a kernel ridge
-    regression on z leaves of them (given z, nothing is lost), then their features are regressed again; widths and ridges are those of the least
-    leave-one-out error; and the null is scaled by what the regressions themselves do to independent noise.
+    The plain permutation is invalid here: it destroys the dependence through z as well. And what a regression leaves
+    over passes for dependence, so that with a fixed ridge, true hypotheses are rejected almost always when z decides
+    much. Here vectors are first replaced by what a kernel ridge regression on z leaves of them (given z, nothing is
+    lost), then their features are regressed again; widths and ridges are those of the least leave-one-out error; and
+    the null is scaled by what the regressions themselves do to independent noise.
 
     kernel_x, kernel_y
-        For the views, of vectors for what is left of them, standardised; None: exp(−d²/2m), m the median squared distance.
+        For the views, of vectors for what is left of them, standardised; None: exp(−d²/2m), m the median squared
+        distance.
     kernel_z
         None: Gaussians of widths chosen by leave-one-out on standardised columns.
     method
-        "gamma": the null's mean and variance, and a gamma distribution. "local": residuals a permuted among those of near z, ``n_permutations``
-        times.
+        "gamma": the null's mean and variance, and a gamma distribution. "local": residuals a permuted among those of
+        near z, ``n_permutations`` times.
     Memory: some matrices of n². After Zhang et al. 2011; Runge 2018.
     """
     if method not in ("gamma", "local"):
-        raise ValueError(f"method={method!r}: choose 'gamma' or 'local'. (A plain permutation is not valid for conditional independence.)")
+        raise ValueError(
+            f"method={method!r}: choose 'gamma' or 'local'. (A plain permutation is not valid for conditional"
+            " independence.)"
+        )
     for k in (kernel_x, kernel_y, kernel_z):
         if k is not None and not isinstance(k, Kernel):
             raise TypeError(f"kernel={k!r}: give a kernel such as mercer.Gaussian('median'), or None.")
@@ -107,7 +113,9 @@ class _Ridges:
     spectra: list[tuple[Array, Array]]
 
     def best(self, targets: Array) -> Array:
-        """S = I − 11^T/n − K(K + λ)^−1, what the regression of the least leave-one-out error leaves: of targets, S·targets."""
+        """S = I − 11^T/n − K(K + λ)^−1, what the regression of the least leave-one-out error leaves: of targets,
+        S·targets.
+        """
         n = len(targets)
         best, found = np.inf, (0, 0.0)
         for i, (w, U) in enumerate(self.spectra):
@@ -143,7 +151,9 @@ def _left(V: Any, kernel: Kernel | None, ridges: _Ridges, name: str) -> tuple[Ar
         first = ridges.best(values)
         V = _standardised(first @ values)
         kernel = kernel or Gaussian(0.5 / _middle(squared_distances(V, V)))
-    w, U = _spectrum(np.asarray(arrays.to_numpy(kernel.bind(kernel.domain.check(V)).gram(V).dense()), np.float64), _SEEN)
+    w, U = _spectrum(
+        np.asarray(arrays.to_numpy(kernel.bind(kernel.domain.check(V)).gram(V).dense()), np.float64), _SEEN
+    )
     features = U * np.sqrt(w)
     second = ridges.best(features)
     return second @ features, second @ first

@@ -27,17 +27,20 @@ _STEPS = 2**22  # of a compiled call
 
 
 def hsic_test(
-    X: Any, Y: Any, kernel_x: Any = None, kernel_y: Any = None, *, n_permutations: int = 1000, statistic: str = "biased", random_state: Any = None,
-    compute: Compute | None = None,
+    X: Any, Y: Any, kernel_x: Any = None, kernel_y: Any = None, *, n_permutations: int = 1000,
+    statistic: str = "biased", random_state: Any = None, compute: Compute | None = None,
 ) -> Outcome:  # fmt: skip
-    """HSIC = tr(K H L H)/n², the squared norm of the covariance between φ(x) and ψ(y); 0 only if x and y are independent, for characteristic kernels.
+    """HSIC = tr(K H L H)/n², the squared norm of the covariance between φ(x) and ψ(y); 0 only if x and y are
+    independent, for characteristic kernels.
 
     kernel_x, kernel_y
-        One, or lists of them: aggregated over all pairs; "aggregated" for many widths; None: the Gaussian of the median distance.
+        One, or lists of them: aggregated over all pairs; "aggregated" for many widths; None: the Gaussian of the median
+        distance.
     statistic
-        "biased": compared with ``n_permutations`` orders of Y, for which both matrices serve; for kernels of few features, and where the matrices do
-        not fit the memory budget (then with incomplete factors), by features. "block": the mean of the statistics of blocks of √n pairs, each
-        permuted in itself: n^1.5 values of the kernels, and no matrix.
+        "biased": compared with ``n_permutations`` orders of Y, for which both matrices serve; for kernels of few
+        features, and where the matrices do not fit the memory budget (then with incomplete factors), by features.
+        "block": the mean of the statistics of blocks of √n pairs, each permuted in itself: n^1.5 values of the kernels,
+        and no matrix.
     """
     if statistic not in ("biased", "block"):
         raise ValueError(f"statistic={statistic!r}: choose 'biased' or 'block'.")
@@ -56,9 +59,15 @@ def hsic_test(
         return _blocks(kernels[0][0], kernels[1][0], X, Y, max(4, round(n**0.5)), count, rng, compute)
     orders = _orders(n, count, rng)
     # several pairs of kernels: each matrix once, where they fit together
-    several = len(kernels[0]) * len(kernels[1]) > 1 and 8 * n * n * (len(kernels[0]) + len(kernels[1])) <= (compute or Compute()).budget // 2
+    several = (
+        len(kernels[0]) * len(kernels[1]) > 1
+        and 8 * n * n * (len(kernels[0]) + len(kernels[1])) <= (compute or Compute()).budget // 2
+    )
     keep = partial(held, use=Use.VALUES) if several else (lambda gram: gram)
-    grams = [keep(k.gram(X, compute=compute)) for k in kernels[0]], [keep(k.gram(Y, compute=compute)) for k in kernels[1]]
+    grams = (
+        [keep(k.gram(X, compute=compute)) for k in kernels[0]],
+        [keep(k.gram(Y, compute=compute)) for k in kernels[1]],
+    )
     return aggregated(_NAME, np.stack([_statistics(K, L, orders) for K, L in product(*grams)]))
 
 
@@ -108,7 +117,9 @@ def _features(gram: Gram) -> Array:
     return incomplete_cholesky(gram, _RANK).factor if found is None else found.array()
 
 
-def _blocks(kernel_x: Any, kernel_y: Any, X: Any, Y: Any, length: int, count: int, rng: Any, compute: Compute | None) -> Outcome:
+def _blocks(
+    kernel_x: Any, kernel_y: Any, X: Any, Y: Any, length: int, count: int, rng: Any, compute: Compute | None
+) -> Outcome:
     """The mean over blocks, against the same with the items of Y in each block in another order."""
     rows = chunks(size(X) // length * length, length)
     total = np.zeros(count + 1)

@@ -17,10 +17,14 @@ _SEEN = 500  # items whose distances are looked at
 
 
 def items(V: Any, *kernels: Any) -> Any:
-    """What a test compares: a table where its kernels are of vectors, single numbers being a table of one column; else as it is given."""
+    """What a test compares: a table where its kernels are of vectors, single numbers being a table of one column; else
+    as it is given.
+    """
     V = listed(V)
     given = [k for some in kernels for k in (some if isinstance(some, list | tuple) else [some])]
-    if not all(k is None or isinstance(k, str) or isinstance(getattr(k, "domain", None), Vectors) for k in given) or arrays.is_tensor(V):
+    if not all(
+        k is None or isinstance(k, str) or isinstance(getattr(k, "domain", None), Vectors) for k in given
+    ) or arrays.is_tensor(V):
         return V
     values = np.asarray(V) if hasattr(V, "__array__") or isinstance(V, list | tuple) else V
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "fiub":
@@ -29,22 +33,30 @@ def items(V: Any, *kernels: Any) -> Any:
 
 
 def kernels_of(given: Any, Z: Any) -> list[Kernel]:
-    """One kernel, several, "aggregated" or None, bound to all data of the test: what is permuted must not decide the kernel."""
+    """One kernel, several, "aggregated" or None, bound to all data of the test: what is permuted must not decide the
+    kernel.
+    """
     if isinstance(given, str):
         if given != "aggregated":
-            raise ValueError(f"kernel={given!r}: give a kernel, a list of them, 'aggregated', or None for Gaussian('median').")
+            raise ValueError(
+                f"kernel={given!r}: give a kernel, a list of them, 'aggregated', or None for Gaussian('median')."
+            )
         return [k.bind(Z) for k in _many_widths(Z)]
     found = [Gaussian("median")] if given is None else list(given) if isinstance(given, list | tuple) else [given]
     if not found:
         raise ValueError("kernel=[]: give at least one.")
     for k in found:
         if not isinstance(k, Kernel):
-            raise TypeError(f"kernel={k!r}: give a kernel such as mercer.Gaussian('median'), a list of them, 'aggregated', or None.")
+            raise TypeError(
+                f"kernel={k!r}: give a kernel such as mercer.Gaussian('median'), a list of them, 'aggregated', or None."
+            )
     return [k.bind(k.domain.check(Z)) for k in found]
 
 
 def _many_widths(Z: Any) -> list[Kernel]:
-    """Gaussians and Laplacians whose widths go from half the least to twice the largest common distance (Schrab et al. 2023)."""
+    """Gaussians and Laplacians whose widths go from half the least to twice the largest common distance (Schrab et al.
+    2023).
+    """
     domain = Gaussian().domain
     X = domain.check(Z)
     X = take(X, np.linspace(0, size(X) - 1, min(size(X), _SEEN)).astype(np.int64))

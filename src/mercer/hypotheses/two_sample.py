@@ -24,18 +24,21 @@ _STATISTICS = ("unbiased", "biased", "linear", "block")
 
 
 def mmd_test(
-    X: Any, Y: Any, kernel: Any = None, *, n_permutations: int = 1000, statistic: str = "unbiased", random_state: Any = None,
-    compute: Compute | None = None,
+    X: Any, Y: Any, kernel: Any = None, *, n_permutations: int = 1000, statistic: str = "unbiased",
+    random_state: Any = None, compute: Compute | None = None,
 ) -> Outcome:  # fmt: skip
-    """MMD² = ‖μ_P − μ_Q‖² between the means of two samples in feature space; 0 only if P = Q where the kernel is characteristic.
+    """MMD² = ‖μ_P − μ_Q‖² between the means of two samples in feature space; 0 only if P = Q where the kernel is
+    characteristic.
 
     kernel
-        One, or a list of them over which the test is aggregated; "aggregated" for Gaussians and Laplacians of many widths; None: the Gaussian of the
-        median distance. What a kernel takes from data it takes from both samples together.
+        One, or a list of them over which the test is aggregated; "aggregated" for Gaussians and Laplacians of many
+        widths; None: the Gaussian of the median distance. What a kernel takes from data it takes from both samples
+        together.
     statistic
-        "unbiased" or "biased": compared with ``n_permutations`` ways to deal the items into two samples, each a column of one product with the one
-        matrix. "block": the mean of unbiased statistics of blocks of √n items, each dealt anew in itself; "linear": blocks of two, compared with
-        Student's distribution. They need n^1.5 and n values of the kernel, and no matrix. Gretton et al. 2012; Zaremba et al. 2013.
+        "unbiased" or "biased": compared with ``n_permutations`` ways to deal the items into two samples, each a column
+        of one product with the one matrix. "block": the mean of unbiased statistics of blocks of √n items, each dealt
+        anew in itself; "linear": blocks of two, compared with Student's distribution. They need n^1.5 and n values of
+        the kernel, and no matrix. Gretton et al. 2012; Zaremba et al. 2013.
     """
     if statistic not in _STATISTICS:
         raise ValueError(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.")
@@ -43,7 +46,10 @@ def mmd_test(
         X, Y = (arrays.to_numpy(V) if arrays.is_tensor(V) else V for V in (X, Y))
     names = [[str(c) for c in V.columns] for V in (X, Y) if hasattr(V, "columns")]
     if len(names) == 2 and sorted(names[0]) != sorted(names[1]):
-        raise ValueError(f"The samples have different columns, {', '.join(names[0])} and {', '.join(names[1])}: they cannot be compared.")
+        raise ValueError(
+            f"The samples have different columns, {', '.join(names[0])} and {', '.join(names[1])}: they cannot be"
+            " compared."
+        )
     X, Y = items(X, kernel), items(in_order_of(Y, X), kernel)
     m, n = size(X), size(Y)
     if min(m, n) < 2:
@@ -91,12 +97,21 @@ def _linear(kernel: Kernel, X: Any, Y: Any, compute: Compute | None) -> Outcome:
     """Blocks of two: k(x, x′) + k(y, y′) − k(x, y′) − k(x′, y) for disjoint pairs, four values each."""
     pairs = min(size(X), size(Y)) // 2
     first, second = np.arange(0, 2 * pairs, 2), np.arange(1, 2 * pairs, 2)
-    sides = [(take(A, i), take(B, j)) for A, i, B, j in ((X, first, X, second), (Y, first, Y, second), (X, first, Y, second), (X, second, Y, first))]
+    sides = [
+        (take(A, i), take(B, j))
+        for A, i, B, j in ((X, first, X, second), (Y, first, Y, second), (X, first, Y, second), (X, second, Y, first))
+    ]
     values = np.zeros(pairs)
     for (A, B), sign in zip(sides, (1, 1, -1, -1), strict=True):
-        step = 1 if kernel.gram(take(A, slice(0, 1)), take(B, slice(0, 1)), compute=compute).cost is Cost.ANY else _TOGETHER
+        step = (
+            1
+            if kernel.gram(take(A, slice(0, 1)), take(B, slice(0, 1)), compute=compute).cost is Cost.ANY
+            else _TOGETHER
+        )
         for some in chunks(pairs, step):
-            values[some] += sign * np.asarray(arrays.to_numpy(kernel.gram(take(A, some), take(B, some), compute=compute).diag()), np.float64)
+            values[some] += sign * np.asarray(
+                arrays.to_numpy(kernel.gram(take(A, some), take(B, some), compute=compute).diag()), np.float64
+            )
     return _normal(values, f"{pairs} pairs")
 
 
@@ -122,7 +137,15 @@ def _members(m: int, n: int, count: int, rng: Any) -> Array:
 def _normal(values: Array, note: str) -> Outcome:
     """The mean of independent values over its standard error, against Student's distribution."""
     if len(values) < 2:
-        raise ValueError(f"The samples make {len(values)} blocks, too few to know their spread: use statistic='unbiased'.")
+        raise ValueError(
+            f"The samples make {len(values)} blocks, too few to know their spread: use statistic='unbiased'."
+        )
     mean, error = float(values.mean()), float(values.std(ddof=1)) / np.sqrt(len(values))
-    # Student's distribution: with few blocks their spread is itself uncertain; and where all agree nothing is known of it
-    return Outcome("maximum mean discrepancy", mean, float(stats.t.sf(mean / error, len(values) - 1)) if error > 0 else 1.0, note=note)
+    # Student's distribution: with few blocks their spread is itself uncertain; and where all agree nothing is known of
+    # it
+    return Outcome(
+        "maximum mean discrepancy",
+        mean,
+        float(stats.t.sf(mean / error, len(values) - 1)) if error > 0 else 1.0,
+        note=note,
+    )

@@ -30,7 +30,8 @@ class Constant(Kernel):
     _blind = True
 
     def _prepare(self, X: Any) -> Any:
-        # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added to
+        # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added
+        # to
         X = listed(X)
         floats = hasattr(X, "dtype") and arrays.numpy_dtype(X).kind == "f"
         return arrays.zeros((size(X),), arrays.numpy_dtype(X) if floats else np.int8, X)
@@ -56,9 +57,10 @@ class Constant(Kernel):
 class Categorical(Kernel):
     """1[x = z]: the delta kernel for nominal columns; of several columns, all must agree.
 
-    ``Categorical().on("a") + Categorical().on("b")`` counts the columns that agree. Objects are compared by a 64-bit code of their
-    value, so that training and test data need no common list of categories; 1, 1.0 and True are equal, 1 and "1" are not. Missing
-    values (None, NaN) are a category of their own. Two of a million categories share a code with probability 3·10⁻⁸.
+    ``Categorical().on("a") + Categorical().on("b")`` counts the columns that agree. Objects are compared by a 64-bit
+    code of their value, so that training and test data need no common list of categories; 1, 1.0 and True are equal, 1
+    and "1" are not. Missing values (None, NaN) are a category of their own. Two of a million categories share a code
+    with probability 3·10⁻⁸.
     """
 
     def _prepare(self, X: Any) -> Any:
@@ -79,7 +81,9 @@ def _codes(X: Any) -> Any:
     for i, row in enumerate(rows):
         key = tuple(_canonical(i, v) for v in row)
         if key not in known:
-            known[key] = int.from_bytes(hashlib.blake2b(repr(key).encode(), digest_size=8).digest(), "little", signed=True)
+            known[key] = int.from_bytes(
+                hashlib.blake2b(repr(key).encode(), digest_size=8).digest(), "little", signed=True
+            )
         out[i] = known[key]
     return out
 
@@ -112,14 +116,19 @@ def _canonical(i: int, value: Any) -> Any:
     if not isinstance(value, str | bytes):
         text = repr(value)
         if " at 0x" in text:
-            raise DataError(f"Item {i} is a {type(value).__name__} without a value to compare; give strings, numbers or tuples of them.")
+            raise DataError(
+                f"Item {i} is a {type(value).__name__} without a value to compare; give strings, numbers or tuples of"
+                " them."
+            )
         return (type(value).__name__, text)
     return value
 
 
 @kernel
 class Precomputed(Kernel):
-    """K[i, j] for a matrix you have: the objects are the numbers 0…n−1 of its rows.  Whether K is valid is for ``check_kernel`` to say."""
+    """K[i, j] for a matrix you have: the objects are the numbers 0…n−1 of its rows.  Whether K is valid is for
+    ``check_kernel`` to say.
+    """
 
     K: Any
     psd = None
@@ -130,9 +139,14 @@ class Precomputed(Kernel):
 
     def _validate(self) -> None:
         if not isinstance(self.K, np.ndarray) and not arrays.is_tensor(self.K):
-            raise TypeError(f"Precomputed(K): K must be a NumPy array or a torch tensor, got {type(self.K).__name__}; convert it with np.asarray.")
+            raise TypeError(
+                f"Precomputed(K): K must be a NumPy array or a torch tensor, got {type(self.K).__name__}; convert it"
+                " with np.asarray."
+            )
         if self.K.ndim != 2 or self.K.shape[0] != self.K.shape[1]:
-            raise ValueError(f"Precomputed(K): K must be a square array, got {getattr(self.K, 'shape', type(self.K).__name__)}.")
+            raise ValueError(
+                f"Precomputed(K): K must be a square array, got {getattr(self.K, 'shape', type(self.K).__name__)}."
+            )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -150,10 +164,11 @@ class Precomputed(Kernel):
 
 @kernel
 class Function(Kernel):
-    """f(X, Y)[i, j] for a function f that returns the matrix between two collections of samples: what ``SVC(kernel=f)`` becomes.
+    """f(X, Y)[i, j] for a function f that returns the matrix between two collections of samples: what ``SVC(kernel=f)``
+    becomes.
 
-    f is given parts of the data as they are (rows of an array, a list of objects), from several threads, and must treat each pair alike whatever
-    else it is given with. Whether it is positive semi-definite is for ``check_kernel`` to say.
+    f is given parts of the data as they are (rows of an array, a list of objects), from several threads, and must treat
+    each pair alike whatever else it is given with. Whether it is positive semi-definite is for ``check_kernel`` to say.
     """
 
     function: Callable[[Any, Any], Any]
@@ -168,12 +183,15 @@ class Function(Kernel):
         if hasattr(A, "__formula__"):
             raise TypeError("a function of samples is called with samples, not with symbols")
         values = self.function(A, B)
-        values = values.toarray() if sparse.issparse(values) else values if arrays.is_tensor(values) else np.asarray(values)
+        values = (
+            values.toarray() if sparse.issparse(values) else values if arrays.is_tensor(values) else np.asarray(values)
+        )
         if tuple(values.shape) != (size(A), size(B)):
             name = getattr(self.function, "__name__", type(self.function).__name__)
             raise DataError(
-                f"{name}(X, Y) was given {size(A)} and {size(B)} samples and returned an array of shape {tuple(values.shape)}; a kernel function "
-                "returns the matrix of all pairs. For one that takes two single samples give lambda X, Y: [[f(x, y) for y in Y] for x in X]."
+                f"{name}(X, Y) was given {size(A)} and {size(B)} samples and returned an array of shape"
+                f" {tuple(values.shape)}; a kernel function returns the matrix of all pairs. For one that takes two"
+                " single samples give lambda X, Y: [[f(x, y) for y in Y] for x in X]."
             )
         return values
 

@@ -1,7 +1,8 @@
 """A kernel is a value.
 
-It has parameters and no state: never fitted in place, never caching, equal to any kernel of the same class and parameters. An author
-writes hooks (``_block`` and, where it pays, ``_prepare``, ``_diag``, ``_features``, ``bind``); users call the final methods.
+It has parameters and no state: never fitted in place, never caching, equal to any kernel of the same class and
+parameters. An author writes hooks (``_block`` and, where it pays, ``_prepare``, ``_diag``, ``_features``, ``bind``);
+users call the final methods.
 """
 
 from __future__ import annotations
@@ -18,7 +19,19 @@ from sklearn.base import BaseEstimator
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Anything, Coded, DataError, Domain, Uncounted, check_same_width, chunks, in_order_of, leaves, size, take
+from mercer.data import (
+    Anything,
+    Coded,
+    DataError,
+    Domain,
+    Uncounted,
+    check_same_width,
+    chunks,
+    in_order_of,
+    leaves,
+    size,
+    take,
+)
 from mercer.data.notices import one_call
 from mercer.formula import recorded
 from mercer.gram import Counts, CountsGram, Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
@@ -35,7 +48,11 @@ Check = Callable[[Any], str | None]
 
 def _parameter(default: Any, check: Check, *, symbol: str | None, continuous: bool) -> Any:
     metadata = {"check": check, "symbol": symbol, "continuous": continuous}
-    return dataclasses.field(metadata=metadata) if default is dataclasses.MISSING else dataclasses.field(default=default, metadata=metadata)
+    return (
+        dataclasses.field(metadata=metadata)
+        if default is dataclasses.MISSING
+        else dataclasses.field(default=default, metadata=metadata)
+    )
 
 
 def _numbers(value: Any) -> Any:
@@ -43,38 +60,65 @@ def _numbers(value: Any) -> Any:
 
 
 def positive(
-    default: Any = dataclasses.MISSING, *, symbol: str | None = None, words: tuple[str, ...] = (), vector: bool = False, continuous: bool = True,
-    infinite: bool = False,
+    default: Any = dataclasses.MISSING, *, symbol: str | None = None, words: tuple[str, ...] = (),
+    vector: bool = False, continuous: bool = True, infinite: bool = False,
 ) -> Any:  # fmt: skip
-    """A number > 0 (one per column if ``vector``, ∞ if ``infinite``), or one of ``words``, which ``bind`` turns into a number; ``continuous`` says
-    that the formula can be differentiated by it."""
+    """A number > 0 (one per column if ``vector``, ∞ if ``infinite``), or one of ``words``, which ``bind`` turns into a
+    number; ``continuous`` says that the formula can be differentiated by it.
+    """
 
     def check(value: Any) -> str | None:
         if isinstance(value, str):
             return None if value in words else f"must be a positive number{_or(words)}"
         x = _numbers(value)
         if vector and isinstance(x, np.ndarray):
-            return None if x.ndim == 1 and x.size and np.isfinite(x).all() and (x > 0).all() else "must be positive, one number per column"
-        return None if _is_real(x) and x > 0 and (math.isfinite(x) or infinite) else f"must be a positive number{_or(words)}"
+            return (
+                None
+                if x.ndim == 1 and x.size and np.isfinite(x).all() and (x > 0).all()
+                else "must be positive, one number per column"
+            )
+        return (
+            None
+            if _is_real(x) and x > 0 and (math.isfinite(x) or infinite)
+            else f"must be a positive number{_or(words)}"
+        )
 
     return _parameter(default, check, symbol=symbol, continuous=continuous)
 
 
 def nonnegative(
-    default: Any = dataclasses.MISSING, *, symbol: str | None = None, why: str = "must be a number of at least 0", continuous: bool = True
+    default: Any = dataclasses.MISSING,
+    *,
+    symbol: str | None = None,
+    why: str = "must be a number of at least 0",
+    continuous: bool = True,
 ) -> Any:
     """A number ≥ 0; ``continuous`` says that the formula can be differentiated by it."""
-    return _parameter(default, lambda x: None if _is_real(x) and math.isfinite(x) and x >= 0 else why, symbol=symbol, continuous=continuous)
+    return _parameter(
+        default,
+        lambda x: None if _is_real(x) and math.isfinite(x) and x >= 0 else why,
+        symbol=symbol,
+        continuous=continuous,
+    )
 
 
 def real(default: Any = dataclasses.MISSING, *, symbol: str | None = None, continuous: bool = True) -> Any:
     """Any finite number; ``continuous`` says that the formula can be differentiated by it."""
-    return _parameter(default, lambda x: None if _is_real(x) and math.isfinite(x) else "must be a number", symbol=symbol, continuous=continuous)
+    return _parameter(
+        default,
+        lambda x: None if _is_real(x) and math.isfinite(x) else "must be a number",
+        symbol=symbol,
+        continuous=continuous,
+    )
 
 
 def natural(default: Any = dataclasses.MISSING, *, minimum: int = 1, maximum: int | None = None) -> Any:
     """A whole number from ``minimum`` to ``maximum``."""
-    bounds = f"must be a whole number from {minimum} to {maximum}" if maximum is not None else f"must be a whole number of at least {minimum}"
+    bounds = (
+        f"must be a whole number from {minimum} to {maximum}"
+        if maximum is not None
+        else f"must be a whole number of at least {minimum}"
+    )
 
     def check(x: Any) -> str | None:
         whole = isinstance(x, int | np.integer) and not isinstance(x, bool)
@@ -113,9 +157,9 @@ def kernel(cls: T) -> T:
 class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """k(x, z), a similarity that is an inner product in some space.
 
-    ``k(X, Y)`` is the matrix of values, ``k.gram(X, Y)`` the same matrix computed when needed. Kernels add, multiply and compose
-    to kernels; ``psd`` says whether the result is known to be positive semi-definite, ``explicit`` whether it has a finite
-    feature map.
+    ``k(X, Y)`` is the matrix of values, ``k.gram(X, Y)`` the same matrix computed when needed. Kernels add, multiply
+    and compose to kernels; ``psd`` says whether the result is known to be positive semi-definite, ``explicit`` whether
+    it has a finite feature map.
     """
 
     domain: ClassVar[Domain] = Anything()
@@ -124,7 +168,8 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     _blind: bool = False  # whether it does not look at the samples
     _whole: bool = False  # whether all features are whole numbers
     _cure: ClassVar[str] = "Scale the data or the kernel's parameters"  # where a value is not finite
-    _bound_to_values: bool = False  # whether it holds something computed from the values of the kernel inside, at its parameters then
+    # whether it holds something computed from the values of the kernel inside, at its parameters then
+    _bound_to_values: bool = False
 
     # -- hooks for authors -------------------------------------------------------------------------------------------
 
@@ -141,7 +186,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         pairs = [np.asarray(self._block(take(A, i), take(A, i))) for i in chunks(size(A), 1)]
         wrong = next((pair.shape for pair in pairs if pair.size != 1), None)
         if wrong is not None:
-            raise ValueError(f"{type(self).__name__}._block returned an array of shape {wrong} for 1 × 1 items; it must be of shape (1, 1).")
+            raise ValueError(
+                f"{type(self).__name__}._block returned an array of shape {wrong} for 1 × 1 items; it must be of shape"
+                " (1, 1)."
+            )
         return np.array([float(pair.reshape(())) for pair in pairs])
 
     def _features(self, A: Any) -> Any:
@@ -149,7 +197,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         raise NotImplementedError
 
     def _counts(self, A: Any) -> Counts | None:
-        """The same as whole numbers, where they are that but for scales and a factor for each row: they then need a third of the memory."""
+        """The same as whole numbers, where they are that but for scales and a factor for each row: they then need a
+        third of the memory.
+        """
         return None
 
     def _width(self, A: Any) -> int:
@@ -161,7 +211,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return self._with_children(lambda child: child._listed())
 
     def _balanced(self) -> Kernel:
-        """A kernel g(x) k(x, z) g(z), g > 0, with the same normalised values, whose own are less likely to be beyond what a float holds."""
+        """A kernel g(x) k(x, z) g(z), g > 0, with the same normalised values, whose own are less likely to be beyond
+        what a float holds.
+        """
         return self
 
     def _kept(self, X: Any) -> Any:
@@ -209,15 +261,26 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return k._gram(A, B, compute or Compute())
 
     def _gram(self, A: Any, B: Any, compute: Compute) -> Gram:
-        # between two sets the features of an open set of columns cost less than pairs, unless the kernel makes many of each
-        few = self.explicit and B is not A and self._width(A) <= sum(leaf.per_row if isinstance(leaf, Coded) else 0 for leaf in leaves(A))
+        # between two sets the features of an open set of columns cost less than pairs, unless the kernel makes many of
+        # each
+        few = (
+            self.explicit
+            and B is not A
+            and self._width(A) <= sum(leaf.per_row if isinstance(leaf, Coded) else 0 for leaf in leaves(A))
+        )
         if self.explicit and (few or self._width(A) < min(size(A), size(B))):
             diagonal = item_values(self._diag, A, common_dtype(A, compute)) if B is A else None
             counts = self._counts(A)
             others = counts if B is A else self._counts(B)
             if counts is not None and counts.terms and others is not None:
-                whole = KernelGram.of(self, A, A, compute) if B is A and any(isinstance(leaf, Uncounted) for leaf in leaves(A)) else None
-                made = CountsGram(counts, others, compute, common_dtype((A, B), compute), diagonal=diagonal, whole=whole)
+                whole = (
+                    KernelGram.of(self, A, A, compute)
+                    if B is A and any(isinstance(leaf, Uncounted) for leaf in leaves(A))
+                    else None
+                )
+                made = CountsGram(
+                    counts, others, compute, common_dtype((A, B), compute), diagonal=diagonal, whole=whole
+                )
                 made.name = str(self)
                 return made
             left = self._features(A)
@@ -238,13 +301,16 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         values = item_values(self._diag, A, common_dtype(A, Compute()))
         if not arrays.all_finite(values):
             i = int(np.argmin(np.isfinite(arrays.to_numpy(values))))
-            raise FloatingPointError(f"The kernel {self} gives {float(values[i])} for the pair ({i}, {i}). {self._cure}.")
+            raise FloatingPointError(
+                f"The kernel {self} gives {float(values[i])} for the pair ({i}, {i}). {self._cure}."
+            )
         return values if any(arrays.is_tensor(x) for x in leaves(A)) else arrays.to_numpy(values)
 
     def features(self, X: Any) -> Array:
         """φ(x_i), with k(x, z) = ⟨φ(x), φ(z)⟩; only for kernels with ``explicit``.
 
-        Where the columns are an open set (words of strings), they are those that occur in X: ``feature_names(X)`` says which.
+        Where the columns are an open set (words of strings), they are those that occur in X: ``feature_names(X)`` says
+        which.
         """
         phi = self._embedded(X)
         return phi.tocsr()[0] if isinstance(phi, Coded) else phi
@@ -268,11 +334,15 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
         need = k._width(A) * size(A) * 8
         if need > Compute().budget:
-            raise MemoryError(f"{self} has {k._width(A)} features: {need / 1e9:.3g} GB for {size(A)} rows. Use its values instead: k.gram(X).")
+            raise MemoryError(
+                f"{self} has {k._width(A)} features: {need / 1e9:.3g} GB for {size(A)} rows. Use its values instead:"
+                " k.gram(X)."
+            )
         return k._features(A)
 
     def gradient(self, X: Any, Y: Any = None, compute: Compute | None = None) -> dict[str, Gram]:
-        """∂K/∂log θ for each continuous parameter θ, as lazy matrices; names are those of ``get_params``, ``name[j]`` in a vector.
+        """∂K/∂log θ for each continuous parameter θ, as lazy matrices; names are those of ``get_params``, ``name[j]``
+        in a vector.
 
         The derivative is taken of the formula itself. At θ = 0 the value is 0 = θ·∂K/∂θ.
         """
@@ -281,24 +351,34 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return grams
 
     def without_derivative(self, X: Any) -> tuple[list[str], str]:
-        """The continuous parameters that ``gradient(X)`` does not reach, and why; none for a formula that was recorded."""
+        """The continuous parameters that ``gradient(X)`` does not reach, and why; none for a formula that was
+        recorded.
+        """
         k = self.bind(self.domain.check(X))
         names = k._continuous("")
         try:
-            reached = {name.split("[")[0] for name in k.gradient(take(k.domain.check(X), slice(0, 2)))} if names else set()
+            reached = (
+                {name.split("[")[0] for name in k.gradient(take(k.domain.check(X), slice(0, 2)))} if names else set()
+            )
         except (ValueError, NotImplementedError) as error:
             return names, str(error)
         missing = [name for name in names if name not in reached]
         why = (
-            "the formula is computed by NumPy or by the kernel itself, where it could be recorded: write it in the functions of mercer.formula "
-            "(exp, sqrt, …), or declare the parameter with continuous=False"
+            "the formula is computed by NumPy or by the kernel itself, where it could be recorded: write it in the"
+            " functions of mercer.formula (exp, sqrt, …), or declare the parameter with continuous=False"
         )
         return missing, why if missing else ""
 
     def _continuous(self, prefix: str) -> list[str]:
         """The numbers among the parameters that are said to be differentiable, named as in ``get_params``."""
-        mine = [f.name for f in dataclasses.fields(self) if f.metadata.get("continuous") and not isinstance(getattr(self, f.name), str)]
-        return [prefix + name for name in mine] + [name for part, child in self._children() for name in child._continuous(f"{prefix}{part}__")]
+        mine = [
+            f.name
+            for f in dataclasses.fields(self)
+            if f.metadata.get("continuous") and not isinstance(getattr(self, f.name), str)
+        ]
+        return [prefix + name for name in mine] + [
+            name for part, child in self._children() for name in child._continuous(f"{prefix}{part}__")
+        ]
 
     def _pairs(self, A: Any, B: Any) -> Any:
         """``_block`` as a part of another kernel's formula."""
@@ -386,13 +466,17 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return Centered(self)
 
     def rooted(self) -> Kernel:
-        """⟨ψ(x), ψ(z)⟩, ψ = sign(φ)·√|φ| of the features φ: large counts weigh less; only for kernels with ``explicit``."""
+        """⟨ψ(x), ψ(z)⟩, ψ = sign(φ)·√|φ| of the features φ: large counts weigh less; only for kernels with
+        ``explicit``.
+        """
         from mercer.kernels.compose.feature_space import Rooted
 
         return Rooted(self)
 
     def repaired(self, how: str = "clip") -> Kernel:
-        """A positive semi-definite kernel near an indefinite similarity: 'clip', 'flip' or 'shift' its negative eigenvalues."""
+        """A positive semi-definite kernel near an indefinite similarity: 'clip', 'flip' or 'shift' its negative
+        eigenvalues.
+        """
         from mercer.kernels.compose.feature_space import Repaired
 
         return Repaired(self, how)
@@ -410,17 +494,20 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return BothStrands(self)
 
     def over(self, alphabet: Any = None, unknown: str = "skip", case: str | None = None) -> Kernel:
-        """k of sequences over an alphabet; a symbol outside equals nothing ("skip"), is one further letter ("letter"), or an "error".
+        """k of sequences over an alphabet; a symbol outside equals nothing ("skip"), is one further letter ("letter"),
+        or an "error".
 
-        ``case="fold"`` takes letters of either case as the same (soft-masked DNA); "keep" says that they differ, and None as well, with a warning
-        where DNA has both. Without an alphabet all symbols are kept.
+        ``case="fold"`` takes letters of either case as the same (soft-masked DNA); "keep" says that they differ, and
+        None as well, with a warning where DNA has both. Without an alphabet all symbols are kept.
         """
         from mercer.kernels.sequences.strands import Over
 
         return Over(self, alphabet, unknown, case)
 
     def atoms(self, charge: bool = False, chirality: bool = False) -> Kernel:
-        """k of molecules whose atoms are labelled by their element and, if wanted, their charge and chirality (with it, bonds by E and Z)."""
+        """k of molecules whose atoms are labelled by their element and, if wanted, their charge and chirality (with it,
+        bonds by E and Z).
+        """
         from mercer.kernels.graphs.atoms import Atoms
 
         return Atoms(self, charge, chirality)
@@ -432,9 +519,11 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return OnColumns(self, columns)
 
     def imputed(self, strategy: str = "mean", indicator: bool = False) -> Kernel:
-        """k where missing values (NaN) are filled with the column's 'mean' or 'median' in the data given to ``bind``, or with 0.
+        """k where missing values (NaN) are filled with the column's 'mean' or 'median' in the data given to ``bind``,
+        or with 0.
 
-        With ``indicator``, a column 0/1 "was missing" is added for each column. Being k(f(x), f(z)), it is as valid as k.
+        With ``indicator``, a column 0/1 "was missing" is added for each column. Being k(f(x), f(z)), it is as valid as
+        k.
         """
         from mercer.kernels.compose.inputs import Imputed
 
@@ -452,7 +541,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.check_parameters()
 
     def check_parameters(self) -> None:
-        """Raise ValueError if a parameter is out of range. Runs when a kernel is made and, since ``set_params`` can change it, when used."""
+        """Raise ValueError if a parameter is out of range. Runs when a kernel is made and, since ``set_params`` can
+        change it, when used.
+        """
         for f in dataclasses.fields(self):
             check = f.metadata.get("check")
             complaint = check(getattr(self, f.name)) if check is not None else None

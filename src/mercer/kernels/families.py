@@ -8,8 +8,9 @@ Explicit   ``_map(X)``           an inner product of features
 Pairwise   ``_pair(a, b)``       anything, one pair at a time
 ========== ==================== =============================================================
 
-``_profile``, ``_term`` and ``_step`` are written with the functions of ``mercer.formula``; from that one formula follow blocks on the
-CPU and the GPU, lazy products, gradients and algebra. A function that only NumPy knows works too, tile by tile.
+``_profile``, ``_term`` and ``_step`` are written with the functions of ``mercer.formula``; from that one formula follow
+blocks on the CPU and the GPU, lazy products, gradients and algebra. A function that only NumPy knows works too, tile by
+tile.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Radial(Kernel):
         return pointwise(self._profile, 0.0 * sqnorm(A))
 
     def _slope(self, A: Any, B: Any, compute: Compute) -> Any:
-        """−profile′(‖a − b‖²), from ∂ profile(s‖a − b‖²)/∂ log s of the formula itself; where points coincide, its difference quotient there."""
+        """−profile′(‖a − b‖²), from ∂ profile(s‖a − b‖²)/∂ log s of the formula itself; where points coincide, its
+        difference quotient there.
+        """
         d2 = squared_distances(A, B)
         slope = -KernelGram.gradients(self, _Stretched(self), A, B, compute)["stretch"].dense()
         least = 1e-10 * float(d2.max(initial=0.0)) + 1e-300
@@ -101,7 +104,9 @@ class Inner(Kernel):
 
 
 class Columnwise(Kernel):
-    """profile(last state), state ← step(state, x_j, z_j) over the columns: the family behind ``Additive`` and dynamic programmes."""
+    """profile(last state), state ← step(state, x_j, z_j) over the columns: the family behind ``Additive`` and dynamic
+    programmes.
+    """
 
     domain: ClassVar[Domain] = Vectors()
 
@@ -158,9 +163,9 @@ class Explicit(Kernel):
 class Pairwise(Kernel):
     """pair(a, b), one pair at a time; each pair once in a symmetric matrix.
 
-    ``_pair`` is an ordinary method on two items, or a function compiled by Numba on two rows of numbers, ``compiled_pair``, with
-    ``_parameters()`` as its third argument: then items are rows of arrays or of a ``Ragged``, and the loop runs compiled and
-    without the GIL.
+    ``_pair`` is an ordinary method on two items, or a function compiled by Numba on two rows of numbers,
+    ``compiled_pair``, with ``_parameters()`` as its third argument: then items are rows of arrays or of a ``Ragged``,
+    and the loop runs compiled and without the GIL.
     """
 
     domain: ClassVar[Domain] = Anything()

@@ -1,10 +1,12 @@
 """Kernels as text, and back.
 
-``str(k)`` is mathematics, 2·Gaussian(γ=0.5) + Linear(); ``repr(k)`` is Python, 2 * Gaussian(gamma=0.5) + Linear(). ``parse`` reads both,
-and never evaluates code: ``kernels.reading`` knows kernels, numbers, lists, strings, + · ^ and the methods of kernels.
+``str(k)`` is mathematics, 2·Gaussian(γ=0.5) + Linear(); ``repr(k)`` is Python, 2 * Gaussian(gamma=0.5) + Linear().
+``parse`` reads both, and never evaluates code: ``kernels.reading`` knows kernels, numbers, lists, strings, + · ^ and
+the methods of kernels.
 
-What a text cannot hold stands in it by a name: a function by its own, a long array, a network or a fitted model by a description in angle brackets,
-<array 50 × 50>. ``names_of(k)`` says what each stands for, so that ``parse(str(k), names_of(k)) == k``, and so for repr.
+What a text cannot hold stands in it by a name: a function by its own, a long array, a network or a fitted model by a
+description in angle brackets, <array 50 × 50>. ``names_of(k)`` says what each stands for, so that ``parse(str(k),
+names_of(k)) == k``, and so for repr.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ def call(k: Kernel, *, mathematics: bool) -> str:
         if f.default is not dataclasses.MISSING and _is_default(value, f.default):
             continue
         name = (mathematics and f.metadata.get("symbol")) or f.name
-        parts.append(f"{name}={_described(value) if mathematics and f.metadata.get('data') else literal(value, mathematics=mathematics)}")
+        parts.append(f"{name}={_shown(value, bool(f.metadata.get('data')), mathematics=mathematics)}")
     return f"{type(k).__name__}({', '.join(parts)})"
 
 
@@ -55,7 +57,9 @@ def _is_default(value: Any, default: Any) -> bool:
 
 
 def literal(value: Any, *, mathematics: bool) -> str:
-    """A parameter's value as text that ``parse`` reads: what is no text by its name or, in angle brackets, a description."""
+    """A parameter's value as text that ``parse`` reads: what is no text by its name or, in angle brackets, a
+    description.
+    """
     from mercer.kernels.base import Kernel
 
     if isinstance(value, Kernel):
@@ -69,6 +73,11 @@ def literal(value: Any, *, mathematics: bool) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(literal(v, mathematics=mathematics) for v in value)}]"
     return _described(value)
+
+
+def _shown(value: Any, data: bool, *, mathematics: bool) -> str:
+    """A parameter: of data, in mathematics, the description alone."""
+    return _described(value) if data and mathematics else literal(value, mathematics=mathematics)
 
 
 def _is_short(value: Any) -> bool:
@@ -95,11 +104,15 @@ def _without_brackets(text: str) -> str:
 
 
 def names_of(k: Kernel) -> dict[str, Any]:
-    """What the names and descriptions in ``str(k)`` and ``repr(k)`` stand for: functions, long arrays, networks, models; for ``parse``."""
+    """What the names and descriptions in ``str(k)`` and ``repr(k)`` stand for: functions, long arrays, networks,
+    models; for ``parse``.
+    """
     found: dict[str, Any] = {}
     for name, value in _unwritten(k):
         if name in found and not _same(found[name], value):
-            raise NotationError(f"Two parts of the kernel are both written {name}, and differ: its text does not say which is meant.")
+            raise NotationError(
+                f"Two parts of the kernel are both written {name}, and differ: its text does not say which is meant."
+            )
         found[name] = value
     return found
 
@@ -163,16 +176,17 @@ def superscript(n: int) -> str:
 def parse(text: str, names: Mapping[str, Any] | None = None) -> Kernel:
     """The kernel that ``text`` describes, as written by str() or repr().
 
-    No code is evaluated. A text may have a million characters, and calls, brackets, methods and powers may stand 64 deep in each other; the time
-    it takes is proportional to its length.
+    No code is evaluated. A text may have a million characters, and calls, brackets, methods and powers may stand 64
+    deep in each other; the time it takes is proportional to its length.
 
     Parameters
     ----------
     text
         A kernel expression, such as ``"2·Gaussian(γ=0.5) + Linear()"``.
     names
-        What names other than kernels stand for: functions given to ``map`` or ``Outer``, and what a text shows by a description in angle brackets
-        only (long arrays, networks, models). ``mercer.kernels.notation.names_of(k)`` has those of a kernel.
+        What names other than kernels stand for: functions given to ``map`` or ``Outer``, and what a text shows by a
+        description in angle brackets only (long arrays, networks, models). ``mercer.kernels.notation.names_of(k)`` has
+        those of a kernel.
 
     Raises
     ------

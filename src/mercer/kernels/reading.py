@@ -1,7 +1,9 @@
-"""Kernel expressions read: numbers, lists, strings, names and calls, + · / and powers, and the methods of kernels; nothing else.
+"""Kernel expressions read: numbers, lists, strings, names and calls, + · / and powers, and the methods of kernels;
+nothing else.
 
-One pass from left to right makes the kernels as it goes, so that the time is proportional to the length of the text: sums and products of any number
-of terms are gathered before they are made. What can stand inside something else is counted, and refused beyond a depth.
+One pass from left to right makes the kernels as it goes, so that the time is proportional to the length of the text:
+sums and products of any number of terms are gathered before they are made. What can stand inside something else is
+counted, and refused beyond a depth.
 """
 
 from __future__ import annotations
@@ -40,7 +42,20 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "0": "\0", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": ""}
+_ESCAPED = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "\\": "\\",
+    "'": "'",
+    '"': '"',
+    "0": "\0",
+    "a": "\a",
+    "b": "\b",
+    "f": "\f",
+    "v": "\v",
+    "\n": "",
+}
 
 
 class Token(NamedTuple):
@@ -75,11 +90,15 @@ class Reader:
         try:
             value = self._expression()
         except RecursionError:
-            raise NotationError(f"The text {self._excerpt(self.at)} is nested too deeply for what is left of Python's stack.") from None
+            raise NotationError(
+                f"The text {self._excerpt(self.at)} is nested too deeply for what is left of Python's stack."
+            ) from None
         if self.next.kind != "end":
             self._refuse()
         if not isinstance(value, Kernel):
-            raise NotationError(f"The text {self._excerpt(0)} describes a {type(value).__name__}, which is not a kernel. {_EXAMPLE}")
+            raise NotationError(
+                f"The text {self._excerpt(0)} describes a {type(value).__name__}, which is not a kernel. {_EXAMPLE}"
+            )
         return value
 
     # -- tokens ------------------------------------------------------------------------------------------------------
@@ -109,8 +128,15 @@ class Reader:
         if token.kind == "end":
             self._fail(token.start, f"is not a kernel expression: it ends too early{expected}. {_EXAMPLE}")
         if token.text in ("'", '"'):
-            self._fail(token.start, f"is not a kernel expression: the string that begins with {token.text} does not end on its line.")
-        self._fail(token.start, f"is not a kernel expression: {_quoted(token.text)} has no place in a kernel expression{expected}. {_EXAMPLE}")
+            self._fail(
+                token.start,
+                f"is not a kernel expression: the string that begins with {token.text} does not end on its line.",
+            )
+        self._fail(
+            token.start,
+            f"is not a kernel expression: {_quoted(token.text)} has no place in a kernel expression{expected}."
+            f" {_EXAMPLE}",
+        )
 
     def _fail(self, at: int, what: str, cause: BaseException | None = None) -> NoReturn:
         raise NotationError(f"At character {at + 1}: {self._excerpt(at)} {what}") from cause
@@ -129,7 +155,9 @@ class Reader:
     def _deeper(self, levels: int = 1) -> None:
         self.depth += levels
         if self.depth > DEEPEST:
-            self._fail(self.next.start, f"is nested more than {DEEPEST} deep: calls, brackets, methods and powers together.")
+            self._fail(
+                self.next.start, f"is nested more than {DEEPEST} deep: calls, brackets, methods and powers together."
+            )
 
     # -- grammar -----------------------------------------------------------------------------------------------------
 
@@ -172,7 +200,11 @@ class Reader:
             levels += 1
             name = self._advance()
             if name.text not in self.methods or self.next.text != "(":
-                self._fail(name.start, f"has no place in a kernel expression: {_quoted(name.text)} is not a method that makes a kernel of a kernel.")
+                self._fail(
+                    name.start,
+                    f"has no place in a kernel expression: {_quoted(name.text)} is not a method that makes a kernel of"
+                    " a kernel.",
+                )
             arguments, options = self._arguments({})
             value = self._made(start, self.methods[name.text], value, *arguments, **options)
         self.depth -= levels
@@ -210,18 +242,25 @@ class Reader:
         if name not in self.names:
             if token.kind == "described":
                 self._fail(
-                    token.start, f"is not a kernel expression by itself: say what {_quoted(name)} stands for, parse(text, {{{_quoted(name)}: …}})."
+                    token.start,
+                    f"is not a kernel expression by itself: say what {_quoted(name)} stands for, parse(text,"
+                    f" {{{_quoted(name)}: …}}).",
                 )
             self._fail(
-                token.start, f"begins with a name that is not known: {_quoted(name)} is not the name of a kernel; `mercer kernels` lists them. "
-                "Give other names in parse(text, names).",
-            )  # fmt: skip
+                token.start,
+                f"begins with a name that is not known: {_quoted(name)} is not the name of a kernel; `mercer kernels`"
+                " lists them. Give other names in parse(text, names).",
+            )
         value = self.names[name]
         if self.next.text != "(" or token.kind == "described":
             return value
         if not callable(value):
             self._fail(token.start, f"calls {_quoted(name)}, which cannot be called.")
-        symbols = {unicodedata.normalize("NFKC", f.metadata["symbol"]): f.name for f in _fields(value) if f.metadata.get("symbol")}
+        symbols = {
+            unicodedata.normalize("NFKC", f.metadata["symbol"]): f.name
+            for f in _fields(value)
+            if f.metadata.get("symbol")
+        }
         arguments, options = self._arguments(symbols)
         return self._made(token.start, value, *arguments, **options)
 

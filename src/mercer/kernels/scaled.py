@@ -16,10 +16,14 @@ _TOGETHER = 16  # objects whose values with themselves are found in one block
 
 
 class Scalable(Kernel):
-    """A kernel on objects as they are: leaves ``_scaled``, the matrix between two prepared sets, to write. Prepared items have ``take``."""
+    """A kernel on objects as they are: leaves ``_scaled``, the matrix between two prepared sets, to write. Prepared
+    items have ``take``.
+    """
 
     _halves: ClassVar[bool] = True
-    _cure: ClassVar[str] = "Scale the data or the kernel's parameters, or take its normalized(), which is computed with powers of 2 apart"
+    _cure: ClassVar[str] = (
+        "Scale the data or the kernel's parameters, or take its normalized(), which is computed with powers of 2 apart"
+    )
 
     def _scaled(self, A: Any, B: Any) -> tuple[Array, Array | None]:
         """Values m·2^e as m and e; None: e is 0 everywhere."""
@@ -35,12 +39,17 @@ class Scalable(Kernel):
         return np.where((out == 0) & (values != 0), np.nan, out)  # lost, and with it all values of the object
 
     def _fitted(self, A: Any, B: Any, values: Array, powers: Array) -> Array:
-        """m·2^e as floats: infinite where they are too large; NaN where they are too small and so are all values of these objects."""
+        """m·2^e as floats: infinite where they are too large; NaN where they are too small and so are all values of
+        these objects.
+        """
         out = ldexp(values, powers)
         rows, cols = np.nonzero((out == 0) & (values != 0))
         if len(rows):  # beside k(x, x) and k(z, z) that are not lost, what rounds to 0 is 0 for all that matters
             (i, rows_of), (j, cols_of) = (np.unique(lost, return_inverse=True) for lost in (rows, cols))
-            reach = half_exponents(*self._with_themselves(A.take(i)))[rows_of] + half_exponents(*self._with_themselves(B.take(j)))[cols_of]
+            reach = (
+                half_exponents(*self._with_themselves(A.take(i)))[rows_of]
+                + half_exponents(*self._with_themselves(B.take(j)))[cols_of]
+            )
             out[rows, cols] = np.where(reach < _SMALLEST, np.nan, 0.0)
         return out
 
@@ -68,7 +77,9 @@ class Scalable(Kernel):
 
 @kernel
 class Balanced(Kernel):
-    """k(x, z)·2^(−p(x) − p(z)), 2^p(x) about √k(x, x): of the size of 1, whatever k; it has the normalised values of k."""
+    """k(x, z)·2^(−p(x) − p(z)), 2^p(x) about √k(x, x): of the size of 1, whatever k; it has the normalised values
+    of k.
+    """
 
     _halves: ClassVar[bool] = True
     kernel: Kernel

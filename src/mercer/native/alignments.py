@@ -1,10 +1,23 @@
-"""Sums over alignments, in lanes, of numbers that no float could hold (``lanes``: a float times a power of 2^512). Results are logarithms."""
+"""Sums over alignments, in lanes, of numbers that no float could hold (``lanes``: a float times a power of 2^512).
+Results are logarithms.
+"""
 
 import math
 
 import numpy as np
 
-from mercer.native.lanes import FAR_BELOW, FLOATS, SMALL, STEPS, gaussian_step, global_step, local_step, moved_step, own_gaussian_step, plain_step
+from mercer.native.lanes import (
+    FAR_BELOW,
+    FLOATS,
+    SMALL,
+    STEPS,
+    gaussian_step,
+    global_step,
+    local_step,
+    moved_step,
+    own_gaussian_step,
+    plain_step,
+)
 from mercer.runtime import compiling
 
 _LOG_TWO = math.log(2.0)
@@ -12,25 +25,30 @@ _LOG_UNIT = 512 * _LOG_TWO
 _PERIOD = 8  # rows between two looks at the range of numbers
 _BLOCK = 32  # places whose numbers share a power of 2
 _STEEP = -40.0  # log e below which a row could leave the range of numbers by itself
-_HIGH, _LOW, _AIM = 2.0**800, 2.0**600, 700  # beyond the first two, the largest number of a block is brought to about 2^700
+# beyond the first two, the largest number of a block is brought to about 2^700
+_HIGH, _LOW, _AIM = 2.0**800, 2.0**600, 700
 _LEAST = -540  # exponent of the smallest number: _PERIOD rows may make it 2^−470 times smaller
-_BELOW = 850  # how far the exponents of a block may be below those to the left of it, which may all come to it within a row
+# how far the exponents of a block may be below those to the left of it, which may all come to it within a row
+_BELOW = 850
 _AFRESH = 16  # rows after which e is computed from the distance again, before roundings add up
 
 
 @compiling.jit
 def state_rows(places):  # type: ignore[no-untyped-def]
-    """Rows of the ``state`` of ``global_alignments``: 1 as long as no exponents are needed, then the power of 2 of each block of places."""
+    """Rows of the ``state`` of ``global_alignments``: 1 as long as no exponents are needed, then the power of 2 of each
+    block of places.
+    """
     return 1 + max(1, -(-places // _BLOCK))
 
 
 @compiling.jit
 def in_range(paths, shifts, factors):  # type: ignore[no-untyped-def]
-    """Keep the largest number of each block and lane within range by powers of 2, ``shifts`` ≥ 0; ``factors`` are those between two blocks.
+    """Keep the largest number of each block and lane within range by powers of 2, ``shifts`` ≥ 0; ``factors`` are those
+    between two blocks.
 
-    Where the power is 0, numbers may become 0. What the alignments through them add to the normalised value is at most thrice they themselves, for
-    k(x, x) ≥ Σ of the alignments of the beginning of x with itself × Σ of those of the end, and the first sum is at least 1. False, and nothing
-    done, if other numbers are too far apart.
+    Where the power is 0, numbers may become 0. What the alignments through them add to the normalised value is at most
+    thrice they themselves, for k(x, x) ≥ Σ of the alignments of the beginning of x with itself × Σ of those of the end,
+    and the first sum is at least 1. False, and nothing done, if other numbers are too far apart.
     """
     places, blocks = len(paths) - 1 - STEPS, len(shifts)
     power, left = np.zeros(shifts.shape), np.full(FLOATS, -np.inf)
@@ -72,13 +90,17 @@ def take_apart(paths, exponents, shifts):  # type: ignore[no-untyped-def]
             x, own = math.frexp(paths[j, lane])
             own += int(shifts[max(j - 1, 0) // _BLOCK, lane] - power)
             unit = math.floor((own + 256) / 512)
-            paths[j, lane], exponents[j, lane] = (math.ldexp(x, int(own - 512 * unit)), unit) if x != 0.0 else (0.0, FAR_BELOW)
+            paths[j, lane], exponents[j, lane] = (
+                (math.ldexp(x, int(own - 512 * unit)), unit) if x != 0.0 else (0.0, FAR_BELOW)
+            )
         shifts[:, lane] = power
 
 
 @compiling.jit
 def move(x, i, rate, largest, slopes):  # type: ignore[no-untyped-def]
-    """log e changes from frame i − 1 to i by the number returned + Σ slopes·z; NaN if that may be more than SMALL for a z up to ``largest``."""
+    """log e changes from frame i − 1 to i by the number returned + Σ slopes·z; NaN if that may be more than SMALL for a
+    z up to ``largest``.
+    """
     change, bound = 0.0, 0.0
     for c in range(x.shape[1]):
         step, total = rate * (x[i, c] - x[i - 1, c]), x[i, c] + x[i - 1, c]
@@ -89,13 +111,16 @@ def move(x, i, rate, largest, slopes):  # type: ignore[no-untyped-def]
 
 
 @compiling.jit
-def global_alignments(values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, paths, exponents, state, out):  # type: ignore[no-untyped-def]
+def global_alignments(
+    values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, paths, exponents, state, out
+):  # type: ignore[no-untyped-def]
     """out[r, lane] = log Σ over alignments of Π e/(2 − e), e = exp(rate·‖x_i − z_j‖²); −∞ where one is empty.
 
-    Frames are rows of ``values``, and places × channels × lanes in ``lanes``; or numbers of letters where ``apart`` ≥ 0: e/(2 − e) of different
-    letters. Places begin … end of the rows; ``paths`` and their ``exponents``, of which row 0 stands before the first frame, and ``state`` are kept
-    from one call to the next. With ``own``, instead of rows, each lane with itself. As long as the numbers of a block lie close enough together
-    they need no exponents, but one for the block. Where x moves on by little, so does e, and a short series gives its factor.
+    Frames are rows of ``values``, and places × channels × lanes in ``lanes``; or numbers of letters where ``apart`` ≥
+    0: e/(2 − e) of different letters. Places begin … end of the rows; ``paths`` and their ``exponents``, of which row 0
+    stands before the first frame, and ``state`` are kept from one call to the next. With ``own``, instead of rows, each
+    lane with itself. As long as the numbers of a block lie close enough together they need no exponents, but one for
+    the block. Where x moves on by little, so does e, and a short series gives its factor.
     """
     places, channels = len(lanes), values.shape[1]
     if places == 0:
@@ -110,7 +135,14 @@ def global_alignments(values, offsets, rows, begin, end, own, lanes, lengths, ra
         for lane in range(FLOATS):
             factors[b, lane] = math.ldexp(1.0, int(shifts[b - 1, lane] - shifts[b, lane]))
     P, E, L, S = paths.ctypes.data, exponents.ctypes.data, local.ctypes.data, powers.ctypes.data
-    C, Z, D, N, B, row = corner.ctypes.data, lanes.ctypes.data, least.ctypes.data, near.ctypes.data, slopes.ctypes.data, FLOATS * 8
+    C, Z, D, N, B, row = (
+        corner.ctypes.data,
+        lanes.ctypes.data,
+        least.ctypes.data,
+        near.ctypes.data,
+        slopes.ctypes.data,
+        FLOATS * 8,
+    )
     local[places + 1 :] = 0.0
     for r in range(1 if own else len(rows)):
         x = lanes[:, :, 0].copy() if own else values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
@@ -183,10 +215,12 @@ def profile_of(packed, lengths, scores):  # type: ignore[no-untyped-def]
 
 @compiling.jit
 def local_alignments(values, offsets, rows, begin, end, profile, opening, extending, states, total, out):  # type: ignore[no-untyped-def]
-    """out[r, lane] = log(1 + Σ over local alignments of Π scores·gaps), by the ``profile`` of the lanes. Letters are 0 …; −1 matches nothing.
+    """out[r, lane] = log(1 + Σ over local alignments of Π scores·gaps), by the ``profile`` of the lanes. Letters are 0
+    …; −1 matches nothing.
 
-    M, X, Y of a cell are the sums over alignments that end there with a pair, or with a gap in one sequence, or in the other (Saigo et al. 2004).
-    Places begin … end of the rows; ``states`` and ``total`` are kept from one call to the next.
+    M, X, Y of a cell are the sums over alignments that end there with a pair, or with a gap in one sequence, or in the
+    other (Saigo et al. 2004). Places begin … end of the rows; ``states`` and ``total`` are kept from one call to the
+    next.
     """
     places, letters, corner = profile.shape[1] - 1, len(profile) - 1, np.zeros((2, FLOATS))
     S, C, T = states.ctypes.data, corner.ctypes.data, total.ctypes.data

@@ -1,6 +1,7 @@
 """Numbers that threads share inside compiled loops: read, written, claimed and counted without a lock.
 
-``flags`` is an array of int64; ``place`` an index into it. Places that different threads write should stand in different cache lines.
+``flags`` is an array of int64; ``place`` an index into it. Places that different threads write should stand in
+different cache lines.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def claim(context, flags, place, job):  # type: ignore[no-untyped-def]
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         before = builder.sub(values[2], ir.Constant(ir.IntType(64), 1))
-        return builder.extract_value(builder.cmpxchg(_pointer(target, builder, sig, values), before, values[2], "acq_rel", "acquire"), 1)
+        return builder.extract_value(
+            builder.cmpxchg(_pointer(target, builder, sig, values), before, values[2], "acq_rel", "acquire"), 1
+        )
 
     return types.boolean(flags, types.intp, types.int64), code
 
@@ -49,6 +52,8 @@ def count(context, flags, place):  # type: ignore[no-untyped-def]
     """The number there, which is one more afterwards: each thread gets another."""
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
-        return builder.atomic_rmw("add", _pointer(target, builder, sig, values), ir.Constant(ir.IntType(64), 1), "acq_rel")
+        return builder.atomic_rmw(
+            "add", _pointer(target, builder, sig, values), ir.Constant(ir.IntType(64), 1), "acq_rel"
+        )
 
     return types.int64(flags, types.intp), code

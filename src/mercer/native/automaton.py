@@ -1,8 +1,9 @@
 """All common substrings of two sequences, by the suffix automaton of one: linear in both lengths.
 
-A state of the automaton of x stands for the substrings that end at the same places; their lengths are those above its link's, up to its own. Reading
-z, the automaton is always at the longest suffix of what was read that occurs in x: what ends here are that suffix and its suffixes, and their
-weighted numbers of occurrences are a sum along the links, kept in each state.
+A state of the automaton of x stands for the substrings that end at the same places; their lengths are those above its
+link's, up to its own. Reading z, the automaton is always at the longest suffix of what was read that occurs in x: what
+ends here are that suffix and its suffixes, and their weighted numbers of occurrences are a sum along the links, kept in
+each state.
 """
 
 import numpy as np
@@ -15,10 +16,11 @@ _DOWN = 2.0**-UNIT
 
 @compiling.jit
 def automaton(x, letters, root, first, following, symbol, target, length, link, count):  # type: ignore[no-untyped-def]
-    """The suffix automaton of x, of letters 1 … ``letters``; the letter 0 starts anew. Returns the number of states and of edges.
+    """The suffix automaton of x, of letters 1 … ``letters``; the letter 0 starts anew. Returns the number of states and
+    of edges.
 
-    ``root[c]`` is the state after c from the start; the edges of other states are lists that begin at ``first``. ``count`` becomes the number of
-    places where a state's substrings end.
+    ``root[c]`` is the state after c from the start; the edges of other states are lists that begin at ``first``.
+    ``count`` becomes the number of places where a state's substrings end.
     """
     states, edges, last = 1, 0, 0
     root[:] = -1

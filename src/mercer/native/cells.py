@@ -1,4 +1,5 @@
-"""Words over a small alphabet, counted in cells: a word is its number in base a, so nothing is hashed and nothing compared.
+"""Words over a small alphabet, counted in cells: a word is its number in base a, so nothing is hashed and nothing
+compared.
 
 A pattern is a window and the places in it whose letters count; the cells of one pattern follow those of the one before.
 """
@@ -24,7 +25,8 @@ def look_up(values, table, out):  # type: ignore[no-untyped-def]
 def count(ranks, offsets, a, windows, sizes, places, bases, factors, table, out_cells, out_values, out_lengths):  # type: ignore[no-untyped-def]
     """For each row, the cells that occur, pattern by pattern, with their counts times ``factors``; returns how many.
 
-    ``ranks`` are letters 0 … a − 1, and a for one that equals nothing. ``table`` has room for the cells of a pattern, and is zero before and after.
+    ``ranks`` are letters 0 … a − 1, and a for one that equals nothing. ``table`` has room for the cells of a pattern,
+    and is zero before and after.
     """
     cells, end = np.empty(longest(offsets) + 1, np.int32), 0
     for r in range(len(offsets) - 1):

@@ -1,6 +1,7 @@
 """Labelled graphs, one after the other: refined labels, counted codes, shortest paths, simple paths.
 
-Graphs come as the arrays of ``PackedGraphs``. What can take long (paths) does a number of steps and returns, to go on from where it was.
+Graphs come as the arrays of ``PackedGraphs``. What can take long (paths) does a number of steps and returns, to go on
+from where it was.
 """
 
 import numpy as np
@@ -15,7 +16,9 @@ _mix = compiling.jit(mix)
 
 @compiling.jit
 def refined(offsets, labels, starts, ends, marks, salt, out):  # type: ignore[no-untyped-def]
-    """Adds to each ``out[v]`` a code of the multiset of (edge label, label) of its neighbours: a sum, so that their order has no say."""
+    """Adds to each ``out[v]`` a code of the multiset of (edge label, label) of its neighbours: a sum, so that their
+    order has no say.
+    """
     for g in range(len(offsets) - 1):
         base = offsets[g]
         for v in range(base, offsets[g + 1]):
@@ -60,7 +63,9 @@ def edge_codes(offsets, starts, ends, marks, directed, out, out_lengths):  # typ
 
 @compiling.jit
 def shortest_paths(offsets, labels, starts, ends, directed, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
-    """For each pair of vertices that are joined: a code of both labels and of the number of edges between them; counted."""
+    """For each pair of vertices that are joined: a code of both labels and of the number of edges between them;
+    counted.
+    """
     largest = 0
     for g in range(len(offsets) - 1):
         largest = max(largest, offsets[g + 1] - offsets[g])
@@ -87,11 +92,15 @@ def shortest_paths(offsets, labels, starts, ends, directed, out_codes, out_value
             for k in range(1, tail):
                 v = queue[k]
                 if directed[g]:
-                    codes[found] = _mix(labels[base + u] * _A + labels[base + v] * _B + np.uint64(distance[v]) * _C + np.uint64(1))
+                    codes[found] = _mix(
+                        labels[base + u] * _A + labels[base + v] * _B + np.uint64(distance[v]) * _C + np.uint64(1)
+                    )
                     found += 1
                 elif v > u:
                     codes[found] = _mix(
-                        (labels[base + u] + labels[base + v]) * _A + labels[base + u] * labels[base + v] + np.uint64(distance[v]) * _C
+                        (labels[base + u] + labels[base + v]) * _A
+                        + labels[base + u] * labels[base + v]
+                        + np.uint64(distance[v]) * _C
                     )
                     found += 1
             if 2 * (end - begin + found) > len(slots):
@@ -140,11 +149,31 @@ GRAPH, ROOT, DEPTH, BEGIN, END, FRESH = 0, 1, 2, 3, 4, 5  # places in the state
 
 
 @compiling.jit
-def paths(offsets, labels, starts, ends, marks, directed, length, counting, steps, state, walk, visited, hashes, slots, codes, values, lengths):  # type: ignore[no-untyped-def]  # fmt: skip
-    """Depth first from each vertex, without one twice, up to ``length`` edges; a path read backwards is the same in an undirected graph.
+def paths(
+    offsets,
+    labels,
+    starts,
+    ends,
+    marks,
+    directed,
+    length,
+    counting,
+    steps,
+    state,
+    walk,
+    visited,
+    hashes,
+    slots,
+    codes,
+    values,
+    lengths,
+):  # type: ignore[no-untyped-def]
+    """Depth first from each vertex, without one twice, up to ``length`` edges; a path read backwards is the same in an
+    undirected graph.
 
-    ``walk[d]`` is the vertex after d edges and the arc to try next; ``hashes[d]`` the code of the labels so far, forwards and backwards. Does about
-    ``steps`` steps; returns the table and the arrays of codes and values, which may have grown. Done when ``state[GRAPH]`` is past the last graph.
+    ``walk[d]`` is the vertex after d edges and the arc to try next; ``hashes[d]`` the code of the labels so far,
+    forwards and backwards. Does about ``steps`` steps; returns the table and the arrays of codes and values, which may
+    have grown. Done when ``state[GRAPH]`` is past the last graph.
     """
     powers = np.empty(2 * length + 3, np.uint64)
     powers[0] = np.uint64(1)
@@ -226,11 +255,12 @@ def _emit(code, counting, slots, codes, values, state):  # type: ignore[no-untyp
 
 @compiling.jit
 def subgraphs(offsets, labels, starts, ends, marks, joined_starts, joined, directed, least, most, induced, steps, state, places, slots, codes, values, lengths):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
-    """The connected sets of ``least`` … ``most`` vertices, each once (Wernicke's ESU), counted by a code of the subgraph they carry.
+    """The connected sets of ``least`` … ``most`` vertices, each once (Wernicke's ESU), counted by a code of the
+    subgraph they carry.
 
-    ``joined`` are the neighbours in either direction. With ``induced`` a set carries one subgraph, else one for each connected choice of its edges.
-    ``places`` is the state of the search: for each vertex since when it is near, and its place in the set; for each size the vertices to add;
-    how many these are; the set.
+    ``joined`` are the neighbours in either direction. With ``induced`` a set carries one subgraph, else one for each
+    connected choice of its edges. ``places`` is the state of the search: for each vertex since when it is near, and its
+    place in the set; for each size the vertices to add; how many these are; the set.
     """
     near, place = places[0], places[1]
     names, arcs, work = np.empty(most, np.uint64), np.zeros((most, most), np.uint64), np.zeros((most, most), np.uint64)
@@ -248,7 +278,9 @@ def subgraphs(offsets, labels, starts, ends, marks, joined_starts, joined, direc
                 steps -= 1
                 if fresh and size >= least:
                     _carried(chosen, size, base, labels, starts, ends, marks, place, names, arcs)
-                    slots, codes, values = _note(size, names, arcs, work, directed[g], induced, slots, codes, values, state)
+                    slots, codes, values = _note(
+                        size, names, arcs, work, directed[g], induced, slots, codes, values, state
+                    )
                 if size == most or counts[size - 1] == 0:
                     last = chosen[size - 1]
                     place[last] = -1
@@ -350,8 +382,8 @@ def _note(size, names, arcs, work, directed, induced, slots, codes, values, stat
 def _canonical(size, names, arcs, directed):  # type: ignore[no-untyped-def]
     """A code that subgraphs share if and only if they are isomorphic (but for 64-bit chance).
 
-    Refined labels tell undirected graphs of up to five vertices apart. Else they order the vertices, and the least code of all
-    orders of equals counts.
+    Refined labels tell undirected graphs of up to five vertices apart. Else they order the vertices, and the least code
+    of all orders of equals counts.
     """
     colours, fresh = np.empty(size, np.uint64), np.empty(size, np.uint64)
     for i in range(size):
@@ -380,7 +412,9 @@ def _canonical(size, names, arcs, directed):  # type: ignore[no-untyped-def]
         if position[depth] >= 0 and position[depth] < size:
             used[order[position[depth]]] = False
         position[depth] += 1
-        while position[depth] < size and (used[order[position[depth]]] or colours[order[position[depth]]] != colours[order[depth]]):
+        while position[depth] < size and (
+            used[order[position[depth]]] or colours[order[position[depth]]] != colours[order[depth]]
+        ):
             position[depth] += 1
         if position[depth] == size:
             depth -= 1

@@ -1,7 +1,9 @@
-"""One sequence against many at once: each lane of a register holds another sequence, and dynamic programmes run in all of them together.
+"""One sequence against many at once: each lane of a register holds another sequence, and dynamic programmes run in all
+of them together.
 
-``Lane`` builds LLVM instructions on vectors of bytes or of floats; each intrinsic below is one step of a programme for all lanes, on memory
-that the loop around it addresses by number. Numba's own vectoriser gives up on such loops: they take ten times as long there.
+``Lane`` builds LLVM instructions on vectors of bytes or of floats; each intrinsic below is one step of a programme for
+all lanes, on memory that the loop around it addresses by number. Numba's own vectoriser gives up on such loops: they
+take ten times as long there.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ class Bytes:
         self.type = ir.VectorType(_INT8, BYTES)
 
     def _at(self, base: Any, row: Any, type_: Any) -> Any:
-        pointer = self.b.gep(self.b.inttoptr(base, type_.element.as_pointer()), [self.b.mul(row, ir.Constant(_INT64, BYTES))])
+        pointer = self.b.gep(
+            self.b.inttoptr(base, type_.element.as_pointer()), [self.b.mul(row, ir.Constant(_INT64, BYTES))]
+        )
         return self.b.bitcast(pointer, type_.as_pointer())
 
     def load(self, base: Any, row: Any, bits: int = 8) -> Any:
@@ -61,7 +65,9 @@ class Bytes:
 
 @intrinsic
 def roll(context, matches, letters, width, j, enters, leaves):  # type: ignore[no-untyped-def]  # Numba reads the signature
-    """matches[j] = matches[j − 1] + [letters[j + width − 1] = enters] − [letters[j − 1] = leaves]: both windows move on by one."""
+    """matches[j] = matches[j − 1] + [letters[j + width − 1] = enters] − [letters[j − 1] = leaves]: both windows move on
+    by one.
+    """
     signature = types.void(types.int64, types.int64, types.int64, types.int64, types.uint8, types.uint8)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -127,8 +133,9 @@ def count_valid(context, matches, valid, j, wanted, counts):  # type: ignore[no-
 
 @intrinsic
 def runs(context, letters, j, x, i, degree, run, total):  # type: ignore[no-untyped-def]
-    """The length r of the run of equal letters that ends at letters[j + s] and x[i + s], at most ``degree``, for s = 0 … 3;
-    total += r (2·degree + 1 − r)."""
+    """The length r of the run of equal letters that ends at letters[j + s] and x[i + s], at most ``degree``, for s = 0
+    … 3; total += r (2·degree + 1 − r).
+    """
     signature = types.void(types.int64, types.int64, types.int64, types.int64, types.uint8, types.int64, types.int64)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -136,13 +143,21 @@ def runs(context, letters, j, x, i, degree, run, total):  # type: ignore[no-unty
         letters, j, x, i, degree, run, total = values
         zero, half = ir.Constant(_INT64, 0), ir.VectorType(_INT16, BYTES)
         most, one = v.splat(degree), ir.Constant(v.type, [1] * BYTES)
-        top = v.splat(builder.add(builder.shl(builder.zext(degree, _INT16), ir.Constant(_INT16, 1)), ir.Constant(_INT16, 1)), 16)
+        top = v.splat(
+            builder.add(builder.shl(builder.zext(degree, _INT16), ir.Constant(_INT16, 1)), ir.Constant(_INT16, 1)), 16
+        )
         length, gained = v.load(run, zero), None
         for step in range(STEPS):
             s = ir.Constant(_INT64, step)
             letter = builder.load(builder.gep(builder.inttoptr(x, _INT8.as_pointer()), [builder.add(i, s)]))
             # the letter 0 stands for nothing: it equals no letter, and no padding
-            known = v.splat(builder.select(builder.icmp_unsigned("!=", letter, ir.Constant(_INT8, 0)), ir.Constant(_INT8, -1), ir.Constant(_INT8, 0)))
+            known = v.splat(
+                builder.select(
+                    builder.icmp_unsigned("!=", letter, ir.Constant(_INT8, 0)),
+                    ir.Constant(_INT8, -1),
+                    ir.Constant(_INT8, 0),
+                )
+            )
             same = builder.and_(v.minus_equal(v.load(letters, builder.add(j, s)), v.splat(letter)), known)
             longer = builder.add(length, one)
             capped = builder.select(builder.icmp_unsigned("<", longer, most), longer, most)
@@ -170,7 +185,10 @@ class Floats:
 
     def _at(self, base: Any, row: Any, part: int) -> Any:
         first = self.b.mul(row, ir.Constant(_INT64, FLOATS))
-        return self.b.gep(self.b.inttoptr(base, ir.DoubleType().as_pointer()), [self.b.add(first, ir.Constant(_INT64, part * self.v.lanes))])
+        return self.b.gep(
+            self.b.inttoptr(base, ir.DoubleType().as_pointer()),
+            [self.b.add(first, ir.Constant(_INT64, part * self.v.lanes))],
+        )
 
     def load(self, base: Any, row: Any) -> list[Any]:
         return [self.v.load(self._at(base, row, part)) for part in (0, 1)]
@@ -192,9 +210,11 @@ _ROW = types.int64
 
 @intrinsic
 def subsequence_step(context, letters, j, letter, below, above, carried, decay):  # type: ignore[no-untyped-def]
-    """K″ ← λK″ + λ²[z_j = letter] K′_{l−1}(i−1, j−1);  K′_l(i, j) = λK′_l(i−1, j) + K″;  for j and the three places after it.
+    """K″ ← λK″ + λ²[z_j = letter] K′_{l−1}(i−1, j−1);  K′_l(i, j) = λK′_l(i−1, j) + K″;  for j and the three places
+    after it.
 
-    ``below`` holds the K′_{l−1}(i−1, ·), its row 0 standing before the first letter; ``above`` the K′_l(i−1, ·), which are overwritten.
+    ``below`` holds the K′_{l−1}(i−1, ·), its row 0 standing before the first letter; ``above`` the K′_l(i−1, ·), which
+    are overwritten.
     """
     signature = types.void(_ROW, _ROW, types.float64, _ROW, _ROW, _ROW, types.float64)
 
@@ -208,7 +228,9 @@ def subsequence_step(context, letters, j, letter, below, above, carried, decay):
         for step in range(STEPS):
             at = builder.add(j, ir.Constant(_INT64, step))
             following = builder.add(at, ir.Constant(_INT64, 1))
-            met = f.each(lambda z, k: _where_equal(v, z, letter, v.multiply(square, k)), f.load(letters, at), f.load(below, at))
+            met = f.each(
+                lambda z, k: _where_equal(v, z, letter, v.multiply(square, k)), f.load(letters, at), f.load(below, at)
+            )
             K = f.each(v.fma, K, decay, met)
             f.store(f.each(v.fma, f.load(above, following), decay, K), above, following)
         f.store(K, carried, zero)
@@ -230,7 +252,9 @@ def subsequence_end(context, letters, j, letter, below, total):  # type: ignore[
         sums = f.load(total, zero)
         for step in range(STEPS):
             at = builder.add(j, ir.Constant(_INT64, step))
-            sums = f.each(lambda s, z, k: v.add(s, _where_equal(v, z, letter, k)), sums, f.load(letters, at), f.load(below, at))
+            sums = f.each(
+                lambda s, z, k: v.add(s, _where_equal(v, z, letter, k)), sums, f.load(letters, at), f.load(below, at)
+            )
         f.store(sums, total, zero)
         return target.get_dummy_value()
 
@@ -241,8 +265,10 @@ def _where_equal(v: Vector, x: Any, y: Any, value: Any) -> Any:
     return v.b.select(v.b.fcmp_ordered("==", x, y), value, v.constant(0.0))
 
 
-# Numbers beyond the range of floats: v·2^(512 s), 2^−256 < v < 2^256, s a whole number kept as a float. Of two that are to be added, the one with
-# the smaller s is brought to the other's: 2^−512 times its v if they differ by one, and nothing if by more, which is exact to rounding.
+# Numbers beyond the range of floats: v·2^(512 s), 2^−256 < v < 2^256, s a whole number kept as a float. Of two that are
+# to be added, the one with
+# the smaller s is brought to the other's: 2^−512 times its v if they differ by one, and nothing if by more, which is
+# exact to rounding.
 _UNIT, _EDGE = 2.0**512, 2.0**256
 _LOG_UNIT = 512 * float(np.log(2.0))
 FAR_BELOW = -(2.0**40)  # the s of 0
@@ -261,7 +287,9 @@ def _largest(v: Vector, x: Any, y: Any) -> Any:
 
 
 def _shift(v: Vector, size: Any) -> tuple[Any, Any]:
-    """By what numbers of this size are to be multiplied, and what is to be added to their exponent, to be in range again."""
+    """By what numbers of this size are to be multiplied, and what is to be added to their exponent, to be in range
+    again.
+    """
     large, small = v.b.fcmp_ordered(">", size, v.constant(_EDGE)), v.b.fcmp_ordered("<", size, v.constant(1.0 / _EDGE))
     factor = v.b.select(large, v.constant(1.0 / _UNIT), v.b.select(small, v.constant(_UNIT), v.constant(1.0)))
     return factor, v.b.select(large, v.constant(1.0), v.b.select(small, v.constant(-1.0), v.constant(0.0)))
@@ -287,7 +315,8 @@ def _gaussian(own: bool) -> Any:
             lowest[part] = v.least(y, lowest[part])
             s = v._call("nearbyint", v.multiply(y, v.constant(1.0 / _LOG_UNIT)))
             e = v.exp(v.fma(s, v.constant(-_LOG_UNIT), y))
-            within = builder.select(builder.fcmp_ordered("==", s, v.constant(0.0)), e, v.constant(0.0))  # else e is nothing beside 2
+            # else e is nothing beside 2
+            within = builder.select(builder.fcmp_ordered("==", s, v.constant(0.0)), e, v.constant(0.0))
             local.append(v.divide(e, v.subtract(v.constant(2.0), within)))
             powers.append(s)
             small.append(within)
@@ -305,7 +334,9 @@ _GAUSSIAN = types.void(_ROW, _ROW, _ROW, _ROW, types.int64, types.float64, _ROW,
 
 @intrinsic
 def gaussian_step(context, frames, j, x, i, channels, rate, out, exponents, plain, least):  # type: ignore[no-untyped-def]
-    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0. ``least`` keeps the smallest log e, ``plain`` e itself."""
+    """out[j]·2^(512 exponents[j]) = e/(2 − e), e = exp(rate·‖x_i − z_j‖²), rate < 0. ``least`` keeps the smallest log
+    e, ``plain`` e itself.
+    """
     return _GAUSSIAN, _gaussian(own=False)
 
 
@@ -321,7 +352,9 @@ _POWERS = tuple(1.0 / math.factorial(k) for k in range(10))
 
 @intrinsic
 def moved_step(context, frames, j, slopes, channels, change, plain, out):  # type: ignore[no-untyped-def]
-    """plain[j] ← e = exp(t)·plain[j] with t = change + Σ slopes·z_j, out[j] = e/(2 − e): from one frame of x to the next, |t| ≤ SMALL."""
+    """plain[j] ← e = exp(t)·plain[j] with t = change + Σ slopes·z_j, out[j] = e/(2 − e): from one frame of x to the
+    next, |t| ≤ SMALL.
+    """
     signature = types.void(_ROW, _ROW, _ROW, types.int64, types.float64, _ROW, _ROW)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -333,7 +366,9 @@ def moved_step(context, frames, j, slopes, channels, change, plain, out):  # typ
             slope, row = f.scalar(slopes, loop.index), f.load(frames, builder.add(builder.mul(j, channels), loop.index))
             for part in (0, 1):
                 builder.store(v.fma(slope, row[part], builder.load(sums[part])), sums[part])
-        e = f.each(lambda s, before: v.multiply(before, v._polynomial(_POWERS, builder.load(s))), sums, f.load(plain, j))
+        e = f.each(
+            lambda s, before: v.multiply(before, v._polynomial(_POWERS, builder.load(s))), sums, f.load(plain, j)
+        )
         f.store(e, plain, j)
         f.store(f.each(lambda x: v.divide(x, v.subtract(v.constant(2.0), x)), e), out, j)
         return target.get_dummy_value()
@@ -343,7 +378,9 @@ def moved_step(context, frames, j, slopes, channels, change, plain, out):  # typ
 
 @intrinsic
 def global_step(context, local, powers, j, paths, exponents, corner):  # type: ignore[no-untyped-def]
-    """paths[j] ← local[j]·(paths[j] + corner + paths[j − 1]), corner ← the old paths[j]; each with its exponent, that of ``corner`` in its row 1."""
+    """paths[j] ← local[j]·(paths[j] + corner + paths[j − 1]), corner ← the old paths[j]; each with its exponent, that
+    of ``corner`` in its row 1.
+    """
     signature = types.void(_ROW, _ROW, _ROW, _ROW, _ROW, _ROW)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -352,7 +389,9 @@ def global_step(context, local, powers, j, paths, exponents, corner):  # type: i
         local, powers, j, paths, exponents, corner = values
         zero, one = ir.Constant(_INT64, 0), ir.Constant(_INT64, 1)
         before = builder.sub(j, one)
-        terms = [(f.load(paths, at), f.load(exponents, at)) for at in (j, before)] + [(f.load(corner, zero), f.load(corner, one))]
+        terms = [(f.load(paths, at), f.load(exponents, at)) for at in (j, before)] + [
+            (f.load(corner, zero), f.load(corner, one))
+        ]
         new, power = [], []
         for part in (0, 1):
             s = terms[0][1][part]
@@ -376,7 +415,9 @@ def global_step(context, local, powers, j, paths, exponents, corner):  # type: i
 
 @intrinsic
 def plain_step(context, local, j, paths, corner):  # type: ignore[no-untyped-def]
-    """The same for numbers that need no exponents, for j and the three places after it; row 1 of ``corner`` is paths[j − 1]."""
+    """The same for numbers that need no exponents, for j and the three places after it; row 1 of ``corner`` is paths[j
+    − 1].
+    """
     signature = types.void(_ROW, _ROW, _ROW, _ROW)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
@@ -404,7 +445,8 @@ def local_step(context, scores, j, states, size, corner, total, opening, extendi
     """One cell of the local alignments. ``states`` holds M, X, Y and their exponent in four blocks of ``size`` rows.
 
     M ← scores[j]·(1 + corner), corner ← the old M + X + Y of this column;  X ← opening·M_old + extending·X_old;
-    Y ← opening·(M + X) + extending·Y of the column before;  total += M. The exponents of ``corner`` and ``total`` are in their row 1, and at least 0.
+    Y ← opening·(M + X) + extending·Y of the column before;  total += M. The exponents of ``corner`` and ``total`` are
+    in their row 1, and at least 0.
     """
     signature = types.void(_ROW, _ROW, _ROW, types.int64, _ROW, _ROW, types.float64, types.float64)
 
@@ -423,7 +465,10 @@ def local_step(context, scores, j, states, size, corner, total, opening, extendi
         results: list[list[Any]] = [[] for _ in range(8)]
         for p in (0, 1):
             s_M = _largest(v, met_power[p], v.constant(0.0))
-            M = v.multiply(score[p], v.add(_aligned(v, v.constant(1.0), v.constant(0.0), s_M), _aligned(v, met[p], met_power[p], s_M)))
+            M = v.multiply(
+                score[p],
+                v.add(_aligned(v, v.constant(1.0), v.constant(0.0), s_M), _aligned(v, met[p], met_power[p], s_M)),
+            )
             s = _largest(v, _largest(v, s_M, up[3][p]), left[3][p])
             M = _aligned(v, M, s_M, s)
             X = _aligned(v, v.fma(up[0][p], opening, v.multiply(up[1][p], extending)), up[3][p], s)
@@ -433,12 +478,22 @@ def local_step(context, scores, j, states, size, corner, total, opening, extendi
             sum_ = v.add(_aligned(v, sums[p], sums_power[p], s_total), _aligned(v, M, s, s_total))
             factor, more = _shift(v, _largest(v, _largest(v, M, X), Y))
             lowest = builder.fcmp_ordered("<", v.add(s, more), v.constant(0.0))
-            factor, more = builder.select(lowest, v.constant(1.0), factor), builder.select(lowest, v.constant(0.0), more)
+            factor, more = (
+                builder.select(lowest, v.constant(1.0), factor),
+                builder.select(lowest, v.constant(0.0), more),
+            )
             down, further = _shift(v, sum_)
             down = builder.select(builder.fcmp_ordered(">", further, v.constant(0.0)), down, v.constant(1.0))
             further = _largest(v, further, v.constant(0.0))
             old = v.add(v.add(up[0][p], up[1][p]), up[2][p])
-            values_ = (*(v.multiply(x, factor) for x in (M, X, Y)), v.add(s, more), old, up[3][p], v.multiply(sum_, down), v.add(s_total, further))
+            values_ = (
+                *(v.multiply(x, factor) for x in (M, X, Y)),
+                v.add(s, more),
+                old,
+                up[3][p],
+                v.multiply(sum_, down),
+                v.add(s_total, further),
+            )
             for kept, value in zip(results, values_, strict=True):
                 kept.append(value)
         for block, value in zip(blocks, results[:4], strict=True):

@@ -1,6 +1,8 @@
-"""LAPACK in place and without the GIL, so that a call of seconds can be made on a thread that Ctrl-C or a deadline leaves alone.
+"""LAPACK in place and without the GIL, so that a call of seconds can be made on a thread that Ctrl-C or a deadline
+leaves alone.
 
-SciPy's own wrappers hold the GIL from beginning to end, and NumPy's copy the matrix. The routines are those that SciPy exports to compiled code.
+SciPy's own wrappers hold the GIL from beginning to end, and NumPy's copy the matrix. The routines are those that SciPy
+exports to compiled code.
 """
 
 from __future__ import annotations
@@ -26,12 +28,18 @@ def _routine(name: str) -> Any:
 
     capsule, api = cython_lapack.__pyx_capi__[name], ctypes.pythonapi
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return ctypes.CFUNCTYPE(None)(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))  # a call by ctypes releases the GIL
+    api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = (
+        ctypes.c_void_p,
+        [ctypes.py_object, ctypes.c_char_p],
+    )
+    # a call by ctypes releases the GIL
+    return ctypes.CFUNCTYPE(None)(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
 
 
 def call(name: str, *given: Any) -> int:
-    """The routine ``name`` (``syevd``) of the precision of the arrays; letters as bytes, whole numbers, arrays. Returns ``info``."""
+    """The routine ``name`` (``syevd``) of the precision of the arrays; letters as bytes, whole numbers, arrays. Returns
+    ``info``.
+    """
     precision = next(x.dtype for x in given if isinstance(x, np.ndarray) and x.dtype.kind == "f")
     info = ctypes.c_int(0)
     arguments: list[Any] = []
@@ -57,10 +65,14 @@ def _apart(A: Array) -> int:
 
 
 def eigh(A: Array) -> tuple[Array, Array]:
-    """Eigenvalues, rising, and eigenvectors of a symmetric matrix, which they overwrite. Memory: two matrices of work."""
+    """Eigenvalues, rising, and eigenvectors of a symmetric matrix, which they overwrite. Memory: two matrices of
+    work.
+    """
     n = len(A)
     values, work, whole = np.empty(n, A.dtype), np.empty(1 + 6 * n + 2 * n * n, A.dtype), np.empty(3 + 5 * n, np.int32)
-    info = unhurried(n, lambda: call("syevd", b"V", b"L", n, A, _apart(A), values, work, len(work), whole, len(whole)), "eigenvalues")
+    info = unhurried(
+        n, lambda: call("syevd", b"V", b"L", n, A, _apart(A), values, work, len(work), whole, len(whole)), "eigenvalues"
+    )
     if info != 0:
         raise np.linalg.LinAlgError("The eigenvalues did not converge.")
     return values, A.T
@@ -80,8 +92,15 @@ def eigh_largest(A: Array, count: int) -> tuple[Array, Array]:
 def sytrd(A: Array) -> tuple[Array, Array, Array, Array]:
     """(A, main, beside, tau): A^T holds the reflectors that make A, overwritten, tridiagonal (LAPACK's lower form)."""
     n = len(A)
-    main, beside, tau, work = np.empty(n, A.dtype), np.empty(n - 1, A.dtype), np.empty(n - 1, A.dtype), np.empty(64 * n, A.dtype)
-    info = unhurried(n, lambda: call("sytrd", b"L", n, A, _apart(A), main, beside, tau, work, len(work)), "tridiagonal form")
+    main, beside, tau, work = (
+        np.empty(n, A.dtype),
+        np.empty(n - 1, A.dtype),
+        np.empty(n - 1, A.dtype),
+        np.empty(64 * n, A.dtype),
+    )
+    info = unhurried(
+        n, lambda: call("sytrd", b"L", n, A, _apart(A), main, beside, tau, work, len(work)), "tridiagonal form"
+    )
     assert info == 0
     return A.T, main, beside, tau
 

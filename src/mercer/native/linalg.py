@@ -1,4 +1,6 @@
-"""Factorisations of large symmetric matrices: in place, on all threads with the same bits for any number of them, stopped by Ctrl-C."""
+"""Factorisations of large symmetric matrices: in place, on all threads with the same bits for any number of them,
+stopped by Ctrl-C.
+"""
 
 from __future__ import annotations
 
@@ -23,18 +25,19 @@ class NotPositive(ValueError):
 
     def __init__(self, pivot: int) -> None:
         super().__init__(
-            f"The kernel matrix plus the ridge is not positive definite, which shows at row {pivot}. Raise alpha; if the kernel is not positive "
-            "semi-definite on these data, use kernel.repaired('clip')."
+            f"The kernel matrix plus the ridge is not positive definite, which shows at row {pivot}. Raise alpha; if"
+            " the kernel is not positive semi-definite on these data, use kernel.repaired('clip')."
         )
         self.pivot = pivot
 
 
 def cholesky(A: Array, workers: int = 1) -> Array:
-    """L with L L^T = A, written over the lower triangle of A, which it is given alone; what is above the diagonal is of no use afterwards.
+    """L with L L^T = A, written over the lower triangle of A, which it is given alone; what is above the diagonal is of
+    no use afterwards.
 
-    By halves: [L₁, 0; A₂₁L₁^−T, chol(A₂₂ − L₂₁L₂₁^T)], so that nearly all is products of large tiles, dealt to the threads in pieces that depend
-    on n alone: the bits are the same for any number of threads, and Ctrl-C waits for one tile. LAPACK's own is 1.2–1.4 times as fast and neither.
-    Raises NotPositive where there is no L.
+    By halves: [L₁, 0; A₂₁L₁^−T, chol(A₂₂ − L₂₁L₂₁^T)], so that nearly all is products of large tiles, dealt to the
+    threads in pieces that depend on n alone: the bits are the same for any number of threads, and Ctrl-C waits for one
+    tile. LAPACK's own is 1.2–1.4 times as fast and neither. Raises NotPositive where there is no L.
     """
     if arrays.is_tensor(A):
         factor, info = arrays.namespace(A).linalg.cholesky_ex(A)
@@ -66,10 +69,17 @@ class _Cholesky:
             return
         middle = _middle(low, high)
         self.factor(low, middle)
-        run_tasks(lambda rows: self.divide(rows, low, middle), _cut(middle, high, 8, 128, _TILE // 2), self.workers, stage="factorisation")
+        run_tasks(
+            lambda rows: self.divide(rows, low, middle),
+            _cut(middle, high, 8, 128, _TILE // 2),
+            self.workers,
+            stage="factorisation",
+        )
         tiles = _cut(middle, high, 4, 256, _TILE)
         below = [(rows, cols) for k, rows in enumerate(tiles) for cols in tiles[: k + 1]]
-        run_tasks(lambda tile: self.subtract(tile[0], tile[1], slice(low, middle)), below, self.workers, stage="factorisation")
+        run_tasks(
+            lambda tile: self.subtract(tile[0], tile[1], slice(low, middle)), below, self.workers, stage="factorisation"
+        )
         self.factor(middle, high)
 
     def divide(self, rows: slice, low: int, high: int) -> None:
@@ -157,7 +167,9 @@ def cholesky_solve(L: Array, B: Array) -> Array:
 def triangular_solve(L: Array, B: Array) -> Array:
     """L^−1 B, L as ``cholesky`` leaves it."""
     if arrays.is_tensor(L):
-        return arrays.namespace(L).linalg.solve_triangular(L, arrays.astype(arrays.like(B, L), arrays.numpy_dtype(L)), upper=False)
+        return arrays.namespace(L).linalg.solve_triangular(
+            L, arrays.astype(arrays.like(B, L), arrays.numpy_dtype(L)), upper=False
+        )
     return np.asarray(linalg.solve_triangular(L.T, np.asarray(B, L.dtype), trans="T", lower=False, check_finite=False))
 
 
@@ -187,7 +199,9 @@ def eigh(A: Array) -> tuple[Array, Array]:
     if len(A) >= lapack.LARGE and A.dtype.kind == "f":
         return lapack.eigh(A if A.strides[1] == A.itemsize <= A.strides[0] else np.array(A, order="C"))
     with threads.calm_blas(len(A)):
-        values, vectors = linalg.eigh(A.T, lower=True, overwrite_a=True, driver="evr" if len(A) < 64 else "evd", check_finite=False)
+        values, vectors = linalg.eigh(
+            A.T, lower=True, overwrite_a=True, driver="evr" if len(A) < 64 else "evd", check_finite=False
+        )
     return values, vectors
 
 
@@ -200,8 +214,9 @@ def eigenvalues(A: Array) -> Array:
 def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Array]:
     """(main, beside, Q^T) with A = Q T Q^T, T of two diagonals; A, of at least 3 rows, may be overwritten.
 
-    ``before``, a unit vector v of one more entry with v_0 > 0: A is a part of (I − 2vv^T) B (I − 2vv^T) without its first row and column, and Q is
-    returned in the coordinates of B. The reflection is one more of those that Q is made of, so that costs nothing.
+    ``before``, a unit vector v of one more entry with v_0 > 0: A is a part of (I − 2vv^T) B (I − 2vv^T) without its
+    first row and column, and Q is returned in the coordinates of B. The reflection is one more of those that Q is made
+    of, so that costs nothing.
     """
     n, shift = len(A), 0 if before is None else 1
     with threads.calm_blas(n):
@@ -238,7 +253,8 @@ def centred(K: Array) -> Array:
 def thin_svd(A: Array, left: bool = True) -> tuple[Array, Array, Array]:
     """U, s, V^T with A = U diag(s) V^T; without ``left``, U is empty.
 
-    Of a tall and well-conditioned matrix from the eigenvectors of A^T A: a tenth of the time, and U orthonormal to 10^−11; else by LAPACK's own.
+    Of a tall and well-conditioned matrix from the eigenvectors of A^T A: a tenth of the time, and U orthonormal to
+    10^−11; else by LAPACK's own.
     """
     n, d = A.shape
     with threads.calm_blas(min(n, d)):
@@ -270,7 +286,11 @@ def least_squares(A: Array, B: Array, cutoff: float | None = None) -> Array:
 
 
 def symmetric_svd(Phi: Any, floor: float = 0.0) -> tuple[Array, Array]:
-    """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0; singular values up to ``floor`` are rounding."""
+    """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0; singular values up to ``floor`` are
+    rounding.
+    """
     U, singular, _ = thin_svd(Phi)
-    used = singular > max(max(Phi.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300), floor)
+    used = singular > max(
+        max(Phi.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300), floor
+    )
     return singular[used] ** 2, U[:, used]

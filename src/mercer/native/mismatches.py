@@ -15,7 +15,9 @@ _INNER = 1024  # words of a part of the table that stays in cache
 
 @compiling.jit
 def word_numbers(x, letters, k, numbers):  # type: ignore[no-untyped-def]
-    """The words of x, of letters 1 …, as numbers in base ``letters``; those with the letter 0 are left out. Returns how many."""
+    """The words of x, of letters 1 …, as numbers in base ``letters``; those with the letter 0 are left out. Returns how
+    many.
+    """
     size = letters**k
     number, since, found = 0, 0, 0
     for i in range(len(x)):
@@ -90,7 +92,9 @@ def neighbourhoods(values, offsets, letters, k, m, out):  # type: ignore[no-unty
 
 @compiling.jit
 def table(packed, letters, k, weights):  # type: ignore[no-untyped-def]
-    """[u, lane]: Σ over the words of the sequence in the lane of weights[its distance from u]; farther words do not count."""
+    """[u, lane]: Σ over the words of the sequence in the lane of weights[its distance from u]; farther words do not
+    count.
+    """
     P = np.zeros((len(weights), letters**k, FLOATS))
     numbers = np.empty(len(packed) + 1, np.int64)
     for lane in range(FLOATS):
@@ -123,7 +127,9 @@ def table_sums(values, offsets, rows, table, letters, k, out):  # type: ignore[n
 
 @compiling.jit
 def near_sums(values, offsets, rows, packed, letters, k, weights, out):  # type: ignore[no-untyped-def]
-    """The same for distances up to two: the words near each word of a lane are listed, which costs less than sums over axes."""
+    """The same for distances up to two: the words near each word of a lane are listed, which costs less than sums over
+    axes.
+    """
     size = letters**k
     near = np.empty(size)
     longest = len(packed)

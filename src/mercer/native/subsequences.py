@@ -1,4 +1,6 @@
-"""Gap-weighted subsequences (Lodhi et al. 2002): the dynamic programme in lanes, and the features themselves where the alphabet is small."""
+"""Gap-weighted subsequences (Lodhi et al. 2002): the dynamic programme in lanes, and the features themselves where the
+alphabet is small.
+"""
 
 import numpy as np
 
@@ -9,10 +11,11 @@ from mercer.runtime import compiling
 
 @compiling.jit
 def subsequences(values, offsets, rows, begin, end, letters, length, decay, K, total, out):  # type: ignore[no-untyped-def]
-    """out[r, lane] = Σ over subsequences u of ``length`` letters of Σ λ^(spans in x and z), for some rows and the sequences in the lanes.
+    """out[r, lane] = Σ over subsequences u of ``length`` letters of Σ λ^(spans in x and z), for some rows and the
+    sequences in the lanes.
 
-    ``letters`` is places × lanes, with at least four places of the letter 0 at the end. O(length·|x||z|). Places begin … end of the rows;
-    ``K``, the K′_l(i, ·) for l = 0 … length − 1, and ``total`` are kept from one call to the next.
+    ``letters`` is places × lanes, with at least four places of the letter 0 at the end. O(length·|x||z|). Places begin
+    … end of the rows; ``K``, the K′_l(i, ·) for l = 0 … length − 1, and ``total`` are kept from one call to the next.
     """
     places = len(letters) - STEPS
     carried = np.zeros(FLOATS)
@@ -40,8 +43,9 @@ def subsequences(values, offsets, rows, begin, end, letters, length, decay, K, t
 def features(values, offsets, letters, length, decay, out):  # type: ignore[no-untyped-def]
     """out[r, u] = Σ over occurrences of u in x of λ^span, for all words u of ``length`` of the letters 0 … letters − 1.
 
-    One pass: state[v] is Σ λ^(places from its first letter to here) over the occurrences of v so far; a letter appends itself to all of them.
-    O(|x|·letters^(length − 1)). Words are numbered with the last letter first, so that what a letter appends to lies together.
+    One pass: state[v] is Σ λ^(places from its first letter to here) over the occurrences of v so far; a letter appends
+    itself to all of them. O(|x|·letters^(length − 1)). Words are numbered with the last letter first, so that what a
+    letter appends to lies together.
     """
     sizes = np.empty(length + 1, np.int64)
     sizes[0] = 1
@@ -73,9 +77,12 @@ def features(values, offsets, letters, length, decay, out):  # type: ignore[no-u
 
 @compiling.jit
 def with_exponents(x, z, length, decay):  # type: ignore[no-untyped-def]
-    """The same sum for two sequences, as m·2^(512 e), by the recurrences of ``subsequences``: for numbers that no float could hold."""
+    """The same sum for two sequences, as m·2^(512 e), by the recurrences of ``subsequences``: for numbers that no float
+    could hold.
+    """
     n = len(z)
-    K, E = np.zeros((length, n + 1)), np.zeros((length, n + 1), np.int64)  # K′_l(i, ·), row 0 standing before the first letter
+    # K′_l(i, ·), row 0 standing before the first letter
+    K, E = np.zeros((length, n + 1)), np.zeros((length, n + 1), np.int64)
     K[0] = 1.0
     total, high = 0.0, 0
     for i in range(len(x)):

@@ -7,8 +7,24 @@ from mercer.runtime import compiling
 
 
 @compiling.jit
-def fragments(offsets, productions, starts, children, other_offsets, others, other_starts, other_children, decay, complete, same, first, out, powers):  # type: ignore[no-untyped-def]  # fmt: skip
-    """out[i, j]·2^powers[i, j] = Σ over pairs of nodes of C(u, v): 0 where their productions differ, else decay · Π over children of 1 + C(children).
+def fragments(
+    offsets,
+    productions,
+    starts,
+    children,
+    other_offsets,
+    others,
+    other_starts,
+    other_children,
+    decay,
+    complete,
+    same,
+    first,
+    out,
+    powers,
+):  # type: ignore[no-untyped-def]
+    """out[i, j]·2^powers[i, j] = Σ over pairs of nodes of C(u, v): 0 where their productions differ, else decay · Π
+    over children of 1 + C(children).
 
     With ``complete`` the factor is C(children), and 1 for two leaves. Children come before parents.
     """

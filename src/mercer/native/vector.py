@@ -1,7 +1,7 @@
 """Vector code: the operations of formulas as LLVM instructions on whole registers.
 
-Numba's own vectoriser stops at 256 bits and knows no vector ``exp``; instructions written on ``<16 x float>`` values are what a
-hand-written kernel would use, and LLVM fits them to whatever the machine has (AVX-512, AVX2, NEON).
+Numba's own vectoriser stops at 256 bits and knows no vector ``exp``; instructions written on ``<16 x float>`` values
+are what a hand-written kernel would use, and LLVM fits them to whatever the machine has (AVX-512, AVX2, NEON).
 """
 
 from __future__ import annotations
@@ -15,18 +15,37 @@ from numba.core import cgutils
 
 _INT32 = ir.IntType(32)
 
-# exp(r) = 1 + r + r² P(r) on |r| ≤ ln 2/2, and log((1+s)/(1−s)) = 2s + s³ Q(s²) on s ≤ 3 − 2√2: Chebyshev interpolants, found with 60 digits;
-# relative errors of exp and log below 1e-8 (float32) and 1e-17 (float64).
+# exp(r) = 1 + r + r² P(r) on |r| ≤ ln 2/2, and log((1+s)/(1−s)) = 2s + s³ Q(s²) on s ≤ 3 − 2√2: Chebyshev interpolants,
+# found with 60 digits; relative errors of exp and log below 1e-8 (float32) and 1e-17 (float64).
 _EXP = {
     "float32": (0.5, 0.16666576666119928, 0.04166655421298415, 0.008363232883682618, 0.0013926250831497611),
-    "float64": (0.5, 0.1666666666666667, 0.04166666666666667, 0.008333333333326084, 0.0013888888888883711, 0.0001984126987500228,
-                2.480158732567746e-05, 2.755725517000089e-06, 2.755727347871858e-07, 2.5105312729622103e-08, 2.09147553258932e-09),
-}  # fmt: skip
+    "float64": (
+        0.5,
+        0.1666666666666667,
+        0.04166666666666667,
+        0.008333333333326084,
+        0.0013888888888883711,
+        0.0001984126987500228,
+        2.480158732567746e-05,
+        2.755725517000089e-06,
+        2.755727347871858e-07,
+        2.5105312729622103e-08,
+        2.09147553258932e-09,
+    ),
+}
 _LOG = {
     "float32": (0.6666666655404201, 0.4000012221181065, 0.28550778633191964, 0.23331614471843498),
-    "float64": (0.6666666666666666, 0.40000000000000885, 0.28571428570799784, 0.22222222392581045, 0.18181795547521137, 0.15386244737621665,
-                0.13268638369266825, 0.13088034850927555),
-}  # fmt: skip
+    "float64": (
+        0.6666666666666666,
+        0.40000000000000885,
+        0.28571428570799784,
+        0.22222222392581045,
+        0.18181795547521137,
+        0.15386244737621665,
+        0.13268638369266825,
+        0.13088034850927555,
+    ),
+}
 # ln 2 in two parts: the first has so few digits that n·ln 2 is exact for every exponent n
 _LN2 = {"float32": (0.693359375, -2.12194440e-4), "float64": (6.93147180369123816490e-01, 1.90821492927058770002e-10)}
 # At these ends the exponent n of 2^n is one beyond the normal ones: its bits are those of 0 and of infinity.
@@ -77,7 +96,9 @@ class Vector:
         return value
 
     def store(self, value: Any, pointer: Any, *, stream: bool = False) -> None:
-        """``stream`` past the cache: for results too large to be read back soon; the pointer must be aligned to the register."""
+        """``stream`` past the cache: for results too large to be read back soon; the pointer must be aligned to the
+        register.
+        """
         instruction = self.b.store(value, self.b.bitcast(pointer, self.type.as_pointer()))
         instruction.align = register_bytes() if stream else self.dtype.itemsize
         if stream:
@@ -87,13 +108,18 @@ class Vector:
         """Ask for a cache line; an address that is not there does no harm."""
         kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), _INT32, _INT32, _INT32])
         function = cgutils.get_or_insert_function(self.b.module, kind, "llvm.prefetch.p0")
-        self.b.call(function, [self.b.bitcast(pointer, ir.IntType(8).as_pointer()), *(ir.Constant(_INT32, k) for k in (0, 3, 1))])
+        self.b.call(
+            function,
+            [self.b.bitcast(pointer, ir.IntType(8).as_pointer()), *(ir.Constant(_INT32, k) for k in (0, 3, 1))],
+        )
 
     # -- arithmetic --------------------------------------------------------------------------------------------------
 
     def _call(self, name: str, *args: Any) -> Any:
         suffix = f"v{self.lanes}f{self.bits}"
-        function = cgutils.get_or_insert_function(self.b.module, ir.FunctionType(self.type, [self.type] * len(args)), f"llvm.{name}.{suffix}")
+        function = cgutils.get_or_insert_function(
+            self.b.module, ir.FunctionType(self.type, [self.type] * len(args)), f"llvm.{name}.{suffix}"
+        )
         return self.b.call(function, args)
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
@@ -121,7 +147,9 @@ class Vector:
         return self._call("sqrt", x)
 
     def minimum(self, x: Any, y: Any) -> Any:
-        """NaN if either is, as in NumPy: a comparison with NaN is unordered and takes x; where y alone is NaN, the second select takes y."""
+        """NaN if either is, as in NumPy: a comparison with NaN is unordered and takes x; where y alone is NaN, the
+        second select takes y.
+        """
         return self._or_nan(y, self.b.select(self.b.fcmp_unordered("<", x, y), x, y))
 
     def maximum(self, x: Any, y: Any) -> Any:
@@ -173,9 +201,13 @@ class Vector:
         return out
 
     def _rounded(self, shifted: Any) -> tuple[Any, Any]:
-        """n and 2^n from y + _shift: the sum has no digits after the point, and n + bias in its last bits, which are 2^n's exponent."""
+        """n and 2^n from y + _shift: the sum has no digits after the point, and n + bias in its last bits, which are
+        2^n's exponent.
+        """
         n = self.b.fsub(shifted, self.constant(self._shift))
-        return n, self.b.bitcast(self.b.shl(self.b.bitcast(shifted, self.int_type), self.integer(self.mantissa)), self.type)
+        return n, self.b.bitcast(
+            self.b.shl(self.b.bitcast(shifted, self.int_type), self.integer(self.mantissa)), self.type
+        )
 
     @property
     def _shift(self) -> float:

@@ -1,7 +1,7 @@
 """Common walks of two labelled graphs, on the pairs of vertices with equal labels, without their product graph.
 
-Vertices from which the same label sequences start are one class (``classes``): a class u has ``sizes[u]`` vertices, each with ``counts[a]`` arcs to
-vertices of the class ``ends[a]``.
+Vertices from which the same label sequences start are one class (``classes``): a class u has ``sizes[u]`` vertices,
+each with ``counts[a]`` arcs to vertices of the class ``ends[a]``.
 """
 
 import numpy as np
@@ -16,8 +16,23 @@ _LEAST = 2.0 ** (UNIT - 1022)  # what is smaller has digits missing when it is b
 
 
 @compiling.jit
-def classes(offsets, labels, starts, ends, marks, out_offsets, out_labels, out_sizes, out_starts, out_ends, out_marks, out_counts):  # type: ignore[no-untyped-def]  # fmt: skip
-    """The coarsest classes whose members have one label and as many arcs into each class; returns the numbers of classes and arcs."""
+def classes(
+    offsets,
+    labels,
+    starts,
+    ends,
+    marks,
+    out_offsets,
+    out_labels,
+    out_sizes,
+    out_starts,
+    out_ends,
+    out_marks,
+    out_counts,
+):  # type: ignore[no-untyped-def]
+    """The coarsest classes whose members have one label and as many arcs into each class; returns the numbers of
+    classes and arcs.
+    """
     found, arcs = 0, 0
     out_offsets[0] = out_starts[0] = 0
     for g in range(len(offsets) - 1):
@@ -96,8 +111,30 @@ def _transposed(W, out, m, n):  # type: ignore[no-untyped-def]
 
 
 @compiling.jit
-def _step(W, M, S, T, out, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike):  # type: ignore[no-untyped-def]  # fmt: skip
-    """out = A_× W: Σ over arcs of u and of v with the same label of W[ends]; 0 where the labels of u and v differ, M = 0.
+def _step(
+    W,
+    M,
+    S,
+    T,
+    out,
+    labels,
+    starts,
+    ends,
+    marks,
+    counts,
+    u0,
+    m,
+    others,
+    other_starts,
+    other_ends,
+    other_marks,
+    other_counts,
+    v0,
+    n,
+    alike,
+):  # type: ignore[no-untyped-def]
+    """out = A_× W: Σ over arcs of u and of v with the same label of W[ends]; 0 where the labels of u and v differ, M =
+    0.
 
     Where all edges are alike, first over the arcs of u and then over those of v, both along rows.
     """
@@ -123,7 +160,9 @@ def _step(W, M, S, T, out, labels, starts, ends, marks, counts, u0, m, others, o
 
 @compiling.jit
 def _brought_down(W, m, n):  # type: ignore[no-untyped-def]
-    """W divided by 2^512 where its largest number is beyond 2^256; whether it was, and whether a number has become too small for that."""
+    """W divided by 2^512 where its largest number is beyond 2^256; whether it was, and whether a number has become too
+    small for that.
+    """
     largest, lost = 0.0, False
     for u in range(m):
         for v in range(n):
@@ -139,12 +178,13 @@ def _brought_down(W, m, n):  # type: ignore[no-untyped-def]
 
 @compiling.jit
 def walks(offsets, labels, sizes, starts, ends, marks, counts, directed, other_offsets, others, other_sizes, other_starts, other_ends, other_marks, other_counts, other_directed, length, alike, same, first, out, powers):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
-    """out[i, j]·2^powers[i, j] = the number of common walks with ``length`` edges; with ``same``, of the upper half from row ``first`` on.
+    """out[i, j]·2^powers[i, j] = the number of common walks with ``length`` edges; with ``same``, of the upper half
+    from row ``first`` on.
 
-    A number that no float holds is computed again with the power of 2 apart. Numbers that become too small beside the largest then do not matter in
-    undirected graphs: with A_× symmetric and ρ its largest eigenvalue, a vertex starts at most √n ρ^l walks of length l, and all together start ρ^l
-    or more (every second l); what goes through a vertex that starts 2^−700 of that is lost in the last digit. In a directed graph walks may end, and
-    others remain: NaN, if so.
+    A number that no float holds is computed again with the power of 2 apart. Numbers that become too small beside the
+    largest then do not matter in undirected graphs: with A_× symmetric and ρ its largest eigenvalue, a vertex starts at
+    most √n ρ^l walks of length l, and all together start ρ^l or more (every second l); what goes through a vertex that
+    starts 2^−700 of that is lost in the last digit. In a directed graph walks may end, and others remain: NaN, if so.
     """
     most, other_most = np.max(np.diff(offsets)), np.max(np.diff(other_offsets))
     M, W, V = np.empty((most, other_most)), np.empty((most, other_most)), np.empty((most, other_most))
@@ -173,18 +213,26 @@ def walks(offsets, labels, sizes, starts, ends, marks, counts, directed, other_o
                     total += sizes[u0 + u] * line
                 if total < np.inf:
                     break
-            out[i, j], powers[i, j] = total if not lost or not (directed[i] or other_directed[j]) else np.nan, UNIT * units
+            out[i, j], powers[i, j] = (
+                total if not lost or not (directed[i] or other_directed[j]) else np.nan,
+                UNIT * units,
+            )
 
 
 @compiling.jit
 def geometric(offsets, labels, sizes, starts, ends, marks, counts, directed, other_offsets, others, other_sizes, other_starts, other_ends, other_marks, other_counts, other_directed, decay, alike, same, first, tolerance, most, out):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
     """out[i, j] = 1ᵀ(I − decay·A_×)⁻¹1, or DIVERGES where decay·ρ(A_×) ≥ 1.
 
-    Undirected: conjugate gradients, in the inner product in which a class counts as its members; I − decay·A_× has a direction of negative curvature
-    where the sum diverges. Else the sum itself, term by term.
+    Undirected: conjugate gradients, in the inner product in which a class counts as its members; I − decay·A_× has a
+    direction of negative curvature where the sum diverges. Else the sum itself, term by term.
     """
     large, other_large = np.max(np.diff(offsets)), np.max(np.diff(other_offsets))
-    M, R, V, P = np.empty((large, other_large)), np.empty((large, other_large)), np.empty((large, other_large)), np.empty((large, other_large))
+    M, R, V, P = (
+        np.empty((large, other_large)),
+        np.empty((large, other_large)),
+        np.empty((large, other_large)),
+        np.empty((large, other_large)),
+    )
     S, T, weight = np.empty((other_large, large)), np.empty((other_large, large)), np.empty((large, other_large))
     for i in range(len(offsets) - 1):
         u0, m = offsets[i], offsets[i + 1] - offsets[i]

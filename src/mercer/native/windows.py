@@ -11,11 +11,13 @@ _LONGEST = 2**16  # steps after which 32 bits could
 
 @compiling.jit
 def window_sums(values, offsets, rows, begin, end, letters, valid, width, whole, least, weights, matches, totals, out):  # type: ignore[no-untyped-def]
-    """out[r, lane] = Σ over pairs of windows of weights[number of equal places − least], for some rows and 64 sequences.
+    """out[r, lane] = Σ over pairs of windows of weights[number of equal places − least], for some rows and 64
+    sequences.
 
-    ``letters`` is places × 64, ``valid`` tells for each place whether a window begins there. The letter 0 equals nothing; with ``whole``, windows
-    that contain it do not count. The matches of window i with all windows j follow from those of i − 1 with j − 1; each number of matches that
-    has a weight is then counted over j. Places begin … end of the rows; ``matches`` and ``totals`` are kept from one call to the next.
+    ``letters`` is places × 64, ``valid`` tells for each place whether a window begins there. The letter 0 equals
+    nothing; with ``whole``, windows that contain it do not count. The matches of window i with all windows j follow
+    from those of i − 1 with j − 1; each number of matches that has a weight is then counted over j. Places begin … end
+    of the rows; ``matches`` and ``totals`` are kept from one call to the next.
     """
     places = len(valid)
     clear = 0  # places where windows begin in all lanes
@@ -95,8 +97,10 @@ def window_sums_of_two(x, z, width, whole, least, weights):  # type: ignore[no-u
 
 @compiling.jit
 def weighted_degree(values, offsets, rows, letters, degree, shift, out):  # type: ignore[no-untyped-def]
-    """out[r, lane] = Σ_s δ_s Σ over places of r (2·degree + 1 − r)/(degree (degree + 1)), r the run of equal letters that ends there, at most
-    ``degree``, of x and of z shifted by s. Sequences of one length; ``letters`` has some places more, of the letter 0."""
+    """out[r, lane] = Σ_s δ_s Σ over places of r (2·degree + 1 − r)/(degree (degree + 1)), r the run of equal letters
+    that ends there, at most ``degree``, of x and of z shifted by s. Sequences of one length; ``letters`` has some
+    places more, of the letter 0.
+    """
     run, total = np.zeros(BYTES, np.uint8), np.zeros(BYTES, np.int32)
     sums = np.zeros(BYTES)
     R, T, Z = run.ctypes.data, total.ctypes.data, letters.ctypes.data

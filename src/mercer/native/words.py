@@ -1,6 +1,7 @@
 """Words of sequences, counted by a 64-bit code: linear in the total length, whatever the alphabet.
 
-The code of a word c_1 … c_k is Σ mix(c_i)·B^(k−i) mod 2^64, mixed once more with k: one multiplication per letter as the window moves on.
+The code of a word c_1 … c_k is Σ mix(c_i)·B^(k−i) mod 2^64, mixed once more with k: one multiplication per letter as
+the window moves on.
 """
 
 from typing import Any
@@ -109,7 +110,9 @@ def salt_of(m):  # type: ignore[no-untyped-def]
 
 @compiling.jit
 def gapped(values, offsets, g, masks, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
-    """For each row and each set of places (a row of ``masks``), the letters at these places of all windows of length g, counted."""
+    """For each row and each set of places (a row of ``masks``), the letters at these places of all windows of length g,
+    counted.
+    """
     most, slots = table_of(offsets)
     codes, letters = np.empty(most + 1, np.uint64), np.empty(most + 1, np.uint64)
     placed = np.empty((g, most + 1), np.uint64)  # the letters as those of each place of a window

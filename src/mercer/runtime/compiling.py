@@ -18,10 +18,13 @@ from mercer.runtime.watch import Stopped
 
 
 def jit(function: Callable[..., Any], *, cached: bool = True) -> Any:
-    """``numba.njit`` that releases the GIL and caches on disk, or works without a cache where no folder can be written."""
+    """``numba.njit`` that releases the GIL and caches on disk, or works without a cache where no folder can be
+    written.
+    """
     import numba
 
-    # fused multiply-add, and nothing that changes the order of sums or hides NaN; no door for callers in C, which would be compiled too
+    # fused multiply-add, and nothing that changes the order of sums or hides NaN; no door for callers in C, which would
+    # be compiled too
     options = {"nogil": True, "fastmath": {"contract"}, "no_cfunc_wrapper": True}
     try:
         dispatcher = numba.njit(cache=cached, **options)(function)
@@ -35,19 +38,34 @@ _dispatchers: list[Any] = []  # all that ``jit`` has made: they know what they c
 
 
 def compilations() -> int:
-    """How many functions this process has compiled, each once for each combination of types; not those that it found in the cache."""
+    """How many functions this process has compiled, each once for each combination of types; not those that it found in
+    the cache.
+    """
     return sum(sum(each.stats.cache_misses.values()) for each in _dispatchers)
 
 
 def cache_folders() -> tuple[Path, ...]:
     """The folders that hold the compiled code of functions called so far."""
-    return tuple(sorted({Path(each.stats.cache_path) for each in _dispatchers if each.signatures and each.stats.cache_path is not None}))
+    return tuple(
+        sorted(
+            {
+                Path(each.stats.cache_path)
+                for each in _dispatchers
+                if each.signatures and each.stats.cache_path is not None
+            }
+        )
+    )
 
 
 def _compiling_aside(dispatcher: Any) -> Any:
-    """The same, compiled on a thread of its own when it meets new types: seconds, in which Ctrl-C is heard and LLVM cannot swallow it."""
-    compile_for = dispatcher._compile_for_args  # asked for by name whenever there is no compiled version for the arguments' types
-    dispatcher._compile_for_args = lambda *args, **options: abandonable(lambda: compile_for(*args, **options), "compiling")
+    """The same, compiled on a thread of its own when it meets new types: seconds, in which Ctrl-C is heard and LLVM
+    cannot swallow it.
+    """
+    # asked for by name whenever there is no compiled version for the arguments' types
+    compile_for = dispatcher._compile_for_args
+    dispatcher._compile_for_args = lambda *args, **options: abandonable(
+        lambda: compile_for(*args, **options), "compiling"
+    )
     return dispatcher
 
 
@@ -60,7 +78,8 @@ def compiled(loop: Callable[..., Any]) -> Any:
 def jit_source(name: str, source: str, *example: Any) -> Any:
     """``jit`` of the function ``name`` defined by a text, compiled for ``example``'s types.
 
-    The text is kept in the user's cache so that Numba can keep what it compiles; a cache that cannot be read back is passed over.
+    The text is kept in the user's cache so that Numba can keep what it compiles; a cache that cannot be read back is
+    passed over.
     """
     module = module_from_source(name, source)
     function = jit(getattr(module, name))
@@ -78,7 +97,8 @@ def module_from_source(name: str, source: str) -> ModuleType:
     """A module made of a text, which is kept as a file: Numba and Triton ask for the file of what they compile."""
     digest = hashlib.sha256(source.encode()).hexdigest()[:24]
     module = ModuleType(f"mercer_generated_{name}_{digest}")
-    sys.modules[module.__name__] = module  # Numba looks the function's module up by name when it loads what it compiled earlier
+    # Numba looks the function's module up by name when it loads what it compiled earlier
+    sys.modules[module.__name__] = module
     path = cache_folder() / f"{name}_{digest}.py"
     try:
         if not path.exists() or path.read_text() != source:
@@ -95,12 +115,18 @@ def module_from_source(name: str, source: str) -> ModuleType:
 
 
 def cache_folder() -> Path:
-    """Where generated code is kept: one folder per version of Mercer and of Numba, since either changes what is generated."""
+    """Where generated code is kept: one folder per version of Mercer and of Numba, since either changes what is
+    generated.
+    """
     import numba
 
     import mercer
 
-    base = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    base = (
+        os.environ.get("LOCALAPPDATA")
+        or os.environ.get("XDG_CACHE_HOME")
+        or os.path.join(os.path.expanduser("~"), ".cache")
+    )
     return Path(base) / "mercer" / f"{mercer.__version__}-numba{numba.__version__}"
 
 

@@ -25,7 +25,8 @@ Value = TypeVar("Value")
 def default_workers() -> int:
     """The cores this process may use, or ``OMP_NUM_THREADS`` when that is smaller."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    wish = os.environ.get("OMP_NUM_THREADS", "")  # what joblib sets in its workers, so that nested parallelism does not explode
+    # what joblib sets in its workers, so that nested parallelism does not explode
+    wish = os.environ.get("OMP_NUM_THREADS", "")
     return min(cores, int(wish)) if wish.isdigit() and int(wish) > 0 else cores
 
 
@@ -37,7 +38,8 @@ def _pool(workers: int) -> ThreadPoolExecutor:
 class _SingleThreadedBlas:
     """Holds BLAS to one thread while anyone is inside; the last one out restores it.
 
-    threadpoolctl's own context manager restores what it found, so two overlapping users could leave BLAS at one thread for good.
+    threadpoolctl's own context manager restores what it found, so two overlapping users could leave BLAS at one thread
+    for good.
     """
 
     def __init__(self) -> None:
@@ -86,7 +88,9 @@ class _SingleThreadedBlas:
 
 
 def _release_control() -> None:
-    """threadpoolctl 3.8 lets one thread alone set OpenBLAS, the first that did; here the first one in and the last one out are often two."""
+    """threadpoolctl 3.8 lets one thread alone set OpenBLAS, the first that did; here the first one in and the last one
+    out are often two.
+    """
     from threadpoolctl import OpenBLASController
 
     if hasattr(OpenBLASController, "clear_controlling_thread"):
@@ -94,7 +98,8 @@ def _release_control() -> None:
 
 
 single_threaded_blas = _SingleThreadedBlas()
-_SMALL = 600  # rows of a matrix whose factorisation is over before a second thread is awake, or stuck if that has to wait for a core
+# rows of a matrix whose factorisation is over before a second thread is awake, or stuck if that has to wait for a core
+_SMALL = 600
 
 
 def calm_blas(n: int) -> Any:
@@ -115,7 +120,9 @@ def in_worker() -> bool:
 
 
 class ForkSafeLock:
-    """A re-entrant lock that is open in a forked child: whoever held it there was another thread, and is not there any more."""
+    """A re-entrant lock that is open in a forked child: whoever held it there was another thread, and is not there any
+    more.
+    """
 
     _all: ClassVar[WeakSet[ForkSafeLock]] = WeakSet()
 
@@ -131,7 +138,9 @@ class ForkSafeLock:
 
 
 def _after_fork_in_child() -> None:
-    """A forked child has this thread alone: the pool's threads, those inside BLAS, and who held a lock are not there."""
+    """A forked child has this thread alone: the pool's threads, those inside BLAS, and who held a lock are not
+    there.
+    """
     for each in ForkSafeLock._all:
         each._lock = threading.RLock()
     _pool.cache_clear()
@@ -144,12 +153,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
-def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int, *, blas: bool = True, stage: str = "kernel values") -> None:
-    """Run ``task(t)`` for each t, on ``workers`` threads, BLAS on one thread each; not ``blas``: none of them calls it, and it is left alone.
+def run_tasks(
+    task: Callable[[Any], None], tasks: Iterable[Any], workers: int, *, blas: bool = True, stage: str = "kernel values"
+) -> None:
+    """Run ``task(t)`` for each t, on ``workers`` threads, BLAS on one thread each; not ``blas``: none of them calls it,
+    and it is left alone.
 
-    The tasks are independent and write to disjoint places, so the result does not depend on ``workers``. An error, Ctrl-C or a deadline stops every
-    worker after the task it is at; long tasks ask ``stopping()`` now and then. A task that itself calls ``run_tasks`` runs its own tasks in place:
-    waiting for a place in the pool from inside the pool would never end. ``stage`` says what is done to who listens (``mercer.runtime.watch``).
+    The tasks are independent and write to disjoint places, so the result does not depend on ``workers``. An error,
+    Ctrl-C or a deadline stops every worker after the task it is at; long tasks ask ``stopping()`` now and then. A task
+    that itself calls ``run_tasks`` runs its own tasks in place: waiting for a place in the pool from inside the pool
+    would never end. ``stage`` says what is done to who listens (``mercer.runtime.watch``).
     """
     waiting, held = list(tasks), single_threaded_blas if blas else nullcontext
     count = len(waiting)
@@ -200,7 +213,9 @@ def run_tasks(task: Callable[[Any], None], tasks: Iterable[Any], workers: int, *
 
 @contextmanager
 def assistant(work: Callable[[], None], stop: Callable[[], None], workers: int) -> Iterator[None]:
-    """``work`` on another thread while the body runs, where there is one to spare; ``stop`` makes it end, whatever ends the body."""
+    """``work`` on another thread while the body runs, where there is one to spare; ``stop`` makes it end, whatever ends
+    the body.
+    """
     if workers < 2 or in_worker():
         yield
         return
@@ -234,7 +249,8 @@ def stopping() -> bool:
 def abandonable(call: Callable[[], Result], stage: str = "factorisation") -> Result:
     """``watch.abandonable``, also left where the pool this thread works for has been told to stop.
 
-    A call that is left goes on with BLAS on one thread: it takes one core from what comes after, and a process that ends need not wait for it.
+    A call that is left goes on with BLAS on one thread: it takes one core from what comes after, and a process that
+    ends need not wait for it.
     """
     turn, state = threading.Lock(), {"done": False, "thread": 0, "left": False}
 
@@ -272,7 +288,8 @@ _left: set[int] = set()  # threads with a call that nobody waits for
 
 
 def _halt_what_was_left() -> None:
-    """Before the process ends: threads in a call that nobody waits for stand still, since libraries unload while it would still read their memory.
+    """Before the process ends: threads in a call that nobody waits for stand still, since libraries unload while it
+    would still read their memory.
 
     A handler in C, libc's own ``pause``, is all that such a thread can be made to run.
     """
@@ -292,8 +309,10 @@ atexit.register(_halt_what_was_left)
 
 
 class cached_property(Generic[Value]):
-    """A property computed when it is first asked for, and kept. Python's own held one lock for all objects of a class until 3.12: two threads of
-    the pool could wait for each other, and a forked child for a thread that is not there. Two threads may compute the same value here."""
+    """A property computed when it is first asked for, and kept. Python's own held one lock for all objects of a class
+    until 3.12: two threads of the pool could wait for each other, and a forked child for a thread that is not there.
+    Two threads may compute the same value here.
+    """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:
         self.compute, self.name, self.__doc__ = compute, compute.__name__, compute.__doc__

@@ -1,9 +1,9 @@
 """Deadlines, progress and Ctrl-C: what every long operation asks now and then.
 
-A *watch* is set around a fit, a search or a solver: seconds that it may take, and a listener that is told how far it is. It belongs to the
-context, so that it reaches the tiles of a kernel matrix without a word in between: threads ask ``look()`` between two tasks, solvers
-``report(gap=…)`` after a step, and ``abandonable(call)`` leaves a long call of LAPACK, or of the compiler, where nobody can look, on a thread of
-its own.
+A *watch* is set around a fit, a search or a solver: seconds that it may take, and a listener that is told how far it
+is. It belongs to the context, so that it reaches the tiles of a kernel matrix without a word in between: threads ask
+``look()`` between two tasks, solvers ``report(gap=…)`` after a step, and ``abandonable(call)`` leaves a long call of
+LAPACK, or of the compiler, where nobody can look, on a thread of its own.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class Stopped(RuntimeError):
         self.watch = watch
 
     def accepted(self) -> str:
-        """The reason, where whoever set the watch takes what there is so far, and is then let come to an end; else this is raised again."""
+        """The reason, where whoever set the watch takes what there is so far, and is then let come to an end; else this
+        is raised again.
+        """
         if not self.watch.partial:
             raise self
         self.watch.over = True
@@ -52,7 +54,10 @@ class OutOfTime(Stopped, TimeoutError):
 
     def __init__(self, watch: Watch, who: str = "The computation") -> None:
         given = f"max_time={watch.seconds:g} s"
-        RuntimeError.__init__(self, f"{who} took more than {given}{watch.doing}: there is no result yet. Give it more time, or fewer samples.")
+        RuntimeError.__init__(
+            self,
+            f"{who} took more than {given}{watch.doing}: there is no result yet. Give it more time, or fewer samples.",
+        )
         self.watch = watch
 
 
@@ -84,7 +89,8 @@ class Watch:
     def look(self, stage: str, share: float | None) -> None:
         """The clock, and what the listener is told if it has heard nothing for a while."""
         for watch in self.chain():
-            if share is not None or watch.state.get("stage") != stage:  # else a part of the work that does not know how far the whole is
+            # else a part of the work that does not know how far the whole is
+            if share is not None or watch.state.get("stage") != stage:
                 watch.state["stage"], watch.state["share"] = stage, share
         now = time.perf_counter()
         if now < self._next:
@@ -92,14 +98,21 @@ class Watch:
         self._next = now + _PAUSE
         self.check(now, finishing=True)
         for watch in self.chain():
-            if watch.listener is not None and not watch.over and now - watch._told >= _TELL and watch._telling.acquire(blocking=False):
+            if (
+                watch.listener is not None
+                and not watch.over
+                and now - watch._told >= _TELL
+                and watch._telling.acquire(blocking=False)
+            ):
                 try:
                     watch.tell(now)
                 finally:
                     watch._telling.release()
 
     def check(self, now: float, *, finishing: bool = False) -> None:
-        """Raise if the time of this watch has passed, or that of one around it: then of the outermost. ``finishing``: not of one that is over."""
+        """Raise if the time of this watch has passed, or that of one around it: then of the outermost. ``finishing``:
+        not of one that is over.
+        """
         open_ones = [watch for watch in self.chain() if watch.seconds is not None and not (finishing and watch.over)]
         late = [watch for watch in open_ones if watch.seconds is not None and now - watch.began > watch.seconds]
         if late:
@@ -136,8 +149,12 @@ def current() -> Watch | None:
 
 
 @contextmanager
-def watching(seconds: float | None = None, listener: Listener | None = None, *, partial: bool = False, **state: Any) -> Iterator[Watch | None]:
-    """What is done inside may take so many seconds and reports to the listener, beginning with ``state``; without either, nothing is watched."""
+def watching(
+    seconds: float | None = None, listener: Listener | None = None, *, partial: bool = False, **state: Any
+) -> Iterator[Watch | None]:
+    """What is done inside may take so many seconds and reports to the listener, beginning with ``state``; without
+    either, nothing is watched.
+    """
     if seconds is None and listener is None:
         yield None
         return
@@ -179,8 +196,9 @@ def begin() -> None:
 
 
 def report(**state: Any) -> None:
-    """Tell who listens to this fit where its solver stands, and raise ``Stopped`` as ``look`` does; who waits for more than this fit hears now and
-    then that something is done."""
+    """Tell who listens to this fit where its solver stands, and raise ``Stopped`` as ``look`` does; who waits for more
+    than this fit hears now and then that something is done.
+    """
     watch = _current.get()
     if watch is None:
         return
@@ -200,10 +218,14 @@ def asked_to_stop(**state: Any) -> str:
     return ""
 
 
-def abandonable(call: Callable[[], Result], stage: str = "factorisation", also: Callable[[], None] = lambda: None) -> Result:
-    """``call()``, on a thread that is left alone if Ctrl-C or a deadline comes first, or ``also``, asked now and then, raises.
+def abandonable(
+    call: Callable[[], Result], stage: str = "factorisation", also: Callable[[], None] = lambda: None
+) -> Result:
+    """``call()``, on a thread that is left alone if Ctrl-C or a deadline comes first, or ``also``, asked now and then,
+    raises.
 
-    For calls that take seconds and cannot look themselves: they must release the GIL. A call that was left runs to its end, and nobody waits for it.
+    For calls that take seconds and cannot look themselves: they must release the GIL. A call that was left runs to its
+    end, and nobody waits for it.
     """
     box: dict[str, Any] = {}
     done = threading.Event()

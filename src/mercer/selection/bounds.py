@@ -1,4 +1,6 @@
-"""What training data alone says about new data: bounds and estimates of the error of a trained machine, each with its inequality."""
+"""What training data alone says about new data: bounds and estimates of the error of a trained machine, each with its
+inequality.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,27 @@ from mercer.selection.criteria import radius_margin
 
 
 def rademacher_bound(margins: Array, norm: float, trace: float, delta: float = 0.05, rho: float = 1.0) -> float:
-    """P(y f(x) ≤ 0) ≤ (1/n) Σ_i min(1, max(0, 1 − m_i/ρ)) + 2Λ√(tr K)/(ρn) + 3√(log(2/δ_Λ)/2n), with probability at least 1 − δ over the sample,
-    for all f with any norm at once: Λ is ‖f‖ rounded up to a power of 2, 2^k, and δ_Λ = δ/(j(j + 1)) with j = 2|k| + 1 + [k > 0]
-    (Bartlett & Mendelson 2002; the union over Λ costs a log log). ``margins`` are m_i = y_i f(x_i), without bias.
+    """P(y f(x) ≤ 0) ≤ (1/n) Σ_i min(1, max(0, 1 − m_i/ρ)) + 2Λ√(tr K)/(ρn) + 3√(log(2/δ_Λ)/2n), with probability at
+    least 1 − δ over the sample, for all f with any norm at once: Λ is ‖f‖ rounded up to a power of 2, 2^k, and δ_Λ =
+    δ/(j(j + 1)) with j = 2|k| + 1 + [k > 0] (Bartlett & Mendelson 2002; the union over Λ costs a log log). ``margins``
+    are m_i = y_i f(x_i), without bias.
     """
     n = len(margins)
     k = int(np.ceil(np.log2(max(norm, 1e-300))))
     j = 2 * abs(k) + 1 + int(k > 0)
     confidence = delta / (j * (j + 1))
     empirical = float(np.mean(np.clip(1 - margins / rho, 0.0, 1.0)))
-    return empirical + 2 * 2.0**k * float(np.sqrt(trace)) / (rho * n) + 3 * float(np.sqrt(np.log(2 / confidence) / (2 * n)))
+    return (
+        empirical
+        + 2 * 2.0**k * float(np.sqrt(trace)) / (rho * n)
+        + 3 * float(np.sqrt(np.log(2 / confidence) / (2 * n)))
+    )
 
 
 def vc_dimension(radius2: float, margin: float, dimensions: float) -> float:
-    """h ≤ min(⌈R²/ρ²⌉, d) + 1: the VC dimension of hyperplanes that separate points in a ball of radius R with margin ρ (Vapnik 1998)."""
+    """h ≤ min(⌈R²/ρ²⌉, d) + 1: the VC dimension of hyperplanes that separate points in a ball of radius R with margin ρ
+    (Vapnik 1998).
+    """
     return min(float(np.ceil(radius2 / margin**2)), dimensions) + 1
 
 
@@ -43,15 +52,18 @@ class Generalisation:
     training_error
         The share of its own samples that it gets wrong: a lower guide, no bound.
     support_share
-        #SV/n: the leave-one-out error is at most that, and in expectation the error of n − 1 samples too (Luntz & Brailovsky 1969).
+        #SV/n: the leave-one-out error is at most that, and in expectation the error of n − 1 samples too (Luntz &
+        Brailovsky 1969).
     span_error
-        The share of samples with y_i f_i ≤ α_i S_i²: the leave-one-out error itself if taking one away leaves the set of support vectors
-        (Vapnik & Chapelle 2000).
+        The share of samples with y_i f_i ≤ α_i S_i²: the leave-one-out error itself if taking one away leaves the set
+        of support vectors (Vapnik & Chapelle 2000).
     radius_margin
-        R²‖f‖²/n of the machine with squared slacks at the same C: its leave-one-out error is at most four times that, the span of a support
-        vector being at most the diameter 2R (Vapnik & Chapelle 2000); the estimate is usually taken without the four.
+        R²‖f‖²/n of the machine with squared slacks at the same C: its leave-one-out error is at most four times that,
+        the span of a support vector being at most the diameter 2R (Vapnik & Chapelle 2000); the estimate is usually
+        taken without the four.
     rademacher
-        ``rademacher_bound`` with the bias as a coefficient of one more, constant, feature: holds with probability 1 − δ.
+        ``rademacher_bound`` with the bias as a coefficient of one more, constant, feature: holds with probability 1 −
+        δ.
     effective_dimension
         Σ λ_i/(λ_i + 1/(2C)) of the matrix: how many directions are used.
     """
@@ -77,20 +89,36 @@ class Generalisation:
 
 def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05, sample_weight: Any = None) -> Generalisation:
     """Bounds and estimates for a fitted SVC of two classes and the data (and weights) it was trained on. Costs n³."""
-    if not isinstance(machine, SupportVectorMachine) or len(getattr(machine, "classes_", ())) != 2 or not hasattr(machine, "C"):
+    if (
+        not isinstance(machine, SupportVectorMachine)
+        or len(getattr(machine, "classes_", ())) != 2
+        or not hasattr(machine, "C")
+    ):
         raise TypeError("generalisation is for a fitted SVC of two classes.")
     if not 0 < delta < 1:
         raise ValueError(f"delta={delta!r}: a probability between 0 and 1.")
     if size(X) != len(y):
         raise ValueError(f"X has {size(X)} samples and y has {len(y)}.")
     if len(machine.support_) and int(machine.support_.max()) >= len(y):
-        raise ValueError(f"The machine was trained on more than these {len(y)} samples; give the data it was trained on.")
+        raise ValueError(
+            f"The machine was trained on more than these {len(y)} samples; give the data it was trained on."
+        )
     signs = np.where(np.asarray(y) == machine.classes_[1], 1.0, -1.0)
     w = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     counts = {label: float(w[signs == s].sum()) for label, s in zip(machine.classes_, (-1.0, 1.0), strict=True)}
-    prices = machine.C * w * class_weights(machine.class_weight if hasattr(machine, "class_weight") else None, counts)[(signs > 0).astype(int)]
+    prices = (
+        machine.C
+        * w
+        * class_weights(machine.class_weight if hasattr(machine, "class_weight") else None, counts)[
+            (signs > 0).astype(int)
+        ]
+    )
     items = machine._accept(X, reset=False)
-    gram: Gram = DenseGram(items) if machine.kernel_ is None else machine.kernel_.gram(machine._unpacked(items), compute=machine.compute)
+    gram: Gram = (
+        DenseGram(items)
+        if machine.kernel_ is None
+        else machine.kernel_.gram(machine._unpacked(items), compute=machine.compute)
+    )
     K = np.asarray(arrays.to_numpy(gram.astype(np.float64).dense()))
     n = len(signs)
     coef = np.zeros(n)
@@ -104,7 +132,8 @@ def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05, sample_wei
     spectrum = np.maximum(eigenvalues(K), 0.0)
     ridge = 1 / (2 * machine.C)
     return Generalisation(
-        training_error=float(np.mean(signs * values <= 0)), support_share=len(machine.support_) / n, span_error=float(np.mean(signs * left <= 0)),
+        training_error=float(np.mean(signs * values <= 0)), support_share=len(machine.support_) / n,
+        span_error=float(np.mean(signs * left <= 0)),
         radius_margin=float(np.exp(radius_margin(K, signs[:, None], np.ones(n), ridge, machine.fit_intercept)[0])) / n,
         rademacher=rademacher_bound(signs * values, norm, float(np.trace(K)) + n * constant, delta),
         effective_dimension=float(np.sum(spectrum / (spectrum + ridge))), delta=delta,

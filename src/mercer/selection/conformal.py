@@ -25,36 +25,49 @@ _METHODS = ("split", "loo")
 
 
 class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """A regressor with ``predict_interval``: for exchangeable data P(y ∈ interval) ≥ coverage, without any assumption on the noise.
+    """A regressor with ``predict_interval``: for exchangeable data P(y ∈ interval) ≥ coverage, without any assumption
+    on the noise.
 
     estimator
-        Any regressor. One that predicts two quantiles, such as ``KernelQuantile([0.05, 0.95])``, gives ends that follow the noise: these two, moved
-        by the quantile of how far targets lie outside of them (Romano, Patterson and Candès 2019).
+        Any regressor. One that predicts two quantiles, such as ``KernelQuantile([0.05, 0.95])``, gives ends that follow
+        the noise: these two, moved by the quantile of how far targets lie outside of them (Romano, Patterson and Candès
+        2019).
     coverage
         The share of new targets that must lie inside.
     method
-        "split": trained on a part, the interval is ± the quantile of its errors on the rest (Papadopoulos 2002): P ≥ coverage exactly.
-        "loo": jackknife+ (Barber et al. 2021), trained on all: each sample's leave-one-out machine and error give the ends. P ≥ 2·coverage − 1
-        always, and about ``coverage`` in practice. For ``KernelRidge`` in closed form, from one factorisation, the kernel staying bound as it is (a
-        bandwidth "scale" does not follow the sample that is left out); others are refitted on ``folds`` (CV+, whose guarantee is a little weaker).
+        "split": trained on a part, the interval is ± the quantile of its errors on the rest (Papadopoulos 2002): P ≥
+        coverage exactly. "loo": jackknife+ (Barber et al. 2021), trained on all: each sample's leave-one-out machine
+        and error give the ends. P ≥ 2·coverage − 1 always, and about ``coverage`` in practice. For ``KernelRidge`` in
+        closed form, from one factorisation, the kernel staying bound as it is (a bandwidth "scale" does not follow the
+        sample that is left out); others are refitted on ``folds`` (CV+, whose guarantee is a little weaker).
     calibration
         The share of samples that "split" keeps for the errors.
     folds
         How many refits "loo" may take for estimators without a closed form (CV+).
 
-    What ``fit`` is given besides, such as ``sample_weight``, goes to the estimator: by scikit-learn's metadata routing where that is enabled, else as
-    it is. The samples being exchangeable, each counts once among the errors, whatever its weight in training.
+    What ``fit`` is given besides, such as ``sample_weight``, goes to the estimator: by scikit-learn's metadata routing
+    where that is enabled, else as it is. The samples being exchangeable, each counts once among the errors, whatever
+    its weight in training.
     """
 
     def __init__(
-        self, estimator: Any, coverage: float = 0.9, method: str = "loo", *, calibration: float = 0.3, folds: int = 10, random_state: int | None = 0
+        self,
+        estimator: Any,
+        coverage: float = 0.9,
+        method: str = "loo",
+        *,
+        calibration: float = 0.3,
+        folds: int = 10,
+        random_state: int | None = 0,
     ) -> None:
         self.estimator, self.coverage, self.method = estimator, coverage, method
         self.calibration, self.folds, self.random_state = calibration, folds, random_state
 
     def get_metadata_routing(self) -> Any:
         """What goes where: all to the estimator's ``fit``."""
-        return MetadataRouter(owner=self).add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
+        return MetadataRouter(owner=self).add(
+            estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
+        )
 
     def fit(self, X: Any, y: Any, **params: Any) -> ConformalRegressor:
         """Train, and learn how large errors are; ``params`` are for the estimator."""
@@ -65,7 +78,11 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         if not 0 < self.calibration < 1:
             raise ValueError(f"calibration={self.calibration!r}: a share between 0 and 1.")
         X, y = self._accepted(X, y)
-        params = process_routing(self, "fit", **params).estimator.fit if get_config().get("enable_metadata_routing") else params
+        params = (
+            process_routing(self, "fit", **params).estimator.fit
+            if get_config().get("enable_metadata_routing")
+            else params
+        )
         n = size(X)
         if n < 2:
             raise ValueError(f"Errors on other samples need at least 2 samples, n_samples = {n}.")
@@ -80,7 +97,12 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self._check_enough(n)
         self.estimator_ = clone(self.estimator).fit(X, y, **params)
         ridge = self.estimator_
-        if isinstance(ridge, KernelRidge) and ridge.kernel_ is not None and np.ndim(ridge.alpha) == 0 and ridge.alpha > 0:
+        if (
+            isinstance(ridge, KernelRidge)
+            and ridge.kernel_ is not None
+            and np.ndim(ridge.alpha) == 0
+            and ridge.alpha > 0
+        ):
             self._fit_closed(X, y)
         else:
             self._fit_folds(X, y, params)
@@ -88,7 +110,9 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
 
     def _trained(self, X: Any, y: Array, train: Array, params: dict[str, Any]) -> Any:
         """The estimator on some of the samples, with what belongs to them."""
-        return clone(self.estimator).fit(self._part(X, train, train), y[train], **_check_method_params(X, params, train))
+        return clone(self.estimator).fit(
+            self._part(X, train, train), y[train], **_check_method_params(X, params, train)
+        )
 
     @staticmethod
     def _errors(y: Array, predicted: Any) -> Array:
@@ -121,11 +145,18 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     def _check_enough(self, n: int) -> None:
         if np.ceil((n + 1) * self.coverage) > n:
             least = next(m for m in count(1) if np.ceil((m + 1) * self.coverage) <= m)
-            raise ValueError(f"Coverage {self.coverage:g} needs errors of at least {least} samples, n_samples = {n}: the interval would be infinite.")
+            raise ValueError(
+                f"Coverage {self.coverage:g} needs errors of at least {least} samples, n_samples = {n}: the interval"
+                " would be infinite."
+            )
 
     def _fit_closed(self, X: Any, y: Array) -> None:
         machine = self.estimator_
-        K = np.asarray(arrays.to_numpy(machine.kernel_.gram(machine.support_vectors_, compute=machine.compute).astype(np.float64).dense()))
+        K = np.asarray(
+            arrays.to_numpy(
+                machine.kernel_.gram(machine.support_vectors_, compute=machine.compute).astype(np.float64).dense()
+            )
+        )
         w, ridge = machine._sample_weight, float(machine.alpha)
         whole = Projected.of(K, y[machine.support_, None], w, ridge, machine.fit_intercept)
         residuals = whole.leave_one_out()[:, 0]
@@ -133,7 +164,9 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self._closed = (whole.P, whole.of_bias, residuals)
 
     def _fit_folds(self, X: Any, y: Array, params: dict[str, Any]) -> None:
-        splits = list(KFold(min(self.folds, len(y)), shuffle=True, random_state=self.random_state).split(np.zeros(len(y))))
+        splits = list(
+            KFold(min(self.folds, len(y)), shuffle=True, random_state=self.random_state).split(np.zeros(len(y)))
+        )
         self._machines, self._fold = [], np.empty(len(y), np.int64)
         self.errors_ = np.empty(len(y))
         shared = learns_from_matrix(self.estimator) and self.estimator._one_kernel and not self.estimator._precomputed
@@ -143,7 +176,9 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
                 machine = self._trained(X, y, train, params)
                 predicted = machine.predict(self._part(X, test, train))
             else:
-                machine, predicted = self._on_fold(entered, train, test, _check_method_params(X, params, train).get("sample_weight"))
+                machine, predicted = self._on_fold(
+                    entered, train, test, _check_method_params(X, params, train).get("sample_weight")
+                )
             self._machines.append((machine, train))
             self._fold[test] = k
             self.errors_[test] = self._errors(y[test], predicted)
@@ -197,8 +232,9 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return np.sort(np.column_stack(ends), axis=1)
 
     def _without_each(self, X: Any) -> tuple[Array, Array]:
-        """f without sample i at each x, (new, n), or both quantiles. A ridge is linear in y, so leaving i out is putting its own prediction in the
-        place of y_i."""
+        """f without sample i at each x, (new, n), or both quantiles. A ridge is linear in y, so leaving i out is
+        putting its own prediction in the place of y_i.
+        """
         if self._closed is None:
             both = [_two(machine.predict(self._part(X, slice(None), train))) for machine, train in self._machines]
             return tuple(np.column_stack(end)[:, self._fold] for end in zip(*both, strict=True))  # type: ignore[return-value]
@@ -218,7 +254,7 @@ def _two(predicted: Any) -> tuple[Array, Array]:
         return values, values
     if values.ndim != 2 or values.shape[1] != 2:
         raise ValueError(
-            f"The estimator predicts {values.shape[1:]} numbers for each sample; an interval is around one, or between two quantiles, as of "
-            "KernelQuantile([0.05, 0.95])."
+            f"The estimator predicts {values.shape[1:]} numbers for each sample; an interval is around one, or between"
+            " two quantiles, as of KernelQuantile([0.05, 0.95])."
         )
     return values.min(axis=1), values.max(axis=1)

@@ -1,10 +1,11 @@
 """What a kernel is judged by on training data alone, with the derivative by every entry of its matrix.
 
-A criterion takes (K, Y, w, λ) and returns (value, M, slope): the value to minimise, M = ∂value/∂K and slope = ∂value/∂log λ. Chained with
-∂K/∂log θ, which the kernel's own formula gives, M is the gradient by every parameter at once: ⟨M, ∂K/∂log θ⟩.
+A criterion takes (K, Y, w, λ) and returns (value, M, slope): the value to minimise, M = ∂value/∂K and slope =
+∂value/∂log λ. Chained with ∂K/∂log θ, which the kernel's own formula gives, M is the gradient by every parameter at
+once: ⟨M, ∂K/∂log θ⟩.
 
-With C = K + λW^−1 and P = C^−1 − C^−1 1 1^T C^−1/(1^T C^−1 1) (the bias taken out; P = C^−1 without one), a ridge has coefficients α = P y and
-leave-one-out residuals e_i = α_i/P_ii, and dα = −P dC α, dP = −P dC P.
+With C = K + λW^−1 and P = C^−1 − C^−1 1 1^T C^−1/(1^T C^−1 1) (the bias taken out; P = C^−1 without one), a ridge has
+coefficients α = P y and leave-one-out residuals e_i = α_i/P_ii, and dα = −P dC α, dP = −P dC P.
 """
 
 from __future__ import annotations
@@ -87,7 +88,9 @@ def generalised(K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> tuple
 
 
 def marginal_likelihood(K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> tuple[float, Array, float]:
-    """−log max over σ² of N(y; b, σ²C), b integrated out, summed over outputs: what ``Spectrum.likelihood`` gives, with its sign changed."""
+    """−log max over σ² of N(y; b, σ²C), b integrated out, summed over outputs: what ``Spectrum.likelihood`` gives, with
+    its sign changed.
+    """
     solved = Projected.of(K, Y, w, ridge, bias)
     n, m = len(K) - int(bias), Y.shape[1]
     centred = Y - np.average(Y, axis=0, weights=w) if bias else Y
@@ -120,8 +123,8 @@ def centred_alignment(K: Array, Y: Array, w: Array, ridge: float, bias: bool) ->
 def _squared_slacks(K: Array, y: Array, w: Array, C: float, bias: bool) -> tuple[Array, Array]:
     """(K + I/(C w), signed dual coefficients) of min ½‖f‖² + ½C Σ w_i ξ_i²: a hard margin in that kernel.
 
-    At f = 0 the objective is ½C Σ w, so ξ_i² ≤ Σw/w_i at the optimum and α_i = C w_i ξ_i ≤ C w_i √(Σw/w_i): a bound that is never met, for a solver
-    that wants one.
+    At f = 0 the objective is ½C Σ w, so ξ_i² ≤ Σw/w_i at the optimum and α_i = C w_i ξ_i ≤ C w_i √(Σw/w_i): a bound
+    that is never met, for a solver that wants one.
     """
     Kc = np.array(K, np.float64)
     Kc[np.diag_indices_from(Kc)] += 1 / (C * w)
@@ -129,16 +132,21 @@ def _squared_slacks(K: Array, y: Array, w: Array, C: float, bias: bool) -> tuple
 
 
 def radius_margin(K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> tuple[float, Array, float]:
-    """log R²‖f‖² of the machine with squared slacks, C = 1/(2λ): n times a bound on its leave-one-out error (Chapelle et al. 2002).
+    """log R²‖f‖² of the machine with squared slacks, C = 1/(2λ): n times a bound on its leave-one-out error (Chapelle
+    et al. 2002).
 
-    That machine has a hard margin in the kernel K + I/C (I/(C w) with weights): both problems are quadratic programmes, and by the envelope theorem
-    the derivatives are those with the solutions held.
+    That machine has a hard margin in the kernel K + I/C (I/(C w) with weights): both problems are quadratic programmes,
+    and by the envelope theorem the derivatives are those with the solutions held.
     """
     y, C, n = _signs(Y), 1 / (2 * ridge), len(Y)
     Kc, b = _squared_slacks(K, y, w, C, bias)
     margin = 2 * float(y @ b) - float(b @ Kc @ b)  # ‖f‖², as twice the optimum of the dual
     diagonal = np.diagonal(Kc).copy()
-    beta = ActiveSet(tol=1e-9 * float(np.mean(diagonal))).solve(DualQP(-diagonal / 2, np.zeros(n), np.ones(n), np.full(n, 1 / n)), DenseGram(Kc)).coef
+    beta = (
+        ActiveSet(tol=1e-9 * float(np.mean(diagonal)))
+        .solve(DualQP(-diagonal / 2, np.zeros(n), np.ones(n), np.full(n, 1 / n)), DenseGram(Kc))
+        .coef
+    )
     radius = float(beta @ diagonal) - float(beta @ Kc @ beta)
     M = -np.outer(b, b) / margin + (np.diag(beta) - np.outer(beta, beta)) / radius
     return float(np.log(radius * margin)), M, float(np.sum(np.diagonal(M) / (C * w)))
@@ -148,10 +156,11 @@ _STEEPNESS = 5.0
 
 
 def span(K: Array, Y: Array, w: Array, ridge: float, bias: bool) -> tuple[float, Array, float]:
-    """The share of leave-one-out errors by the span of the support vectors, steps smoothed to sigmoids, of the machine with squared slacks.
+    """The share of leave-one-out errors by the span of the support vectors, steps smoothed to sigmoids, of the machine
+    with squared slacks.
 
-    On its support vectors that machine solves the ridge system K α + α/(C w) + b = y, so α_p S_p² is the leave-one-out residual of that ridge: p is
-    an error if y_p e_p > 1. The set is held while the derivative is taken.
+    On its support vectors that machine solves the ridge system K α + α/(C w) + b = y, so α_p S_p² is the leave-one-out
+    residual of that ridge: p is an error if y_p e_p > 1. The set is held while the derivative is taken.
     """
     y, C = _signs(Y), 1 / (2 * ridge)
     Kc, b = _squared_slacks(K, y, w, C, bias)

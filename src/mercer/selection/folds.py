@@ -21,14 +21,18 @@ def learns_from_matrix(estimator: Any) -> bool:
 
 
 class Fold(NamedTuple):
-    """The matrix of the training items, that of test items with them, and the machine that knows what was found at the door."""
+    """The matrix of the training items, that of test items with them, and the machine that knows what was found at the
+    door.
+    """
 
     door: Any
     gram: Gram
     cross: Gram
 
     def learn(self, machines: Sequence[Any], y: Any, weights: Array | None) -> Array:
-        """Machines that differ at most in the parameter they have a path along learn; they answer for ``cross``. Returns who had weight."""
+        """Machines that differ at most in the parameter they have a path along learn; they answer for ``cross``.
+        Returns who had weight.
+        """
         for machine in machines:
             machine._as_entered_by(self.door)
         used = machines[0]._learn_rows(self.gram, y, weights, machines)
@@ -39,8 +43,10 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Entered:
-    """``door`` accepted X and y. ``gram`` is their matrix, None where the kernel takes something from data and each fold has its own; ``stored`` the
-    same in memory, where it fits there with that of another kernel and the part of a fold."""
+    """``door`` accepted X and y. ``gram`` is their matrix, None where the kernel takes something from data and each
+    fold has its own; ``stored`` the same in memory, where it fits there with that of another kernel and the part of a
+    fold.
+    """
 
     door: Any
     X: Any
@@ -59,7 +65,9 @@ class Entered:
         return cls(door, X, y, gram, found if found.stored else None)
 
     def fold(self, train: Array, test: Array, weights: Array | None) -> Fold:
-        """The matrices of a fold, in memory where that of the training items, whose ``weights`` are given, fits there."""
+        """The matrices of a fold, in memory where that of the training items, whose ``weights`` are given, fits
+        there.
+        """
         if self.stored is not None:
             return Fold(self.door, held(self.stored.sub(train, train), Use.FOLD), self.stored.sub(test, train))
         door = self.door

@@ -1,8 +1,8 @@
 """Cross-validation that computes each kernel matrix once.
 
-A grid over kernel parameters and C or λ asks for few matrices and many fits. Candidates are grouped by their kernel, which is a value: its matrix is
-computed once for all folds and all of them; only what a kernel takes from data is bound in each training fold, as it must be. Along C machines start
-from one another, along λ one decomposition gives all.
+A grid over kernel parameters and C or λ asks for few matrices and many fits. Candidates are grouped by their kernel,
+which is a value: its matrix is computed once for all folds and all of them; only what a kernel takes from data is bound
+in each training fold, as it must be. Along C machines start from one another, along λ one decomposition gives all.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Cells:
         self.scores = np.full((len(self.candidates), len(self.splits)), np.nan)
         self.seconds = np.full((2, *self.scores.shape), np.nan)  # of fitting, of scoring
         self.machines = [clone(self.estimator).set_params(**values) for values in self.candidates]
-        self.kept: Entered | None = None  # the data as the best kernel so far sees them: the best machine is trained on its matrix
+        # the data as the best kernel so far sees them: the best machine is trained on its matrix
+        self.kept: Entered | None = None
         self.watch: Watch | None = None
 
     def fit(self, c: int, X: Any, y: Any, weights: Array | None) -> Any:
@@ -66,14 +67,20 @@ class Cells:
 
     def fill(self, X: Any, y: Any, weights: Array | None) -> str:
         """All cells; what ended it before, in words. Those that are done stand, whatever is raised."""
-        with watching(self.max_time, self.progress, done=0, of=self.scores.size, params={}, scores=self.scores) as watch:
+        with watching(
+            self.max_time, self.progress, done=0, of=self.scores.size, params={}, scores=self.scores
+        ) as watch:
             self.watch = watch
             try:
                 self._fill(X, y, weights)
             except Stopped as stop:
                 if stop.watch is not watch:
                     raise
-                return "stopped by the callback" if stop.reason == "callback" else f"stopped after max_time={self.max_time:g} s"
+                return (
+                    "stopped by the callback"
+                    if stop.reason == "callback"
+                    else f"stopped after max_time={self.max_time:g} s"
+                )
         return ""
 
     def _fill(self, X: Any, y: Any, weights: Array | None) -> None:
@@ -88,7 +95,13 @@ class Cells:
                         learn = partial(machines[0].fit, take(X, train), _some(y, train), **given)
                     else:
                         learn = partial(fold.learn, machines, _some(entered.y, train), _some(weights, train))
-                    self._cells(path, s, machines, learn, (fold.cross if fold else take(X, test), _some(y, test), _some(weights, test)))
+                    self._cells(
+                        path,
+                        s,
+                        machines,
+                        learn,
+                        (fold.cross if fold else take(X, test), _some(y, test), _some(weights, test)),
+                    )
             if self.best_index() in members:
                 self.kept = entered
 
@@ -115,14 +128,19 @@ class Cells:
             groups.setdefault(repr(sorted(rest.items())), []).append(c)
         return list(groups.values())
 
-    def _cells(self, path: list[int], s: int, machines: list[Any], learn: Callable[[], Any], test: tuple[Any, ...]) -> None:
+    def _cells(
+        self, path: list[int], s: int, machines: list[Any], learn: Callable[[], Any], test: tuple[Any, ...]
+    ) -> None:
         start = time.perf_counter()
         try:
             learn()
         except (ValueError, ArithmeticError, MemoryError, TimeoutError) as error:
-            if self.error_score == "raise" or (isinstance(error, Stopped) and not error.watch.partial):  # the search's own time
+            # the search's own time
+            if self.error_score == "raise" or (isinstance(error, Stopped) and not error.watch.partial):
                 raise
-            warnings.warn(f"{self.candidates[path[0]]} could not be fitted on fold {s}: {error}", FitFailedWarning, stacklevel=4)
+            warnings.warn(
+                f"{self.candidates[path[0]]} could not be fitted on fold {s}: {error}", FitFailedWarning, stacklevel=4
+            )
             self._after(path)
             return
         middle = time.perf_counter()
@@ -142,16 +160,23 @@ class Cells:
 
     def _after(self, path: list[int]) -> None:
         if self.watch is not None:
-            self.watch.say(done=int(np.isfinite(self.scores).sum()), of=self.scores.size, params=self.candidates[path[-1]], scores=self.scores)
+            self.watch.say(
+                done=int(np.isfinite(self.scores).sum()),
+                of=self.scores.size,
+                params=self.candidates[path[-1]],
+                scores=self.scores,
+            )
 
 
 class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """The best of a grid of parameters by cross-validation; scores are those of scikit-learn's GridSearchCV on the same splits.
+    """The best of a grid of parameters by cross-validation; scores are those of scikit-learn's GridSearchCV on the same
+    splits.
 
     estimator
         Any estimator of Mercer (others work, without the savings).
     param_grid
-        As for GridSearchCV: {"C": [1, 10], "kernel__gamma": [0.1, 1.0]}, or {"kernel": [Gaussian(), Linear()]}, or a list of such.
+        As for GridSearchCV: {"C": [1, 10], "kernel__gamma": [0.1, 1.0]}, or {"kernel": [Gaussian(), Linear()]}, or a
+        list of such.
     cv
         A number of folds or a scikit-learn splitter (stratified, grouped, …).
     scoring
@@ -161,22 +186,30 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     max_time
         Seconds after which the best of what is finished is taken.
     progress
-        Called with done, of, seconds, params, scores after each fit, or each path of fits along C or λ, and, with ``stage`` and ``share``, several
-        times a second while a matrix is computed; returns True to stop.
+        Called with done, of, seconds, params, scores after each fit, or each path of fits along C or λ, and, with
+        ``stage`` and ``share``, several times a second while a matrix is computed; returns True to stop.
     error_score
-        "raise", or NaN: a candidate that cannot be fitted is then out of the race, with a FitFailedWarning that says why.
+        "raise", or NaN: a candidate that cannot be fitted is then out of the race, with a FitFailedWarning that says
+        why.
     on_interrupt
         "keep": Ctrl-C ends the search, and the best of the finished candidates stands. "raise": it is an error.
 
-    Fitted: ``best_params_ best_score_ best_index_ best_estimator_ cv_results_``; ``frame()`` is the results as a data frame.
+    Fitted: ``best_params_ best_score_ best_index_ best_estimator_ cv_results_``; ``frame()`` is the results as a data
+    frame.
     """
 
     def __init__(
-        self, estimator: Any, param_grid: Any, *, cv: Any = None, scoring: Any = None, refit: bool = True, max_time: float | None = None,
-        progress: Progress | None = None, error_score: Any = "raise", on_interrupt: str = "keep",
+        self, estimator: Any, param_grid: Any, *, cv: Any = None, scoring: Any = None, refit: bool = True,
+        max_time: float | None = None, progress: Progress | None = None, error_score: Any = "raise",
+        on_interrupt: str = "keep",
     ) -> None:  # fmt: skip
         self.estimator, self.param_grid, self.cv, self.scoring, self.refit = estimator, param_grid, cv, scoring, refit
-        self.max_time, self.progress, self.error_score, self.on_interrupt = max_time, progress, error_score, on_interrupt
+        self.max_time, self.progress, self.error_score, self.on_interrupt = (
+            max_time,
+            progress,
+            error_score,
+            on_interrupt,
+        )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> KernelSearchCV:
         """Score every candidate on every fold, then train the best on all."""
@@ -193,9 +226,18 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Array | None, list[Split]]:
-        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else listed(X)
+        X = (
+            X.tocsr()
+            if hasattr(X, "tocsr")
+            else np.asarray(X)
+            if hasattr(X, "__array__") and not hasattr(X, "shape")
+            else listed(X)
+        )
         door = clone(self.estimator)
-        if isinstance(door, KernelEstimator) and not any("kernel" in values for values in ParameterGrid(self.param_grid)):  # before any work
+        # before any work
+        if isinstance(door, KernelEstimator) and not any(
+            "kernel" in values for values in ParameterGrid(self.param_grid)
+        ):
             door._accept(X, reset=True)
             door._weights(size(X), sample_weight)
         y = None if y is None else np.asarray(y)
@@ -219,14 +261,26 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if self.on_interrupt not in ("raise", "keep"):
             raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the best found so far.")
         if isinstance(self.scoring, list | tuple | set | dict):
-            raise ValueError(f"scoring={self.scoring!r}: one score to choose by; others can be computed from the best estimator.")
-        return Cells(self.estimator, candidates, splits, check_scoring(self.estimator, self.scoring), self.progress, self.max_time, self.error_score)
+            raise ValueError(
+                f"scoring={self.scoring!r}: one score to choose by; others can be computed from the best estimator."
+            )
+        return Cells(
+            self.estimator,
+            candidates,
+            splits,
+            check_scoring(self.estimator, self.scoring),
+            self.progress,
+            self.max_time,
+            self.error_score,
+        )
 
     def _take(self, cells: Cells, X: Any, y: Any, weights: Array | None) -> None:
         best = cells.best_index()
         if best is None:
             why = self.stopped_ or "every score is NaN"
-            raise NothingFinished(f"No candidate has a score on all folds ({why}): give more time, fewer folds or fewer samples.")
+            raise NothingFinished(
+                f"No candidate has a score on all folds ({why}): give more time, fewer folds or fewer samples."
+            )
         done = np.isfinite(cells.scores).all(axis=1)
         mean = np.where(done, cells.scores.mean(axis=1), np.nan)
         self.best_index_ = best
@@ -294,13 +348,19 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         inner = self.estimator.__sklearn_tags__()
-        tags.estimator_type, tags.classifier_tags, tags.regressor_tags = inner.estimator_type, inner.classifier_tags, inner.regressor_tags
+        tags.estimator_type, tags.classifier_tags, tags.regressor_tags = (
+            inner.estimator_type,
+            inner.classifier_tags,
+            inner.regressor_tags,
+        )
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
         return tags
 
 
 def _kernel_of(machine: Any) -> Any:
-    """The kernel of whose matrix a machine learns, "precomputed" where that is given; None where it does not learn from one."""
+    """The kernel of whose matrix a machine learns, "precomputed" where that is given; None where it does not learn from
+    one.
+    """
     if not learns_from_matrix(machine):
         return None
     return PRECOMPUTED if machine._precomputed else machine._given_kernel if machine._one_kernel else None
@@ -310,12 +370,18 @@ def _some(values: Any, chosen: Array) -> Any:
     return None if values is None else values[chosen]
 
 
-def nested_scores(search: KernelSearchCV, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None, groups: Any = None) -> Array:
-    """The score on each outer fold of the candidate that the inner cross-validation chooses without it: what choosing is worth, unbiased.
+def nested_scores(
+    search: KernelSearchCV, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None, groups: Any = None
+) -> Array:
+    """The score on each outer fold of the candidate that the inner cross-validation chooses without it: what choosing
+    is worth, unbiased.
 
-    The same numbers as ``cross_val_score(search, X, y, cv=cv)``, but inner and outer folds share the matrices: each is computed once.
+    The same numbers as ``cross_val_score(search, X, y, cv=cv)``, but inner and outer folds share the matrices: each is
+    computed once.
     """
-    X, y, weights, outer = KernelSearchCV(search.estimator, search.param_grid, cv=cv)._prepared(X, y, sample_weight, groups)
+    X, y, weights, outer = KernelSearchCV(search.estimator, search.param_grid, cv=cv)._prepared(
+        X, y, sample_weight, groups
+    )
     splits: list[Split] = []
     inside: list[slice] = []
     for train, _ in outer:

@@ -29,8 +29,9 @@ _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in eit
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """What ``tune`` found: ``estimator`` has the kernel and λ or C in place and is not fitted; ``value`` is the criterion there, ``start`` that at
-    the beginning; ``history`` its values, ``parameters`` by name."""
+    """What ``tune`` found: ``estimator`` has the kernel and λ or C in place and is not fitted; ``value`` is the
+    criterion there, ``start`` that at the beginning; ``history`` its values, ``parameters`` by name.
+    """
 
     estimator: Any
     value: float
@@ -46,18 +47,19 @@ class Tuned:
 
 
 def tune(
-    estimator: Any, X: Any, y: Any, criterion: str | Criterion = "loo", *, sample_weight: Any = None, max_samples: int | None = 3000,
-    restarts: int = 0, max_iter: int = 100, max_time: float | None = None, seed: int = 0,
-    progress: Callable[[dict[str, Any]], Any] | None = None,
+    estimator: Any, X: Any, y: Any, criterion: str | Criterion = "loo", *, sample_weight: Any = None,
+    max_samples: int | None = 3000, restarts: int = 0, max_iter: int = 100, max_time: float | None = None,
+    seed: int = 0, progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Tuned:  # fmt: skip
     """``estimator`` with its kernel's continuous parameters, and its alpha (λ) or C, where ``criterion`` is smallest.
 
-    L-BFGS on the logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter. Samples that are the same in x
-    and y count as one, with their weights together.
+    L-BFGS on the logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter.
+    Samples that are the same in x and y count as one, with their weights together.
 
     criterion
-        Of the ridge with this kernel and λ: "loo" (leave-one-out error), "gcv", "marginal likelihood"; "alignment" (kernel alone); for two classes
-        "radius-margin" and "span" (of a support vector machine). Or a function as those in ``mercer.selection.criteria``. Classes are coded ±1.
+        Of the ridge with this kernel and λ: "loo" (leave-one-out error), "gcv", "marginal likelihood"; "alignment"
+        (kernel alone); for two classes "radius-margin" and "span" (of a support vector machine). Or a function as those
+        in ``mercer.selection.criteria``. Classes are coded ±1.
     max_samples
         The criterion costs n³: of more samples, so many drawn at random are judged by.
     restarts
@@ -74,7 +76,10 @@ def tune(
     objective = _Objective(judge, kernel, estimator, X, Y, w)
     first = objective.start()
     if not len(first):
-        raise ValueError(f"{kernel} has no continuous parameter, and {type(estimator).__name__} neither alpha nor C: there is nothing to tune.")
+        raise ValueError(
+            f"{kernel} has no continuous parameter, and {type(estimator).__name__} neither alpha nor C: there is"
+            " nothing to tune."
+        )
     history: list[float] = []
 
     def value_and_slope(theta: Array) -> tuple[float, Array]:
@@ -99,12 +104,13 @@ def tune(
     best: Any = objective.best
     if best is None:
         raise ValueError(
-            f"The criterion has no finite value at the start: {kernel} is not positive semi-definite on these data, or y is constant. "
-            "Raise alpha, or use kernel.repaired('clip')."
+            f"The criterion has no finite value at the start: {kernel} is not positive semi-definite on these data, or"
+            " y is constant. Raise alpha, or use kernel.repaired('clip')."
         )
     value, theta = best
     return Tuned(
-        objective.estimator_at(theta), value, history[0], objective.named(theta), len(history), time.perf_counter() - began, history
+        objective.estimator_at(theta), value, history[0], objective.named(theta), len(history),
+        time.perf_counter() - began, history
     )  # fmt: skip
 
 
@@ -112,11 +118,15 @@ def _criterion(criterion: str | Criterion) -> Criterion:
     if callable(criterion):
         return criterion
     if criterion not in CRITERIA:
-        raise ValueError(f"criterion={criterion!r}: choose one of {', '.join(map(repr, CRITERIA))}, or give a function.")
+        raise ValueError(
+            f"criterion={criterion!r}: choose one of {', '.join(map(repr, CRITERIA))}, or give a function."
+        )
     return CRITERIA[criterion]
 
 
-def _sample(estimator: Any, X: Any, y: Any, weights: Any, most: int | None, random: np.random.Generator) -> tuple[Any, Array, Array]:
+def _sample(
+    estimator: Any, X: Any, y: Any, weights: Any, most: int | None, random: np.random.Generator
+) -> tuple[Any, Array, Array]:
     """Samples to judge by, their targets (n, outputs), classes as ±1, and weights; those of weight 0 are not there."""
     n = size(X)
     w = check_weights(n, weights)
@@ -133,7 +143,8 @@ def _sample(estimator: Any, X: Any, y: Any, weights: Any, most: int | None, rand
     if most is not None and len(chosen) > most:
         chosen = np.sort(random.permutation(chosen)[:most])
     X, Y, w = (X if len(chosen) == n else take(X, chosen)), Y[chosen], w[chosen]
-    # equal samples are one of their weights together: else a kernel that knows nothing but its own copies would look best
+    # equal samples are one of their weights together: else a kernel that knows nothing but its own copies would look
+    # best
     first, kinds = distinct(X, Y)
     return (X, Y, w) if len(first) == len(kinds) else (take(X, first), Y[first], np.bincount(kinds, weights=w))
 
@@ -144,14 +155,23 @@ class _Objective:
     def __init__(self, judge: Criterion, kernel: Kernel, estimator: Any, X: Any, Y: Array, w: Array) -> None:
         self.judge, self.kernel, self.estimator = judge, kernel, estimator
         if any(part._bound_to_values for part in kernel._parts()):
-            raise TypeError(f"{kernel}: what centring or repairing takes from data follows the parameters to be tuned. Tune the kernel inside first.")
+            raise TypeError(
+                f"{kernel}: what centring or repairing takes from data follows the parameters to be tuned. Tune the"
+                " kernel inside first."
+            )
         self.X, self.Y, self.w = kernel.domain.check(X), Y, w
         self.bias = bool(getattr(estimator, "fit_intercept", True))
         params = kernel.get_params(deep=True)
-        self.values = {name: value for name in kernel.gradient(take(self.X, slice(0, 2))) if (value := _get(params, name)) > 0}
+        self.values = {
+            name: value for name in kernel.gradient(take(self.X, slice(0, 2))) if (value := _get(params, name)) > 0
+        }
         missing, why = kernel.without_derivative(self.X)
         if missing:
-            warnings.warn(f"tune leaves {', '.join(missing)} of {kernel} as they are: they have no derivative, {why}.", UserWarning, stacklevel=3)
+            warnings.warn(
+                f"tune leaves {', '.join(missing)} of {kernel} as they are: they have no derivative, {why}.",
+                UserWarning,
+                stacklevel=3,
+            )
         self.price = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
         self.best: tuple[float, Array] | None = None
 
@@ -205,7 +225,9 @@ class _Objective:
         if self.best is None or value < self.best[0]:
             self.best = (value, theta.copy())
         grams = kernel.gradient(self.X, compute=self.estimator.compute)
-        out = np.array([float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values])
+        out = np.array(
+            [float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values]
+        )
         if self.price is not None:
             out = np.append(out, -slope if self.price == "C" else slope)
         return value, out

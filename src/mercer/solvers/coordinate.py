@@ -2,9 +2,10 @@
 
     min ½ b^T Φ Φ^T b + p^T b,  lower ≤ b ≤ upper,  sum of b kept
 
-w = Φ^T b is at hand, so a step in b_i costs the features of one item: an epoch costs what the data holds. The sum is kept by the method of
-multipliers: ``level`` is its price, and μ/2 (sum − wanted)² is added, as if each item had one feature √μ more. Hsieh et al. 2008 without the sum.
-Steps become small long before the gap is; the active set goes on from here.
+w = Φ^T b is at hand, so a step in b_i costs the features of one item: an epoch costs what the data holds. The sum is
+kept by the method of multipliers: ``level`` is its price, and μ/2 (sum − wanted)² is added, as if each item had one
+feature √μ more. Hsieh et al. 2008 without the sum. Steps become small long before the gap is; the active set goes on
+from here.
 """
 
 from __future__ import annotations
@@ -72,7 +73,11 @@ def _epoch(indptr, indices, data, factors, items, order, linear, lower, upper, d
         if (g > 0.0 and b[t] > lower[t]) or (g < 0.0 and b[t] < upper[t]):
             worst = max(worst, abs(g))
             curvature = diagonal[i] + mu
-            new = min(max(b[t] - g / curvature, lower[t]), upper[t]) if curvature > 0.0 else (lower[t] if g > 0.0 else upper[t])
+            new = (
+                min(max(b[t] - g / curvature, lower[t]), upper[t])
+                if curvature > 0.0
+                else (lower[t] if g > 0.0 else upper[t])
+            )
             step = new - b[t]
             b[t] = new
             state[1] += step

@@ -1,8 +1,9 @@
 """Canonical correlations between two views that are each given by the principal components of their matrix.
 
-max ⟨K_x α, K_y β⟩ subject to α^T(K_x² + γ_x K_x)α = β^T(K_y² + γ_y K_y)β = 1, both matrices centred. With K = UΛU^T and D = (Λ/(Λ + γ))^½, the values
-are the singular values of D_x U_x^T U_y D_y = A Σ B^T, and f = K_x α = U_x D_x A. Without γ any two views of n items are perfectly correlated once
-their ranks sum to more than n − 1: two subspaces of R^{n−1} that must meet.
+max ⟨K_x α, K_y β⟩ subject to α^T(K_x² + γ_x K_x)α = β^T(K_y² + γ_y K_y)β = 1, both matrices centred. With K = UΛU^T and
+D = (Λ/(Λ + γ))^½, the values are the singular values of D_x U_x^T U_y D_y = A Σ B^T, and f = K_x α = U_x D_x A. Without
+γ any two views of n items are perfectly correlated once their ranks sum to more than n − 1: two subspaces of R^{n−1}
+that must meet.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ _WHOLE = 300  # components below which all singular values are found
 
 @dataclass(frozen=True, eq=False)
 class Spectra:
-    """Eigenvalues, falling and positive, and eigenvectors (n, r) of a centred matrix; of weighted items, of P S K S P with S² = diag(``weights``)."""
+    """Eigenvalues, falling and positive, and eigenvectors (n, r) of a centred matrix; of weighted items, of P S K S P
+    with S² = diag(``weights``).
+    """
 
     values: Array
     vectors: Array
@@ -32,7 +35,12 @@ class Spectra:
         """(spectra, V, mean) of the matrix of centred rows: S(scores − mean) = U Λ^½ V^T."""
         mean = np.average(scores, axis=0, weights=weights)
         U, singular, Vt = thin_svd(scores - mean if weights is None else np.sqrt(weights)[:, None] * (scores - mean))
-        used = int(np.sum(singular > max(scores.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)))  # they fall
+        # they fall
+        used = int(
+            np.sum(
+                singular > max(scores.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300)
+            )
+        )
         return cls(singular[:used] ** 2, U[:, :used], weights), Vt[:used].T, mean
 
     def scores(self, most: int | None = None) -> Array:
@@ -51,7 +59,9 @@ class Spectra:
 
 @dataclass(frozen=True, eq=False)
 class Canonical:
-    """``values`` Σ, and for each view the weights (r, count) of its principal components: f = Σ_l weight_l·(score l)."""
+    """``values`` Σ, and for each view the weights (r, count) of its principal components: f = Σ_l weight_l·(score
+    l).
+    """
 
     values: Array
     x: Array
@@ -63,16 +73,18 @@ class Degenerate(ValueError):
 
 
 def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float], inner: Array | None = None) -> Canonical:
-    """The ``count`` largest canonical values, and the weights of both views; ``inner`` is U_x^T U_y, where it is known."""
+    """The ``count`` largest canonical values, and the weights of both views; ``inner`` is U_x^T U_y, where it is
+    known.
+    """
     n = len(x.vectors)
     for gamma in reg:
         if not gamma >= 0:
             raise ValueError(f"reg={gamma!r}: the regularisation must be a number of at least 0.")
     if min(reg) == 0 and x.rank + y.rank > n - 1:
         raise Degenerate(
-            f"Without regularisation every pair of views would correlate perfectly here: their centred matrices have ranks {x.rank} and {y.rank}, "
-            f"and two subspaces of dimensions that sum to more than n − 1 = {n - 1} always meet. Give reg > 0 (or None to have it chosen), or reduce "
-            "the number of columns or the rank."
+            "Without regularisation every pair of views would correlate perfectly here: their centred matrices have"
+            f" ranks {x.rank} and {y.rank}, and two subspaces of dimensions that sum to more than n − 1 = {n - 1}"
+            " always meet. Give reg > 0 (or None to have it chosen), or reduce the number of columns or the rank."
         )
     Dx, Dy = x.shrunk(reg[0]), y.shrunk(reg[1])
     M = Dx[:, None] * (x.vectors.T @ y.vectors if inner is None else inner) * Dy
@@ -81,7 +93,11 @@ def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float], inne
     values = values * size
     f = x.vectors @ (Dx[:, None] * A)
     sign = signs(f if x.weights is None else f / np.sqrt(x.weights)[:, None])
-    return Canonical(np.minimum(values, 1.0), sign * A / np.sqrt(x.values + reg[0])[:, None], sign * B / np.sqrt(y.values + reg[1])[:, None])
+    return Canonical(
+        np.minimum(values, 1.0),
+        sign * A / np.sqrt(x.values + reg[0])[:, None],
+        sign * B / np.sqrt(y.values + reg[1])[:, None],
+    )
 
 
 def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
@@ -120,9 +136,16 @@ def _unit(Z: Array, weights: Array | None) -> Array:
 
 
 def choose_reg(
-    X: Array, Y: Array, count: int, candidates: list[tuple[float, float]], folds: list[tuple[Array, Array]], weights: Array | None = None
+    X: Array,
+    Y: Array,
+    count: int,
+    candidates: list[tuple[float, float]],
+    folds: list[tuple[Array, Array]],
+    weights: Array | None = None,
 ) -> tuple[tuple[float, float], Array]:
-    """The candidate of the largest correlation on held-out items, the mean over folds and components, and those of all; X, Y are scores (n, r)."""
+    """The candidate of the largest correlation on held-out items, the mean over folds and components, and those of all;
+    X, Y are scores (n, r).
+    """
     found = np.zeros((len(folds), len(candidates)))
     for k, (train, test) in enumerate(folds):
         w, held = (None, None) if weights is None else (weights[train], weights[test])

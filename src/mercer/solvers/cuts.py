@@ -1,9 +1,11 @@
-"""Clusters from eigenvectors: the relaxation of normalised cut and of kernel k-means, and the way back from eigenvectors to labels.
+"""Clusters from eigenvectors: the relaxation of normalised cut and of kernel k-means, and the way back from
+eigenvectors to labels.
 
-normalised cut       max Σ_c z_c^T A z_c/z_c^T D z_c over partitions z, D the degrees; relaxed: the largest eigenvectors of D^−½ A D^−½
+normalised cut       max Σ_c z_c^T A z_c/z_c^T D z_c over partitions z, D the degrees;
+                     relaxed: the largest eigenvectors of D^−½ A D^−½
 kernel k-means       max Σ_c z_c^T K z_c/z_c^T z_c; relaxed: the largest eigenvectors of K
-Both are W^½ K W^½ for weights w: 1/degree, or those of the samples. Weighted kernel k-means with weights d_i and kernel D^−1 A D^−1 is normalised
-cut.
+Both are W^½ K W^½ for weights w: 1/degree, or those of the samples. Weighted kernel k-means with weights d_i and kernel
+D^−1 A D^−1 is normalised cut.
 """
 
 from __future__ import annotations
@@ -33,8 +35,9 @@ _BEYOND = 1e-7  # how far beyond 1, the largest eigenvalue, the shift lies
 def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_state: Any = 0) -> EigenSolution:
     """The ``count`` largest eigenvectors of W^½ K W^½.
 
-    Normalised, all eigenvalues are at most 1, and of well separated clusters so many are near 1 that no iteration with products would part them:
-    where the matrix fits, it is with the inverse of (1 + ε)I − W^½KW^½, whose factor costs n³/3.
+    Normalised, all eigenvalues are at most 1, and of well separated clusters so many are near 1 that no iteration with
+    products would part them: where the matrix fits, it is with the inverse of (1 + ε)I − W^½KW^½, whose factor costs
+    n³/3.
     """
     n = gram.shape[0]
     graph = gram.sparse() if normalised and n > _SMALL else None
@@ -43,7 +46,11 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
     fits = 2 * 8 * n * n <= gram.compute.budget
     if not normalised or n <= _SMALL or n > _LARGE or not fits:
         return solve_eigen(
-            Eigen(min(count, n), weights, centred=False), gram, "exact" if n <= _SMALL else "auto", tol=1e-8, random_state=random_state
+            Eigen(min(count, n), weights, centred=False),
+            gram,
+            "exact" if n <= _SMALL else "auto",
+            tol=1e-8,
+            random_state=random_state,
         )
     root = np.sqrt(weights)
     S = np.asarray(arrays.to_numpy(gram.fresh(np.float64)))
@@ -54,16 +61,21 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
     try:
         L = cholesky(S, gram.compute.workers)
     except NotPositive:  # similarities that are not those of a graph
-        return solve_eigen(Eigen(min(count, n), weights, centred=False), gram, "auto", tol=1e-8, random_state=random_state)
+        return solve_eigen(
+            Eigen(min(count, n), weights, centred=False), gram, "auto", tol=1e-8, random_state=random_state
+        )
     start = np.random.default_rng(random_state).standard_normal((n, block_size(n, count)))
     with threads.single_threaded_blas():
-        values, vectors, steps, residual = block_krylov(lambda V: cholesky_solve(L, V), start, count, n, tol=1e-8, max_iter=60)
+        values, vectors, steps, residual = block_krylov(
+            lambda V: cholesky_solve(L, V), start, count, n, tol=1e-8, max_iter=60
+        )
     return EigenSolution(1 + _BEYOND - 1 / values, signed(vectors), np.empty(0), trace, residual, steps, "inverse")
 
 
 def _of_graph(graph: Any, weights: Array, count: int, random_state: Any) -> EigenSolution:
-    """Of a sparse matrix: by products, which are all but free; where these do not part the eigenvalues, the graph is one that falls into parts along
-    few edges, and so does its factor: then by the inverse."""
+    """Of a sparse matrix: by products, which are all but free; where these do not part the eigenvalues, the graph is
+    one that falls into parts along few edges, and so does its factor: then by the inverse.
+    """
     n, root = graph.shape[0], sparse.diags_array(np.sqrt(weights))
     S = (root @ graph @ root).tocsr()
     start = np.random.default_rng(random_state).standard_normal((n, block_size(n, count)))
@@ -79,8 +91,9 @@ def _of_graph(graph: Any, weights: Array, count: int, random_state: Any) -> Eige
 
 
 def by_pivots(V: Array) -> Array:
-    """Labels from k eigenvectors (n, k) by QR with column pivoting: k rows that are as orthogonal as can be stand for the clusters (Damle et al.
-    2018)."""
+    """Labels from k eigenvectors (n, k) by QR with column pivoting: k rows that are as orthogonal as can be stand for
+    the clusters (Damle et al. 2018).
+    """
     _, _, pivots = linalg.qr(V.T, mode="economic", pivoting=True, check_finite=False)
     U, _, Wt = linalg.svd(V[pivots[: V.shape[1]]].T, check_finite=False)
     return np.asarray(np.argmax(np.abs(V @ (U @ Wt)), axis=1))

@@ -2,13 +2,16 @@
 
     min ½ b^T K b + p^T b,  lower ≤ b ≤ upper,  sums of groups kept
 
-Outer rounds choose the variables that may still move, store their block of K, solve it by SMO, and bring the full gradient up to date with the
-columns of what changed, computed on the fly. Since the set is derived from the full gradient, there is nothing to shrink and nothing to
-reconstruct. The block is in float32; whenever rounding could matter to the gap, the gradient is computed again in float64, until the gap holds.
+Outer rounds choose the variables that may still move, store their block of K, solve it by SMO, and bring the full
+gradient up to date with the columns of what changed, computed on the fly. Since the set is derived from the full
+gradient, there is nothing to shrink and nothing to reconstruct. The block is in float32; whenever rounding could matter
+to the gap, the gradient is computed again in float64, until the gap holds.
 
-Where the kernel has features and there are many variables, one variable at a time comes first (``coordinate``): it needs no block at all.
+Where the kernel has features and there are many variables, one variable at a time comes first (``coordinate``): it
+needs no block at all.
 
-Memory: the block, at most a quarter of the budget, and a few vectors. How the matrix itself is held is for ``gram.policy`` to say.
+Memory: the block, at most a quarter of the budget, and a few vectors. How the matrix itself is held is for
+``gram.policy`` to say.
 """
 
 from __future__ import annotations
@@ -56,8 +59,8 @@ class ActiveSet:
     max_iter, max_time
         Steps and seconds; None: 10⁶ + 1000 per variable, and no limit.
     polish
-        Solve the free variables exactly at the end where that costs little beside what has been done: the answer is then the optimum to
-        rounding, not one of many within ``tol``.
+        Solve the free variables exactly at the end where that costs little beside what has been done: the answer is
+        then the optimum to rounding, not one of many within ``tol``.
     progress
         Called several times a second with gap, steps, seconds and active variables; returns True to stop.
     keep_on_interrupt
@@ -102,7 +105,11 @@ class ActiveSet:
     def _solve_all(self, problems: Sequence[DualQP], gram: Gram, parts: Sequence[Array]) -> list[Solution]:
         gram = held(gram, Use.ACTIVE_PARTS)
         with borrowed(gram) if max(map(len, problems)) <= LARGEST else nullcontext(gram) as whole:
-            found = self._small(problems, whole, [items if p.index is None else items[p.index] for p, items in zip(problems, parts, strict=True)])
+            found = self._small(
+                problems,
+                whole,
+                [items if p.index is None else items[p.index] for p, items in zip(problems, parts, strict=True)],
+            )
 
             def task(t: int) -> None:
                 found[t] = self._solve(problems[t], held(whole.sub(parts[t], parts[t]), Use.ACTIVE), None)
@@ -122,7 +129,11 @@ class ActiveSet:
         features = coordinate.usable(problem, gram) if start is None and len(problem) > _ALL else None
         if features is not None:
             start = coordinate.descend(problem, features, gram, self.seed)
-        first = problem.start if start is None else with_sums(problem, np.clip(np.asarray(start, np.float64), problem.lower, problem.upper))
+        first = (
+            problem.start
+            if start is None
+            else with_sums(problem, np.clip(np.asarray(start, np.float64), problem.lower, problem.upper))
+        )
         with single_threaded_blas():  # the systems inside are small, and their bits must not depend on threads
             run = _Run(self, problem, gram, first)
             try:
@@ -132,12 +143,16 @@ class ActiveSet:
 
 
 def _at_zero(problem: DualQP, stop: Stopped) -> Solution:
-    """The point 0, where it is feasible: what there is when the limit comes before the first values of the matrix. Its gradient needs none."""
+    """The point 0, where it is feasible: what there is when the limit comes before the first values of the matrix. Its
+    gradient needs none.
+    """
     if problem.start.any():
         raise stop
     note = f"the kernel matrix was not there in time{stop.watch.doing}, so nothing was learned"
     reason, b, g = stop.accepted(), np.zeros(len(problem)), problem.linear.astype(np.float64)
-    return Solution(b, problem.levels(b, g), 0.0, problem.violation(b, g)[0], 0, reason, g, np.zeros(len(b), bool), note)
+    return Solution(
+        b, problem.levels(b, g), 0.0, problem.violation(b, g)[0], 0, reason, g, np.zeros(len(b), bool), note
+    )
 
 
 class _Limit(Exception):
@@ -150,7 +165,8 @@ class _Run:
         n = len(problem)
         self.b = np.array(start, np.float64)
         self.g = problem.linear.astype(np.float64)
-        self.drift = 0.0  # the length of all steps that float32 values have added to the gradient since it was computed in float64
+        # the length of all steps that float32 values have added to the gradient since it was computed in float64
+        self.drift = 0.0
         self.scale = float(np.max(np.abs(gram.diag()), initial=0.0))
         single = gram.astype(np.float32)
         self.working = single if self.scale < _LARGEST_SINGLE else self.double
@@ -232,8 +248,8 @@ class _Run:
         free = (b[chosen] < p.upper[chosen]) & (b[chosen] > p.lower[chosen])
         most = min(self._largest(), max(int(1.5 * free.sum()), _ALL))
         if len(chosen) > most:
-            # All that are free, and a sample of the others by how much they violate: the worst violators alone are mostly of one region,
-            # and end at their bounds together.
+            # All that are free, and a sample of the others by how much they violate: the worst violators alone are
+            # mostly of one region, and end at their bounds together.
             weight = np.log(np.maximum(key[chosen], 0.0) + 1e-3 * gap) + self.random.gumbel(size=len(chosen))
             kept = np.flatnonzero(free)
             if len(kept) > _KEPT * most:  # room for those that want to leave a bound
@@ -250,7 +266,9 @@ class _Run:
         return int(max(64, min(_LARGEST, np.sqrt(room / self.working.dtype.itemsize))))
 
     def _round(self, active: Array, target: float, gap: float, most: int | None = None) -> None:
-        """SMO on the active variables to the gap ``target``; at most so many steps, or until SMO is too slow for them."""
+        """SMO on the active variables to the gap ``target``; at most so many steps, or until SMO is too slow for
+        them.
+        """
         block = self._block(active)
         before = self.b[active].copy()
         inner = Block(block, self.problem.part(active), before, self.g[active], self.gram.compute.workers, _INNER * gap)
@@ -281,7 +299,11 @@ class _Run:
             with unwatched():  # one product, without which the round would be lost
                 self._move(active[changed], delta, self.working)
             self.b[active] = after  # to the last bit, at its bounds
-            if ended is None and self.working.dtype == np.float32 and EPS32 * self.scale * float(np.linalg.norm(delta)) > 0.3 * gap:
+            if (
+                ended is None
+                and self.working.dtype == np.float32
+                and EPS32 * self.scale * float(np.linalg.norm(delta)) > 0.3 * gap
+            ):
                 self._only_double()  # the steps were larger than float32 can follow to such a gap
         if ended is not None:
             raise ended
@@ -323,9 +345,16 @@ class _Run:
         """K[:, items of the variables] δ, for each variable."""
         items = variables if self.problem.index is None else self.problem.index[variables]
         n = gram.shape[0]
-        if gram is self.working and self.problem.index is None and len(self.active) == n and self.room.dtype == gram.dtype:  # all of it is stored
+        # all of it is stored
+        if (
+            gram is self.working
+            and self.problem.index is None
+            and len(self.active) == n
+            and self.room.dtype == gram.dtype
+        ):
             return DenseGram(self._view(n)[:n, :n], gram.compute) @ np.bincount(items, weights=delta, minlength=n)
-        # of a symmetric matrix one half is computed, which from half the columns on is less than the columns; a stored one is read faster whole
+        # of a symmetric matrix one half is computed, which from half the columns on is less than the columns; a stored
+        # one is read faster whole
         if (4 if self.stored else 2) * len(items) >= n or gram.quick_products:
             moved = gram @ np.bincount(items, weights=delta, minlength=n)
         else:  # rows lie together in a matrix that is stored
@@ -350,7 +379,9 @@ class _Run:
             self._go(self.b, self.double)
 
     def _refine(self, gap: float, key: Array) -> None:
-        """The gradient in float64 wherever float32 could hide a part of the gap: not for variables that are safely at a bound."""
+        """The gradient in float64 wherever float32 could hide a part of the gap: not for variables that are safely at a
+        bound.
+        """
         near, moved = np.flatnonzero(key > -gap - 2 * self._hidden(self.drift)), np.flatnonzero(self.b)
         if 2 * len(near) >= len(key):
             self._go(self.b, self.double)
@@ -365,14 +396,22 @@ class _Run:
         return 2 * EPS32 * self.scale * drift
 
     def _goal(self, step: float) -> float:
-        """A gap that leaves room for rounding, where that is little: it is then below the tolerance without a float64 gradient; else any."""
+        """A gap that leaves room for rounding, where that is little: it is then below the tolerance without a float64
+        gradient; else any.
+        """
         hidden = self._hidden(float(np.hypot(self.drift, step)))
-        return 0.95 * self.solver.tol - 1.2 * hidden if self.working.dtype == np.float32 and hidden < 0.4 * self.solver.tol else np.inf
+        return (
+            0.95 * self.solver.tol - 1.2 * hidden
+            if self.working.dtype == np.float32 and hidden < 0.4 * self.solver.tol
+            else np.inf
+        )
 
     # -- the free variables at once ----------------------------------------------------------------------------------
 
     def _hard(self) -> None:
-        """SMO is slow: the whole problem by interior points where it is small, once; else the free variables at once, again and again."""
+        """SMO is slow: the whole problem by interior points where it is small, once; else the free variables at once,
+        again and again.
+        """
         if len(self.b) <= _INTERIOR and not self.tried:
             self.tried = True
             items = np.arange(len(self.b)) if self.problem.index is None else self.problem.index
@@ -440,8 +479,8 @@ class _Run:
         size = self.scale * float(np.sum(np.abs(self.b)))
         if self.negative:
             return (
-                f"the kernel matrix is indefinite ({self.negative} steps met negative curvature), so there may be no single optimum; "
-                "repair it: kernel.repaired('clip')"
+                f"the kernel matrix is indefinite ({self.negative} steps met negative curvature), so there may be no"
+                " single optimum; repair it: kernel.repaired('clip')"
             )
         if np.finfo(np.float64).eps * size * 10 > self.solver.tol:
             return (
@@ -449,5 +488,8 @@ class _Run:
                 "scale the data or the kernel, or take a smaller C or a larger tol"
             )
         if reason == "stalled":
-            return "the gap no longer shrinks; the matrix may be asymmetric, or nearly singular: check it with mercer.check_gram"
+            return (
+                "the gap no longer shrinks; the matrix may be asymmetric, or nearly singular: check it with"
+                " mercer.check_gram"
+            )
         return f"the limit {reason} came first; a larger one, a smaller C or a larger tol would let it converge"

@@ -1,4 +1,5 @@
-"""The largest eigenvalues of a Gram matrix, centred or not: by all of them, by Lanczos, or by block Krylov spaces that need only products.
+"""The largest eigenvalues of a Gram matrix, centred or not: by all of them, by Lanczos, or by block Krylov spaces that
+need only products.
 
 Kernel PCA, spectral clustering and kernel CCA ask no more of their matrix, and it need not exist as numbers.
 """
@@ -29,10 +30,14 @@ _COUNTED = 4000  # rows of an indefinite matrix whose negative eigenvalues are a
 SOLVERS = ("auto", "exact", "lanczos", "krylov")
 
 
-def solve_eigen(problem: Eigen, gram: Gram, solver: str = "auto", *, tol: float = 1e-9, max_iter: int = 300, random_state: Any = 0) -> EigenSolution:
-    """The decision table: everything where the matrix is small, much of it is asked for, or features are few; else block Krylov.
+def solve_eigen(
+    problem: Eigen, gram: Gram, solver: str = "auto", *, tol: float = 1e-9, max_iter: int = 300, random_state: Any = 0
+) -> EigenSolution:
+    """The decision table: everything where the matrix is small, much of it is asked for, or features are few; else
+    block Krylov.
 
-    ``tol`` is for the residual over the largest eigenvalue. Memory: exact, two matrices; the others, some vectors and what products need.
+    ``tol`` is for the residual over the largest eigenvalue. Memory: exact, two matrices; the others, some vectors and
+    what products need.
     """
     n = gram.shape[0]
     if solver == "auto":
@@ -53,7 +58,9 @@ def solve_eigen(problem: Eigen, gram: Gram, solver: str = "auto", *, tol: float 
             options: dict[str, Any] = {"tol": tol, "max_iter": max_iter}
             in_two = gram.recomputable and gram.cost is Cost.CHEAP and gram.dtype == np.float64
             found = _mixed(matrix, start, count, options) if in_two else None
-            values, vectors, steps, residual = found or block_krylov(matrix.__matmul__, start, count, matrix.space, **options)
+            values, vectors, steps, residual = found or block_krylov(
+                matrix.__matmul__, start, count, matrix.space, **options
+            )
     return EigenSolution(values, signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
 
 
@@ -96,12 +103,16 @@ def _exact(problem: Eigen, gram: Gram) -> EigenSolution:
     order = np.argsort(found.values)[::-1][: problem.count]
     matrix = _Operator(gram, problem)
     matrix.means = matrix._product(matrix.weights / matrix.weights.sum())
-    return EigenSolution(found.values[order], signed(found.vectors[:, order]), matrix.means, matrix.trace, 0.0, 1, "exact", found.values)
+    return EigenSolution(
+        found.values[order], signed(found.vectors[:, order]), matrix.means, matrix.trace, 0.0, 1, "exact", found.values
+    )
 
 
 @dataclass(frozen=True)
 class Negatives:
-    """``count`` eigenvalues are negative and sum to −``mass``; where not ``every`` one was looked for, at least so many and so much."""
+    """``count`` eigenvalues are negative and sum to −``mass``; where not ``every`` one was looked for, at least so many
+    and so much.
+    """
 
     count: int = 0
     mass: float = 0.0
@@ -115,7 +126,9 @@ class Negatives:
 
 
 def negatives(problem: Eigen, gram: Gram, floor: float, random_state: Any = 0) -> Negatives:
-    """The eigenvalues below −``floor``. The smallest ones by products; if there are any, all of them, where the matrix is of a size to decompose."""
+    """The eigenvalues below −``floor``. The smallest ones by products; if there are any, all of them, where the matrix
+    is of a size to decompose.
+    """
     n = gram.shape[0]
     matrix = _Operator(held(gram, Use.PRODUCTS), problem)
     start = matrix.project(np.random.default_rng(random_state).standard_normal((n, min(n, 8))))
@@ -146,14 +159,22 @@ def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any)
     order = np.argsort(values)[::-1]
     values, vectors = values[order], vectors[:, order]
     left = matrix @ vectors - vectors * values
-    return values, vectors, calls[0], float(np.max(np.linalg.norm(left, axis=0), initial=0.0)) / max(float(values.max(initial=0.0)), 1e-300)
+    return (
+        values,
+        vectors,
+        calls[0],
+        float(np.max(np.linalg.norm(left, axis=0), initial=0.0)) / max(float(values.max(initial=0.0)), 1e-300),
+    )
 
 
-def _mixed(matrix: _Operator, start: Array, count: int, options: dict[str, Any]) -> tuple[Array, Array, int, float] | None:
+def _mixed(
+    matrix: _Operator, start: Array, count: int, options: dict[str, Any]
+) -> tuple[Array, Array, int, float] | None:
     """Most products in float32, one of them in float64; None where float32 does not resolve the matrix.
 
-    A Krylov space of float32 products gives vectors to a few digits. The product with these is then exact, and what follows works on their
-    residuals: a correction of size δ with products of relative error ε leaves δε. Where that is not below ``tol``, once more from what it gave.
+    A Krylov space of float32 products gives vectors to a few digits. The product with these is then exact, and what
+    follows works on their residuals: a correction of size δ with products of relative error ε leaves δε. Where that is
+    not below ``tol``, once more from what it gave.
     """
     problem = Eigen(count, matrix.weights, matrix.u is not None)
     single = _Operator(held(matrix.gram, Use.COARSE_PRODUCTS), problem)
@@ -164,10 +185,16 @@ def _mixed(matrix: _Operator, start: Array, count: int, options: dict[str, Any])
     except FloatingPointError:  # beyond the range of float32
         return None
     # the size of what is rounded, over the largest eigenvalue that centring leaves
-    noise = 8 * np.finfo(np.float32).eps * max(1.0, float(matrix.weights @ np.abs(single.means)) / max(float(values[0]), 1e-300))
+    noise = (
+        8
+        * np.finfo(np.float32).eps
+        * max(1.0, float(matrix.weights @ np.abs(single.means)) / max(float(values[0]), 1e-300))
+    )
     while noise < 1e-3 and steps < options["max_iter"]:
         first = _orthonormal(V)
-        values, V, more, residual = block_krylov(_Once(matrix, single), first, count, matrix.space, **options, more=True)
+        values, V, more, residual = block_krylov(
+            _Once(matrix, single), first, count, matrix.space, **options, more=True
+        )
         steps += more
         X = V[:, :count]
         moved = float(np.max(np.linalg.norm(X - first @ (first.T @ X), axis=0), initial=0.0))
@@ -194,13 +221,21 @@ def block_size(n: int, count: int) -> int:
 
 
 def block_krylov(
-    product: Callable[[Array], Array], start: Array, count: int, space: int, *, tol: float, max_iter: int, more: bool = False
+    product: Callable[[Array], Array],
+    start: Array,
+    count: int,
+    space: int,
+    *,
+    tol: float,
+    max_iter: int,
+    more: bool = False,
 ) -> tuple[Array, Array, int, float]:
-    """(values, vectors, steps, residual): Rayleigh–Ritz in the Krylov space of a block, kept orthonormal by two projections, restarted with its best.
+    """(values, vectors, steps, residual): Rayleigh–Ritz in the Krylov space of a block, kept orthonormal by two
+    projections, restarted with its best.
 
-    A block converges as fast as its number of vectors allows (gap to λ_{b+1}, not to the next eigenvalue), and a pass over the matrix costs nearly
-    the same for one vector as for a dozen. ``space`` is the dimension of the space that ``start`` lies in;
-    with ``more``, a whole block of vectors is returned, of which ``count`` have converged.
+    A block converges as fast as its number of vectors allows (gap to λ_{b+1}, not to the next eigenvalue), and a pass
+    over the matrix costs nearly the same for one vector as for a dozen. ``space`` is the dimension of the space that
+    ``start`` lies in; with ``more``, a whole block of vectors is returned, of which ``count`` have converged.
     """
     n, block = start.shape
     room = min(n, max(8 * block, 2 * count + 4 * block))
@@ -248,7 +283,9 @@ def _orthonormal(V: Array) -> Array:
 
 
 def _remainder(W: Array, size: float, room: int) -> tuple[Array, Array]:
-    """Q, R with W = Q R: an orthonormal basis of what is new in W, at most ``room`` vectors; none where the space is invariant."""
+    """Q, R with W = Q R: an orthonormal basis of what is new in W, at most ``room`` vectors; none where the space is
+    invariant.
+    """
     Q, R, order = linalg.qr(W, mode="economic", pivoting=True, check_finite=False)
     rank = min(int(np.sum(np.abs(np.diag(R)) > 1e-13 * max(size, 1e-300))), room)
     back = np.empty_like(R)

@@ -1,8 +1,9 @@
 """Gaussian mixtures by expectation–maximisation, in logarithms and in one pass over the data for each step.
 
-p(x) = Σ_k π_k N(x; μ_k, Σ_k). A step takes shares q_ik ∝ π_k N(x_i; μ_k, Σ_k) and then the means and covariances weighted by them; the likelihood
-never falls. Second moments are summed about the means of the step before, which are near: no second pass, and no difference of large numbers where
-deviations are taken (one matrix for each component, and where components are far apart for their size; else sums of products serve).
+p(x) = Σ_k π_k N(x; μ_k, Σ_k). A step takes shares q_ik ∝ π_k N(x_i; μ_k, Σ_k) and then the means and covariances
+weighted by them; the likelihood never falls. Second moments are summed about the means of the step before, which are
+near: no second pass, and no difference of large numbers where deviations are taken (one matrix for each component, and
+where components are far apart for their size; else sums of products serve).
 """
 
 from __future__ import annotations
@@ -83,8 +84,8 @@ class Family(ABC):
 
 
 _COLLAPSED = (
-    "A component's covariance is not positive definite: it has collapsed onto few samples, or columns are copies of others. Raise reg_covar, "
-    "use fewer components, or scale the columns."
+    "A component's covariance is not positive definite: it has collapsed onto few samples, or columns are copies of"
+    " others. Raise reg_covar, use fewer components, or scale the columns."
 )
 _FAR = 1e9  # squared distance to the centre over the smallest variance, from which on sums of products lose too much
 
@@ -273,7 +274,11 @@ def joint(X: Array, mixture: Mixture, family: Family) -> Array:
 
 def _density(d: int, mixture: Mixture, family: Family) -> Callable[[Array], tuple[Array, Any]]:
     factors = family.factors(mixture.covariances)
-    constant = np.log(np.maximum(mixture.weights, 1e-300)) + family.log_root(factors, d, len(mixture.weights)) - 0.5 * d * _LOG_TWO_PI
+    constant = (
+        np.log(np.maximum(mixture.weights, 1e-300))
+        + family.log_root(factors, d, len(mixture.weights))
+        - 0.5 * d * _LOG_TWO_PI
+    )
 
     def values(X: Array) -> tuple[Array, Any]:
         squares, room = family.squares(X, mixture.means, factors)
@@ -292,7 +297,9 @@ class _Sums:
     second: Array
 
 
-def _collected(X: Array, w: Array, means: Array, family: Family, shares: Callable[[slice], tuple[Array, float, Any]]) -> _Sums:
+def _collected(
+    X: Array, w: Array, means: Array, family: Family, shares: Callable[[slice], tuple[Array, float, Any]]
+) -> _Sums:
     groups = min(_GROUPS, -(-len(X) // family.strip))
     parts: list[_Sums | None] = [None] * groups
     length = -(-len(X) // groups)
@@ -325,7 +332,8 @@ def _added(a: _Sums, b: _Sums) -> _Sums:
 
 def _maximised(sums: _Sums, about: Array, family: Family, floor: float) -> Mixture:
     mass = sums.mass + 10 * np.finfo(np.float64).eps
-    means = about + (sums.first - sums.mass[:, None] * about) / mass[:, None]  # where nothing is left of a component, it stays
+    # where nothing is left of a component, it stays
+    means = about + (sums.first - sums.mass[:, None] * about) / mass[:, None]
     return Mixture(mass / mass.sum(), means, family.covariances(sums.second, mass, means - about, floor))
 
 
@@ -340,13 +348,19 @@ def from_labels(X: Array, w: Array, labels: Array, count: int, family: Family, f
     """The mixture whose components are the given clusters."""
     hard = np.eye(count)
     mass = np.maximum(np.bincount(labels, weights=w, minlength=count), 1e-300)
-    about = np.stack([np.bincount(labels, weights=w * column, minlength=count) for column in X.T], axis=1) / mass[:, None]
-    return _maximised(_collected(X, w, about, family, lambda rows: (hard[labels[rows]], 0.0, None)), about, family, floor)
+    about = (
+        np.stack([np.bincount(labels, weights=w * column, minlength=count) for column in X.T], axis=1) / mass[:, None]
+    )
+    return _maximised(
+        _collected(X, w, about, family, lambda rows: (hard[labels[rows]], 0.0, None)), about, family, floor
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Climb:
-    """A mixture, the mean log-likelihoods at the start of each step that led to it, and whether the last one gained little enough."""
+    """A mixture, the mean log-likelihoods at the start of each step that led to it, and whether the last one gained
+    little enough.
+    """
 
     mixture: Mixture
     bounds: list[float]
@@ -358,10 +372,12 @@ class Climb:
 
 
 def climb(
-    X: Array, w: Array, start: Mixture, family: Family, *, floor: float, tol: float, max_iter: int, before: float = -np.inf,
-    progress: Callable[[int, float], Any] | None = None,
+    X: Array, w: Array, start: Mixture, family: Family, *, floor: float, tol: float, max_iter: int,
+    before: float = -np.inf, progress: Callable[[int, float], Any] | None = None,
 ) -> Climb:  # fmt: skip
-    """Steps until one gains less than ``tol``; ``before`` is the mean log-likelihood that an earlier climb ended with."""
+    """Steps until one gains less than ``tol``; ``before`` is the mean log-likelihood that an earlier climb ended
+    with.
+    """
     mixture, total = start, float(w.sum())
     bounds: list[float] = []
     for step in range(1, max_iter + 1):

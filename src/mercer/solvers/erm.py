@@ -43,17 +43,22 @@ class Limits:
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
 
-def minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> SmoothSolution:
+def minimise(
+    loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits
+) -> SmoothSolution:
     """The minimiser, by the table above."""
     if limits.solver not in SOLVERS:
         raise ValueError(f"solver={limits.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
-    # only their ratio matters: with weights about 1 nothing is too small to be seen; by a power of 2, nothing is rounded
+    # only their ratio matters: with weights about 1 nothing is too small to be seen; by a power of 2, nothing is
+    # rounded
     unit = float(2.0 ** np.floor(np.log2(weights.max())))
     found = _minimise(loss, y, weights / unit, ridge / unit, bias, gram, limits)
     return replace(found, objective=unit * found.objective)
 
 
-def _minimise(loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> SmoothSolution:
+def _minimise(
+    loss: Loss, y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits
+) -> SmoothSolution:
     if type(loss) is Squared:  # a subclass may be another loss
         return _squared(y, weights, ridge, bias, gram, limits)
     dual = loss.dual(y, weights / (2 * ridge), bias)

@@ -17,8 +17,8 @@ from mercer.runtime import threads
 class Incomplete:
     """G (n, m) with G G^T the projection of K onto the features of the ``pivots``.
 
-    ``indefinite``: by how much of the largest k_ii a 2 × 2 minor of what was left of K failed to be positive semi-definite, k_ij² > k_ii k_jj; 0 but
-    for rounding where K is the matrix of a kernel.
+    ``indefinite``: by how much of the largest k_ii a 2 × 2 minor of what was left of K failed to be positive
+    semi-definite, k_ij² > k_ii k_jj; 0 but for rounding where K is the matrix of a kernel.
     """
 
     factor: Array
@@ -31,12 +31,14 @@ class Incomplete:
         return np.asarray(linalg.solve_triangular(root, V, lower=True, trans="T", check_finite=False))
 
 
-def incomplete_cholesky(gram: Gram, rank: int, tol: float = 1e-12, *, before: Array | None = None, least: float = 0.0) -> Incomplete:
-    """Columns taken one by one where the most is missing, until m = ``rank``, the trace of what is missing is ``tol`` of the whole, or nothing more
-    than ``least`` is missing anywhere.
+def incomplete_cholesky(
+    gram: Gram, rank: int, tol: float = 1e-12, *, before: Array | None = None, least: float = 0.0
+) -> Incomplete:
+    """Columns taken one by one where the most is missing, until m = ``rank``, the trace of what is missing is ``tol``
+    of the whole, or nothing more than ``least`` is missing anywhere.
 
-    ``before``: columns from pivots that are not among the items. Cost n m² and the new columns of K; the error is never less than that of the best
-    rank m, and for kernels whose spectrum falls quickly near it.
+    ``before``: columns from pivots that are not among the items. Cost n m² and the new columns of K; the error is never
+    less than that of the best rank m, and for kernels whose spectrum falls quickly near it.
     """
     n = gram.shape[0]
     before = np.zeros((n, 0)) if before is None else before
@@ -64,4 +66,6 @@ def incomplete_cholesky(gram: Gram, rank: int, tol: float = 1e-12, *, before: Ar
             factor[pivots, m] = 0.0
             pivots.append(i)
     largest = float(np.abs(norms).max(initial=0.0))
-    return Incomplete(factor[:, : start + len(pivots)], np.array(pivots, np.int64), indefinite / largest if largest else 0.0)
+    return Incomplete(
+        factor[:, : start + len(pivots)], np.array(pivots, np.int64), indefinite / largest if largest else 0.0
+    )

@@ -2,7 +2,8 @@
 
     min ½ x^T K x + p^T x,  lower ≤ x ≤ upper,  A x = s
 
-Some twenty factorisations whatever C and the conditioning of K, where SMO may need a step for every pair of variables many times over.
+Some twenty factorisations whatever C and the conditioning of K, where SMO may need a step for every pair of variables
+many times over.
 """
 
 from __future__ import annotations
@@ -60,23 +61,36 @@ def interior_point(problem: DualQP, K: Array) -> Array | None:
 
         dx, _, dzl, dzu = _step(factor, A, (x, zl, zu), (dual, primal), (0.0, 0.0))
         step = min(_room(x, dx), _room(1 - x, -dx)), min(_room(zl, dzl), _room(zu, dzu))
-        after = float((x + step[0] * dx) @ (zl + step[1] * dzl) + (1 - x - step[0] * dx) @ (zu + step[1] * dzu)) / (2 * len(x))
+        after = float((x + step[0] * dx) @ (zl + step[1] * dzl) + (1 - x - step[0] * dx) @ (zu + step[1] * dzu)) / (
+            2 * len(x)
+        )
         centre = mu * min(1.0, (after / mu) ** 3) if mu > 0 else 0.0
         dx, drho, dzl, dzu = _step(factor, A, (x, zl, zu), (dual, primal), (centre - dx * dzl, centre + dx * dzu))
         if not (np.isfinite(dx).all() and np.isfinite(dzl).all() and np.isfinite(dzu).all()):
             break
-        primal_step, dual_step = 0.995 * min(_room(x, dx), _room(1 - x, -dx)), 0.995 * min(_room(zl, dzl), _room(zu, dzu))
+        primal_step, dual_step = (
+            0.995 * min(_room(x, dx), _room(1 - x, -dx)),
+            0.995 * min(_room(zl, dzl), _room(zu, dzu)),
+        )
         x = np.clip(x + primal_step * dx, 1e-300, 1 - 1e-16)
-        rho, zl, zu = rho + dual_step * drho, np.maximum(zl + dual_step * dzl, 1e-300), np.maximum(zu + dual_step * dzu, 1e-300)
+        rho, zl, zu = (
+            rho + dual_step * drho,
+            np.maximum(zl + dual_step * dzl, 1e-300),
+            np.maximum(zu + dual_step * dzu, 1e-300),
+        )
     if not best[0] < 1e-3:
         return None
     x = best[1]
     out = fixed
-    out[moving] = np.where(x < 1e-9, problem.lower[moving], np.where(x > 1 - 1e-9, problem.upper[moving], low + x * width))
+    out[moving] = np.where(
+        x < 1e-9, problem.lower[moving], np.where(x > 1 - 1e-9, problem.upper[moving], low + x * width)
+    )
     return with_sums(problem, out)
 
 
-def _step(factor: Any, A: Array, point: tuple[Array, ...], residual: tuple[Array, Array], to: tuple[Any, Any]) -> tuple[Array, ...]:
+def _step(
+    factor: Any, A: Array, point: tuple[Array, ...], residual: tuple[Array, Array], to: tuple[Any, Any]
+) -> tuple[Array, ...]:
     """Newton's step (dx, dρ, dzl, dzu) towards x·zl = to[0], (1 − x)·zu = to[1] and no residual."""
     (x, zl, zu), (dual, primal), (cl, cu) = point, residual, to
     right = -dual + cl / x - zl - cu / (1 - x) + zu

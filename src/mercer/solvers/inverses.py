@@ -1,4 +1,5 @@
-"""(ρI + S K S)^−1 applied, exactly or nearly, S a diagonal of square roots of weights: what regularised systems are preconditioned with.
+"""(ρI + S K S)^−1 applied, exactly or nearly, S a diagonal of square roots of weights: what regularised systems are
+preconditioned with.
 
     p < n features                    Woodbury     p³ + np²
     the matrix fits in memory         Factored     n³/3, in float32 where n is large
@@ -49,7 +50,9 @@ class Factored:
         return lambda V: arrays.astype(cholesky_solve(L, V), np.float64)
 
     def factor(self, scale: Array, ridge: float) -> Array:
-        """L with L L^T = ρI + S K S. A matrix that is only just not positive gets the least ridge more that makes it so."""
+        """L with L L^T = ρI + S K S. A matrix that is only just not positive gets the least ridge more that makes it
+        so.
+        """
         size = float(np.max(scale**2 * np.abs(arrays.to_numpy(self.gram.diag())), initial=0.0)) or 1.0
         attempts: list[tuple[Any, float]] = [(np.float32, 0.0)] if self.single else []
         attempts += [(np.float64, extra * size) for extra in (0.0, 1e-14 * len(scale), 1e-12 * len(scale))]
@@ -112,9 +115,14 @@ Inverse = Factored | Woodbury
 def choose(gram: Gram, solver: str = "auto") -> Inverse:
     """The table at the head of this file; ``solver`` overrides it."""
     n = gram.shape[0]
-    features = gram.features(at_most=np.inf if solver == "woodbury" else 1.0) if solver in ("auto", "woodbury") else None
+    features = (
+        gram.features(at_most=np.inf if solver == "woodbury" else 1.0) if solver in ("auto", "woodbury") else None
+    )
     if solver == "woodbury" and features is None:
-        raise ValueError("solver='woodbury' is for kernels with fewer features than samples (kernel.explicit); this one has no such features here.")
+        raise ValueError(
+            "solver='woodbury' is for kernels with fewer features than samples (kernel.explicit); this one has no such"
+            " features here."
+        )
     if features is not None and (solver == "woodbury" or 16 * features.width**2 <= gram.compute.budget):
         return Woodbury.of(features, gram.compute.workers)
     if solver == "cholesky" or (solver == "auto" and fits(gram) and (n <= _DIRECT or on_device(gram))):
@@ -133,9 +141,11 @@ def on_device(gram: Gram) -> bool:
 
 
 def pivoted_cholesky(gram: Gram, rank: int, seed: int = 0, block: int = 64) -> Array:
-    """F (n × k), k ≤ rank, with F F^T ≈ K: columns at random pivots, drawn by what is left of the diagonal (RPCholesky, Chen et al. 2023).
+    """F (n × k), k ≤ rank, with F F^T ≈ K: columns at random pivots, drawn by what is left of the diagonal (RPCholesky,
+    Chen et al. 2023).
 
-    Sixty-four pivots at a time, so that it is products of matrices; stops where nothing is left of the diagonal but rounding.
+    Sixty-four pivots at a time, so that it is products of matrices; stops where nothing is left of the diagonal but
+    rounding.
     """
     random = np.random.default_rng(seed)
     n = gram.shape[0]

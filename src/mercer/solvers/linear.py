@@ -2,9 +2,10 @@
 
     (K + λW^−1) A + 1 b^T = Y,  1^T A = c
 
-With A = S X, S = W^½ and u the direction of S1, it is (λI + S K S) X + u β^T = S Y with u^T X given: steps stay in that plane, and what is left
-of the residual along u is the bias. The preconditioner is a factor of the matrix, of its features, or of a part of it (``solvers.inverses``);
-the residual is that of the matrix itself in float64, so a factor in float32 costs a few products and no digits.
+With A = S X, S = W^½ and u the direction of S1, it is (λI + S K S) X + u β^T = S Y with u^T X given: steps stay in that
+plane, and what is left of the residual along u is the bias. The preconditioner is a factor of the matrix, of its
+features, or of a part of it (``solvers.inverses``); the residual is that of the matrix itself in float64, so a factor
+in float32 costs a few products and no digits.
 """
 
 from __future__ import annotations
@@ -73,9 +74,13 @@ class ConjugateGradients:
         floor = 1e-14 * np.linalg.norm(scale[:, None] * Y, axis=0)
         X, left, residual, n_iter, reason = self._steps(multiply, apply, scale[:, None] * (Y - shift), start, u, floor)
         bias = shift + (u @ left / np.linalg.norm(scale) if u is not None else 0.0)
-        return LinearSolution(scale[:, None] * X, bias, residual, n_iter, inverse.name, "gap" if residual <= self.tol else reason)
+        return LinearSolution(
+            scale[:, None] * X, bias, residual, n_iter, inverse.name, "gap" if residual <= self.tol else reason
+        )
 
-    def _steps(self, multiply: Apply, apply: Apply, B: Array, X: Array, u: Array | None, floor: Array) -> tuple[Array, Array, float, int, str]:
+    def _steps(
+        self, multiply: Apply, apply: Apply, B: Array, X: Array, u: Array | None, floor: Array
+    ) -> tuple[Array, Array, float, int, str]:
         """(X, B − A X, residual, steps, what ended them) with u^T X as it was."""
         solve = within_plane(apply, u)
         norms = np.maximum(np.linalg.norm(_outside(B, u), axis=0), floor + 1e-300)
@@ -97,7 +102,9 @@ class ConjugateGradients:
                 before = R
                 R = R - step * AP
                 n_iter += 1
-                reason = asked_to_stop(residual=residual, tol=self.tol, n_iter=n_iter) or ("max_iter" if n_iter >= self.max_iter else reason)
+                reason = asked_to_stop(residual=residual, tol=self.tol, n_iter=n_iter) or (
+                    "max_iter" if n_iter >= self.max_iter else reason
+                )
                 if reason != "stalled":
                     break
                 Z = solve(R)

@@ -1,7 +1,8 @@
 """k-means by Lloyd's alternation, in a space of vectors or in that of a kernel.
 
-min over partitions of Σ_i w_i ‖φ(x_i) − μ_c(i)‖², μ_c the weighted mean of cluster c. Not a reduction to a problem with a known optimum: it descends
-from several starts to where no sample is nearer to another mean, and keeps the best. Each step lowers the objective or ends.
+min over partitions of Σ_i w_i ‖φ(x_i) − μ_c(i)‖², μ_c the weighted mean of cluster c. Not a reduction to a problem with
+a known optimum: it descends from several starts to where no sample is nearer to another mean, and keeps the best. Each
+step lowers the objective or ends.
 """
 
 from __future__ import annotations
@@ -52,12 +53,16 @@ class Space(ABC):
 
     @abstractmethod
     def nearest(self, runs: list[Run]) -> list[tuple[Array, Array]]:
-        """For each run the cluster with the nearest mean, the means being those of its labels, and the squared distance to it."""
+        """For each run the cluster with the nearest mean, the means being those of its labels, and the squared distance
+        to it.
+        """
 
     @cached_property
     @abstractmethod
     def order(self) -> Array:
-        """The items by their distance to the mean of all: an order that does not depend on that in which they came, nor on repetitions."""
+        """The items by their distance to the mean of all: an order that does not depend on that in which they came, nor
+        on repetitions.
+        """
 
 
 @dataclass(eq=False)
@@ -70,13 +75,14 @@ class Run:
 
 
 def cluster(
-    space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0, starts: Sequence[Array] = (),
-    draw: str = "k-means++", begun: int = 0,
+    space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0,
+    starts: Sequence[Array] = (), draw: str = "k-means++", begun: int = 0,
 ) -> Clustering:  # fmt: skip
-    """The best of ``n_init`` descents from starts drawn by ``draw``, stepping together so that they share each pass over the data.
+    """The best of ``n_init`` descents from starts drawn by ``draw``, stepping together so that they share each pass
+    over the data.
 
-    ``tol``: a run also ends when a step gains less than this share of its objective. ``starts``: labels to descend from as well.
-    ``begun``: how many steps starts are taken for.
+    ``tol``: a run also ends when a step gains less than this share of its objective. ``starts``: labels to descend from
+    as well. ``begun``: how many steps starts are taken for.
     """
     with threads.single_threaded_blas():  # threads of our own, or vectors too short for two
         given = [_filled(labels, np.ones(len(space)), space.weights, count) for labels in starts]
@@ -95,7 +101,8 @@ def _descended(space: Space, runs: list[Run], step: int, max_iter: int, tol: flo
         for r, (labels, squares) in zip(active, found, strict=True):
             labels = _filled(labels, squares, space.weights, runs[r].count)
             objective, before = float(space.weights @ squares), runs[r].labels
-            if histories[r] and objective > histories[r][-1] + 1e-9 * abs(histories[r][-1]):  # the kernel is not positive semi-definite here
+            # the kernel is not positive semi-definite here
+            if histories[r] and objective > histories[r][-1] + 1e-9 * abs(histories[r][-1]):
                 ended.append(Clustering(before, histories[r][-1], histories[r], step, False))
                 continue
             histories[r].append(objective)
@@ -118,8 +125,8 @@ def _descended(space: Space, runs: list[Run], step: int, max_iter: int, tol: flo
 
 
 def spread_out(space: Space, count: int, rng: Any) -> Array:
-    """k-means++: labels by the nearest of ``count`` items, chosen one after the other: the best of a few drawn by weight and squared distance to
-    the others.
+    """k-means++: labels by the nearest of ``count`` items, chosen one after the other: the best of a few drawn by
+    weight and squared distance to the others.
 
     Items are drawn by their share of the sum, in an order of their own, so that a weight is a repetition also here.
     """
@@ -156,7 +163,9 @@ DRAWS: dict[str, Callable[[Space, int, Any], Array]] = {"k-means++": spread_out,
 
 def _drawn(rng: Any, shares: Array, order: Array, count: int) -> Array:
     heights = np.cumsum(shares[order])
-    return order[np.minimum(np.searchsorted(heights, rng.uniform(size=count) * heights[-1], side="right"), len(order) - 1)]
+    return order[
+        np.minimum(np.searchsorted(heights, rng.uniform(size=count) * heights[-1], side="right"), len(order) - 1)
+    ]
 
 
 def _filled(labels: Array, squares: Array, weights: Array, count: int) -> Array:
@@ -184,7 +193,9 @@ class Points(Space):
         self.norms = np.asarray(squared.sum(axis=1)).reshape(-1) if squared is not None else np.einsum("ij,ij->i", X, X)
         self.norms = self.norms.astype(np.float64)
         if not np.isfinite(self.norms).all():
-            raise ValueError(f"The squared length of row {int(np.argmin(np.isfinite(self.norms)))} is not finite: scale the data.")
+            raise ValueError(
+                f"The squared length of row {int(np.argmin(np.isfinite(self.norms)))} is not finite: scale the data."
+            )
 
     def squares_from(self, some: Array) -> Array:
         picked = self.X[some]
@@ -232,7 +243,9 @@ class Points(Space):
         return labels, squares
 
     def around(self, centres: Array) -> Array:
-        """Labels by the nearest of given centres; one that is nobody's nearest gets the sample that is farthest from its own."""
+        """Labels by the nearest of given centres; one that is nobody's nearest gets the sample that is farthest from
+        its own.
+        """
         return _filled(*self.assigned(centres), self.weights, len(centres))
 
     def _strips(self, count: int) -> list[slice]:
@@ -262,10 +275,11 @@ def _choose_loop(inner, half, norms, labels, squares):  # type: ignore[no-untype
 
 
 class Pairs(Space):
-    """Items known by their Gram matrix: ‖φ(x_i) − μ_c‖² = k_ii − 2 S_ic/m_c + Σ_{j∈c} w_j S_jc/m_c², S_ic = Σ_{j∈c} w_j k_ij, m_c = Σ_{j∈c} w_j.
+    """Items known by their Gram matrix: ‖φ(x_i) − μ_c‖² = k_ii − 2 S_ic/m_c + Σ_{j∈c} w_j S_jc/m_c², S_ic = Σ_{j∈c} w_j
+    k_ij, m_c = Σ_{j∈c} w_j.
 
-    S is one product for all runs together. Once few items move, it is corrected by their columns alone. The matrix is stored where half the memory
-    budget holds it, else computed in each step.
+    S is one product for all runs together. Once few items move, it is corrected by their columns alone. The matrix is
+    stored where half the memory budget holds it, else computed in each step.
     """
 
     def __init__(self, gram: Gram, weights: Array) -> None:
@@ -289,12 +303,16 @@ class Pairs(Space):
         whole = [run for run in runs if run.memory is None or _FEW * int(np.sum(run.labels != run.memory[0])) >= n]
         if whole:
             sums = self._times(np.concatenate([_members(run.labels, self.weights, run.count) for run in whole], axis=1))
-            for run, part in zip(whole, np.split(sums, np.cumsum([run.count for run in whole])[:-1], axis=1), strict=True):
+            for run, part in zip(
+                whole, np.split(sums, np.cumsum([run.count for run in whole])[:-1], axis=1), strict=True
+            ):
                 run.memory = (run.labels, np.ascontiguousarray(part))
         for run in runs:
             moved = np.flatnonzero(run.labels != run.memory[0])
             if len(moved):
-                change = _members(run.labels[moved], self.weights[moved], run.count) - _members(run.memory[0][moved], self.weights[moved], run.count)
+                change = _members(run.labels[moved], self.weights[moved], run.count) - _members(
+                    run.memory[0][moved], self.weights[moved], run.count
+                )
                 run.memory = (run.labels, run.memory[1] + self._columns(moved, change))
         return [self._assigned(run) for run in runs]
 

@@ -15,7 +15,8 @@ _STRIP = 512  # rows whose distances to all others are held
 
 
 def nearest(gram: Gram, count: int) -> Any:
-    """C (n, n), sparse: 1 where j is among the ``count`` items nearest to i, i itself the first, by ‖φ(x_i) − φ(x_j)‖² = k_ii − 2k_ij + k_jj.
+    """C (n, n), sparse: 1 where j is among the ``count`` items nearest to i, i itself the first, by ‖φ(x_i) − φ(x_j)‖²
+    = k_ii − 2k_ij + k_jj.
 
     Memory: the result and a strip of rows.
     """

@@ -1,7 +1,7 @@
 """The free variables of a dual quadratic programme solved at once.
 
-With F the variables strictly between their bounds, min ½ δ^T K_FF δ + g_F^T δ with the sums kept is a linear system. SMO needs many steps where
-C is so large that F is ill-conditioned; this needs one factorisation.
+With F the variables strictly between their bounds, min ½ δ^T K_FF δ + g_F^T δ with the sums kept is a linear system.
+SMO needs many steps where C is so large that F is ill-conditioned; this needs one factorisation.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ _SAFE = 1e-8  # of the largest entry: pivots above it leave half the digits
 
 
 def free_step(problem: DualQP, gram: Gram, b: Array, g: Array, largest: int) -> Array | None:
-    """b with its free variables moved to their optimum, or towards it until the last of them has met a bound; None if it cannot be done.
+    """b with its free variables moved to their optimum, or towards it until the last of them has met a bound; None if
+    it cannot be done.
 
-    The direction is one of descent whatever the rounding, and the step is exact along it, so the objective does not rise.
+    The direction is one of descent whatever the rounding, and the step is exact along it, so the objective does not
+    rise.
     """
     free = np.flatnonzero((b > problem.lower) & (b < problem.upper))
     if not 0 < len(free) <= largest:
@@ -37,7 +39,9 @@ def free_step(problem: DualQP, gram: Gram, b: Array, g: Array, largest: int) -> 
             return out if not inside.all() else None
         at = free[inside]
         with np.errstate(divide="ignore", invalid="ignore"):
-            room = np.where(direction > 0, (problem.upper[at] - out[at]) / direction, (problem.lower[at] - out[at]) / direction)
+            room = np.where(
+                direction > 0, (problem.upper[at] - out[at]) / direction, (problem.lower[at] - out[at]) / direction
+            )
         room = np.where(direction == 0, np.inf, room)
         step = min(1.0, float(room.min()))
         out[at] += step * direction
@@ -57,8 +61,8 @@ def free_step(problem: DualQP, gram: Gram, b: Array, g: Array, largest: int) -> 
 def _direction(K: Array, g: Array, group: Array, coupled: bool) -> Array | None:
     """−K⁻¹(g + Σ_k ρ_k 1_k) with the ρ that keep the sums; None where that is no descent.
 
-    Equal items make K singular. A small system is solved with least norm, so that what K does not see stays where it is; a large one is made
-    definite by as little as is needed.
+    Equal items make K singular. A small system is solved with least norm, so that what K does not see stays where it
+    is; a large one is made definite by as little as is needed.
     """
     kinds = np.unique(group)
     ones = (group[:, None] == kinds[None, :]).astype(np.float64) if coupled else np.zeros((len(g), 0))

@@ -1,6 +1,7 @@
 """How sure a ridge is of f: the posterior of a Gaussian process with covariance k and noise λ/w.
 
-Var f(x) = k(x, x) − c^T (K + λW^−1)^−1 c,  c = k(X, x);  + (1 − 1^T (K + λW^−1)^−1 c)²/(1^T (K + λW^−1)^−1 1) where the bias is free
+Var f(x) = k(x, x) − c^T (K + λW^−1)^−1 c,  c = k(X, x);  + (1 − 1^T (K + λW^−1)^−1 c)²/(1^T (K + λW^−1)^−1 1) where the
+bias is free
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class Posterior:
 
     def variance(self, cross: Gram, diagonal: Array) -> Array:
         """Of f at new items; ``cross`` is K(new, training), ``diagonal`` k(x, x)."""
-        parts = [self._variance(cross.sub(rows, slice(None)), diagonal[rows]) for rows in chunks(cross.shape[0], _BLOCK)]
+        parts = [
+            self._variance(cross.sub(rows, slice(None)), diagonal[rows]) for rows in chunks(cross.shape[0], _BLOCK)
+        ]
         return np.maximum(np.concatenate(parts), 0.0) if parts else np.zeros(0)
 
     def _variance(self, cross: Gram, diagonal: Array) -> Array:
@@ -67,7 +70,9 @@ class Posterior:
         return least_squares(self.features, (values * self.scale).T).T
 
     def of_features(self, new: Any) -> Array:
-        """The same from features, where the factor is of them: λ φ^T M^−1 φ, M = λI + Φ^T W Φ; the bias is one more without penalty."""
+        """The same from features, where the factor is of them: λ φ^T M^−1 φ, M = λI + Φ^T W Φ; the bias is one more
+        without penalty.
+        """
         phi = np.asarray(new.toarray() if sparse.issparse(new) else arrays.to_numpy(new), np.float64)
         half = triangular_solve(self.factor, phi.T)
         out = self.ridge * np.einsum("ij,ij->j", half, half)

@@ -2,8 +2,8 @@
 
     min Σ_i w_i ℓ(y_i, v_i) + λ α^T K α   with   v = K α + b
 
-In turns: (α, b) is a ridge with targets v − u, always the same system, of which one factor is enough; v_i is the proximal point of ℓ at f_i + u_i,
-one sample at a time; u adds up what is between them. ρu is the gradient in the end.
+In turns: (α, b) is a ridge with targets v − u, always the same system, of which one factor is enough; v_i is the
+proximal point of ℓ at f_i + u_i, one sample at a time; u adds up what is between them. ρu is the gradient in the end.
 """
 
 from __future__ import annotations
@@ -43,7 +43,10 @@ class Splitting:
     keep_on_interrupt: bool = False
 
     def solve(self, problem: SmoothERM, gram: Gram) -> SmoothSolution:
-        with watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0), threads.calm_blas(gram.shape[0]):
+        with (
+            watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0),
+            threads.calm_blas(gram.shape[0]),
+        ):
             return self._solve(problem, held(gram, Use.SYSTEMS).astype(np.float64))
 
     def _solve(self, problem: SmoothERM, gram: Gram) -> SmoothSolution:

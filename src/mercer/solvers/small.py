@@ -1,6 +1,8 @@
-"""Small dual quadratic programmes, many of them on parts of one stored matrix: gathered and solved in float64, in one compiled call for all.
+"""Small dual quadratic programmes, many of them on parts of one stored matrix: gathered and solved in float64, in one
+compiled call for all.
 
-SMO goes on to the optimum to rounding: for a few hundred variables that takes less time than to look at them from outside.
+SMO goes on to the optimum to rounding: for a few hundred variables that takes less time than to look at them from
+outside.
 """
 
 from __future__ import annotations
@@ -21,8 +23,12 @@ _EXACT = 1e-11  # of the gradient's size: the gap at the optimum
 _PATIENCE = 20  # steps for each variable, before another solver has its turn
 
 
-def solve_small(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol: float, workers: int = 1) -> list[Solution | None]:
-    """The solution of each problem, whose variables are the items (rows of K) of the same number; None where SMO is too slow for it."""
+def solve_small(
+    problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol: float, workers: int = 1
+) -> list[Solution | None]:
+    """The solution of each problem, whose variables are the items (rows of K) of the same number; None where SMO is too
+    slow for it.
+    """
     found: list[Solution | None] = []
     K = np.ascontiguousarray(K)
     for some in range(0, len(problems), _TOGETHER):
@@ -30,11 +36,15 @@ def solve_small(problems: Sequence[DualQP], K: Array, items: Sequence[Array], to
     return found
 
 
-def _together(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol: float, workers: int) -> list[Solution | None]:
+def _together(
+    problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol: float, workers: int
+) -> list[Solution | None]:
     first = np.concatenate([[0], np.cumsum([len(p) for p in problems])])
     whole = [np.concatenate(x) for x in zip(*((p.linear, p.lower, p.upper, p.start) for p in problems), strict=True)]
     linear, lower, upper, b = (np.asarray(x, np.float64) for x in whole)
-    group = np.concatenate([np.zeros(len(p), np.int8) if p.group is None else p.group.astype(np.int8) for p in problems])
+    group = np.concatenate(
+        [np.zeros(len(p), np.int8) if p.group is None else p.group.astype(np.int8) for p in problems]
+    )
     groups = np.array([len(p.groups) for p in problems])
     coupled = np.array([p.coupled for p in problems])
     g, steps, gaps = np.empty_like(b), np.zeros(len(problems), np.int64), np.full(len(problems), np.inf)
@@ -43,9 +53,29 @@ def _together(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol:
     largest = int(lengths.max())
 
     def task(_: int) -> None:
-        _solving(turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths, largest, *blackboard(np.float64), b, g, steps, gaps)
+        _solving(
+            turn,
+            K,
+            first,
+            at,
+            linear,
+            lower,
+            upper,
+            group,
+            groups,
+            coupled,
+            tol,
+            lengths,
+            largest,
+            *blackboard(np.float64),
+            b,
+            g,
+            steps,
+            gaps,
+        )
 
-    threads.run_tasks(task, range(min(workers, -(-len(problems) // 4))), workers, blas=False)  # a few are solved before a thread is awake
+    # a few are solved before a thread is awake
+    threads.run_tasks(task, range(min(workers, -(-len(problems) // 4))), workers, blas=False)
     out: list[Solution | None] = []
     free = (b > lower) & (b < upper)
     for t, p in enumerate(problems):
@@ -55,12 +85,24 @@ def _together(problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol:
         mine = slice(first[t], first[t + 1])
         point, gradient = b[mine], g[mine]
         gap = max(0.0, float(gaps[t]))
-        out.append(Solution(point, p.levels(point, gradient), p.objective(point, gradient), gap, int(steps[t]), "gap", gradient, free[mine]))
+        out.append(
+            Solution(
+                point,
+                p.levels(point, gradient),
+                p.objective(point, gradient),
+                gap,
+                int(steps[t]),
+                "gap",
+                gradient,
+                free[mine],
+            )
+        )
     return out
 
 
 def _solve_loop(  # type: ignore[no-untyped-def]
-    turn, K, first, items, linear, lower, upper, group, groups, coupled, tol, lengths, largest, flags, number, value, found, place, b, g, steps, gaps
+    turn, K, first, items, linear, lower, upper, group, groups, coupled, tol, lengths, largest, flags, number, value,
+    found, place, b, g, steps, gaps
 ):  # fmt: skip
     room, runs = np.empty((largest + 1) * largest), np.empty(largest + 1, np.int64)
     while True:

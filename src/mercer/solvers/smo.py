@@ -1,10 +1,12 @@
-"""Sequential minimal optimisation on a stored block: two variables at a time, chosen by second-order gain, in vector code.
+"""Sequential minimal optimisation on a stored block: two variables at a time, chosen by second-order gain, in vector
+code.
 
     min ½ b^T K b + linear,  lower ≤ b ≤ upper,  sums of groups kept
 
-i is the variable with the largest −g among those that can grow; j, among those that can shrink, the one whose step with i gains most,
-(g_j − g_i)²/(K_ii + K_jj − 2K_ij). One pass updates the gradient and finds the next i; one pass finds j. Both passes hold several registers
-of running maxima and of where they were found; Numba's own loops take five times as long.
+i is the variable with the largest −g among those that can grow; j, among those that can shrink, the one whose step with
+i gains most, (g_j − g_i)²/(K_ii + K_jj − 2K_ij). One pass updates the gradient and finds the next i; one pass finds j.
+Both passes hold several registers of running maxima and of where they were found; Numba's own loops take five times as
+long.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ MARGIN = 0.2  # of the gap: how far inside its bound a variable may be and still
 
 
 def row_length(q: int, dtype: Any) -> int:
-    """The length of the rows of a block of q variables: whole registers, and no multiple of 1 KB, which would alias in the cache."""
+    """The length of the rows of a block of q variables: whole registers, and no multiple of 1 KB, which would alias in
+    the cache.
+    """
     size = np.dtype(dtype).itemsize
     by = int(_UNROLLED * register_bytes() // size)
     length = -(-q // by) * by
@@ -43,7 +47,9 @@ def row_length(q: int, dtype: Any) -> int:
 
 
 class _Best:
-    """Running maxima of a quantity, with where they were found: one pair of registers for each of the unrolled steps."""
+    """Running maxima of a quantity, with where they were found: one pair of registers for each of the unrolled
+    steps.
+    """
 
     def __init__(self, v: Vector, start: float) -> None:
         self.v = v
@@ -81,7 +87,9 @@ def _across(v: Vector, value: Any, place: Any) -> tuple[Any, Any]:
     """The largest lane and what stands beside it, by halves."""
     stride = v.lanes // 2
     while stride:
-        order = ir.Constant(ir.VectorType(ir.IntType(32), v.lanes), [(lane + stride) % v.lanes for lane in range(v.lanes)])
+        order = ir.Constant(
+            ir.VectorType(ir.IntType(32), v.lanes), [(lane + stride) % v.lanes for lane in range(v.lanes)]
+        )
         other, at_other = (v.b.shuffle_vector(x, x, order) for x in (value, place))
         value, place = _larger(v, other, at_other, value, place)
         stride //= 2
@@ -99,7 +107,9 @@ def _turns(v: Vector, index: Any) -> Any:
 
 
 def _registers(v: Vector, count: Any) -> Iterator[tuple[int, Callable[[Any], Any], Any]]:
-    """A loop over the registers of a row: which of those in flight it is, its place behind a pointer, and the number of the turn."""
+    """A loop over the registers of a row: which of those in flight it is, its place behind a pointer, and the number of
+    the turn.
+    """
     by = v.lanes * _UNROLLED
     with cgutils.for_range(v.b, v.b.udiv(count, ir.Constant(_INT64, by))) as loop:
         turn = _turns(v, loop.index)
@@ -109,7 +119,9 @@ def _registers(v: Vector, count: Any) -> Iterator[tuple[int, Callable[[Any], Any
 
 
 def _ask(v: Vector, row: Any, count: Any) -> None:
-    """Ask for the beginning of a row: the loop asks for the rest ``_AHEAD`` of where it is. Rows are too short for a processor to see them coming."""
+    """Ask for the beginning of a row: the loop asks for the rest ``_AHEAD`` of where it is. Rows are too short for a
+    processor to see them coming.
+    """
     for line in range(0, _AHEAD, 64):
         v.prefetch(v.b.gep(row, [ir.Constant(_INT64, line // v.dtype.itemsize)]))
 
@@ -120,7 +132,9 @@ def _place(v: Vector, offset: Any, pointer: Any) -> Any:
 
 @intrinsic
 def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, first, count):  # type: ignore[no-untyped-def]  # Numba reads the signature
-    """g += t (K_i − K_j) from ``first`` on; the largest of can_grow − g and of can_shrink + g there, each with its place."""
+    """g += t (K_i − K_j) from ``first`` on; the largest of can_grow − g and of can_shrink + g there, each with its
+    place.
+    """
     result = types.Tuple((g.dtype, types.int64, g.dtype, types.int64))
     signature = result(g, can_grow, can_shrink, types.intp, K, types.intp, types.intp, g.dtype, types.intp, types.intp)
 
@@ -141,14 +155,18 @@ def _update(context, g, can_grow, can_shrink, at, K, row_i, row_j, t, first, cou
             grow.offer(s, builder.fsub(v.load(at(up)), x), turn)
             shrink.offer(s, builder.fadd(v.load(at(down)), x), turn)
         (up, at_up), (down, at_down) = grow.found(), shrink.found()
-        return target.make_tuple(builder, sig.return_type, [up, builder.add(at_up, first), down, builder.add(at_down, first)])
+        return target.make_tuple(
+            builder, sig.return_type, [up, builder.add(at_up, first), down, builder.add(at_down, first)]
+        )
 
     return signature, code
 
 
 @intrinsic
 def _partner(context, g, can_shrink, at, K, row_i, diagonal, g_i, K_ii, first, count):  # type: ignore[no-untyped-def]
-    """The j with the largest max(g_j − g_i, 0)²/(K_ii + K_jj − 2K_ij): compared by cross-multiplication, without a division."""
+    """The j with the largest max(g_j − g_i, 0)²/(K_ii + K_jj − 2K_ij): compared by cross-multiplication, without a
+    division.
+    """
     result = types.Tuple((g.dtype, types.int64))
     signature = result(g, can_shrink, types.intp, K, types.intp, diagonal, g.dtype, g.dtype, types.intp, types.intp)
 
@@ -188,15 +206,18 @@ TAU = 1e-12  # stands for a curvature that rounding, or an indefinite kernel, ma
 # Two threads: the second half of a pass is for whoever comes first
 # ---------------------------------------------------------------------------------------------------------------------
 
-# A step takes a microsecond or two, so threads meet by watching a number, not by waiting for the system. Each pass is a job; a helper that is
-# awake claims its second half, and if none does, the first thread goes on to it itself. So a busy machine costs nothing but the help. Which thread
-# computes a half does not change a bit of it.
+# A step takes a microsecond or two, so threads meet by watching a number, not by waiting for the system. Each pass is a
+# job; a helper that is
+# awake claims its second half, and if none does, the first thread goes on to it itself. So a busy machine costs nothing
+# but the help. Which thread computes a half does not change a bit of it.
 _POSTED, _CLAIMED, _DONE = 0, 16, 32  # places in ``flags``, two cache lines apart
 _STOP = -1
 
 
 def _assist(flags, K, g, grow, shrink, diagonal, middle, number, value, found, place):  # type: ignore[no-untyped-def]
-    """A helper: claims jobs until it is told to stop. ``number`` and ``value`` describe a job; its results are ``found`` and ``place``."""
+    """A helper: claims jobs until it is told to stop. ``number`` and ``value`` describe a job; its results are
+    ``found`` and ``place``.
+    """
     seen, rest = 0, len(g) - middle
     while True:
         job = read(flags, _POSTED)
@@ -205,7 +226,9 @@ def _assist(flags, K, g, grow, shrink, diagonal, middle, number, value, found, p
         if job != seen:
             if claim(flags, _CLAIMED, job):
                 if number[0] == 0:
-                    up, at_up, down, at_down = _update(g, grow, shrink, number[1], K, number[2], number[3], value[0], middle, rest)
+                    up, at_up, down, at_down = _update(
+                        g, grow, shrink, number[1], K, number[2], number[3], value[0], middle, rest
+                    )
                     found[0], place[0], found[1], place[1] = up, at_up, down, at_down
                 else:
                     gain, j = _partner(g, shrink, number[1], K, number[2], diagonal, value[0], value[1], middle, rest)
@@ -217,13 +240,36 @@ def _assist(flags, K, g, grow, shrink, diagonal, middle, number, value, found, p
 _assisting = compiling.jit(_assist)
 
 
-def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupled, tol, steps, middle, flags, number, value, found, place):  # type: ignore[no-untyped-def]
-    """At most ``steps`` steps, until the gap is at most ``tol``; (steps taken, gap, steps of negative curvature, stuck).
+def _iterate(
+    K,
+    ld,
+    q,
+    g,
+    b,
+    lower,
+    upper,
+    diagonal,
+    grow,
+    shrink,
+    groups,
+    coupled,
+    tol,
+    steps,
+    middle,
+    flags,
+    number,
+    value,
+    found,
+    place,
+):  # type: ignore[no-untyped-def]
+    """At most ``steps`` steps, until the gap is at most ``tol``; (steps taken, gap, steps of negative curvature,
+    stuck).
 
-    Flat arrays of a length that is a multiple of the registers'; ``grow`` and ``shrink`` hold, group after group, 0 for a variable of the
-    group that can move that way and −∞ otherwise. Row q of K is zero.
+    Flat arrays of a length that is a multiple of the registers'; ``grow`` and ``shrink`` hold, group after group, 0 for
+    a variable of the group that can move that way and −∞ otherwise. Row q of K is zero.
 
-    Each pass stands here once, in a loop over the halves that this thread takes: a second copy of it would be compiled a second time.
+    Each pass stands here once, in a loop over the halves that this thread takes: a second copy of it would be compiled
+    a second time.
     """
     size, zero = len(g), g[0] * 0
     row_i, row_j, t = q * ld, q * ld, zero
@@ -243,7 +289,9 @@ def _iterate(K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupl
             at_up, at_down = 0, 0
             first, stop = 0, middle
             while True:
-                high, at_high, low, at_low = _update(g, grow, shrink, group * size, K, row_i, row_j, t, first, stop - first)
+                high, at_high, low, at_low = _update(
+                    g, grow, shrink, group * size, K, row_i, row_j, t, first, stop - first
+                )
                 if first == 0 or high > up:
                     up, at_up = high, at_high
                 if first == 0 or low > down:
@@ -343,7 +391,13 @@ def blackboard(dtype: Any) -> tuple[Any, ...]:
         start = at + 128 * line
         return raw[start : start + 128 * lines].view(kind)[:count]
 
-    return part(0, 3, np.int64, 33), part(3, 1, np.int64, 4), part(4, 1, dtype, 2), part(5, 1, dtype, 2), part(5, 1, np.int64, 16)[8:10]
+    return (
+        part(0, 3, np.int64, 33),
+        part(3, 1, np.int64, 4),
+        part(4, 1, dtype, 2),
+        part(5, 1, dtype, 2),
+        part(5, 1, np.int64, 16)[8:10],
+    )
 
 
 def _gather(K, ld, chosen, out, new):  # type: ignore[no-untyped-def]
@@ -373,11 +427,12 @@ _gathered, _added = compiling.jit(_gather), compiling.jit(_add_rows)
 class Block:
     """The problem on a stored block of the matrix, solved a number of steps at a time.
 
-    From the gap ``early`` on, the variables that may still move have a block of their own, gathered from this one: rows as short as they are
-    many. What that leaves undone shows in the gradient of all.
+    From the gap ``early`` on, the variables that may still move have a block of their own, gathered from this one: rows
+    as short as they are many. What that leaves undone shows in the gradient of all.
 
     K
-        (q + 1) × ld values for the q variables of ``problem``, ld ``row_length(q, dtype)``; the last row, and what stands right of column q, is zero.
+        (q + 1) × ld values for the q variables of ``problem``, ld ``row_length(q, dtype)``; the last row, and what
+        stands right of column q, is zero.
     """
 
     def __init__(self, K: Any, problem: DualQP, b: Any, g: Any, workers: int = 1, early: float = 0.0) -> None:

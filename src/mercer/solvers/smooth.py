@@ -1,9 +1,10 @@
 """Smooth convex losses: min F(α, b) = Σ_i w_i ℓ(y_i, f_i) + λ α^T K α, f = K α + b.
 
-With g = w ℓ′ and H = w ℓ″, Newton's step (Δ, β) solves 2λΔ + H(KΔ + 1β) = −(g + 2λα), 1^T Δ = 0. K has been divided out, so nothing is
-squared; the operator is self-adjoint in the inner product of K, and conjugate gradients run in that, preconditioned by the same system with the
-diagonal of H (``solvers.inverses``). For a loss of one output that is the system itself and one step is enough; for coupled outputs a few are.
-A loss without curvature is solved by L-BFGS in the same inner product. Along a direction f changes linearly: line searches cost O(n).
+With g = w ℓ′ and H = w ℓ″, Newton's step (Δ, β) solves 2λΔ + H(KΔ + 1β) = −(g + 2λα), 1^T Δ = 0. K has been divided
+out, so nothing is squared; the operator is self-adjoint in the inner product of K, and conjugate gradients run in that,
+preconditioned by the same system with the diagonal of H (``solvers.inverses``). For a loss of one output that is the
+system itself and one step is enough; for coupled outputs a few are. A loss without curvature is solved by L-BFGS in the
+same inner product. Along a direction f changes linearly: line searches cost O(n).
 """
 
 from __future__ import annotations
@@ -106,7 +107,9 @@ class _Run:
         return self.data_term(self.f) + self.problem.ridge * float(np.vdot(self.alpha, self.Ka))
 
     def gradient(self, f: Array) -> Array:
-        return self.w * np.asarray(self.problem.loss.gradient(self.problem.targets, self.shaped(f)), np.float64).reshape(f.shape)
+        return self.w * np.asarray(
+            self.problem.loss.gradient(self.problem.targets, self.shaped(f)), np.float64
+        ).reshape(f.shape)
 
     # -- the loop ----------------------------------------------------------------------------------------------------
 
@@ -126,7 +129,11 @@ class _Run:
                     slope = self._slope(delta, Kd, beta, self.f)
                     t = self._search(delta, Kd, beta, value, slope, exact=True)
                 if gap <= self.settings.tol or t == 0.0:
-                    reason = "gap" if gap <= self.settings.tol or (t == 0.0 and gap <= 1e3 * self.settings.tol) else "stalled"
+                    reason = (
+                        "gap"
+                        if gap <= self.settings.tol or (t == 0.0 and gap <= 1e3 * self.settings.tol)
+                        else "stalled"
+                    )
                     break
                 self._move(t, delta, Kd, beta)
                 value, n_iter = self.objective(), n_iter + 1
@@ -147,7 +154,13 @@ class _Run:
     def solution(self, reason: str, value: float, gap: float, n_iter: int) -> SmoothSolution:
         """The point as it is."""
         coef, bias = (self.alpha, self.b) if self.outputs else (self.alpha[:, 0], float(self.b[0]))
-        solver = "lbfgs" if self.inverse is None and n_iter else f"newton-{self.inverse.name}" if self.inverse is not None else "newton"
+        solver = (
+            "lbfgs"
+            if self.inverse is None and n_iter
+            else f"newton-{self.inverse.name}"
+            if self.inverse is not None
+            else "newton"
+        )
         return SmoothSolution(coef, bias, self.shaped(self.f), value, gap, n_iter, reason, solver)
 
     def _move(self, t: float, delta: Array, Kd: Array, beta: Array) -> None:
@@ -204,7 +217,8 @@ class _Run:
 
         if self.inverse is None:
             self.inverse = choose(self.gram, self.settings.solver)
-        if coupled and 8 * curvature.size * len(curvature) > 0.5 * self.gram.compute.budget:  # one factor for all outputs: they would not all fit
+        # one factor for all outputs: they would not all fit
+        if coupled and 8 * curvature.size * len(curvature) > 0.5 * self.gram.compute.budget:
             curvature = np.repeat(curvature.mean(axis=1, keepdims=True), curvature.shape[1], axis=1)
         if self.precondition is None or not coupled:
             self.precondition = None  # its factor makes room for the next
@@ -213,7 +227,8 @@ class _Run:
         size = float(np.linalg.norm(rho))
         delta, Kd, beta = np.zeros_like(rho), np.zeros_like(rho), np.zeros(rho.shape[1])
         sums = self.alpha.sum(axis=0)
-        if self.problem.bias and float(np.max(np.abs(sums))) > 1e-13 * float(np.sum(np.abs(self.alpha))):  # steps below keep sums: put right first
+        # steps below keep sums: put right first
+        if self.problem.bias and float(np.max(np.abs(sums))) > 1e-13 * float(np.sum(np.abs(self.alpha))):
             delta = delta - sums / len(delta)
             Kd = self._times(delta)
             rho = rho - 2 * lam * delta - hessian(Kd)
@@ -244,7 +259,8 @@ class _Run:
         if steps > _TIRED:
             self.precondition = None
         if steps > 1:
-            # conjugate gradients do not see what K does not; a plain step of the preconditioner, which is exact there, keeps α from drifting
+            # conjugate gradients do not see what K does not; a plain step of the preconditioner, which is exact there,
+            # keeps α from drifting
             z, zeta = precondition(rho)
             delta, Kd, beta = delta + z, Kd + self._times(z), beta + zeta
         return delta, Kd, beta
@@ -281,11 +297,13 @@ class _Run:
         return q, Kq, c * qa
 
 
-def bordered(inverse: Inverse, curvature: Array, ridge: float, bias: bool, *, relative: bool = False) -> Callable[[Array], tuple[Array, Array]]:
+def bordered(
+    inverse: Inverse, curvature: Array, ridge: float, bias: bool, *, relative: bool = False
+) -> Callable[[Array], tuple[Array, Array]]:
     """ρ ↦ (z, ζ) with ridge z + h(Kz + 1ζ) = ρ and 1^T z = 0, for each column with its own h.
 
-    ``relative``: the columns then less their mean. What is common to all outputs has no curvature in such a loss but has some here; left in, it would
-    be a direction in which conjugate gradients find no end.
+    ``relative``: the columns then less their mean. What is common to all outputs has no curvature in such a loss but
+    has some here; left in, it would be a direction in which conjugate gradients find no end.
     """
     columns: list[Any] = []
     for k, h in enumerate(curvature.T):

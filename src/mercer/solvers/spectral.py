@@ -1,11 +1,12 @@
 """Ridge systems for every λ at once, from one decomposition.
 
-Let S = W^½, u the direction of S1 (where there is a bias) and P = I − u u^T. On the complement of u, P S K S P = U T U^T and
+Let S = W^½, u the direction of S1 (where there is a bias) and P = I − u u^T. On the complement of u, P S K S P = U T
+U^T and
 
     A = S G_λ S Y,   G_λ = U (T + λ)^−1 U^T,   leave-one-out residual_i = A_i/(w_i [G_λ]_ii)
 
-(SPEC: α_i/[S^−1]_ii of the bordered matrix). ``Spectrum``: T diagonal, the eigenvalues. ``Tridiagonal``: T with two diagonals; it costs two thirds of
-the eigenvectors, and a λ still costs only n².
+(SPEC: α_i/[S^−1]_ii of the bordered matrix). ``Spectrum``: T diagonal, the eigenvalues. ``Tridiagonal``: T with two
+diagonals; it costs two thirds of the eigenvectors, and a λ still costs only n².
 """
 
 from __future__ import annotations
@@ -42,14 +43,18 @@ class Decomposition(ABC):
 
     @abstractmethod
     def degrees(self, ridges: Any) -> Array:
-        """The trace of the matrix that maps y to its predictions, bias included: the effective number of parameters, for each λ."""
+        """The trace of the matrix that maps y to its predictions, bias included: the effective number of parameters,
+        for each λ.
+        """
 
     @abstractmethod
     def _log_determinant(self, ridges: Array) -> Array:
         """log|T + λ| on all of the complement of u, for each λ."""
 
     def leave_one_out(self, Y: Array, ridges: Any) -> Array:
-        """y_i − (prediction for i of the model fitted without it), for each λ: (λs, n, outputs). Exact; i is left out with all its weight."""
+        """y_i − (prediction for i of the model fitted without it), for each λ: (λs, n, outputs). Exact; i is left out
+        with all its weight.
+        """
         return self.coefficients(Y, ridges) / self.diagonal(ridges)[:, :, None]
 
     def generalised(self, Y: Array, ridges: Any) -> Array:
@@ -60,7 +65,9 @@ class Decomposition(ABC):
         return n * squares / np.maximum(n - self.degrees(ridges), 1e-12)[:, None] ** 2
 
     def likelihood(self, Y: Array, ridges: Any) -> Array:
-        """max over σ² of log N(y; b, σ²(K + λW^−1)), b integrated out, for each λ and output: the evidence for the kernel and λ."""
+        """max over σ² of log N(y; b, σ²(K + λW^−1)), b integrated out, for each λ and output: the evidence for the
+        kernel and λ.
+        """
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
         n = len(self.scale) - int(self.bias)
         quadratic = np.einsum("lim,im->lm", self.coefficients(Y, ridges), Y)
@@ -97,8 +104,9 @@ def _scaled(gram: Gram, scale: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Spectrum(Decomposition):
-    """T = diag(``values``), U = ``vectors``; ``whole`` says that they span all of the complement of u. If not, as for a kernel with few features,
-    G_λ = V diag(1/(s + λ) − 1/λ) V^T + P/λ."""
+    """T = diag(``values``), U = ``vectors``; ``whole`` says that they span all of the complement of u. If not, as for a
+    kernel with few features, G_λ = V diag(1/(s + λ) − 1/λ) V^T + P/λ.
+    """
 
     values: Array
     vectors: Array
@@ -132,7 +140,9 @@ class Spectrum(Decomposition):
         return self.vectors**2
 
     def _inverse_values(self, ridges: Array) -> Array:
-        """1/(s + λ), less 1/λ where the complement is spanned by more than V; at λ = 0, 0 for what is zero but for rounding: least norm."""
+        """1/(s + λ), less 1/λ where the complement is spanned by more than V; at λ = 0, 0 for what is zero but for
+        rounding: least norm.
+        """
         s = self.values[:, None] + ridges
         out = np.divide(1.0, s, out=np.zeros_like(s), where=self._seen(s))
         return out if self.whole else out - np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
@@ -143,7 +153,9 @@ class Spectrum(Decomposition):
 
     def _rest(self, ridges: Array) -> Array:
         """The value of G_λ on the complement of V and u."""
-        return np.zeros_like(ridges) if self.whole else np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
+        return (
+            np.zeros_like(ridges) if self.whole else np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
+        )
 
     def coefficients(self, Y: Array, ridges: Any) -> Array:
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))
@@ -174,7 +186,8 @@ class Spectrum(Decomposition):
 
 @dataclass(frozen=True, eq=False)
 class Tridiagonal(Decomposition):
-    """T has ``main`` on its diagonal and ``beside`` next to it; ``rows`` is U^T. For λ at which T + λ is positive definite.
+    """T has ``main`` on its diagonal and ``beside`` next to it; ``rows`` is U^T. For λ at which T + λ is positive
+    definite.
 
     With T + λ = L D L^T, [G_λ]_ii = Σ_j y_ij²/d_j where y_j = u_j − l_j y_{j−1}: one pass over U serves all λ.
     """
@@ -226,7 +239,9 @@ class Tridiagonal(Decomposition):
         low, d = self._factors(ridges)
         out = np.zeros((len(ridges), len(self.scale)))
         sums = _sums()
-        threads.run_tasks(lambda i: sums(self.rows, low, 1 / d, out, i.start, i.stop), chunks(len(self.scale), 128), self.workers)
+        threads.run_tasks(
+            lambda i: sums(self.rows, low, 1 / d, out, i.start, i.stop), chunks(len(self.scale), 128), self.workers
+        )
         return out
 
     def degrees(self, ridges: Any) -> Array:
@@ -281,6 +296,8 @@ def _reflect_back(vectors: Array, scale: Array) -> Array:
 
 
 def grid(gram: Gram, count: int = 20) -> Array:
-    """Ridges over the range in which they matter: from 10^−7 to 10 times the mean of the diagonal times n, evenly in logarithms."""
+    """Ridges over the range in which they matter: from 10^−7 to 10 times the mean of the diagonal times n, evenly in
+    logarithms.
+    """
     size = float(np.mean(arrays.to_numpy(gram.diag()))) or 1.0
     return np.geomspace(1e-7, 1e1, count) * size * max(gram.shape[0], 10) / 10

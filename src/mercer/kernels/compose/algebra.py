@@ -24,11 +24,13 @@ _NEGATIVE = "must be at least 0: with a negative one, k(x, x) could be negative,
 
 
 class Composite(Kernel):
-    """A kernel made of kernels. Of parts that are all of one domain it is of that domain, which checks the data for all of them; of parts that are
-    all of vectors, of vectors; else each part checks the data for itself."""
+    """A kernel made of kernels. Of parts that are all of one domain it is of that domain, which checks the data for all
+    of them; of parts that are all of vectors, of vectors; else each part checks the data for itself.
+    """
 
     usage: ClassVar[str] = ""  # how one writes it, for the inventory
-    around: ClassVar[bool] = False  # whether it is written around another kernel, by whose name it goes in a sum: k.normalized(), 2 * k
+    # whether it is written around another kernel, by whose name it goes in a sum: k.normalized(), 2 * k
+    around: ClassVar[bool] = False
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
@@ -36,7 +38,11 @@ class Composite(Kernel):
         if domains and all(domain == domains[0] for domain in domains):
             return domains[0]
         vectors = [domain for domain in domains if isinstance(domain, Vectors)]
-        return Vectors(missing=all(domain.missing for domain in vectors)) if vectors and len(vectors) == len(domains) else Anything()
+        return (
+            Vectors(missing=all(domain.missing for domain in vectors))
+            if vectors and len(vectors) == len(domains)
+            else Anything()
+        )
 
     def _enter_part(self, part: Kernel, X: Any) -> Any:
         """Data that this kernel's domain has checked, as a part of it prepares them."""
@@ -49,7 +55,9 @@ class Composite(Kernel):
 
 
 class Terms(Composite):
-    """A kernel of several terms. In ``get_params`` each goes by the name of what it is: ``gaussian``, ``linear``, ``gaussian_2``."""
+    """A kernel of several terms. In ``get_params`` each goes by the name of what it is: ``gaussian``, ``linear``,
+    ``gaussian_2``.
+    """
 
     terms: tuple[Kernel, ...]
 
@@ -139,7 +147,11 @@ class Sum(Terms):
         return Counts.of_sum(self._each("_counts", A))
 
     def _names(self, X: Any) -> dict[int, Any]:
-        return {int(salted(np.uint64(code), t)[0]): name for t, term in enumerate(self.terms) for code, name in term._names(X).items()}
+        return {
+            int(salted(np.uint64(code), t)[0]): name
+            for t, term in enumerate(self.terms)
+            for code, name in term._names(X).items()
+        }
 
     @property
     def _notation(self) -> str:

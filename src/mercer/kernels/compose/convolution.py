@@ -23,7 +23,9 @@ _PAIRS = 2**21  # of parts that are compared together
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """The decompositions of object i are the rows ``offsets[i]`` … ``offsets[i + 1]`` of each of the prepared ``reps``."""
+    """The decompositions of object i are the rows ``offsets[i]`` … ``offsets[i + 1]`` of each of the prepared
+    ``reps``.
+    """
 
     offsets: Any
     reps: tuple[Any, ...]
@@ -40,9 +42,9 @@ class Parts:
 class Convolution(Composite):
     """Σ over decompositions (x_1, …, x_D) of x and (z_1, …, z_D) of z of Π_d k_d(x_d, z_d).
 
-    ``decompose(x)`` gives the decompositions of one object: a list of tuples of D parts (with one kernel, of the parts themselves). None: an
-    object is the collection of its parts, and with one kernel this is the kernel between sets, Σ k(a, b) over members a of x and b of z. Without
-    decompositions the value is 0. Haussler 1999.
+    ``decompose(x)`` gives the decompositions of one object: a list of tuples of D parts (with one kernel, of the parts
+    themselves). None: an object is the collection of its parts, and with one kernel this is the kernel between sets, Σ
+    k(a, b) over members a of x and b of z. Without decompositions the value is 0. Haussler 1999.
     """
 
     usage: ClassVar[str] = "Convolution(decompose, parts)"
@@ -56,9 +58,14 @@ class Convolution(Composite):
 
     def _validate(self) -> None:
         if not self.parts or not all(isinstance(k, Kernel) for k in self.parts):
-            raise TypeError("Convolution(decompose, parts): parts is a kernel, or a tuple of kernels, one for each part.")
+            raise TypeError(
+                "Convolution(decompose, parts): parts is a kernel, or a tuple of kernels, one for each part."
+            )
         if self.decompose is not None and not callable(self.decompose):
-            raise TypeError("Convolution(decompose, parts): decompose is a function of one object, or None where objects are collections.")
+            raise TypeError(
+                "Convolution(decompose, parts): decompose is a function of one object, or None where objects are"
+                " collections."
+            )
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
@@ -86,7 +93,10 @@ class Convolution(Composite):
                     places[0].append(parts)
                     continue
                 if len(parts) != len(self.parts):
-                    raise DataError(f"Item {i} of the objects has a decomposition into {len(parts)} parts; there are {len(self.parts)} kernels.")
+                    raise DataError(
+                        f"Item {i} of the objects has a decomposition into {len(parts)} parts; there are"
+                        f" {len(self.parts)} kernels."
+                    )
                 for place, part in zip(places, parts, strict=True):
                     place.append(part)
         return counts, places
@@ -96,12 +106,17 @@ class Convolution(Composite):
             return self
         counts, places = self._decomposed(X)
         each = None if weights is None else np.repeat(np.asarray(weights, np.float64), counts)
-        bound = tuple(k.bind(k.domain.check(_collection(place)), each) for k, place in zip(self.parts, places, strict=True))
+        bound = tuple(
+            k.bind(k.domain.check(_collection(place)), each) for k, place in zip(self.parts, places, strict=True)
+        )
         return self._replace(**{f"part_{d}": k for d, k in enumerate(bound)})
 
     def _prepare(self, X: Any) -> Any:
         counts, places = self._decomposed(X)
-        reps = tuple(k._prepare(k.domain.check(_collection(place))) if place else [] for k, place in zip(self.parts, places, strict=True))
+        reps = tuple(
+            k._prepare(k.domain.check(_collection(place))) if place else []
+            for k, place in zip(self.parts, places, strict=True)
+        )
         return Parts(offsets_of(counts), reps)
 
     def _block(self, A: Any, B: Any) -> Any:
@@ -146,6 +161,10 @@ def _collection(parts: list[Any]) -> Any:
     """Parts as samples: rows of numbers where they are such."""
     if parts and all(isinstance(p, int | float | np.number) for p in parts):
         return np.asarray(parts, np.float64)[:, None]
-    if parts and all(isinstance(p, np.ndarray) and p.ndim == 1 and p.dtype.kind == "f" for p in parts) and len({len(p) for p in parts}) == 1:
+    if (
+        parts
+        and all(isinstance(p, np.ndarray) and p.ndim == 1 and p.dtype.kind == "f" for p in parts)
+        and len({len(p) for p in parts}) == 1
+    ):
         return np.stack(parts)
     return parts

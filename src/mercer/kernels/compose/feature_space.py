@@ -60,11 +60,15 @@ class ZeroNormWarning(UserWarning):
 
 
 def warn_of_zero_norms(k: Kernel, A: Any, values: str, base: Kernel | None = None) -> None:
-    """Say which of the prepared items have k(x, x) = 0, and refuse those with less, or with what is no number; ``base`` is asked in place of k."""
+    """Say which of the prepared items have k(x, x) = 0, and refuse those with less, or with what is no number; ``base``
+    is asked in place of k.
+    """
     norms = arrays.to_numpy(item_values((base or k)._selfs, A, common_dtype(A, Compute())))
     if (norms < 0).any():
         i = int(np.argmax(norms < 0))
-        raise DataError(f"{k} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide by.")
+        raise DataError(
+            f"{k} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide by."
+        )
     warn_of_zeros(k, norms, values)
 
 
@@ -73,13 +77,15 @@ def warn_of_zeros(k: Kernel, norms: Any, values: str) -> None:
     if not np.isfinite(norms).all():
         i = int(np.argmax(~np.isfinite(norms)))
         raise FloatingPointError(
-            f"{k} gives {norms[i]} for the pair ({i}, {i}), row {i} with itself: its {values} values cannot be computed. "
-            "Scale the data or the kernel's parameters" + (", or compute in float64." if norms.dtype == np.float32 else ".")
+            f"{k} gives {norms[i]} for the pair ({i}, {i}), row {i} with itself: its {values} values cannot be"
+            " computed. Scale the data or the kernel's parameters"
+            + (", or compute in float64." if norms.dtype == np.float32 else ".")
         )
     if (norms == 0).any():
         count, i = int(np.sum(norms == 0)), int(np.argmax(norms == 0))
         warnings.warn(
-            f"{count} of {len(norms)} objects, the first in row {i}, have k(x, x) = 0 under {k}; their {values} values are 0.",
+            f"{count} of {len(norms)} objects, the first in row {i}, have k(x, x) = 0 under {k}; their {values} values"
+            " are 0.",
             ZeroNormWarning,
             stacklevel=3,
         )
@@ -87,10 +93,11 @@ def warn_of_zeros(k: Kernel, norms: Any, values: str) -> None:
 
 @kernel
 class Normalized(Wrapper):
-    """k(x, z)/√(k(x, x) k(z, z)).  1 on the diagonal, exactly; 0 where k(x, x) = 0 (an empty string, a zero row), with a warning.
+    """k(x, z)/√(k(x, x) k(z, z)).  1 on the diagonal, exactly; 0 where k(x, x) = 0 (an empty string, a zero row), with
+    a warning.
 
-    Where k knows a kernel with the same normalised values and of moderate size (exp(k), powers, substrings, walks), that is computed: these are
-    right though k itself may be beyond what a float holds.
+    Where k knows a kernel with the same normalised values and of moderate size (exp(k), powers, substrings, walks),
+    that is computed: these are right though k itself may be beyond what a float holds.
     """
 
     usage: ClassVar[str] = "k.normalized()"
@@ -117,7 +124,13 @@ class Normalized(Wrapper):
 
     def _inverse_norm(self, A: Any) -> Any:
         d = self._base._selfs(A)
-        return where(d > 0, 1.0 / sqrt(where(d > 0, d, 1.0)), 0.0) if hasattr(d, "__formula__") else d**-0.5 if d > 0 else 0.0
+        return (
+            where(d > 0, 1.0 / sqrt(where(d > 0, d, 1.0)), 0.0)
+            if hasattr(d, "__formula__")
+            else d**-0.5
+            if d > 0
+            else 0.0
+        )
 
     def _block(self, A: Any, B: Any) -> Any:
         return self._base._pairs(A, B) * self._inverse_norm(A) * self._inverse_norm(B)
@@ -254,10 +267,13 @@ class CenteredAt(Composite):
 
     def _diag(self, A: Any) -> Any:
         R, w, block = self._reference(), self.weights, self.kernel._pairs
-        return self.kernel._selfs(A) - 2.0 * mean_embedding(block, A, R, w) + mean_of_embedding(block, A, R, w, self.mean)
+        return (
+            self.kernel._selfs(A) - 2.0 * mean_embedding(block, A, R, w) + mean_of_embedding(block, A, R, w, self.mean)
+        )
 
     def _width(self, A: Any) -> int:
-        mean = self.kernel._features(self._reference()) if self.kernel._width(A) < size(A) else None  # as wide as all its rows together
+        # as wide as all its rows together
+        mean = self.kernel._features(self._reference()) if self.kernel._width(A) < size(A) else None
         return len(np.unique(mean.codes)) if isinstance(mean, Coded) else self.kernel._width(A)
 
     def _features(self, A: Any) -> Any:
@@ -265,7 +281,9 @@ class CenteredAt(Composite):
         if isinstance(phi, Coded):
             mean = self.kernel._features(self._reference()).combined(-np.asarray(self.weights, np.float64))
             return phi + mean.take(np.zeros(phi.shape[0], np.int64))
-        phi, reference = (p.toarray() if sparse.issparse(p) else p for p in (phi, self.kernel._features(self._reference())))
+        phi, reference = (
+            p.toarray() if sparse.issparse(p) else p for p in (phi, self.kernel._features(self._reference()))
+        )
         mean = np.asarray(self.weights, np.float64) @ arrays.to_numpy(reference)
         return phi - arrays.like(mean.astype(arrays.numpy_dtype(phi)), phi)
 
@@ -281,9 +299,9 @@ _HOW = ("clip", "flip", "shift")
 class Repaired(Wrapper):
     """A valid kernel near an indefinite similarity, made from the spectrum K = UΛU^T on the data given to ``bind``.
 
-    "clip" sets negative eigenvalues to 0 (the nearest positive semi-definite matrix), "flip" takes |Λ|, "shift" adds −λ_min to the
-    similarity of each object with itself. Out of sample, clip and flip are k(x, R) U|Λ|^−1 U^T k(R, z) over the eigenvalues kept; shift
-    adds its constant where x = z. The similarity must be symmetric.
+    "clip" sets negative eigenvalues to 0 (the nearest positive semi-definite matrix), "flip" takes |Λ|, "shift" adds
+    −λ_min to the similarity of each object with itself. Out of sample, clip and flip are k(x, R) U|Λ|^−1 U^T k(R, z)
+    over the eigenvalues kept; shift adds its constant where x = z. The similarity must be symmetric.
     """
 
     usage: ClassVar[str] = "k.repaired(how='clip')"
@@ -354,4 +372,6 @@ class Projected(Composite):
         return A
 
     def _symbolic(self, prefix: str) -> Any:
-        raise NotImplementedError("A repaired similarity depends on its parameters through eigenvectors; it has no gradient here.")
+        raise NotImplementedError(
+            "A repaired similarity depends on its parameters through eigenvectors; it has no gradient here."
+        )

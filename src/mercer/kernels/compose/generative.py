@@ -15,11 +15,13 @@ from mercer.kernels.families import Explicit
 
 @kernel
 class Fisher(Kernel):
-    """u(x)ᵀ F⁻¹ u(z), u(x) = ∇_θ log p_θ(x) the score of a fitted model, F = mean of u uᵀ over the data given to ``bind``.
+    """u(x)ᵀ F⁻¹ u(z), u(x) = ∇_θ log p_θ(x) the score of a fitted model, F = mean of u uᵀ over the data given to
+    ``bind``.
 
-    ``model`` is any object with ``score_vectors(X)``, one row for each sample: a fitted ``GaussianMixture``, ``MarkovChain``, or your own. F⁻¹ is the
-    pseudo-inverse; with ``diagonal``, that of the diagonal of F, which is cheaper and steadier where there are many parameters.
-    Jaakkola & Haussler 1999. ``Fisher(model, diagonal=True).rooted().normalized()`` is the improved Fisher vector (Perronnin et al. 2010).
+    ``model`` is any object with ``score_vectors(X)``, one row for each sample: a fitted ``GaussianMixture``,
+    ``MarkovChain``, or your own. F⁻¹ is the pseudo-inverse; with ``diagonal``, that of the diagonal of F, which is
+    cheaper and steadier where there are many parameters. Jaakkola & Haussler 1999. ``Fisher(model,
+    diagonal=True).rooted().normalized()`` is the improved Fisher vector (Perronnin et al. 2010).
     """
 
     domain: ClassVar[Domain] = Anything()
@@ -29,7 +31,9 @@ class Fisher(Kernel):
 
     def _validate(self) -> None:
         if not callable(getattr(self.model, "score_vectors", None)):
-            raise TypeError(f"Fisher(model): a {type(self.model).__name__} has no score_vectors(X); give a fitted model that has.")
+            raise TypeError(
+                f"Fisher(model): a {type(self.model).__name__} has no score_vectors(X); give a fitted model that has."
+            )
 
     def __sklearn_clone__(self) -> Self:
         return self._replace(model=deepcopy(self.model))  # with its fit: a clone without it would be another kernel
@@ -39,7 +43,9 @@ class Fisher(Kernel):
         w = check_weights(len(U), weights)
         if self.diagonal:
             information = (w @ (U * U)) / w.sum()
-            return FisherScores(self.model, np.where(information > 0, 1.0 / np.sqrt(np.where(information > 0, information, 1.0)), 0.0))
+            return FisherScores(
+                self.model, np.where(information > 0, 1.0 / np.sqrt(np.where(information > 0, information, 1.0)), 0.0)
+            )
         values, vectors = eigh((U.T * (w / w.sum())) @ U)
         kept = values > len(values) * np.finfo(np.float64).eps * max(float(values.max(initial=0.0)), 0.0)
         return FisherScores(self.model, vectors[:, kept] / np.sqrt(values[kept]))
@@ -50,9 +56,14 @@ def scores(model: Any, X: Any) -> Any:
     items = listed(X)
     U = np.asarray(model.score_vectors(items), np.float64)
     if U.ndim != 2 or len(U) != size(items):
-        raise DataError(f"score_vectors must give one row for each of the {size(items)} samples, got an array of shape {U.shape}.")
+        raise DataError(
+            f"score_vectors must give one row for each of the {size(items)} samples, got an array of shape {U.shape}."
+        )
     if not np.isfinite(U).all():
-        raise DataError(f"The score of row {int(np.argmax(~np.isfinite(U).all(1)))} is not finite: the model gives that sample probability 0.")
+        raise DataError(
+            f"The score of row {int(np.argmax(~np.isfinite(U).all(1)))} is not finite: the model gives that sample"
+            " probability 0."
+        )
     return U
 
 

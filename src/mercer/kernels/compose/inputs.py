@@ -1,4 +1,6 @@
-"""Kernels that look at something else than what they are given: a function of it, some of its columns, its filled-in values."""
+"""Kernels that look at something else than what they are given: a function of it, some of its columns, its filled-in
+values.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,8 @@ class Mapped(Redirected):
         out = self.function(X)
         if size(out) != size(X):
             raise DataError(
-                f"map(f): f was given {size(X)} samples and returned {size(out)}; it takes the whole collection and returns one sample each."
+                f"map(f): f was given {size(X)} samples and returned {size(out)}; it takes the whole collection and"
+                " returns one sample each."
             )
         return out
 
@@ -138,7 +141,10 @@ class Imputed(Wrapper):
         else:
             empty = ~present.any(axis=0)
             if empty.any():
-                raise DataError(f"Column {int(np.argmax(empty))} has no value at all, so it has no {self.strategy}; drop it or use imputed('zero').")
+                raise DataError(
+                    f"Column {int(np.argmax(empty))} has no value at all, so it has no {self.strategy}; drop it or use"
+                    " imputed('zero')."
+                )
             fill = np.array([_centre(X[present[:, j], j], w[present[:, j]], self.strategy) for j in range(X.shape[1])])
         bound = Filled(self.kernel, fill, self.indicator)
         return bound.bind(X, weights)
@@ -174,12 +180,18 @@ class Filled(Redirected):
         fill = np.asarray(self.values, arrays.numpy_dtype(X))
         missing = xp.isnan(X)
         filled = xp.where(missing, arrays.like(fill, X), X)
-        return xp.concatenate([filled, arrays.astype(missing, arrays.numpy_dtype(X))], axis=1) if self.indicator else filled
+        return (
+            xp.concatenate([filled, arrays.astype(missing, arrays.numpy_dtype(X))], axis=1)
+            if self.indicator
+            else filled
+        )
 
 
 @kernel
 class Standardized(Wrapper):
-    """k of columns brought to mean 0 and variance 1 over the data given to ``bind``; a constant column is only centred."""
+    """k of columns brought to mean 0 and variance 1 over the data given to ``bind``; a constant column is only
+    centred.
+    """
 
     usage: ClassVar[str] = "k.standardized()"
     domain: ClassVar[Domain] = Vectors()
@@ -238,7 +250,10 @@ class Outer(Composite):
         values = self.g(X)
         values = values if arrays.is_tensor(values) else np.asarray(values)
         if tuple(values.shape) not in ((size(X),), (size(X), 1)):
-            raise DataError(f"Outer(g): g was given {size(X)} samples and returned shape {tuple(values.shape)}; it must return one number for each.")
+            raise DataError(
+                f"Outer(g): g was given {size(X)} samples and returned shape {tuple(values.shape)}; it must return one"
+                " number for each."
+            )
         values = values.reshape(-1)
         return values if arrays.numpy_dtype(values).kind == "f" else arrays.astype(values, np.float64)
 

@@ -25,7 +25,10 @@ class Atoms(Redirected):
 
     def _validate(self) -> None:
         if not between_graphs(self.kernel):
-            raise TypeError(f"atoms(): {self.kernel} is not a kernel between graphs, as PathBag(7); fingerprints have chirality=True themselves.")
+            raise TypeError(
+                f"atoms(): {self.kernel} is not a kernel between graphs, as PathBag(7); fingerprints have"
+                " chirality=True themselves."
+            )
 
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.charge, self.chirality)
@@ -33,7 +36,11 @@ class Atoms(Redirected):
     @property
     def domain(self) -> Domain:  # type: ignore[override]
         found = self.kernel.domain
-        return Graphs(charge=bool(self.charge), chirality=bool(self.chirality), numbers=isinstance(found, Graphs) and found.numbers)
+        return Graphs(
+            charge=bool(self.charge),
+            chirality=bool(self.chirality),
+            numbers=isinstance(found, Graphs) and found.numbers,
+        )
 
     def _kept(self, X: Any) -> Any:
         return self.domain.kept(X)

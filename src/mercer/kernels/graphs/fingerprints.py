@@ -17,8 +17,8 @@ from mercer.kernels.families import Explicit
 class Fingerprint(Explicit):
     """⟨φ(x), φ(z)⟩ over the features that RDKit's generator ``kind`` finds in a molecule: leaves its options to write.
 
-    Without ``bits`` each feature is a column of its own, as RDKit numbers it; with it they are folded into so many columns. ``counts``: how often,
-    else whether.
+    Without ``bits`` each feature is a column of its own, as RDKit numbers it; with it they are folded into so many
+    columns. ``counts``: how often, else whether.
     """
 
     domain: ClassVar[Domain] = Molecules()
@@ -35,13 +35,20 @@ class Fingerprint(Explicit):
 
     def _validate(self) -> None:
         if self.bits is not None and not (isinstance(self.bits, int | np.integer) and self.bits > 0):
-            raise ValueError(f"{type(self).__name__}(bits={self.bits!r}): bits must be a whole number of at least 1, or None to fold nothing.")
+            raise ValueError(
+                f"{type(self).__name__}(bits={self.bits!r}): bits must be a whole number of at least 1, or None to fold"
+                " nothing."
+            )
 
     def _map(self, X: Any) -> Any:
         options = self._options() | ({"includeChirality": True} if self.chirality else {})
         found = fingerprints(X, self.kind, options, bits=self.bits, counts=self.counts)
         name, instead = type(self).__name__, "Morgan(chirality=True) tells both charge and chirality"
-        cure = f"{name}(chirality=True) does, {name}(chirality=False) says that it is not meant" if self.chiral else instead
+        cure = (
+            f"{name}(chirality=True) does, {name}(chirality=False) says that it is not meant"
+            if self.chiral
+            else instead
+        )
         tell_of_charge_and_chirality(X, charge=True if self.charged else None, chirality=self.chirality, cure=cure)
         if self.bits is not None:
             return found.astype(np.float64) if self.counts else Bits.of(found != 0)
@@ -52,7 +59,9 @@ class Fingerprint(Explicit):
 
 @kernel
 class Morgan(Fingerprint):
-    """Common circular neighbourhoods of atoms of radius 0 … ``radius``: Morgan fingerprints, of radius 2 also called ECFP4. Rogers & Hahn 2010."""
+    """Common circular neighbourhoods of atoms of radius 0 … ``radius``: Morgan fingerprints, of radius 2 also called
+    ECFP4. Rogers & Hahn 2010.
+    """
 
     kind: ClassVar[str] = "Morgan"
     radius: int = natural(2, minimum=0)

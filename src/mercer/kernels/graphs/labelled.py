@@ -1,7 +1,8 @@
-"""Kernels between labelled graphs with a finite feature map: counts of vertices, edges, shortest paths, simple paths, and refined labels.
+"""Kernels between labelled graphs with a finite feature map: counts of vertices, edges, shortest paths, simple paths,
+and refined labels.
 
-Features are codes of what they stand for, not numbers in a list: labels that were never seen before are no matter, and isomorphic graphs have
-the same features to the bit.
+Features are codes of what they stand for, not numbers in a list: labels that were never seen before are no matter, and
+isomorphic graphs have the same features to the bit.
 """
 
 from __future__ import annotations
@@ -72,7 +73,9 @@ class VertexHistogram(Explicit):
 
 @kernel
 class EdgeHistogram(Explicit):
-    """Σ over labels of the product of the numbers of edges that have it; without edge labels the product of the numbers of edges."""
+    """Σ over labels of the product of the numbers of edges that have it; without edge labels the product of the numbers
+    of edges.
+    """
 
     domain: ClassVar[Domain] = Graphs()
     _whole = True
@@ -92,8 +95,8 @@ class EdgeHistogram(Explicit):
 class ShortestPath(Explicit):
     """Σ over pairs of vertices u ≠ v of x and pairs of z: 1[same labels, same distance].
 
-    A pair counts once, {u, v}; in directed graphs both ways, (u, v). The distance is the number of edges; pairs that no path joins do not count.
-    Cost: O(vertices · edges) per graph. Borgwardt & Kriegel 2005.
+    A pair counts once, {u, v}; in directed graphs both ways, (u, v). The distance is the number of edges; pairs that no
+    path joins do not count. Cost: O(vertices · edges) per graph. Borgwardt & Kriegel 2005.
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -119,11 +122,12 @@ class ShortestPath(Explicit):
 
 @kernel
 class PathBag(Explicit):
-    """Σ over label sequences of the product of 1[a path of x reads so], paths with at most ``length`` edges and no vertex twice.
+    """Σ over label sequences of the product of 1[a path of x reads so], paths with at most ``length`` edges and no
+    vertex twice.
 
-    With ``counts``, of the numbers of such paths. Edge labels are part of the sequence. Read backwards it is the same path, but in directed graphs.
-    Cost: the number of paths, which is small in molecules and exponential in ``length`` in dense graphs. ``Tanimoto(PathBag(7))`` is the kernel of
-    Ralaivola et al. 2005.
+    With ``counts``, of the numbers of such paths. Edge labels are part of the sequence. Read backwards it is the same
+    path, but in directed graphs. Cost: the number of paths, which is small in molecules and exponential in ``length``
+    in dense graphs. ``Tanimoto(PathBag(7))`` is the kernel of Ralaivola et al. 2005.
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -139,12 +143,27 @@ class PathBag(Explicit):
         def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
             largest = int(np.diff(some.offsets).max(initial=0))
             state, lengths = np.array([0, 0, -1, 0, 0, 0]), np.zeros(len(some), np.int64)
-            walk, visited, hashes = np.zeros((length + 1, 2), np.int64), np.zeros(largest, bool), np.zeros((length + 1, 2), np.uint64)
+            walk, visited, hashes = (
+                np.zeros((length + 1, 2), np.int64),
+                np.zeros(largest, bool),
+                np.zeros((length + 1, 2), np.uint64),
+            )
             slots, codes, values = np.full(_FIRST, -1, np.int64), np.empty(_FIRST, np.uint64), np.empty(_FIRST)
             arrays = (some.offsets, some.labels, some.starts, some.ends, some.marks, some.directed)
             while state[graphs.GRAPH] < len(some) and not threads.stopping():
                 slots, codes, values = graphs.paths(
-                    *arrays, length, bool(self.counts), _STEPS, state, walk, visited, hashes, slots, codes, values, lengths
+                    *arrays,
+                    length,
+                    bool(self.counts),
+                    _STEPS,
+                    state,
+                    walk,
+                    visited,
+                    hashes,
+                    slots,
+                    codes,
+                    values,
+                    lengths,
                 )
             end = state[graphs.END]
             return codes[:end].copy(), values[:end].copy(), lengths
@@ -165,7 +184,9 @@ class PathBag(Explicit):
 
 
 def simple_paths(g: Graph, length: int) -> Iterator[tuple[int, ...]]:
-    """The simple paths of a graph with at most ``length`` edges, as vertices; an undirected one from each of its ends."""
+    """The simple paths of a graph with at most ``length`` edges, as vertices; an undirected one from each of its
+    ends.
+    """
     following: dict[int, list[int]] = {}
     for u, v in np.asarray(g.edges).tolist():
         following.setdefault(u, []).append(v)
@@ -183,7 +204,14 @@ def path_graph(labels: Any, marks: Any, *, directed: bool = False) -> Graph:
     """The path with these labels of vertices and edges."""
     edges = [(k, k + 1) for k in range(len(marks))]
     bare = all(m is UNLABELLED for m in marks)
-    return Graph(edges, None if all(x is UNLABELLED for x in labels) else list(labels), None if bare else list(marks), None, len(labels), directed)
+    return Graph(
+        edges,
+        None if all(x is UNLABELLED for x in labels) else list(labels),
+        None if bare else list(marks),
+        None,
+        len(labels),
+        directed,
+    )
 
 
 _BONDS = {1: "-", 2: "=", 3: "#", 1.5: ":", None: "-", (2, "E"): "=E=", (2, "Z"): "=Z="}
@@ -205,7 +233,9 @@ def _marks(g: Graph) -> Any:
 
 
 def _named(examples: list[tuple[Any, Graph]], k: Explicit, *, last: bool = False) -> dict[int, Any]:
-    """The code of the feature that each example has (``last``: of those it has, the one of the longest path) with its name."""
+    """The code of the feature that each example has (``last``: of those it has, the one of the longest path) with its
+    name.
+    """
     if not examples:
         return {}
     if not last:
@@ -229,15 +259,18 @@ def _named(examples: list[tuple[Any, Graph]], k: Explicit, *, last: bool = False
 
 
 def refinements(X: PackedGraphs, depth: int) -> Iterator[PackedGraphs]:
-    """The graphs with their labels refined 0, 1, … ``depth`` times: a new label stands for the old one and the multiset of (edge label, old label)
-    of the neighbours; in directed graphs for those ahead and those behind."""
+    """The graphs with their labels refined 0, 1, … ``depth`` times: a new label stands for the old one and the multiset
+    of (edge label, old label) of the neighbours; in directed graphs for those ahead and those behind.
+    """
     from mercer.native import graphs
 
     behind = X.reversed() if X.directed.any() else None
     if behind is not None:
         kept = np.repeat(np.repeat(X.directed, np.diff(X.offsets)), np.diff(behind.starts))
         lengths = np.where(np.repeat(X.directed, np.diff(X.offsets)), np.diff(behind.starts), 0)
-        behind = PackedGraphs(X.offsets, X.labels, offsets_of(lengths), behind.ends[kept], behind.marks[kept], X.directed)
+        behind = PackedGraphs(
+            X.offsets, X.labels, offsets_of(lengths), behind.ends[kept], behind.marks[kept], X.directed
+        )
     some, codes = _together(X), X.labels
     for d in range(depth + 1):
         if d:
@@ -268,10 +301,11 @@ def between_graphs(k: Any) -> bool:
 
 @kernel
 class WeisfeilerLehman(Composite):
-    """Σ_{d=0}^{depth} base(x_d, z_d), x_d the graph whose labels have been refined d times: each by the labels of its neighbours.
+    """Σ_{d=0}^{depth} base(x_d, z_d), x_d the graph whose labels have been refined d times: each by the labels of its
+    neighbours.
 
-    With ``VertexHistogram()``, the Weisfeiler–Lehman subtree kernel, features cost O(depth · edges) per graph. Edge labels take part in refinement
-    where there are any. Shervashidze et al. 2011.
+    With ``VertexHistogram()``, the Weisfeiler–Lehman subtree kernel, features cost O(depth · edges) per graph. Edge
+    labels take part in refinement where there are any. Shervashidze et al. 2011.
     """
 
     usage: ClassVar[str] = "WeisfeilerLehman(depth, base=VertexHistogram())"
@@ -296,7 +330,9 @@ class WeisfeilerLehman(Composite):
 
     def _validate(self) -> None:
         if not between_graphs(self.base) or self.base._data_driven:
-            raise TypeError(f"WeisfeilerLehman(base={self.base}): the base must be a kernel between graphs, as ShortestPath().")
+            raise TypeError(
+                f"WeisfeilerLehman(base={self.base}): the base must be a kernel between graphs, as ShortestPath()."
+            )
 
     def _prepare(self, X: PackedGraphs) -> Any:
         parts = [self.base._prepare(refined) for refined in refinements(X, int(self.depth))]
@@ -319,9 +355,11 @@ class WeisfeilerLehman(Composite):
 
 @kernel
 class WLOptimalAssignment(Explicit):
-    """The largest Σ s(u, v) over one-to-one assignments of the vertices of x and z, s(u, v) the number of refinements 0 … depth that u and v share.
+    """The largest Σ s(u, v) over one-to-one assignments of the vertices of x and z, s(u, v) the number of refinements 0
+    … depth that u and v share.
 
-    It is Σ over refined labels of the smaller of both counts. Cost: as of ``WeisfeilerLehman``. Kriege, Giscard & Wilson 2016.
+    It is Σ over refined labels of the smaller of both counts. Cost: as of ``WeisfeilerLehman``. Kriege, Giscard &
+    Wilson 2016.
     """
 
     domain: ClassVar[Domain] = Graphs()

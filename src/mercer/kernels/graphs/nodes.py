@@ -1,7 +1,7 @@
 """Kernels between the vertices of one graph: functions of its Laplacian.
 
-Small graphs are diagonalised once, by the graph itself: another kernel or parameter costs a scaling. On large ones only the columns that are asked
-for are computed, by products with the sparse operator; there is never an n × n matrix.
+Small graphs are diagonalised once, by the graph itself: another kernel or parameter costs a scaling. On large ones only
+the columns that are asked for are computed, by products with the sparse operator; there is never an n × n matrix.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ class OnVertices(Kernel):
             f = self._values(eigenvalues)
         if not np.isfinite(f).all():
             raise FloatingPointError(
-                f"{self} has no finite value for the eigenvalue {eigenvalues[np.argmax(~np.isfinite(f))]:.3g}: scale the weights or parameters."
+                f"{self} has no finite value for the eigenvalue {eigenvalues[np.argmax(~np.isfinite(f))]:.3g}: scale"
+                " the weights or parameters."
             )
         return f
 
@@ -90,7 +91,10 @@ class OnVertices(Kernel):
             return dot(A, B)
         if hasattr(A, "__formula__"):
             raise TypeError("vertices are looked up by number, not by symbol")
-        key, room = f"{type(self).__name__} {self.get_params(deep=False)}", max(1, Compute().budget // (32 * len(self.graph)))
+        key, room = (
+            f"{type(self).__name__} {self.get_params(deep=False)}",
+            max(1, Compute().budget // (32 * len(self.graph))),
+        )
         values, place = self.graph.columns(key, B.ids, self._columns, room)
         return values[np.ix_(A.ids, place)]
 
@@ -112,7 +116,9 @@ class OnVertices(Kernel):
 
 
 def chebyshev(M: Any, f: Any, X: Array) -> Array:
-    """f(M) X for a symmetric sparse M by a series of Chebyshev polynomials on an interval that holds its spectrum, as long as its terms matter."""
+    """f(M) X for a symmetric sparse M by a series of Chebyshev polynomials on an interval that holds its spectrum, as
+    long as its terms matter.
+    """
     low, high = _interval(M)
     middle, half = (high + low) / 2, (high - low) / 2
     look = np.cos(np.linspace(0.0, np.pi, 101))
@@ -125,7 +131,9 @@ def chebyshev(M: Any, f: Any, X: Array) -> Array:
             break
         count *= 2
         if count > _MOST_TERMS:
-            raise FloatingPointError(f"No polynomial of {_MOST_TERMS} terms follows this kernel over the spectrum up to {high:.3g}.")
+            raise FloatingPointError(
+                f"No polynomial of {_MOST_TERMS} terms follows this kernel over the spectrum up to {high:.3g}."
+            )
     used = int(np.max(np.flatnonzero(np.abs(c) > _EXACT * np.abs(c).max()), initial=0)) + 1
     scaled = sparse.csr_array((M - middle * sparse.eye_array(len(X))) / half)
     before, now, total = X.copy(), scaled @ X, c[0] * X
@@ -143,7 +151,10 @@ def chebyshev(M: Any, f: Any, X: Array) -> Array:
 def _interval(M: Any) -> tuple[float, float]:
     """An interval that holds the spectrum: by Lanczos with a margin, within Gershgorin's."""
     reach, diagonal = np.asarray(abs(M).sum(axis=1)).ravel(), M.diagonal()
-    bounds = float(np.min(diagonal + np.abs(diagonal) - reach, initial=0.0)), float(np.max(diagonal - np.abs(diagonal) + reach, initial=0.0))
+    bounds = (
+        float(np.min(diagonal + np.abs(diagonal) - reach, initial=0.0)),
+        float(np.max(diagonal - np.abs(diagonal) + reach, initial=0.0)),
+    )
     start = np.random.default_rng(0).standard_normal(M.shape[0])
     low, high = bounds
     try:
@@ -157,7 +168,9 @@ def _interval(M: Any) -> tuple[float, float]:
 
 
 def conjugate_gradients(M: Any, B: Array) -> Array:
-    """M⁻¹B for a symmetric positive (semi-)definite sparse M and B in its range, all columns at once, scaled by the diagonal."""
+    """M⁻¹B for a symmetric positive (semi-)definite sparse M and B in its range, all columns at once, scaled by the
+    diagonal.
+    """
     diagonal = M.diagonal()
     scale = 1.0 / np.where(diagonal > 0, diagonal, 1.0)[:, None]
     X, R = np.zeros_like(B), B.copy()
@@ -175,7 +188,9 @@ def conjugate_gradients(M: Any, B: Array) -> Array:
         fresh = np.einsum("ij,ij->j", R, Z)
         P = Z + np.where(rz > 0, fresh / np.maximum(rz, 1e-300), 0.0) * P
         rz = fresh
-    raise FloatingPointError("The linear system of this kernel is too ill-conditioned for conjugate gradients; take a smaller sigma.")
+    raise FloatingPointError(
+        "The linear system of this kernel is too ill-conditioned for conjugate gradients; take a smaller sigma."
+    )
 
 
 @kernel
@@ -215,7 +230,10 @@ class MatrixPower(OnVertices):
     def _validate(self) -> None:
         super()._validate()
         if self.p % 2:
-            raise ValueError(f"MatrixPower(p={self.p}): p must be even; an odd power keeps negative eigenvalues, and is not a kernel.")
+            raise ValueError(
+                f"MatrixPower(p={self.p}): p must be even; an odd power keeps negative eigenvalues, and is not a"
+                " kernel."
+            )
 
     def _values(self, eigenvalues: Array) -> Array:
         return eigenvalues ** int(self.p)
@@ -239,7 +257,9 @@ class RegularizedLaplacian(OnVertices):
         return 1.0 / (1.0 + np.square(float(self.sigma)) * np.where(eigenvalues > rounding, eigenvalues, 0.0))
 
     def _applied(self, X: Array) -> Array:
-        return conjugate_gradients(sparse.eye_array(len(X)) + np.square(float(self.sigma)) * self.graph.operator(self.operator), X)
+        return conjugate_gradients(
+            sparse.eye_array(len(X)) + np.square(float(self.sigma)) * self.graph.operator(self.operator), X
+        )
 
 
 @kernel
@@ -254,7 +274,10 @@ class PStepWalk(OnVertices):
     def _validate(self) -> None:
         super()._validate()
         if not self.a >= 2:
-            raise ValueError(f"PStepWalk(a={self.a}): a must be at least 2, the bound of the eigenvalues of L_sym; with less it is not a kernel.")
+            raise ValueError(
+                f"PStepWalk(a={self.a}): a must be at least 2, the bound of the eigenvalues of L_sym; with less it is"
+                " not a kernel."
+            )
 
     def _values(self, eigenvalues: Array) -> Array:
         return np.maximum(float(self.a) - eigenvalues, 0.0) ** int(self.p)
@@ -271,7 +294,9 @@ def _power(M: Any, p: int, X: Array) -> Array:
 
 @kernel
 class CommuteTime(OnVertices):
-    """L⁺, the pseudo-inverse of L = D − W: k(x, x) + k(z, z) − 2k(x, z) is the commute time of a random walk, over Σ W.  Fouss et al. 2007."""
+    """L⁺, the pseudo-inverse of L = D − W: k(x, x) + k(z, z) − 2k(x, z) is the commute time of a random walk, over Σ W.
+    Fouss et al. 2007.
+    """
 
     operator: ClassVar[str] = "laplacian"
     graph: Any

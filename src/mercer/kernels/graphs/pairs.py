@@ -15,14 +15,18 @@ _CELLS = 2**24  # elementary steps of a call, so that an interrupt is not late
 
 
 class OnPairs(Scalable):
-    """Leaves ``_sums``, the values of some rows, and ``_cost``, the steps that a row takes, to write. Prepared items have ``take``."""
+    """Leaves ``_sums``, the values of some rows, and ``_cost``, the steps that a row takes, to write. Prepared items
+    have ``take``.
+    """
 
     def _cost(self, A: Any, B: Any) -> float:
         """About how many steps a row takes."""
         raise NotImplementedError
 
     def _sums(self, A: Any, B: Any, same: bool, first: int, out: Array, powers: Array) -> None:
-        """out[i, j]·2^powers[i, j] = k(a_i, b_j); if the rows are ``same`` as those of B from ``first`` on, for j ≥ first + i."""
+        """out[i, j]·2^powers[i, j] = k(a_i, b_j); if the rows are ``same`` as those of B from ``first`` on, for j ≥
+        first + i.
+        """
         raise NotImplementedError
 
     def _scaled(self, A: Any, B: Any) -> tuple[Array, Array | None]:

@@ -21,10 +21,10 @@ _UNIT = 2.0**32  # numbers are held as multiples of its inverse, whose sums do n
 class Propagation(Explicit):
     """Σ_{t=0}^{steps} Σ over vertices of x and of z: 1[same bin after t steps].
 
-    In a step each vertex takes the mean of its neighbours' distributions of labels and of their attributes; a bin is an interval of length ``width``
-    of a random projection of these, another one for each t. Small widths ask for near equality; attributes should be of comparable scale. The
-    projections follow from ``random_state`` and the labels themselves, so that they are the same for all data. Cost: O(steps² · edges).
-    Neumann et al. 2016.
+    In a step each vertex takes the mean of its neighbours' distributions of labels and of their attributes; a bin is an
+    interval of length ``width`` of a random projection of these, another one for each t. Small widths ask for near
+    equality; attributes should be of comparable scale. The projections follow from ``random_state`` and the labels
+    themselves, so that they are the same for all data. Cost: O(steps² · edges). Neumann et al. 2016.
     """
 
     domain: ClassVar[Domain] = Graphs(numbers=True)
@@ -54,10 +54,14 @@ class Propagation(Explicit):
         degree = int(np.diff(X.starts).max(initial=1))
         largest = max(float(np.abs(f).max(initial=0.0)) for f in fields)
         if largest * degree >= _UNIT / 4:
-            raise DataError(f"Propagation: attributes of size {largest:.3g} are too large for degree {degree}; divide them, and width, alike.")
+            raise DataError(
+                f"Propagation: attributes of size {largest:.3g} are too large for degree {degree}; divide them, and"
+                " width, alike."
+            )
         if largest / float(self.width) >= _MOST_BINS:
             raise DataError(
-                f"Propagation(width={self.width}): numbers of size {largest:.3g} fall into more bins than can be counted; take a larger width."
+                f"Propagation(width={self.width}): numbers of size {largest:.3g} fall into more bins than can be"
+                " counted; take a larger width."
             )
         for field, b in zip(fields, shift, strict=False):
             z = np.round(field * _UNIT).astype(np.int64)

@@ -25,7 +25,8 @@ _ENTRIES = 2**22  # of a call, so that an interrupt is not late
 class Intersection(Explicit):
     """|x ∩ z|: the number of common members of two sets.
 
-    Sets are rows of 0 and 1, packed into bits and counted by words of 64, or collections of hashable things. Cost: width/64 steps per pair.
+    Sets are rows of 0 and 1, packed into bits and counted by words of 64, or collections of hashable things. Cost:
+    width/64 steps per pair.
     """
 
     domain: ClassVar[Domain] = Sets()
@@ -83,7 +84,8 @@ class Tanimoto(Composite):
 class MinMax(Composite):
     """Σ_u min(φ_u(x), φ_u(z)) / Σ_u max(φ_u(x), φ_u(z)) over the features φ ≥ 0 of ``base``.  0 where both have none.
 
-    With counts as features the generalised Tanimoto of bags. Whole numbers c become c columns of 1, which makes Σ min an inner product.
+    With counts as features the generalised Tanimoto of bags. Whole numbers c become c columns of 1, which makes Σ min
+    an inner product.
     """
 
     usage: ClassVar[str] = "MinMax(base)"
@@ -104,7 +106,10 @@ class MinMax(Composite):
 
     def _check_features(self) -> None:
         if not self.base.explicit:
-            raise TypeError(f"MinMax needs the features of its base, and {self.base} has no finite feature map; Tanimoto({self.base}) needs none.")
+            raise TypeError(
+                f"MinMax needs the features of its base, and {self.base} has no finite feature map;"
+                f" Tanimoto({self.base}) needs none."
+            )
 
     def _prepare(self, X: Any) -> Any:
         self._check_features()
@@ -113,9 +118,15 @@ class MinMax(Composite):
             phi = Coded.of(phi)
         values = phi.values if isinstance(phi, Coded) else arrays.to_numpy(phi)
         if (values < 0).any():
-            raise DataError(f"MinMax needs features of at least 0, and those of {self.base} go down to {values.min():g}.")
+            raise DataError(
+                f"MinMax needs features of at least 0, and those of {self.base} go down to {values.min():g}."
+            )
         with np.errstate(over="ignore"):  # what is infinite is an error below
-            rows = [phi.values[a:b].sum(dtype=np.float64) for a, b in pairwise(phi.offsets)] if isinstance(phi, Coded) else values.sum(axis=1)
+            rows = (
+                [phi.values[a:b].sum(dtype=np.float64) for a, b in pairwise(phi.offsets)]
+                if isinstance(phi, Coded)
+                else values.sum(axis=1)
+            )
         totals = np.asarray(rows)
         warn_of_zeros(self.base, totals, "MinMax")
         if not isinstance(phi, Coded):
@@ -156,5 +167,13 @@ def _minima(A: Coded, B: Coded) -> Any:
     for some in chunks(len(out), step):
         if threads.stopping():
             break
-        minima.minima(left.indptr[some.start : some.stop + 1], left.indices, left.data, right.indptr, right.indices, right.data, out[some])
+        minima.minima(
+            left.indptr[some.start : some.stop + 1],
+            left.indices,
+            left.data,
+            right.indptr,
+            right.indices,
+            right.data,
+            out[some],
+        )
     return out

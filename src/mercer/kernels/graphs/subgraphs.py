@@ -29,7 +29,9 @@ def _subgraphs(X: PackedGraphs, least: int, most: int, *, induced: bool) -> Code
         slots, codes, values = np.full(_FIRST, -1, np.int64), np.empty(_FIRST, np.uint64), np.empty(_FIRST)
         arrays = (some.offsets, some.labels, some.starts, some.ends, some.marks, starts, joined, some.directed)
         while state[graphs.GRAPH] < len(some) and not threads.stopping():
-            slots, codes, values = graphs.subgraphs(*arrays, least, most, induced, _STEPS, state, places, slots, codes, values, lengths)
+            slots, codes, values = graphs.subgraphs(
+                *arrays, least, most, induced, _STEPS, state, places, slots, codes, values, lengths
+            )
         end = state[graphs.END]
         return codes[:end].copy(), values[:end].copy(), lengths
 
@@ -54,10 +56,11 @@ def _either_way(X: PackedGraphs) -> tuple[Any, Any]:
 
 @kernel
 class Graphlet(Explicit):
-    """Σ over labelled graphs H of ``size`` vertices of the product of the numbers of sets of vertices that induce H; connected H, up to isomorphism.
+    """Σ over labelled graphs H of ``size`` vertices of the product of the numbers of sets of vertices that induce H;
+    connected H, up to isomorphism.
 
-    Labels of vertices and edges, directions and loops count. Cost: the number of connected sets of ``size`` vertices, at most
-    vertices · degree^(size − 1). Shervashidze et al. 2009.
+    Labels of vertices and edges, directions and loops count. Cost: the number of connected sets of ``size`` vertices,
+    at most vertices · degree^(size − 1). Shervashidze et al. 2009.
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -70,10 +73,12 @@ class Graphlet(Explicit):
 
 @kernel
 class Subgraph(Explicit):
-    """Σ over connected labelled graphs H of at most ``max_size`` vertices of the product of the numbers of subgraphs of x and of z isomorphic to H.
+    """Σ over connected labelled graphs H of at most ``max_size`` vertices of the product of the numbers of subgraphs of
+    x and of z isomorphic to H.
 
-    Subgraphs need not be induced: any connected choice of the edges of a set of vertices counts. Without the bound on their size the kernel is
-    NP-hard to compute (with it one could find Hamiltonian paths: Gärtner et al. 2003); with it the cost grows exponentially in ``max_size``.
+    Subgraphs need not be induced: any connected choice of the edges of a set of vertices counts. Without the bound on
+    their size the kernel is NP-hard to compute (with it one could find Hamiltonian paths: Gärtner et al. 2003); with it
+    the cost grows exponentially in ``max_size``.
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -82,5 +87,8 @@ class Subgraph(Explicit):
 
     def _map(self, X: PackedGraphs) -> Coded:
         if self.max_size > 4 and X.directed.any():
-            raise DataError(f"Subgraph(max_size={self.max_size}): 5 vertices of a directed graph have up to 2^20 subgraphs; take max_size ≤ 4.")
+            raise DataError(
+                f"Subgraph(max_size={self.max_size}): 5 vertices of a directed graph have up to 2^20 subgraphs; take"
+                " max_size ≤ 4."
+            )
         return _subgraphs(X, 1, int(self.max_size), induced=False)

@@ -17,11 +17,12 @@ _FRAGMENTS = ("subset", "subtree")
 
 @kernel
 class TreeKernel(OnPairs):
-    """Σ over common fragments of two ordered trees of decay^(number of their inner nodes), each pair of occurrences once.
+    """Σ over common fragments of two ordered trees of decay^(number of their inner nodes), each pair of occurrences
+    once.
 
-    A fragment has, with each of its inner nodes, all children of that node. With ``fragments="subset"`` a child may be cut, and is then a
-    bare label (subset trees, Collins & Duffy 2002); with "subtree" everything below is in it (Vishwanathan & Smola 2003). A leaf alone is none.
-    Cost: O(|x||z|) per pair.
+    A fragment has, with each of its inner nodes, all children of that node. With ``fragments="subset"`` a child may be
+    cut, and is then a bare label (subset trees, Collins & Duffy 2002); with "subtree" everything below is in it
+    (Vishwanathan & Smola 2003). A leaf alone is none. Cost: O(|x||z|) per pair.
     """
 
     domain: ClassVar[Domain] = Trees()
@@ -30,7 +31,9 @@ class TreeKernel(OnPairs):
 
     def _validate(self) -> None:
         if self.fragments not in _FRAGMENTS:
-            raise ValueError(f"TreeKernel(fragments={self.fragments!r}): choose one of {', '.join(map(repr, _FRAGMENTS))}.")
+            raise ValueError(
+                f"TreeKernel(fragments={self.fragments!r}): choose one of {', '.join(map(repr, _FRAGMENTS))}."
+            )
 
     def _cost(self, A: PackedTrees, B: PackedTrees) -> float:
         return float(np.mean(np.diff(A.offsets))) * len(B.productions)

@@ -21,9 +21,11 @@ _GUESS = 50  # steps that a solution takes, for the share of work
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Graphs whose vertices are classes of alike ones: those with the same label from which walks read the same. Walks cannot tell them apart.
+    """Graphs whose vertices are classes of alike ones: those with the same label from which walks read the same. Walks
+    cannot tell them apart.
 
-    Class c of ``sizes[c]`` vertices has for each of them ``counts[a]`` arcs with label ``marks[a]`` into class ``ends[a]``, a from ``starts[c]`` on.
+    Class c of ``sizes[c]`` vertices has for each of them ``counts[a]`` arcs with label ``marks[a]`` into class
+    ``ends[a]``, a from ``starts[c]`` on.
     """
 
     offsets: Any
@@ -42,8 +44,15 @@ class Classes:
 
         n, e = len(X.labels), len(X.ends)
         offsets, labels, sizes = np.zeros(len(X) + 1, np.int64), np.empty(n, np.uint64), np.empty(n)
-        starts, ends, marks, counts = np.zeros(n + 1, np.int64), np.empty(e, np.int32), np.empty(e, np.uint64), np.empty(e)
-        found, arcs = walks.classes(X.offsets, X.labels, X.starts, X.ends, X.marks, offsets, labels, sizes, starts, ends, marks, counts)
+        starts, ends, marks, counts = (
+            np.zeros(n + 1, np.int64),
+            np.empty(e, np.int32),
+            np.empty(e, np.uint64),
+            np.empty(e),
+        )
+        found, arcs = walks.classes(
+            X.offsets, X.labels, X.starts, X.ends, X.marks, offsets, labels, sizes, starts, ends, marks, counts
+        )
         degree = np.concatenate([np.diff(X.starts), [0]])
         largest = np.array([int(degree[a:b].max(initial=0)) for a, b in pairwise(X.offsets)], np.int64)
         parts = (labels[:found], sizes[:found], starts[: found + 1], ends[:arcs], marks[:arcs], counts[:arcs])
@@ -89,8 +98,9 @@ def _alike(A: Classes, B: Classes) -> bool:
 class Walk(OnGraphs):
     """1ᵀ A_×^length 1: the number of pairs of walks with exactly ``length`` edges that have the same labels.
 
-    A_× is the adjacency matrix of the product graph, whose vertices are the pairs (u, v) of equal labels; it is never formed. Cost per pair of
-    graphs: O(length · pairs of vertices · degree). A walk may visit vertices again; edge labels must agree too. Gärtner, Flach & Wrobel 2003.
+    A_× is the adjacency matrix of the product graph, whose vertices are the pairs (u, v) of equal labels; it is never
+    formed. Cost per pair of graphs: O(length · pairs of vertices · degree). A walk may visit vertices again; edge
+    labels must agree too. Gärtner, Flach & Wrobel 2003.
     """
 
     length: int = natural(minimum=0)
@@ -102,15 +112,18 @@ class Walk(OnGraphs):
     def _sums(self, A: Classes, B: Classes, same: bool, first: int, out: Array, powers: Array) -> None:
         from mercer.native import walks
 
-        walks.walks(*A.arrays, A.directed, *B.arrays, B.directed, int(self.length), _alike(A, B), same, first, out, powers)
+        walks.walks(
+            *A.arrays, A.directed, *B.arrays, B.directed, int(self.length), _alike(A, B), same, first, out, powers
+        )
 
 
 @kernel
 class GeometricWalk(OnGraphs):
     """Σ_l decay^l Walk(l) = 1ᵀ(I − decay·A_×)⁻¹1 over walks of all lengths.
 
-    The sum exists for decay·ρ(A_×) < 1, which decay · (largest degree of x) · (largest degree of z) < 1 implies; a pair for which it does not is
-    refused, when training and when predicting. Cost per pair: tens of steps of O(pairs of vertices · degree).
+    The sum exists for decay·ρ(A_×) < 1, which decay · (largest degree of x) · (largest degree of z) < 1 implies; a pair
+    for which it does not is refused, when training and when predicting. Cost per pair: tens of steps of O(pairs of
+    vertices · degree).
     """
 
     decay: float = nonnegative(continuous=False)
@@ -128,6 +141,6 @@ class GeometricWalk(OnGraphs):
             i, j = map(int, np.argwhere(out == walks.DIVERGES)[0])
             a, b = int(A.degrees[i]), int(B.degrees[j])
             raise DataError(
-                f"GeometricWalk(decay={self.decay:g}): the sum over walks diverges for a pair of graphs whose largest degrees are {a} and {b}; "
-                f"a decay below {1 / max(1, a * b):.3g} = 1/({a}·{b}) is safe for them."
+                f"GeometricWalk(decay={self.decay:g}): the sum over walks diverges for a pair of graphs whose largest"
+                f" degrees are {a} and {b}; a decay below {1 / max(1, a * b):.3g} = 1/({a}·{b}) is safe for them."
             )

@@ -1,4 +1,6 @@
-"""Sums over all alignments of two sequences: what a dynamic programme usually maximises, summed instead, is a kernel."""
+"""Sums over all alignments of two sequences: what a dynamic programme usually maximises, summed instead, is a
+kernel.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ _SAMPLED = 1000  # pairs of frames whose distances are looked at
 
 
 class Aligned(Swept):
-    """k(x, z)/√(k(x, x) k(z, z)) from logarithms, for sums that no float could hold: leaves ``_readable`` and ``_sweep`` to write.
+    """k(x, z)/√(k(x, x) k(z, z)) from logarithms, for sums that no float could hold: leaves ``_readable`` and
+    ``_sweep`` to write.
 
     A sequence without an alignment with itself (an empty one, globally) has the value 0 with every other.
     """
@@ -48,7 +51,9 @@ class Aligned(Swept):
         logs = swept(first, second, FLOATS, 0, self._sweep(X))
         norms = (own[:, None] + other[None, :]) / 2
         if np.isnan(logs).any() or np.isposinf(logs).any():
-            raise FloatingPointError(f"{self}: the sums over alignments of two sequences are beyond what floats can hold.")
+            raise FloatingPointError(
+                f"{self}: the sums over alignments of two sequences are beyond what floats can hold."
+            )
         return np.exp(np.minimum(logs - np.where(np.isfinite(norms), norms, 0.0), 0.0))
 
     def _diag(self, A: Any) -> Any:
@@ -64,10 +69,11 @@ class Aligned(Swept):
 class GlobalAlignment(Aligned):
     """Σ over alignments of x and z of Π κ(x_i, z_j), normalised; κ = e/(2 − e), e = exp(−‖x_i − z_j‖²/(2σ²)).
 
-    An alignment pairs every frame of x with one or more of z and the other way round, in order. For time series of one or several channels and
-    of different lengths; letters of strings are compared as unit vectors, ‖a − b‖² = 2 if they differ. ``sigma="median"`` is the median distance
-    of frames in the data given to ``bind`` times the root of the median length. O(|x||z|) a pair, 16 pairs at once, with exponents kept apart: no
-    overflow at any length. Of an empty series k(x, ·) = 0. Cuturi 2011.
+    An alignment pairs every frame of x with one or more of z and the other way round, in order. For time series of one
+    or several channels and of different lengths; letters of strings are compared as unit vectors, ‖a − b‖² = 2 if they
+    differ. ``sigma="median"`` is the median distance of frames in the data given to ``bind`` times the root of the
+    median length. O(|x||z|) a pair, 16 pairs at once, with exponents kept apart: no overflow at any length. Of an empty
+    series k(x, ·) = 0. Cuturi 2011.
     """
 
     domain: ClassVar[Domain] = Series()
@@ -85,7 +91,10 @@ class GlobalAlignment(Aligned):
             raise DataError("Series of numbers and strings of letters have no alignment; give both sides of one kind.")
         if A.values.ndim == 2:
             if len(A.values) and len(B.values) and A.values.shape[1] != B.values.shape[1]:
-                raise DataError(f"The series of X have {A.values.shape[1]} channels, those of Y have {B.values.shape[1]}; they must have the same.")
+                raise DataError(
+                    f"The series of X have {A.values.shape[1]} channels, those of Y have {B.values.shape[1]}; they must"
+                    " have the same."
+                )
             return A, B
         first, second = (Ragged(side.values.astype(np.float64)[:, None], side.offsets) for side in as_ranks(A, B))
         return first, first if B is A else second
@@ -104,7 +113,8 @@ class GlobalAlignment(Aligned):
         def room(batch: Batch) -> tuple[Array, ...]:
             shape = (batch.longest + 1 + lanes.STEPS, lanes.FLOATS)
             frames = batch.packed.copy()
-            for lane in range(lanes.FLOATS):  # after its end a series stays as it was: what is computed there is not read, but should not be extreme
+            # after its end a series stays as it was: what is computed there is not read, but should not be extreme
+            for lane in range(lanes.FLOATS):
                 length = int(batch.lengths[lane]) if lane < len(batch.lengths) else 0
                 frames[length:, lane] = frames[length - 1, lane] if length else frames[: len(frames) - length, 0]
             return (
@@ -117,7 +127,9 @@ class GlobalAlignment(Aligned):
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             out = np.full((len(rows), lanes.FLOATS), -np.inf)
             frames, *kept = batch.once(lambda: room(batch))
-            alignments.global_alignments(X.values, X.offsets, rows, begin, end, own, frames, batch.lengths, rate, apart, *kept, out)
+            alignments.global_alignments(
+                X.values, X.offsets, rows, begin, end, own, frames, batch.lengths, rate, apart, *kept, out
+            )
             return out
 
         return sweep
@@ -180,10 +192,11 @@ def _blosum62() -> Any:
 class LocalAlignment(Aligned):
     """1 + Σ over local alignments π of exp(β·score(π)), normalised: what Smith and Waterman maximise, summed.
 
-    The score is Σ s(x_i, z_j) over paired letters, less gap_open + gap_extend·(n − 1) for each gap of n letters between them. s is ``match`` or
-    ``mismatch``, or a table: scores="BLOSUM62" for proteins, or (letters, matrix); letters outside the table are all one letter, with the smallest
-    score of the table to every other and to itself. Positive semi-definite where exp(β s) is, as a matrix over the letters: always with
-    match ≥ mismatch. O(|x||z|) a pair, 16 pairs at once, with exponents kept apart. Saigo, Vert, Ueda & Akutsu 2004.
+    The score is Σ s(x_i, z_j) over paired letters, less gap_open + gap_extend·(n − 1) for each gap of n letters between
+    them. s is ``match`` or ``mismatch``, or a table: scores="BLOSUM62" for proteins, or (letters, matrix); letters
+    outside the table are all one letter, with the smallest score of the table to every other and to itself. Positive
+    semi-definite where exp(β s) is, as a matrix over the letters: always with match ≥ mismatch. O(|x||z|) a pair, 16
+    pairs at once, with exponents kept apart. Saigo, Vert, Ueda & Akutsu 2004.
     """
 
     match: float = real(2.0, continuous=False)
@@ -196,23 +209,32 @@ class LocalAlignment(Aligned):
     def _validate(self) -> None:
         if isinstance(self.scores, str) and self.scores.upper() != "BLOSUM62":
             raise ValueError(
-                f"LocalAlignment(scores={self.scores!r}): the table that is known by name is 'BLOSUM62'; give another as (letters, matrix)."
+                f"LocalAlignment(scores={self.scores!r}): the table that is known by name is 'BLOSUM62'; give another"
+                " as (letters, matrix)."
             )
         if self.scores is not None:
             letters, S = self._table
             if len({one_code(a) for a in letters}) != len(letters):
                 raise ValueError(f"LocalAlignment(scores): the letters {letters!r} must each be there once.")
             if S.shape != (len(letters), len(letters)) or not np.isfinite(S).all() or not np.allclose(S, S.T):
-                raise ValueError(f"LocalAlignment(scores): the matrix must be symmetric, {len(letters)} × {len(letters)}, as there are letters.")
+                raise ValueError(
+                    f"LocalAlignment(scores): the matrix must be symmetric, {len(letters)} × {len(letters)}, as there"
+                    " are letters."
+                )
         steepest = np.abs(self._table[1]).max() if self.scores is not None else max(abs(self.match), abs(self.mismatch))
         if self.beta * steepest > _STEEPEST:
             raise ValueError(
-                f"LocalAlignment(beta={self.beta}): β·score reaches {self.beta * steepest:.3g}; beyond {_STEEPEST} scale the scores down."
+                f"LocalAlignment(beta={self.beta}): β·score reaches {self.beta * steepest:.3g}; beyond {_STEEPEST}"
+                " scale the scores down."
             )
 
     @property
     def _table(self) -> tuple[Any, Any]:
-        return (_AMINO_ACIDS, _blosum62()) if isinstance(self.scores, str) else (self.scores[0], np.asarray(self.scores[1], np.float64))
+        return (
+            (_AMINO_ACIDS, _blosum62())
+            if isinstance(self.scores, str)
+            else (self.scores[0], np.asarray(self.scores[1], np.float64))
+        )
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
@@ -254,7 +276,9 @@ class LocalAlignment(Aligned):
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             out = np.empty((len(rows), lanes.FLOATS))
             profile, states, total = batch.once(lambda: room(X, batch))
-            alignments.local_alignments(X.values, X.offsets, rows, begin, end, profile, opening, extending, states, total, out)
+            alignments.local_alignments(
+                X.values, X.offsets, rows, begin, end, profile, opening, extending, states, total, out
+            )
             return out
 
         return sweep

@@ -1,4 +1,6 @@
-"""Features of sequences, counted by compiled loops; over a small alphabet every word that can occur has a cell, and counting is addressing."""
+"""Features of sequences, counted by compiled loops; over a small alphabet every word that can occur has a cell, and
+counting is addressing.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ Count = Callable[..., int]
 
 
 def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, values_as: Any = np.float64) -> Coded:
-    """Features of sequences counted by a compiled loop, some rows to a task; ``per_letter`` bounds the entries that a letter can make.
+    """Features of sequences counted by a compiled loop, some rows to a task; ``per_letter`` bounds the entries that a
+    letter can make.
 
     With a ``legend`` the loop gives places in it, else codes.
     """
@@ -40,7 +43,8 @@ def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, valu
         keys, values, lengths = np.empty(room, kind), np.empty(room, values_as), np.zeros(len(some), np.int64)
         end = count(some.values, some.offsets, keys, values, lengths)
         keys, values = keys[:end], values[:end]
-        parts[b] = (keys, values, lengths) if 2 * end > room else (keys.copy(), values.copy(), lengths)  # what is not used must not stay
+        # what is not used must not stay
+        parts[b] = (keys, values, lengths) if 2 * end > room else (keys.copy(), values.copy(), lengths)
 
     kind = np.uint64 if legend is None else np.int32
     threads.run_loops(task, range(len(some_rows)))
@@ -48,7 +52,9 @@ def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, valu
 
 
 def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float64, legend: Any = None) -> Coded:
-    """(codes, values, lengths) of consecutive rows as one; each part is let go when it has been copied, for they may be most of the memory."""
+    """(codes, values, lengths) of consecutive rows as one; each part is let go when it has been copied, for they may be
+    most of the memory.
+    """
     lengths = np.concatenate([p[2] for p in parts]) if parts else np.empty(0, np.int64)
     offsets, end = offsets_of(lengths), 0
     keys, values = np.empty(int(offsets[-1]), kind), np.empty(int(offsets[-1]), values_as)
@@ -61,7 +67,11 @@ def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float6
 
 def counts_of(A: Any) -> Counts | None:
     """Features that are whole numbers, as they are."""
-    return Counts(((1.0, A),)) if isinstance(A, Uncounted) or (isinstance(A, Coded) and A.values.dtype.kind in "iu") else None
+    return (
+        Counts(((1.0, A),))
+        if isinstance(A, Uncounted) or (isinstance(A, Coded) and A.values.dtype.kind in "iu")
+        else None
+    )
 
 
 @dataclass(frozen=True)
@@ -136,7 +146,8 @@ def codes_of_gapped(letters: Any, m: int, pattern: Pattern) -> Any:
 def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | None:
     """The counts of all patterns; None where there are too many cells for what there is to count.
 
-    ``code(letters, m, pattern)``: the codes of the words of pattern m over the letters, in the order of their numbers in base a.
+    ``code(letters, m, pattern)``: the codes of the words of pattern m over the letters, in the order of their numbers
+    in base a.
     """
     letters = letters_of(X.values) if is_small(X.values) else ()
     a = len(letters)
@@ -165,8 +176,14 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | No
         cells.tally(ranks, X.offsets[rows.start : rows.stop + 1], a, windows[m], places[m, : sizes[m]], out)
 
     def count_part(m: int, rows: slice, *out: Any) -> int:
-        one, some, table = slice(m, m + 1), X.offsets[rows.start : rows.stop + 1], np.zeros(int(legend.sizes[m]), np.int32)
-        return int(cells.count(ranks, some, a, windows[one], sizes[one], places[one], bases[:1], factors[one], table, *out))
+        one, some, table = (
+            slice(m, m + 1),
+            X.offsets[rows.start : rows.stop + 1],
+            np.zeros(int(legend.sizes[m]), np.int32),
+        )
+        return int(
+            cells.count(ranks, some, a, windows[one], sizes[one], places[one], bases[:1], factors[one], table, *out)
+        )
 
     whole = all(p.factor == 1 for p in patterns)
     values_as = np.float64 if not whole else np.uint16 if int(X.lengths.max(initial=0)) < 2**16 else np.int32

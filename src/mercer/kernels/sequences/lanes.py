@@ -1,7 +1,8 @@
 """Kernels on sequences that are compared one against many: leaves a compiled loop to write.
 
-The sequences of a block are sorted by length and packed, some to a batch, one in each lane; the loop then takes one sequence after the other
-against a batch. Of a block of items with themselves each pair is computed once, but for those within a batch.
+The sequences of a block are sorted by length and packed, some to a batch, one in each lane; the loop then takes one
+sequence after the other against a batch. Of a block of items with themselves each pair is computed once, but for those
+within a batch.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ class Batch:
 
 
 def _in_parts(A: Ragged, rows: Array, batch: Batch, sweep: Sweep, cost: int) -> Iterator[tuple[Array, Array]]:
-    """(rows, values), a part at a time, so that no call takes long; a long sequence is taken up where the last call left it."""
+    """(rows, values), a part at a time, so that no call takes long; a long sequence is taken up where the last call
+    left it.
+    """
     lengths = A.lengths[rows]
     longest = int(lengths.max(initial=0))
     step = _CELLS // max(1, cost * longest)
@@ -65,7 +68,8 @@ def _in_parts(A: Ragged, rows: Array, batch: Batch, sweep: Sweep, cost: int) -> 
 
 
 def swept(A: Ragged, B: Ragged, lanes: int, padding: int, sweep: Sweep, *, cells: bool = True) -> Array:
-    """The matrix of ``sweep(A, rows, batch, begin, end)`` over all batches of B: rows × lanes, for the places begin … end of the rows.
+    """The matrix of ``sweep(A, rows, batch, begin, end)`` over all batches of B: rows × lanes, for the places begin …
+    end of the rows.
 
     Its cost is the product of lengths, or, without ``cells``, the length of the rows.
     """
@@ -115,7 +119,9 @@ def lane_by_lane(A: Ragged, lanes: int, sweep: Sweep) -> Array:
 
 
 def as_bytes(A: Ragged, B: Ragged) -> tuple[Ragged, Ragged] | None:
-    """Both with letters of one byte below 255, the same letter the same number; None where there are too many letters."""
+    """Both with letters of one byte below 255, the same letter the same number; None where there are too many
+    letters.
+    """
     sides = [A] if B is A else [A, B]
     if all(side.values.dtype == np.uint8 and side.values.max(initial=0) < 255 for side in sides):
         return A, B
@@ -138,7 +144,9 @@ def as_ranks(A: Ragged, B: Ragged) -> tuple[Ragged, Ragged]:
 
 
 class Swept(Kernel):
-    """A kernel on sequences computed in lanes: leaves ``_swept(A, B)``, the matrix between two packed sets, to write."""
+    """A kernel on sequences computed in lanes: leaves ``_swept(A, B)``, the matrix between two packed sets, to
+    write.
+    """
 
     domain: ClassVar[Domain] = Sequences()
     _halves: ClassVar[bool] = True

@@ -41,7 +41,9 @@ def letters_of(*sides: Array) -> Array:
 
 
 def numbered_letters(values: Array, letters: Array, first: int, others: int, dtype: Any) -> Array:
-    """The place of each value among ``letters``, which are in order, plus ``first``; ``others`` for what is none of them."""
+    """The place of each value among ``letters``, which are in order, plus ``first``; ``others`` for what is none of
+    them.
+    """
     top = _top(values)
     if top is None:
         place = np.minimum(np.searchsorted(letters, values), max(0, len(letters) - 1))

@@ -24,7 +24,9 @@ from mercer.runtime import threads
 
 
 def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[float], *, whole: bool) -> Array:
-    """Σ over pairs of windows of weights[equal places − least], between all sequences; with ``whole``, windows with the letter 0 do not count."""
+    """Σ over pairs of windows of weights[equal places − least], between all sequences; with ``whole``, windows with the
+    letter 0 do not count.
+    """
     from mercer.native import lanes, windows
 
     worth = np.array(weights, np.float64)
@@ -34,7 +36,11 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
         for i, j in np.ndindex(*out.shape):
             if threads.stopping():
                 break
-            out[i, j] = windows.window_sums_of_two(A[i], B[j], width, whole, least, worth) if B is not A or i <= j else out[j, i]
+            out[i, j] = (
+                windows.window_sums_of_two(A[i], B[j], width, whole, least, worth)
+                if B is not A or i <= j
+                else out[j, i]
+            )
         return out
 
     def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
@@ -42,7 +48,22 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
         places = batch.longest - width + 1
         if places > 0:
             valid, matches, totals = batch.once(lambda: _room(batch, width, places, len(worth), whole=whole))
-            windows.window_sums(X.values, X.offsets, rows, begin, end, batch.packed, valid, width, whole, least, worth, matches, totals, out)
+            windows.window_sums(
+                X.values,
+                X.offsets,
+                rows,
+                begin,
+                end,
+                batch.packed,
+                valid,
+                width,
+                whole,
+                least,
+                worth,
+                matches,
+                totals,
+                out,
+            )
         return out
 
     return swept(*sides, lanes.BYTES, width + lanes.UNROLLED, sweep)
@@ -51,7 +72,11 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
 def _room(batch: Batch, width: int, places: int, kinds: int, *, whole: bool) -> tuple[Array, ...]:
     """Where windows begin, and room for the matches of a window with all others and for the sums."""
     lanes = batch.packed.shape[1]
-    return _valid(batch, width, places, whole=whole), np.zeros((places, lanes), np.uint8), np.zeros((kinds, lanes), np.int64)
+    return (
+        _valid(batch, width, places, whole=whole),
+        np.zeros((places, lanes), np.uint8),
+        np.zeros((kinds, lanes), np.int64),
+    )
 
 
 def _valid(batch: Batch, width: int, places: int, *, whole: bool) -> Array:
@@ -76,10 +101,11 @@ _FEW = 100  # sets of places; with more, comparing windows costs less than listi
 class Gappy(Swept):
     """Gapped words: Σ over pairs of windows of length g of C(g − d, k), d the number of places where they differ.
 
-    It is ⟨φ, φ⟩ with one feature for each choice of k of the g places and the letters there (the gkm family; FastSK's m is g − k). With up to
-    100 choices, C(g, k), the features are counted: O(|x| C(g, k)) per string. With more the windows of two strings are compared, 64 strings
-    at a time: about 0.1 ns per pair of windows; ``features``, ``feature_names`` and the weights of a function by feature are counted then too, where
-    memory allows. Ghandi et al. 2014.
+    It is ⟨φ, φ⟩ with one feature for each choice of k of the g places and the letters there (the gkm family; FastSK's m
+    is g − k). With up to 100 choices, C(g, k), the features are counted: O(|x| C(g, k)) per string. With more the
+    windows of two strings are compared, 64 strings at a time: about 0.1 ns per pair of windows; ``features``,
+    ``feature_names`` and the weights of a function by feature are counted then too, where memory allows. Ghandi et al.
+    2014.
     """
 
     g: int = natural(maximum=200)
@@ -140,10 +166,15 @@ class Gappy(Swept):
         g, items = int(self.g), [unpacked(item) for item in items_of(X, "sequences")]
         phi = self._prepare(self.domain.check(items))
         if phi.legend is not None and all(isinstance(item, str) for item in items):
-            return {int(phi.legend.codes[cell]): "".join(word) for cell, word in phi.legend.spelled(np.unique(phi.keys), g)}
+            return {
+                int(phi.legend.codes[cell]): "".join(word) for cell, word in phi.legend.spelled(np.unique(phi.keys), g)
+            }
         words, places = windows(items, g), self._places.tolist()
         if len(words) * len(places) > _MOST_NAMES:
-            raise MemoryError(f"{self} has {len(places)} features for each of {len(words)} windows, too many to name; take fewer sequences.")
+            raise MemoryError(
+                f"{self} has {len(places)} features for each of {len(words)} windows, too many to name; take fewer"
+                " sequences."
+            )
 
         def name(word: Any, n: int) -> Any:
             shown = ["."] * g
@@ -172,9 +203,10 @@ class ListedGappy(Gappy):
         choices, budget = math.comb(int(self.g), int(self.k)), Compute().budget
         if choices * len(X.values) * _BYTES > budget:
             raise MemoryError(
-                f"Gappy(g={self.g}, k={self.k}) has {choices} features for each window: {human(choices * len(X.values) * _BYTES)} for these "
-                f"sequences, and there are {human(budget)}. Name those of fewer sequences (a machine compressed(n) has n of its centres), "
-                "or take g and k with fewer choices; values, k(X) and k.gram(X), need none of them."
+                f"Gappy(g={self.g}, k={self.k}) has {choices} features for each window:"
+                f" {human(choices * len(X.values) * _BYTES)} for these sequences, and there are {human(budget)}. Name"
+                " those of fewer sequences (a machine compressed(n) has n of its centres), or take g and k with fewer"
+                " choices; values, k(X) and k.gram(X), need none of them."
             )
         return super()._prepare(X)
 
@@ -192,10 +224,11 @@ _LARGEST = 2**900  # words near another: times pairs of words, a float
 class Mismatch(Swept):
     """⟨φ, φ⟩, φ_u(x) the number of words of length k of x that differ from u in at most m places, u ∈ A^k.
 
-    It depends on the alphabet A through its size: None stands for the letters in the data given to ``bind``. Words with a letter outside A are not
-    counted, and a string without words has no features. Equivalently Σ over pairs of words of the number of u near both, which depends on their
-    distance alone. With |A|^k ≤ 4096 the features are held; up to 65 536 each batch of strings is spread over a table of all words; beyond, the
-    words of two strings are compared, 64 strings at a time. Leslie et al. 2004.
+    It depends on the alphabet A through its size: None stands for the letters in the data given to ``bind``. Words with
+    a letter outside A are not counted, and a string without words has no features. Equivalently Σ over pairs of words
+    of the number of u near both, which depends on their distance alone. With |A|^k ≤ 4096 the features are held; up to
+    65 536 each batch of strings is spread over a table of all words; beyond, the words of two strings are compared, 64
+    strings at a time. Leslie et al. 2004.
     """
 
     k: int = natural()
@@ -204,8 +237,13 @@ class Mismatch(Swept):
 
     def _validate(self) -> None:
         if self.m > self.k:
-            raise ValueError(f"Mismatch(k={self.k}, m={self.m}): words of {self.k} letters differ in at most {self.k} places; take m ≤ k.")
-        if self.alphabet is not None and (not len(self.alphabet) or len({one_code(a) for a in self.alphabet}) != len(self.alphabet)):
+            raise ValueError(
+                f"Mismatch(k={self.k}, m={self.m}): words of {self.k} letters differ in at most {self.k} places; take m"
+                " ≤ k."
+            )
+        if self.alphabet is not None and (
+            not len(self.alphabet) or len({one_code(a) for a in self.alphabet}) != len(self.alphabet)
+        ):
             raise ValueError(f"Mismatch(alphabet={self.alphabet!r}): give the letters, each once.")
 
     @property
@@ -243,7 +281,11 @@ class Mismatch(Swept):
             for p in range(d + 1):  # places where u agrees with the first word, q with the second, r with neither
                 for q in range(d + 1 - p):
                     r = d - p - q
-                    ways = math.factorial(d) // math.factorial(p) // math.factorial(q) // math.factorial(r) * (a - 2) ** r if r == 0 or a > 2 else 0
+                    ways = (
+                        math.factorial(d) // math.factorial(p) // math.factorial(q) // math.factorial(r) * (a - 2) ** r
+                        if r == 0 or a > 2
+                        else 0
+                    )
                     for t in range(min(m - q - r, m - p - r, k - d) + 1):  # and differs from both in t of the others
                         total += ways * math.comb(k - d, t) * (a - 1) ** t
             return total
@@ -252,7 +294,9 @@ class Mismatch(Swept):
 
     def _prepare(self, X: Ragged) -> Any:
         letters = np.sort(np.array([one_code(a) for a in self.alphabet], np.int64))
-        ranks = Ragged(numbered_letters(X.values, letters, 1, 0, np.uint8 if len(letters) < 255 else np.int64), X.offsets)
+        ranks = Ragged(
+            numbered_letters(X.values, letters, 1, 0, np.uint8 if len(letters) < 255 else np.int64), X.offsets
+        )
         if not self.explicit:
             return ranks
         from mercer.native import mismatches
@@ -261,7 +305,9 @@ class Mismatch(Swept):
 
         def task(some: slice) -> None:
             part = ranks.take(some)
-            mismatches.neighbourhoods(part.values, part.offsets, len(self.alphabet), int(self.k), int(self.m), out[some])
+            mismatches.neighbourhoods(
+                part.values, part.offsets, len(self.alphabet), int(self.k), int(self.m), out[some]
+            )
 
         threads.run_tasks(task, chunks(len(ranks), 128), Compute().workers)
         return out
@@ -269,7 +315,10 @@ class Mismatch(Swept):
     def _swept(self, A: Ragged, B: Ragged) -> Array:
         around = sum(math.comb(int(self.k), t) * (len(self.alphabet) - 1) ** t for t in range(int(self.m) + 1))
         if around > _LARGEST:
-            raise FloatingPointError(f"{self}: the words near another are 10^{len(str(around)) - 1}, more than a float holds. Take a smaller k or m.")
+            raise FloatingPointError(
+                f"{self}: the words near another are 10^{len(str(around)) - 1}, more than a float holds. Take a smaller"
+                " k or m."
+            )
         near = self._near_both()
         if self._words > _TABLE:
             return window_sums(A, B, int(self.k), int(self.k) + 1 - len(near), near[::-1], whole=True)

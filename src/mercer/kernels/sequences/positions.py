@@ -15,11 +15,13 @@ from mercer.kernels.sequences.lanes import Batch, Swept, as_bytes, swept
 
 @kernel
 class WeightedDegree(Swept):
-    """Σ_{d ≤ degree} β_d · (number of places where x and z have the same word of length d), β_d = 2(degree − d + 1)/(degree(degree + 1)).
+    """Σ_{d ≤ degree} β_d · (number of places where x and z have the same word of length d), β_d = 2(degree − d +
+    1)/(degree(degree + 1)).
 
-    With ``shift``, words s ≤ shift places apart count δ_s = 1/(2(s + 1)) in either direction. Sequences must be of one length. Positive
-    semi-definite: the δ are a positive definite function of s (Rogosinski & Szegő). 64 sequences are compared at a time: O(L) a pair and shift,
-    about 0.03 ns a place, whatever the degree. For splice sites and the like. Rätsch & Sonnenburg 2004.
+    With ``shift``, words s ≤ shift places apart count δ_s = 1/(2(s + 1)) in either direction. Sequences must be of one
+    length. Positive semi-definite: the δ are a positive definite function of s (Rogosinski & Szegő). 64 sequences are
+    compared at a time: O(L) a pair and shift, about 0.03 ns a place, whatever the degree. For splice sites and the
+    like. Rätsch & Sonnenburg 2004.
     """
 
     degree: int = natural(maximum=127)
@@ -34,15 +36,18 @@ class WeightedDegree(Swept):
         if len(X) and (lengths != lengths[0]).any():
             i = int(np.argmax(lengths != lengths[0]))
             raise DataError(
-                f"Item {i} of the sequences has {lengths[i]} letters, item 0 has {lengths[0]}; WeightedDegree compares places, so all must have "
-                "the same: cut or pad them, or use Spectrum."
+                f"Item {i} of the sequences has {lengths[i]} letters, item 0 has {lengths[0]}; WeightedDegree compares"
+                " places, so all must have the same: cut or pad them, or use Spectrum."
             )
         return X
 
     def _swept(self, A: Ragged, B: Ragged) -> Array:
         a, b = (int(side.lengths.max(initial=0)) for side in (A, B))
         if len(A) and len(B) and a != b:
-            raise DataError(f"The sequences of X have {a} letters, those of Y have {b}; WeightedDegree compares places, so all must have the same.")
+            raise DataError(
+                f"The sequences of X have {a} letters, those of Y have {b}; WeightedDegree compares places, so all must"
+                " have the same."
+            )
         from mercer.native import lanes, windows
 
         sides = as_bytes(A, B)

@@ -28,9 +28,9 @@ def _sequences(k: Kernel) -> Sequences:
 class Over(Redirected):
     """k of sequences over an alphabet.
 
-    A symbol outside it keeps its place but equals nothing, not even itself, so that no word contains it ("skip"); or all such symbols are one
-    further letter ("letter"); or the first is reported ("error"). Without an alphabet all symbols are kept. With ``case="fold"`` all letters, of the
-    sequences and of the alphabet, are taken in upper case.
+    A symbol outside it keeps its place but equals nothing, not even itself, so that no word contains it ("skip"); or
+    all such symbols are one further letter ("letter"); or the first is reported ("error"). Without an alphabet all
+    symbols are kept. With ``case="fold"`` all letters, of the sequences and of the alphabet, are taken in upper case.
     """
 
     usage: ClassVar[str] = "k.over(alphabet=None, unknown='skip', case=None)"
@@ -99,7 +99,9 @@ class BothStrands(Wrapper):
             return sqnorm(A)
         items(next(leaves(A)))
         each = (take(A, i) for i in chunks(size(A), 1))
-        return np.array([float(KernelGram.of(self, x, x, Compute(threads=1), mirror=False).dense()[0, 0]) for x in each])
+        return np.array(
+            [float(KernelGram.of(self, x, x, Compute(threads=1), mirror=False).dense()[0, 0]) for x in each]
+        )
 
     def _width(self, A: Any) -> int:
         return A.per_row if isinstance(A, Coded) else int(A.shape[1])

@@ -17,18 +17,21 @@ from mercer.runtime import threads
 _TOGETHER = 16  # sequences whose values with themselves are found in one block
 _DENSE = 2**25  # values of the features of a block, held at a time
 _STEPS = 2**24  # of a call
-_RANGE, _DIGITS = -900, 1022 - 60  # exponents: of numbers far from the smallest floats; of what is smaller than the last digit of a sum of those
+# exponents: of numbers far from the smallest floats; of what is smaller than the last digit of a sum of those
+_RANGE, _DIGITS = -900, 1022 - 60
 _RATE = 0.25  # steps of the features that take as long as one of the dynamic programme
 
 
 @kernel
 class Subsequence(SweptScaled):
-    """Σ over words u of ``length`` letters of Σ over occurrences of u in x and in z, gaps allowed, of decay^(span in x + span in z).
+    """Σ over words u of ``length`` letters of Σ over occurrences of u in x and in z, gaps allowed, of decay^(span in x
+    + span in z).
 
-    k_2("cat", "car") = decay⁴. A string of fewer letters has no features: k(x, ·) = 0. The dynamic programme costs O(length·|x||z|) a pair and
-    runs for 16 strings at once. Where the alphabet of a block is small, so that all words can be listed, its features are computed instead:
-    O(|x|·letters^(length − 1)) a string and one product of matrices. Values that leave the range of floats on the way are computed with exponents
-    apart: normalised ones are right for any length and decay, others are reported with their pair. Lodhi et al. 2002.
+    k_2("cat", "car") = decay⁴. A string of fewer letters has no features: k(x, ·) = 0. The dynamic programme costs
+    O(length·|x||z|) a pair and runs for 16 strings at once. Where the alphabet of a block is small, so that all words
+    can be listed, its features are computed instead: O(|x|·letters^(length − 1)) a string and one product of matrices.
+    Values that leave the range of floats on the way are computed with exponents apart: normalised ones are right for
+    any length and decay, others are reported with their pair. Lodhi et al. 2002.
     """
 
     length: int = natural()
@@ -81,14 +84,18 @@ class Subsequence(SweptScaled):
     def _reliable(self, values: Array, left: Array, right: Array) -> Array:
         """Where numbers that left the range of floats on the way cannot matter.
 
-        All numbers are sums of powers of ``decay`` ≤ 1, and at most as many as there are subsequences. One that became 0 was below 2^−1022, and what
-        follows from it is at most as many times that as there are ways to go on: with all steps together, far below the value.
+        All numbers are sums of powers of ``decay`` ≤ 1, and at most as many as there are subsequences. One that became
+        0 was below 2^−1022, and what follows from it is at most as many times that as there are ways to go on: with all
+        steps together, far below the value.
         """
         n = int(self.length)
         smallest = math.log2(self.decay) * (left.max(initial=0) + right.max(initial=0))
         if smallest > _RANGE:  # nothing can become 0
             return np.isfinite(values)
-        ways = [np.where(side >= n, np.log2(np.maximum(side, 1)) + _log_choices(np.maximum(side, n), n - 1), -np.inf) for side in (left, right)]
+        ways = [
+            np.where(side >= n, np.log2(np.maximum(side, 1)) + _log_choices(np.maximum(side, n), n - 1), -np.inf)
+            for side in (left, right)
+        ]
         least = ways[0][:, None] + ways[1][None, :] + math.log2(n) - _DIGITS
         with np.errstate(divide="ignore"):
             return np.isfinite(values) & ((np.log2(values) >= least) | (least == -np.inf))
@@ -101,7 +108,11 @@ class Subsequence(SweptScaled):
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             # the letters as floats, K′ of each level (row 0 before the first letter), and the sums
             letters, K, total = batch.once(
-                lambda: (batch.packed.astype(np.float64), np.zeros((n, len(batch.packed) + 1, lanes.FLOATS)), np.zeros(lanes.FLOATS))
+                lambda: (
+                    batch.packed.astype(np.float64),
+                    np.zeros((n, len(batch.packed) + 1, lanes.FLOATS)),
+                    np.zeros(lanes.FLOATS),
+                )
             )
             out = np.zeros((len(rows), lanes.FLOATS))
             subsequences.subsequences(X.values, X.offsets, rows, begin, end, letters, n, decay, K, total, out)
@@ -125,7 +136,14 @@ class Subsequence(SweptScaled):
             for some in chunks(len(X), max(1, step)):
                 if not threads.stopping():
                     part = X.take(some)
-                    subsequences.features(part.values.astype(np.int64) - 1, part.offsets, letters, int(self.length), float(self.decay), out[some])
+                    subsequences.features(
+                        part.values.astype(np.int64) - 1,
+                        part.offsets,
+                        letters,
+                        int(self.length),
+                        float(self.decay),
+                        out[some],
+                    )
             return out
 
         right = features(B)

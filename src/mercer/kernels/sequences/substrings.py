@@ -15,11 +15,12 @@ _LETTERS = 2**24  # read in a call: a tenth of a second
 
 @kernel
 class Substring(SweptScaled):
-    """Σ over all non-empty words u of decay^|u| · occurrences of u in x · occurrences of u in z; up to ``longest`` letters, if given.
+    """Σ over all non-empty words u of decay^|u| · occurrences of u in x · occurrences of u in z; up to ``longest``
+    letters, if given.
 
-    By the suffix automaton of one string, through which the other is read: O(|x| + |z|) a pair. Of an empty string k(x, ·) = 0. Values grow with
-    the square of the lengths, and beyond any bound with decay > 1: ``.normalized()`` is usual, and right at any length; a value that no float holds
-    is reported with its pair. Vishwanathan & Smola 2003.
+    By the suffix automaton of one string, through which the other is read: O(|x| + |z|) a pair. Of an empty string k(x,
+    ·) = 0. Values grow with the square of the lengths, and beyond any bound with decay > 1: ``.normalized()`` is usual,
+    and right at any length; a value that no float holds is reported with its pair. Vishwanathan & Smola 2003.
     """
 
     decay: float = positive(1.0, symbol="λ", continuous=False)

@@ -18,21 +18,28 @@ from mercer.kernels.sequences.cells import Pattern, codes_of_words, counted, cou
 
 def windows(X: Any, k: int) -> list[Any]:
     """The distinct words of length k: pieces of strings, or tuples of tokens."""
-    pieces = (item if isinstance(item, str | bytes) else tuple(item) for item in map(unpacked, items_of(X, "sequences")))
+    pieces = (
+        item if isinstance(item, str | bytes) else tuple(item) for item in map(unpacked, items_of(X, "sequences"))
+    )
     return list(dict.fromkeys(item[i : i + k] for item in pieces for i in range(len(item) - k + 1)))
 
 
 def names_of(words: list[Any], phi: Coded, name: Callable[[Any, int], Any]) -> dict[int, Any]:
     """What the codes of each word's own features stand for: ``name(word, number of the feature)``."""
-    return {int(c): name(w, n) for i, w in enumerate(words) for n, c in enumerate(phi.codes[phi.offsets[i] : phi.offsets[i + 1]])}
+    return {
+        int(c): name(w, n)
+        for i, w in enumerate(words)
+        for n, c in enumerate(phi.codes[phi.offsets[i] : phi.offsets[i + 1]])
+    }
 
 
 @kernel
 class Spectrum(Explicit):
     """Σ_u φ_u(x) φ_u(z), φ_u(x) the number of occurrences of the word u in x, over words of length k.
 
-    With ``k_min``, over words of lengths k_min … k; ``weights``, one per length, multiply their terms. A string shorter than the words has no
-    features: k(x, ·) = 0. Cost: O(|x|) per string and length for the features, whatever the alphabet. Leslie, Eskin & Noble 2002.
+    With ``k_min``, over words of lengths k_min … k; ``weights``, one per length, multiply their terms. A string shorter
+    than the words has no features: k(x, ·) = 0. Cost: O(|x|) per string and length for the features, whatever the
+    alphabet. Leslie, Eskin & Noble 2002.
     """
 
     domain: ClassVar[Domain] = Sequences()
@@ -47,7 +54,8 @@ class Spectrum(Explicit):
             w = np.asarray(self.weights, np.float64)
             if w.shape != (len(self._lengths),) or not np.isfinite(w).all() or (w < 0).any():
                 raise ValueError(
-                    f"Spectrum(weights={self.weights!r}): give {len(self._lengths)} numbers of at least 0, one for each length from k_min to k."
+                    f"Spectrum(weights={self.weights!r}): give {len(self._lengths)} numbers of at least 0, one for each"
+                    " length from k_min to k."
                 )
 
     @property
@@ -112,9 +120,10 @@ class Texts(Sequences):
 class BagOfWords(Explicit):
     """Σ over words w of weight_w² · count_w(x) · count_w(z): texts as bags of words.
 
-    A text is cut into words (letters, digits and _, in lower case); a list of tokens is taken as it is. With ``weights="tfidf"``, weight_w =
-    ln((1 + n)/(1 + df_w)) + 1, n texts and df_w of them with the word in the data given to ``bind``; a word not seen there has df = 0. With
-    "counts" all weights are 1; with "binary" counts are 0 or 1 as well. An empty text has no features: k(x, ·) = 0.
+    A text is cut into words (letters, digits and _, in lower case); a list of tokens is taken as it is. With
+    ``weights="tfidf"``, weight_w = ln((1 + n)/(1 + df_w)) + 1, n texts and df_w of them with the word in the data given
+    to ``bind``; a word not seen there has df = 0. With "counts" all weights are 1; with "binary" counts are 0 or 1 as
+    well. An empty text has no features: k(x, ·) = 0.
     """
 
     domain: ClassVar[Domain] = Texts()

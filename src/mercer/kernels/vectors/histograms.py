@@ -51,7 +51,9 @@ class ChiSquared(Additive):
 
 @kernel
 class AdditiveChiSquared(Additive):
-    """Σ_j 2 x_j z_j/(x_j + z_j), 0/0 = 0.  A kernel; scikit-learn's function of this name is a negated distance, −Σ(x−z)²/(x+z)."""
+    """Σ_j 2 x_j z_j/(x_j + z_j), 0/0 = 0.  A kernel; scikit-learn's function of this name is a negated distance,
+    −Σ(x−z)²/(x+z).
+    """
 
     domain: ClassVar[Domain] = Histograms()
 

@@ -11,7 +11,22 @@ from scipy import sparse, special
 
 from mercer import arrays
 from mercer.data import DataError, Domain, Vectors, check_weights, chunks, weighted_median
-from mercer.formula import absolute, arcsin, exp, fold, log, maximum, minimum, pointwise, sin, sqdist, sqnorm, sqrt, tanh, where
+from mercer.formula import (
+    absolute,
+    arcsin,
+    exp,
+    fold,
+    log,
+    maximum,
+    minimum,
+    pointwise,
+    sin,
+    sqdist,
+    sqnorm,
+    sqrt,
+    tanh,
+    where,
+)
 from mercer.gram import departures
 from mercer.kernels.base import Kernel, kernel, natural, positive, real
 from mercer.kernels.families import Additive, Columnwise, Explicit, Inner, Radial
@@ -41,8 +56,8 @@ class Bandwidth(Kernel):
 class Gaussian(Bandwidth, Radial):
     """exp(−γ‖x − z‖²).  One GEMM per block; bounded by 1.
 
-    γ "scale" is 1/(d·variance of the entries), scikit-learn's rule; "median" is 1/(median squared distance). Both are fixed by
-    ``bind``. ``from_sigma(s)`` is exp(−‖x − z‖²/s²), not exp(−‖x − z‖²/2s²).
+    γ "scale" is 1/(d·variance of the entries), scikit-learn's rule; "median" is 1/(median squared distance). Both are
+    fixed by ``bind``. ``from_sigma(s)`` is exp(−‖x − z‖²/s²), not exp(−‖x − z‖²/2s²).
     """
 
     gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
@@ -89,7 +104,8 @@ class Laplacian(Bandwidth, Additive):
 
 @kernel
 class Matern(Radial):
-    """2^(1−ν)/Γ(ν) · t^ν K_ν(t), t = √(2ν)·‖(x − z)/ℓ‖.  ν = ½, 3/2, 5/2 and ∞ are closed forms, as fast as the Gaussian.
+    """2^(1−ν)/Γ(ν) · t^ν K_ν(t), t = √(2ν)·‖(x − z)/ℓ‖.  ν = ½, 3/2, 5/2 and ∞ are closed forms, as fast as the
+    Gaussian.
 
     ℓ may be one number or one per column.
     """
@@ -162,9 +178,10 @@ class RationalQuadratic(Radial):
 class Periodic(Kernel):
     """exp(−(2/ℓ²) Σ_j sin²(π(x_j − z_j)/p_j)): x and z are alike where they are at the same point of their periods.
 
-    A Gaussian of the points (cos 2πx_j/p_j, sin 2πx_j/p_j) on circles, whose squared distances are 4 sin²(π(x_j − z_j)/p_j): one GEMM per block,
-    and positive semi-definite for any number of columns, being a product over them. (exp(−2 sin²(π‖x − z‖/p)/ℓ²), scikit-learn's ExpSineSquared, is
-    the same for one column and not positive semi-definite for more.)
+    A Gaussian of the points (cos 2πx_j/p_j, sin 2πx_j/p_j) on circles, whose squared distances are 4 sin²(π(x_j −
+    z_j)/p_j): one GEMM per block, and positive semi-definite for any number of columns, being a product over them.
+    (exp(−2 sin²(π‖x − z‖/p)/ℓ²), scikit-learn's ExpSineSquared, is the same for one column and not positive
+    semi-definite for more.)
 
     Parameters
     ----------
@@ -179,7 +196,9 @@ class Periodic(Kernel):
     length_scale: float = positive(1.0, symbol="ℓ")
 
     def _prepare(self, X: Any) -> Any:
-        """The points on the circles, and the angles, all and each column, by which a derivative by the period is written."""
+        """The points on the circles, and the angles, all and each column, by which a derivative by the period is
+        written.
+        """
         X = X.toarray() if sparse.issparse(X) else X
         if np.ndim(self.period) and len(self.period) != X.shape[1]:
             raise DataError(f"Periodic(period) has {len(self.period)} periods, the data has {X.shape[1]} columns.")
@@ -187,7 +206,11 @@ class Periodic(Kernel):
         period = arrays.like(np.broadcast_to(np.asarray(self.period, dtype), (X.shape[1],)).copy(), X)
         turn = (2.0 * math.pi / period) * xp.fmod(X, period)  # the remainder is exact: late in time loses no digits
         angles = (2.0 * math.pi / period) * X
-        return xp.concatenate([xp.cos(turn), xp.sin(turn)], axis=1), angles, tuple(angles[:, j : j + 1] for j in range(X.shape[1]))
+        return (
+            xp.concatenate([xp.cos(turn), xp.sin(turn)], axis=1),
+            angles,
+            tuple(angles[:, j : j + 1] for j in range(X.shape[1])),
+        )
 
     def _block(self, A: Any, B: Any) -> Any:
         d2, changes = sqdist(A[0], B[0]), departures(self.period)
@@ -219,14 +242,19 @@ def _scale(X: Any, weights: Any) -> float:
         x = arrays.to_numpy(X)
         mean = float(w @ x.sum(axis=1, dtype=np.float64)) / total
         # deviations from the mean, in chunks: the difference of two large moments would lose a small variance
-        variance = sum(float(w[i] @ np.square(x[i].astype(np.float64) - mean).sum(axis=1)) for i in chunks(n, 8192)) / total
+        variance = (
+            sum(float(w[i] @ np.square(x[i].astype(np.float64) - mean).sum(axis=1)) for i in chunks(n, 8192)) / total
+        )
     return _usable(1.0 / (d * variance), "'scale', 1/(d·Var X)") if variance > 0 or variance != variance else 1.0
 
 
 def _usable(gamma: float, words: str) -> float:
     """A γ found from data, if it is one."""
     if not (math.isfinite(gamma) and gamma > 0):
-        raise DataError(f"gamma={words}, is {gamma:g} for these data, whose numbers are too large or too small: scale the columns, or give a number.")
+        raise DataError(
+            f"gamma={words}, is {gamma:g} for these data, whose numbers are too large or too small: scale the columns,"
+            " or give a number."
+        )
     return gamma
 
 
@@ -234,7 +262,9 @@ _MEDIAN_ROWS = 1000
 
 
 def _median(k: Any, X: Any, weights: Any) -> float:
-    """1/(weighted median distance) over the pairs of at most 1000 rows, evenly chosen; equal rows count only if most are equal."""
+    """1/(weighted median distance) over the pairs of at most 1000 rows, evenly chosen; equal rows count only if most
+    are equal.
+    """
     w = check_weights(X.shape[0], weights)
     chosen = np.flatnonzero(w > 0)
     if len(chosen) > _MEDIAN_ROWS:
@@ -251,7 +281,10 @@ def _median(k: Any, X: Any, weights: Any) -> float:
     if not (value * weight > 0).any():
         return 1.0
     median = weighted_median(value, weight)
-    return _usable(1.0 / (median if median > 0 else weighted_median(value[value > 0], weight[value > 0])), "'median', 1/(the median distance)")
+    return _usable(
+        1.0 / (median if median > 0 else weighted_median(value[value > 0], weight[value > 0])),
+        "'median', 1/(the median distance)",
+    )
 
 
 def _distances(k: Any, X: Any) -> Any:
@@ -307,7 +340,9 @@ class Polynomial(Inner):
 
     def _width(self, A: Any) -> int:
         d = A.shape[1]
-        return math.comb(d + self.degree, self.degree) if self.offset > 0 else math.comb(d + self.degree - 1, self.degree)
+        return (
+            math.comb(d + self.degree, self.degree) if self.offset > 0 else math.comb(d + self.degree - 1, self.degree)
+        )
 
     def _features(self, A: Any) -> Any:
         columns = [
@@ -369,10 +404,12 @@ class Sigmoid(Inner):
 
 @kernel
 class ArcCosine(Kernel):
-    """‖x‖ⁿ‖z‖ⁿ J_n(θ)/π, θ the angle between x and z.  An infinite layer of threshold (n = 0), ramp (1) or squared-ramp (2) units.
+    """‖x‖ⁿ‖z‖ⁿ J_n(θ)/π, θ the angle between x and z.  An infinite layer of threshold (n = 0), ramp (1) or squared-ramp
+    (2) units.
 
-    The angle comes from the distance d of the unit vectors, θ = 2 arcsin(d/2): the arc cosine of their product would lose half the
-    digits where they nearly agree. A zero vector has no angle; θ = π/2 keeps the kernel positive semi-definite.  Cho & Saul 2009.
+    The angle comes from the distance d of the unit vectors, θ = 2 arcsin(d/2): the arc cosine of their product would
+    lose half the digits where they nearly agree. A zero vector has no angle; θ = π/2 keeps the kernel positive
+    semi-definite.  Cho & Saul 2009.
     """
 
     domain: ClassVar[Domain] = Vectors()
@@ -414,10 +451,15 @@ class Bilinear(Explicit):
             raise ValueError(f"Bilinear(A): A must be a square matrix of finite numbers, got shape {A.shape}.")
         if not np.allclose(A, A.T, rtol=1e-10, atol=1e-12 * max(1.0, float(np.abs(A).max()))):
             i, j = np.unravel_index(np.argmax(np.abs(A - A.T)), A.shape)
-            raise ValueError(f"Bilinear(A): A is not symmetric, A[{i}, {j}] = {A[i, j]:g} but A[{j}, {i}] = {A[j, i]:g}; use (A + A.T)/2.")
+            raise ValueError(
+                f"Bilinear(A): A is not symmetric, A[{i}, {j}] = {A[i, j]:g} but A[{j}, {i}] = {A[j, i]:g}; use (A +"
+                " A.T)/2."
+            )
         smallest, largest = np.linalg.eigvalsh(A)[[0, -1]]
         if smallest < -1e-10 * max(abs(largest), 1e-300):
-            raise ValueError(f"Bilinear(A): A has the negative eigenvalue {smallest:.3g}, so x^T A x can be negative; use A @ A.T.")
+            raise ValueError(
+                f"Bilinear(A): A has the negative eigenvalue {smallest:.3g}, so x^T A x can be negative; use A @ A.T."
+            )
 
     def _map(self, X: Any) -> Any:
         values, vectors = np.linalg.eigh(np.asarray(self.A, np.float64))

@@ -12,8 +12,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import mercer as mc
 from mercer.formula import exp, sqrt
-from mercer.kernels.base import kernel, positive
+from mercer.kernels.base import kernel
 from mercer.kernels.families import Radial
+from mercer.kernels.parameters import positive
 
 
 @kernel

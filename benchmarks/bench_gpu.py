@@ -14,8 +14,9 @@ import mercer as mc
 from mercer.compute import Compute
 from mercer.engine import gpu
 from mercer.formula import exp, sqrt
-from mercer.kernels.base import kernel, positive
+from mercer.kernels.base import kernel
 from mercer.kernels.families import Radial
+from mercer.kernels.parameters import positive
 
 
 @kernel

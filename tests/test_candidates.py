@@ -9,7 +9,7 @@ from scipy import sparse
 
 from mercer.app.candidates import Columns, Entries, candidates, relevance
 from mercer.app.kinds import Kind, infer_kinds
-from mercer.kernels.vectors.standard import Gaussian
+from mercer.kernels.vectors.radial import Gaussian
 
 FRAME = pl.DataFrame(
     {"a": [1.0, 2.0, 4.0, 7.0], "b": [0.5, None, 2.5, 3.0], "c": ["u", "v", "u", None], "d": ["p", "p", "q", "q"]}

@@ -8,8 +8,9 @@ import pytest
 import mercer as mc
 from mercer.data import Domain, Vectors
 from mercer.formula import minimum
-from mercer.kernels.base import Kernel, kernel, positive
+from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Additive, Explicit, Radial
+from mercer.kernels.parameters import positive
 from mercer.testing import assert_kernel_contract
 from tests.cases import EVERY, Case, real
 

@@ -14,8 +14,9 @@ from mercer.compute import Compute
 from mercer.engine import cpu, tiles
 from mercer.engine.mirror import mirror
 from mercer.formula import exp, sqrt
-from mercer.kernels.base import kernel, positive
+from mercer.kernels.base import kernel
 from mercer.kernels.families import Radial
+from mercer.kernels.parameters import positive
 from tests.cases import CASES, Case, real
 
 FUSED = [

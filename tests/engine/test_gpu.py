@@ -14,8 +14,9 @@ from mercer import formula
 from mercer.engine import gpu
 from mercer.engine.cpu import specify
 from mercer.engine.reductions import FoldBlock
-from mercer.kernels.base import kernel, positive
+from mercer.kernels.base import kernel
 from mercer.kernels.families import Radial
+from mercer.kernels.parameters import positive
 
 
 @kernel

@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 import mercer as mc
-from mercer.kernels.compose.algebra import Product, Scaled, Sum
+from mercer.kernels.compose.pointwise import Scaled
+from mercer.kernels.compose.terms import Product, Sum
 from tests.cases import real
 
 X = real(17)

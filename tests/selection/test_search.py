@@ -31,8 +31,9 @@ from sklearn.svm import SVC, SVR
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer as mc
-from mercer.kernels.base import kernel, positive
+from mercer.kernels.base import kernel
 from mercer.kernels.families import Pairwise
+from mercer.kernels.parameters import positive
 from mercer.solvers.spectral import Tridiagonal
 
 FIVE = KFold(5, shuffle=True, random_state=1)

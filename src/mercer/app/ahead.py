@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -224,10 +225,7 @@ def _vectors() -> Iterator[Work]:
     yield "Gaussian, many columns", lambda: _matrices(mc.Gaussian(0.1), _rows(_MATRIX, _WIDE))
     yield "Gaussian, many columns", lambda: mc.SVC().fit(_rows(_MATRIX, _WIDE), _classes(_MATRIX))
     for kernel in (mc.Linear(), mc.Gaussian(0.1)):
-        yield (
-            "sparse vectors",
-            lambda kernel=kernel: _matrices(kernel, sparse.random(_MATRIX, 300, 0.05, "csr", random_state=0)),
-        )  # type: ignore[misc]
+        yield "sparse vectors", partial(_matrices, kernel, sparse.random(_MATRIX, 300, 0.05, "csr", random_state=0))
 
 
 def _machines() -> Iterator[Work]:

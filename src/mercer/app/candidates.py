@@ -28,7 +28,8 @@ from mercer.kernels.compose.algebra import add, exp
 from mercer.kernels.graphs.labelled import PathBag, WeisfeilerLehman
 from mercer.kernels.sequences.mismatches import Gappy
 from mercer.kernels.sequences.words import BagOfWords, Spectrum
-from mercer.kernels.vectors.standard import Gaussian, Laplacian, Linear, Matern
+from mercer.kernels.vectors.products import Linear
+from mercer.kernels.vectors.radial import Gaussian, Laplacian, Matern
 
 _WIDTHS = (0.03, 0.1, 0.3, 1.0, 3.0)  # γ times the number of columns
 _PRICES = (0.1, 1.0, 10.0, 100.0, 1000.0)

@@ -12,7 +12,7 @@ from rich.table import Table
 
 import mercer
 from mercer.kernels.base import Kernel
-from mercer.kernels.compose.algebra import Composite
+from mercer.kernels.compose.composite import Composite
 from mercer.kernels.notation import kernel_classes
 
 

@@ -26,7 +26,7 @@ from mercer.gram import DenseGram, Gram
 from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
-from mercer.kernels.vectors.standard import Gaussian
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import NotPositive, cholesky, eigenvalues
 
 PRECOMPUTED = "precomputed"

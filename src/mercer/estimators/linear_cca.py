@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.data import size
 from mercer.estimators.cca import KernelCCA, View
 from mercer.estimators.checks import checked_table
-from mercer.kernels.vectors.standard import Linear
+from mercer.kernels.vectors.products import Linear
 from mercer.native.linalg import signs
 
 

@@ -11,9 +11,11 @@ from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Vectors, chunks, take
-from mercer.estimators.ridge import KernelRidge, KernelRidgeCV
+from mercer.estimators.ridge import KernelRidge
+from mercer.estimators.ridge_cv import KernelRidgeCV
 from mercer.kernels.families import Radial
-from mercer.kernels.vectors.standard import Gaussian, Linear
+from mercer.kernels.vectors.products import Linear
+from mercer.kernels.vectors.radial import Gaussian
 
 PRE_IMAGES = ("fixed_point", "ridge", "nearest")
 _AT_ONCE = 1024  # scores that are taken back together

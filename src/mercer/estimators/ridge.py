@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
 from mercer.arrays import Array
-from mercer.compute import Compute, human
+from mercer.compute import Compute
 from mercer.data.notices import warn
-from mercer.estimators.base import Met, is_gram
+from mercer.estimators.base import Met
 from mercer.estimators.machine import ManyOutputs, Supervised, Weighted
 from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive, eigenvalues
 from mercer.problems import LinearSolution, LinearSystem
-from mercer.runtime.watch import asked_to_stop
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.posterior import Posterior
-from mercer.solvers.spectral import Decomposition, Spectrum, decompose, grid
+from mercer.solvers.spectral import Spectrum, decompose
 
 _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
@@ -335,185 +332,3 @@ def _by_labels(Y: Array) -> list[tuple[Array | None, Array]]:
         (None if not gaps[:, ts[0]].any() else np.flatnonzero(~gaps[:, ts[0]]), np.array(ts))
         for ts in patterns.values()
     ]
-
-
-class KernelRidgeCV(Ridge):
-    """Kernel ridge regression with λ, and the kernel, chosen by exact leave-one-out.
-
-    For each kernel one eigendecomposition gives all λ: coefficients, the n leave-one-out residuals (closed form, no
-    refitting; a sample is left out with all its weight and all that are the same in x and y, the kernel stays bound as
-    it is), generalised cross-validation and marginal likelihood. Memory: three matrices.
-
-    alphas
-        The λ to try; None: 20 over the range that matters for the kernel.
-    kernel
-        A kernel, or a list of kernels.
-    kernel_grid
-        Values of the kernel's parameters to try, as for ``ParameterGrid``: {"gamma": [0.1, 1.0]}.
-    criterion
-        "loo" (mean squared leave-one-out residual), "gcv", or "marginal likelihood" (of y ~ N(b, σ²(K + λW^−1)) at its
-        best σ).
-    alpha_per_target
-        Whether each output gets its own λ; the kernel is common.
-
-    Fitted: ``alpha_``, ``kernel_``, ``best_score_`` (larger is better), ``scores_`` (kernels × λ × outputs),
-    ``loo_predictions_`` and ``loo_residuals_``, one for each sample that has weight.
-    """
-
-    _CRITERIA = ("loo", "gcv", "marginal likelihood")
-
-    def __init__(
-        self, alphas: Any = None, kernel: Any = None, *, kernel_grid: Any = None, criterion: str = "loo",
-        alpha_per_target: bool = False, fit_intercept: bool = True, progress: Any = None,
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.alphas, self.kernel, self.kernel_grid, self.criterion, self.alpha_per_target = (
-            alphas,
-            kernel,
-            kernel_grid,
-            criterion,
-            alpha_per_target,
-        )
-        self.fit_intercept, self.progress, self.compute = fit_intercept, progress, compute
-
-    tol, max_iter = 1e-8, None
-    _one_kernel = False
-
-    def _check(self) -> None:
-        super()._check()
-        if self.criterion not in self._CRITERIA:
-            raise ValueError(f"criterion={self.criterion!r}: choose one of {', '.join(map(repr, self._CRITERIA))}.")
-
-    def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Any:
-        """Those of all kernels, one after the other; ``kernel_`` is that of the last one."""
-        return (
-            super()._matrix(X, weights)
-            if self._precomputed
-            else (super(KernelRidgeCV, self)._matrix(X, weights, kernel) for kernel in self._candidates())
-        )
-
-    def _learn(self, gram: Any, y: Array, weights: Array, X: Any = None) -> None:
-        """``gram``: a matrix, or one after the other those to choose from."""
-        grams = iter([gram] if is_gram(gram) else gram)
-        gram = next(grams)
-        # equal samples are one of their weights together: the solution is the same, and none is predicted from its own
-        # copy
-        first, kinds = self._kinds(gram, y, X)
-        if len(first) < 2:
-            raise ValueError(
-                "Leaving one out of one sample leaves nothing: KernelRidgeCV needs n_samples of at least 2."
-            )
-        some, y, weights = first if len(first) < len(kinds) else None, y[first], np.bincount(kinds, weights=weights)
-        self._choose(y, self._tried(chain([gram], grams), some, y.reshape(len(y), -1), weights), weights, kinds)
-        self.support_ = first[self.support_]
-
-    def _tried(self, grams: Iterable[Gram], some: Array | None, Y: Array, weights: Array) -> Any:
-        """The best of the kernels with all that belongs to it, from the matrices of ``some`` samples; sets ``scores_``,
-        of each.
-        """
-        best: Any = None
-        scores, count = [], len(self._candidates())
-        for k, gram in enumerate(grams):
-            gram = gram if some is None else gram.sub(some, some)
-            self._check_memory(gram)
-            gram = held(gram, Use.AGAIN)
-            alphas = self._alphas(gram)
-            spectrum, score = self._decomposed(gram, Y, weights, alphas)
-            scores.append(score)
-            total = score.max(axis=0).sum() if self.alpha_per_target else score.sum(axis=1).max()
-            if best is None or total > best[0]:
-                best = (total, self._bound, gram, spectrum, alphas, score)
-            if asked_to_stop(kernel=str(self._bound), done=k + 1, of=count, score=float(best[0]) / Y.shape[1]):
-                break
-        self.scores_ = np.array(scores) if len({s.shape for s in scores}) == 1 else scores
-        return best
-
-    @property
-    def _given_kernel(self) -> Kernel:
-        kernel: Kernel = self._candidates()[0]
-        return kernel
-
-    def _candidates(self) -> list[Any]:
-        kernels = (
-            list(self.kernel)
-            if isinstance(self.kernel, Sequence) and not isinstance(self.kernel, str)
-            else [self.kernel]
-        )
-        if not kernels:
-            raise ValueError("kernel=[]: give at least one kernel.")
-        if self._precomputed:
-            return [None]
-        probe = KernelRidge()
-        out = []
-        for kernel in kernels:
-            probe.kernel = kernel
-            given = probe._given_kernel
-            out += (
-                [given._replace().set_params(**values) for values in ParameterGrid(self.kernel_grid)]
-                if self.kernel_grid
-                else [given]
-            )
-        return out
-
-    def _alphas(self, gram: Gram) -> Array:
-        if self.alphas is None:
-            return grid(gram)
-        alphas = np.atleast_1d(np.asarray(self.alphas, np.float64))
-        if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas).all() and (alphas > 0).all()):
-            raise ValueError(f"KernelRidgeCV(alphas={self.alphas!r}): give positive numbers.")
-        return alphas
-
-    @staticmethod
-    def _check_memory(gram: Gram) -> None:
-        need = 5 * 8 * gram.shape[0] ** 2  # a matrix, its decomposition, room to make it, and the best before
-        if gram.features() is None and need > gram.compute.budget:
-            raise MemoryError(
-                f"Leave-one-out for all λ of {gram.shape[0]} samples takes {human(need)}, the memory budget is"
-                f" {human(gram.compute.budget)}: use KernelSearchCV over KernelRidge, fewer samples, or"
-                f" Compute(memory='{human(1.1 * need).replace(' ', '')}')."
-            )
-
-    def _decomposed(self, gram: Gram, Y: Array, weights: Array, alphas: Array) -> tuple[Decomposition, Array]:
-        """The decomposition, and scores; by eigenvalues where the matrix is indefinite, or too nearly singular for the
-        quicker form.
-        """
-        try:
-            found = decompose(gram, weights, self.fit_intercept)
-            return found, self._score(found, Y, weights, alphas)
-        except NotPositive:
-            found = Spectrum.of(gram, weights, self.fit_intercept)
-            return found, self._score(found, Y, weights, alphas)
-
-    def _score(self, spectrum: Decomposition, Y: Array, weights: Array, alphas: Array) -> Array:
-        """Larger is better: (λs, outputs)."""
-        if self.criterion == "gcv":
-            return -spectrum.generalised(Y, alphas) / weights.sum() * len(Y)
-        if self.criterion == "marginal likelihood":
-            return spectrum.likelihood(Y, alphas)
-        return -np.einsum("lim,i->lm", spectrum.leave_one_out(Y, alphas) ** 2, weights) / weights.sum()
-
-    def _choose(self, y: Array, best: Any, weights: Array, kinds: Array) -> None:
-        _, self.kernel_, gram, spectrum, alphas, score = best
-        Y = y.reshape(len(y), -1)
-        chosen = score.argmax(axis=0) if self.alpha_per_target else np.full(Y.shape[1], score.sum(axis=1).argmax())
-        coef, loo = np.empty(Y.shape), np.empty(Y.shape)
-        for c in np.unique(chosen):
-            mine = chosen == c
-            coef[:, mine] = spectrum.coefficients(Y[:, mine], alphas[c])[0]
-            loo[:, mine] = coef[:, mine] / spectrum.diagonal(alphas[c])[0][:, None]
-        self.alpha_ = alphas[chosen] if self.alpha_per_target and y.ndim > 1 else float(alphas[chosen[0]])
-        self.best_score_ = float(np.mean(score[chosen, np.arange(Y.shape[1])]))
-        self.loo_residuals_ = (loo[:, 0] if y.ndim == 1 else loo)[kinds]
-        self.loo_predictions_ = y[kinds] - self.loo_residuals_
-        self.n_iter_, self.solver_ = 1, "eigen"
-        self._parts = [(float(alphas[c]), None) for c in chosen]
-        bias, residual = np.zeros(Y.shape[1]), 0.0
-        values = arrays.to_numpy(gram.astype(np.float64) @ coef)
-        for t, c in enumerate(chosen):
-            mine = slice(t, t + 1)
-            bias[mine], left = self._measured(Y[:, mine], coef[:, mine], values[:, mine], weights, float(alphas[c]))
-            residual = max(residual, left)
-        self.gap_, self.converged_ = residual, residual <= self.tol
-        self._finish(y, coef, bias, weights)
-        if not self.converged_:
-            self._explain(weights, gram, float(np.min(alphas[chosen])))

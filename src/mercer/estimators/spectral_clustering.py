@@ -24,7 +24,7 @@ from mercer.estimators.whole import whole
 from mercer.gram import DenseGram, Gram, SparseGram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
-from mercer.kernels.vectors.standard import Gaussian
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.solvers.cuts import association, by_means, by_pivots, on_sphere, relaxed
 from mercer.solvers.neighbours import nearest
 

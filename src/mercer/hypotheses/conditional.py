@@ -17,7 +17,7 @@ from mercer.hypotheses.permutations import check_permutations
 from mercer.hypotheses.result import Outcome, permutation_outcome
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
-from mercer.kernels.vectors.standard import Gaussian
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import centred, eigh
 from mercer.runtime import threads
 

@@ -10,7 +10,7 @@ from mercer import arrays
 from mercer.data import Vectors, listed, size, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
-from mercer.kernels.vectors.standard import Gaussian, Laplacian
+from mercer.kernels.vectors.radial import Gaussian, Laplacian
 
 _WIDTHS = 10
 _SEEN = 500  # items whose distances are looked at

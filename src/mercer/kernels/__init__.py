@@ -1,21 +1,15 @@
-"""Kernels: ``base`` and ``families`` for authors; ``vectors``, ``histograms`` and ``anything`` by what they compare; of
-sequences ``words``, ``mismatches``, ``positions``, ``subsequences``, ``substrings``, ``alignments`` and ``strands``, on
-``lanes``; of graphs ``graphs``, ``walks``, ``subgraphs`` and ``propagation``; ``fingerprints`` and ``atoms`` of
-molecules, ``nodes`` of one graph, ``trees``, ``sets``; ``generative`` from models; ``algebra``, ``feature_space``,
-``inputs`` and ``convolution`` for kernels made from kernels; ``notation`` to write and read them.
+"""Kernels, by what they compare: ``vectors``, ``sequences``, ``graphs`` (molecules, trees, sets and the vertices of one
+graph too) and ``anything``; ``compose`` makes kernels from kernels.
+
+``base``, ``parameters``, ``families`` and ``scaled`` are for authors, ``notation`` and ``reading`` write kernels and
+read them. A kernel knows data and nothing of learning; how its formula is computed is for the engine to say.
 """
 
 from importlib import import_module
-
-_SEQUENCES = ("words", "mismatches", "positions", "subsequences", "substrings", "alignments", "strands")
-_GRAPHS = ("graphs", "walks", "subgraphs", "propagation", "fingerprints", "atoms", "nodes")
-_MODULES = (
-    "vectors", "histograms", "anything", *_SEQUENCES, *_GRAPHS, "trees", "sets", "generative", "convolution",
-    "algebra", "feature_space", "inputs",
-)  # fmt: skip
+from pkgutil import walk_packages
 
 
 def load() -> None:
     """Import every module of kernels, so that all classes exist."""
-    for name in _MODULES:
-        import_module(f"mercer.kernels.{name}")
+    for module in walk_packages(__path__, "mercer.kernels."):
+        import_module(module.name)

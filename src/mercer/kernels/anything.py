@@ -16,7 +16,8 @@ from mercer.data import DataError, Domain, Nodes, as_frame, chunks, listed, size
 from mercer.formula import equal
 from mercer.gram import Counts
 from mercer.gram.validity import check_symmetric
-from mercer.kernels.base import Kernel, kernel, nonnegative
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.parameters import nonnegative
 
 _TOGETHER = 32  # samples whose values with themselves are read off one block
 

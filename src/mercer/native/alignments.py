@@ -111,9 +111,9 @@ def move(x, i, rate, largest, slopes):  # type: ignore[no-untyped-def]
 
 
 @compiling.jit
-def global_alignments(
-    values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, paths, exponents, state, out
-):  # type: ignore[no-untyped-def]
+def global_alignments(  # type: ignore[no-untyped-def]
+    values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, paths, exponents, state, out,
+):  # fmt: skip
     """out[r, lane] = log Σ over alignments of Π e/(2 − e), e = exp(rate·‖x_i − z_j‖²); −∞ where one is empty.
 
     Frames are rows of ``values``, and places × channels × lanes in ``lanes``; or numbers of letters where ``apart`` ≥

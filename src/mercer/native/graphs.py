@@ -149,25 +149,10 @@ GRAPH, ROOT, DEPTH, BEGIN, END, FRESH = 0, 1, 2, 3, 4, 5  # places in the state
 
 
 @compiling.jit
-def paths(
-    offsets,
-    labels,
-    starts,
-    ends,
-    marks,
-    directed,
-    length,
-    counting,
-    steps,
-    state,
-    walk,
-    visited,
-    hashes,
-    slots,
-    codes,
-    values,
-    lengths,
-):  # type: ignore[no-untyped-def]
+def paths(  # type: ignore[no-untyped-def]
+    offsets, labels, starts, ends, marks, directed, length, counting, steps, state, walk, visited, hashes, slots,
+    codes, values, lengths,
+):  # fmt: skip
     """Depth first from each vertex, without one twice, up to ``length`` edges; a path read backwards is the same in an
     undirected graph.
 

@@ -7,22 +7,10 @@ from mercer.runtime import compiling
 
 
 @compiling.jit
-def fragments(
-    offsets,
-    productions,
-    starts,
-    children,
-    other_offsets,
-    others,
-    other_starts,
-    other_children,
-    decay,
-    complete,
-    same,
-    first,
-    out,
-    powers,
-):  # type: ignore[no-untyped-def]
+def fragments(  # type: ignore[no-untyped-def]
+    offsets, productions, starts, children, other_offsets, others, other_starts, other_children, decay, complete,
+    same, first, out, powers,
+):  # fmt: skip
     """out[i, j]·2^powers[i, j] = Σ over pairs of nodes of C(u, v): 0 where their productions differ, else decay · Π
     over children of 1 + C(children).
 

@@ -16,20 +16,10 @@ _LEAST = 2.0 ** (UNIT - 1022)  # what is smaller has digits missing when it is b
 
 
 @compiling.jit
-def classes(
-    offsets,
-    labels,
-    starts,
-    ends,
-    marks,
-    out_offsets,
-    out_labels,
-    out_sizes,
-    out_starts,
-    out_ends,
-    out_marks,
+def classes(  # type: ignore[no-untyped-def]
+    offsets, labels, starts, ends, marks, out_offsets, out_labels, out_sizes, out_starts, out_ends, out_marks,
     out_counts,
-):  # type: ignore[no-untyped-def]
+):  # fmt: skip
     """The coarsest classes whose members have one label and as many arcs into each class; returns the numbers of
     classes and arcs.
     """
@@ -111,28 +101,10 @@ def _transposed(W, out, m, n):  # type: ignore[no-untyped-def]
 
 
 @compiling.jit
-def _step(
-    W,
-    M,
-    S,
-    T,
-    out,
-    labels,
-    starts,
-    ends,
-    marks,
-    counts,
-    u0,
-    m,
-    others,
-    other_starts,
-    other_ends,
-    other_marks,
-    other_counts,
-    v0,
-    n,
-    alike,
-):  # type: ignore[no-untyped-def]
+def _step(  # type: ignore[no-untyped-def]
+    W, M, S, T, out, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks,
+    other_counts, v0, n, alike,
+):  # fmt: skip
     """out = A_× W: Σ over arcs of u and of v with the same label of W[ends]; 0 where the labels of u and v differ, M =
     0.
 

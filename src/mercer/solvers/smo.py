@@ -240,28 +240,10 @@ def _assist(flags, K, g, grow, shrink, diagonal, middle, number, value, found, p
 _assisting = compiling.jit(_assist)
 
 
-def _iterate(
-    K,
-    ld,
-    q,
-    g,
-    b,
-    lower,
-    upper,
-    diagonal,
-    grow,
-    shrink,
-    groups,
-    coupled,
-    tol,
-    steps,
-    middle,
-    flags,
-    number,
-    value,
-    found,
-    place,
-):  # type: ignore[no-untyped-def]
+def _iterate(  # type: ignore[no-untyped-def]
+    K, ld, q, g, b, lower, upper, diagonal, grow, shrink, groups, coupled, tol, steps, middle, flags, number, value,
+    found, place,
+):  # fmt: skip
     """At most ``steps`` steps, until the gap is at most ``tol``; (steps taken, gap, steps of negative curvature,
     stuck).
 

@@ -15,7 +15,7 @@ from mercer.data.representations import offsets_of, spans
 from mercer.data.sequences import items_of
 from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.compose.algebra import Composite
+from mercer.kernels.compose.composite import Composite
 from mercer.runtime import threads
 
 _PAIRS = 2**21  # of parts that are compared together

@@ -16,10 +16,13 @@ from mercer.formula import dot, mean_embedding, mean_of_embedding, sqnorm, sqrt,
 from mercer.gram import Counts, KernelGram, common_dtype, item_values
 from mercer.gram.validity import check_symmetric
 from mercer.kernels.anything import Categorical
-from mercer.kernels.base import Kernel, kernel, sample
-from mercer.kernels.compose.algebra import Composite, Scaled, Sum
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.compose.composite import Composite
+from mercer.kernels.compose.pointwise import Scaled
+from mercer.kernels.compose.terms import Sum
 from mercer.kernels.families import Explicit
 from mercer.kernels.notation import method
+from mercer.kernels.parameters import sample
 from mercer.native.linalg import eigh, symmetric_part
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from scipy.linalg import eigh
 
 from mercer.data import Anything, DataError, Domain, check_weights, listed, size
-from mercer.kernels.base import Kernel, kernel, sample
+from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
+from mercer.kernels.parameters import sample
 
 
 @kernel

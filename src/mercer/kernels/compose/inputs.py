@@ -13,7 +13,7 @@ from mercer import arrays
 from mercer.data import Anything, DataError, Domain, Vectors, check_weights, select, size, weighted_median
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.compose.algebra import Composite
+from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.feature_space import Wrapper
 
 

@@ -10,8 +10,9 @@ from mercer.data import Bits, Coded, Domain
 from mercer.data.coded import mix
 from mercer.data.molecules import Molecules, fingerprints, tell_of_charge_and_chirality
 from mercer.data.representations import offsets_of
-from mercer.kernels.base import kernel, natural
+from mercer.kernels.base import kernel
 from mercer.kernels.families import Explicit
+from mercer.kernels.parameters import natural
 
 
 class Fingerprint(Explicit):

@@ -17,9 +17,10 @@ from mercer.data import Coded, Domain, Graph, Graphs, PackedGraphs, as_graphs, s
 from mercer.data.graphs import UNLABELLED
 from mercer.data.representations import batches, offsets_of
 from mercer.formula import dot, sqnorm
-from mercer.kernels.base import Kernel, kernel, natural
-from mercer.kernels.compose.algebra import Composite
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.compose.composite import Composite
 from mercer.kernels.families import Explicit
+from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import gathered
 from mercer.runtime import threads
 

@@ -20,7 +20,8 @@ from mercer.compute import Compute
 from mercer.data import Domain, chunks
 from mercer.data.networks import Network, Vertices
 from mercer.formula import dot, sqnorm
-from mercer.kernels.base import Kernel, kernel, natural, nonnegative, positive
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.parameters import natural, nonnegative, positive
 from mercer.runtime import threads
 
 _DENSE = 3000  # vertices, up to which the spectrum is computed

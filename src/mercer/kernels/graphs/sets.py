@@ -12,7 +12,7 @@ from mercer import arrays
 from mercer.data import Coded, DataError, Domain, Sets, chunks, meet
 from mercer.formula import dot, recorded, sqnorm, where
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.compose.algebra import Composite
+from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.feature_space import warn_of_zero_norms, warn_of_zeros
 from mercer.kernels.families import Explicit
 from mercer.kernels.vectors.histograms import HistogramIntersection

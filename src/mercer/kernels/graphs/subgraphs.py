@@ -8,9 +8,10 @@ import numpy as np
 
 from mercer.data import Coded, DataError, Domain, Graphs, PackedGraphs
 from mercer.data.representations import offsets_of, spans
-from mercer.kernels.base import kernel, natural
+from mercer.kernels.base import kernel
 from mercer.kernels.families import Explicit
 from mercer.kernels.graphs.labelled import by_batches
+from mercer.kernels.parameters import natural
 from mercer.runtime import threads
 
 _STEPS = 2**16  # of a search between two looks for an interrupt

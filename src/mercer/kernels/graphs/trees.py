@@ -9,8 +9,9 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.data import Domain
 from mercer.data.trees import PackedTrees, Trees
-from mercer.kernels.base import kernel, positive
+from mercer.kernels.base import kernel
 from mercer.kernels.graphs.pairs import OnPairs
+from mercer.kernels.parameters import positive
 
 _FRAGMENTS = ("subset", "subtree")
 

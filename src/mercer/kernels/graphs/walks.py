@@ -11,8 +11,9 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Graphs, PackedGraphs
 from mercer.data.representations import spans
-from mercer.kernels.base import kernel, natural, nonnegative
+from mercer.kernels.base import kernel
 from mercer.kernels.graphs.pairs import OnPairs
+from mercer.kernels.parameters import natural, nonnegative
 
 _EXACT = 1e-13
 _MOST = 1_000_000  # terms of a sum, or steps of its solution

@@ -12,7 +12,8 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Ragged, Series, check_weights, weighted_median
 from mercer.data.sequences import one_code
-from mercer.kernels.base import Kernel, kernel, nonnegative, positive, real
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.parameters import nonnegative, positive, real
 from mercer.kernels.sequences.lanes import Batch, Sweep, Swept, as_ranks, items, lane_by_lane, swept, with_itself
 
 _STEEPEST = 170  # exp(β s) is to be far from what a float can hold

@@ -15,7 +15,8 @@ from mercer.data import Ragged, chunks
 from mercer.data.sequences import items_of, one_code, unpacked
 from mercer.formula import dot, sqnorm
 from mercer.gram import Counts
-from mercer.kernels.base import Kernel, kernel, natural
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
 from mercer.kernels.sequences.lanes import Batch, Swept, as_bytes, swept
 from mercer.kernels.sequences.letters import numbered_letters

@@ -8,7 +8,8 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.data import Coded, DataError, Ragged
-from mercer.kernels.base import kernel, natural
+from mercer.kernels.base import kernel
+from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import counted
 from mercer.kernels.sequences.lanes import Batch, Swept, as_bytes, swept
 

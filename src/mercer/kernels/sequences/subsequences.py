@@ -10,7 +10,8 @@ from scipy.special import gammaln
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Ragged, chunks
-from mercer.kernels.base import kernel, natural, positive
+from mercer.kernels.base import kernel
+from mercer.kernels.parameters import natural, positive
 from mercer.kernels.sequences.lanes import Batch, SweptScaled, as_ranks, swept
 from mercer.runtime import threads
 

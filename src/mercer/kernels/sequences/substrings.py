@@ -6,7 +6,8 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.data import Ragged, chunks
-from mercer.kernels.base import kernel, positive
+from mercer.kernels.base import kernel
+from mercer.kernels.parameters import positive
 from mercer.kernels.sequences.lanes import SweptScaled, as_ranks
 from mercer.runtime import threads
 

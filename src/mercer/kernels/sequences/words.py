@@ -11,8 +11,9 @@ import numpy as np
 from mercer.data import Coded, Domain, Ragged, Sequences, check_weights
 from mercer.data.sequences import items_of, unpacked
 from mercer.gram import Counts
-from mercer.kernels.base import Kernel, kernel, natural
+from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
+from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_words, counted, counts_of, in_cells
 
 

@@ -8,8 +8,9 @@ from scipy import sparse
 
 from mercer.data import Domain, Histograms
 from mercer.formula import exp, maximum, minimum, sqrt
-from mercer.kernels.base import kernel, positive
+from mercer.kernels.base import kernel
 from mercer.kernels.families import Additive, Explicit
+from mercer.kernels.parameters import positive
 
 _SMALLEST = 1e-30  # below any bin worth counting, above the smallest float32: makes 0/0 a plain 0
 

@@ -1,0 +1,90 @@
+"""ν-support vector classification: a share of errors instead of their price."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.data.notices import warn
+from mercer.estimators import hulls
+from mercer.estimators.machine import check_nu
+from mercer.estimators.svm import Classifier, Pair, Part, between_hulls
+from mercer.estimators.weights import countable
+from mercer.gram import Gram
+from mercer.kernels.base import Kernel
+from mercer.problems import DualQP, Solution
+from mercer.solvers.dual import ActiveSet
+
+
+class NuSVC(Classifier):
+    """SVC where ν, not C, is chosen: at most a share ν of the samples are on the wrong side of their margin, at least ν
+    are support vectors.
+
+    f is the hyperplane between the nearest points of the two classes' reduced convex hulls: of the means of a class in
+    which no sample counts more than 2/(νn). For ν ≤ 2 min(n₊, n₋)/n in each pair of classes there are such points; the
+    smaller ν, the larger the hulls. Where they meet, w = 0 is optimal: no direction separates the classes with so few
+    errors. The machine is then constant, f = ±1 for the class of more weight, 0 if they weigh the same, and a warning
+    says which ν is large enough.
+
+    nu
+        The share. ½ as in scikit-learn: large enough for classes that overlap; for classes of very different sizes
+        smaller, or with ``class_weight="balanced"``, for which every ν up to 1 has its points.
+    class_weight
+        {class: weight}, "balanced" or None: multiplies the weights of the samples, of which ν is a share.
+    tol
+        The gap to reach, as a share of the margin.
+    """
+
+    def __init__(
+        self, nu: float = 0.5, kernel: Kernel | str | None = None, *, class_weight: Any = None,
+        probability: bool = False, tol: float = 1e-3, max_iter: int | None = None, max_time: float | None = None,
+        progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
+    ) -> None:  # fmt: skip
+        self.nu, self.kernel, self.class_weight, self.probability = nu, kernel, class_weight, probability
+        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
+        self.on_interrupt, self.compute = on_interrupt, compute
+
+    def _feasible(self, counts: dict[Any, float]) -> None:
+        nu = check_nu(self)
+        labels = list(counts)
+        for k, a in enumerate(labels):
+            for b in labels[k + 1 :]:
+                most = 2 * min(counts[a], counts[b]) / max(counts[a] + counts[b], 1e-300)
+                if nu > most * (1 + 1e-12):
+                    raise ValueError(
+                        f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!s} and {b!s}"
+                        " of this y; take a smaller nu, or class_weight='balanced'."
+                    )
+
+    def _bounds(self, weights: Array) -> Array:
+        return countable(weights)  # only their ratios matter
+
+    def _unit(self, gram: Gram) -> float:
+        return hulls.kernel_size(gram)
+
+    def _problem(self, part: Part) -> DualQP:
+        return hulls.nearest_points(part.y, part.weights, self.nu * float(part.weights.sum()) / 2, part.unit)
+
+    def _machine(self, s: Solution, problem: DualQP, part: Part, solver: ActiveSet) -> Pair:
+        return between_hulls(s, problem, part, solver)
+
+    def _check_constant(self, machines: Sequence[Pair], parts: Sequence[Part], solver: ActiveSet) -> None:
+        meet = [t for t, machine in enumerate(machines) if machine.constant and machine.solution.converged]
+        if not meet:
+            return
+        least = [hulls.least_nu(parts[t].y, parts[t].weights, parts[t].gram, solver) for t in meet]
+        most = min(hulls.largest_nu(part.y, part.weights) for part in parts)
+        enough = max(np.inf if nu is None else nu for nu in least)
+        cure = (
+            f"with nu from {enough:g} to {np.floor(1000 * most) / 1000:g} they do not" if enough <= most
+            else "no nu keeps them apart; with class_weight='balanced' a larger nu, up to 1, may"
+        )  # fmt: skip
+        others = f" (and for {len(meet) - 1} other pairs)" if len(meet) > 1 else ""
+        warn(
+            f"NuSVC(nu={self.nu:g}): the reduced convex hulls of class {self._names(meet[0])} meet{others}, so w = 0 is"
+            f" optimal and that machine is constant. On these data {cure}."
+        )

@@ -1,0 +1,187 @@
+"""Sums and products of kernels, flat: (a + b) + c and a + (b + c) are the same value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+
+from mercer import arrays
+from mercer.data import Coded, salted, side_by_side, tensor
+from mercer.gram import Counts
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.compose.composite import Composite
+from mercer.kernels.notation import PRODUCT, SUM, join
+
+
+class Terms(Composite):
+    """A kernel of several terms. In ``get_params`` each goes by the name of what it is: ``gaussian``, ``linear``,
+    ``gaussian_2``.
+    """
+
+    terms: tuple[Kernel, ...]
+
+    def _validate(self) -> None:
+        if not self.terms:
+            raise ValueError(f"{type(self).__name__} needs at least one kernel.")
+
+    def _kept(self, X: Any) -> Any:
+        return reduce(lambda kept, term: term._kept(kept), self.terms, X)
+
+    def _children(self) -> Iterator[tuple[str, Kernel]]:
+        seen: dict[str, int] = {}
+        for term in self.terms:
+            noun = _noun(term)
+            seen[noun] = seen.get(noun, 0) + 1
+            yield (noun if seen[noun] == 1 else f"{noun}_{seen[noun]}"), term
+
+    def _replace(self, **changes: Any) -> Self:
+        if "terms" in changes:
+            return super()._replace(**changes)
+        terms = tuple(changes.pop(name, term) for name, term in self._children())
+        return super()._replace(terms=terms, **changes)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        params: dict[str, Any] = super().get_params(deep=False)
+        if deep:
+            for name, term in self._children():
+                params[name] = term
+                params |= {f"{name}__{key}": value for key, value in term.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        if "terms" in params:
+            self.terms = tuple(params.pop("terms"))
+        named = dict(self._children())
+        for name in [key for key in params if key in named]:
+            named[name] = params.pop(name)
+        self.terms = tuple(named.values())
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if name not in named or not rest:
+                raise ValueError(f"{self} has no parameter {key!r}; it has {', '.join(sorted(self.get_params()))}.")
+            named[name].set_params(**{rest: value})
+        return self
+
+    def _prepare(self, X: Any) -> Any:
+        return tuple(self._enter_part(term, X) for term in self.terms)
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return True if all(term.psd for term in self.terms) else None
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return all(term.explicit for term in self.terms)
+
+    def _each(self, hook: str, *reps: Any) -> list[Any]:
+        return [getattr(term, hook)(*(rep[t] for rep in reps)) for t, term in enumerate(self.terms)]
+
+
+def _noun(k: Kernel) -> str:
+    """What a term is, whatever is written around it."""
+    inside = next((part for _, part in k._children()), None) if isinstance(k, Composite) and k.around else None
+    return type(k).__name__.lower() if inside is None else _noun(inside)
+
+
+@kernel
+class Sum(Terms):
+    """Σ k_t(x, z).  Features side by side."""
+
+    usage: ClassVar[str] = "k1 + k2"
+    terms: tuple[Kernel, ...]
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return _total(self._each("_pairs", A, B))
+
+    def _diag(self, A: Any) -> Any:
+        return _total(self._each("_selfs", A))
+
+    def _width(self, A: Any) -> int:
+        return sum(self._each("_width", A))
+
+    def _features(self, A: Any) -> Any:
+        return _beside(self._each("_features", A))
+
+    def _counts(self, A: Any) -> Counts | None:
+        return Counts.of_sum(self._each("_counts", A))
+
+    def _names(self, X: Any) -> dict[int, Any]:
+        return {
+            int(salted(np.uint64(code), t)[0]): name
+            for t, term in enumerate(self.terms)
+            for code, name in term._names(X).items()
+        }
+
+    @property
+    def _notation(self) -> str:
+        return join(" + ", [str(t) for t in self.terms], SUM)
+
+    @property
+    def _python(self) -> str:
+        return join(" + ", [repr(t) for t in self.terms], SUM)
+
+
+@kernel
+class Product(Terms):
+    """Π k_t(x, z).  Features: all products of one feature of each factor."""
+
+    usage: ClassVar[str] = "k1 * k2"
+    terms: tuple[Kernel, ...]
+
+    def _block(self, A: Any, B: Any) -> Any:
+        return math.prod(self._each("_pairs", A, B), start=1)
+
+    def _diag(self, A: Any) -> Any:
+        return math.prod(self._each("_selfs", A), start=1)
+
+    def _balanced(self) -> Kernel:
+        return self._with_children(lambda term: term._balanced())
+
+    def _width(self, A: Any) -> int:
+        return math.prod(self._each("_width", A))
+
+    def _features(self, A: Any) -> Any:
+        return _tensor(self._each("_features", A))
+
+    @property
+    def _notation(self) -> str:
+        return join("·", [str(t) for t in self.terms], PRODUCT)
+
+    @property
+    def _python(self) -> str:
+        return join(" * ", [repr(t) for t in self.terms], PRODUCT)
+
+
+def _total(values: list[Any]) -> Any:
+    return sum(values[1:], values[0])
+
+
+def _beside(parts: list[Any]) -> Any:
+    """Features side by side."""
+    if len(parts) == 1:
+        return parts[0]
+    if any(isinstance(p, Coded) for p in parts):
+        return side_by_side(parts)
+    if any(sparse.issparse(p) for p in parts):
+        return sparse.hstack(parts, format="csr")
+    return arrays.namespace(*parts).concatenate(parts, axis=1)
+
+
+def _tensor(parts: list[Any]) -> Any:
+    """Row by row, the Kronecker product."""
+    out = parts[0]
+    for part in parts[1:]:
+        if isinstance(out, Coded) or isinstance(part, Coded):
+            out = tensor(out, part)
+        elif sparse.issparse(out) or sparse.issparse(part):
+            out, part = sparse.csr_array(out), sparse.csr_array(part)
+            rows = [sparse.kron(out[[i]], part[[i]], format="csr") for i in range(out.shape[0])]
+            out = sparse.vstack(rows, format="csr") if rows else sparse.csr_array((0, out.shape[1] * part.shape[1]))
+        else:
+            out = (out[:, :, None] * part[:, None, :]).reshape(out.shape[0], -1)
+    return out

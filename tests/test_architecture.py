@@ -219,6 +219,7 @@ def test_tests_mirror_the_source() -> None:
         "representations": "test_data.py",
         "tables": "test_data.py",
         "coded": "test_sequences.py",
+        "mixing": "test_sequences.py",
         "words": "test_sequence_truth.py",
         "mismatches": "test_sequence_truth.py",
         "positions": "test_sequence_truth.py",

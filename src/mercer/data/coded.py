@@ -16,6 +16,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.data.representations import batches, offsets_of, spans
+from mercer.native.mixing import mix
 from mercer.runtime import compiling, threads
 from mercer.runtime.threads import cached_property
 
@@ -23,15 +24,6 @@ _SEED = np.uint64(0x9E3779B97F4A7C15)
 _FIRST_TABLE = 2**12
 _NORMS = 2**18  # entries of a part that are counted at once for the norms of their rows
 _PART, _MOST_PARTS = 2**15, 8  # codes of a part; bits of a part's number
-
-
-def mix(x: Any) -> Any:
-    """A bijection of 64-bit numbers after which each bit depends on all (splitmix64's finaliser); for arrays, and for
-    compiled loops.
-    """
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 def salted(codes: Any, salt: int) -> Any:

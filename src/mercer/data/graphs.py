@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
-from mercer.data.coded import mix
 from mercer.data.representations import offsets_of, spans
 from mercer.data.sequences import canonical, is_missing, token_code
 from mercer.data.tables import DataError
+from mercer.native.mixing import mix
 from mercer.runtime import compiling
 
 UNLABELLED = None  # the label of a vertex or edge without one

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mercer.data.coded import mix
 from mercer.data.graphs import label_code
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep, offsets_of, spans
 from mercer.data.sequences import is_missing, items_of
 from mercer.data.tables import DataError
+from mercer.native.mixing import mix
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
 

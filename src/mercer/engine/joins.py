@@ -16,8 +16,9 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.compute import put_aside, workspace
 from mercer.data import Coded, chunks, numbered
-from mercer.data.coded import mix, row_norms, together
+from mercer.data.coded import row_norms, together
 from mercer.data.representations import spans
+from mercer.native.mixing import mix
 from mercer.runtime import threads
 from mercer.runtime.threads import cached_property
 

@@ -6,7 +6,7 @@ from where it was.
 
 import numpy as np
 
-from mercer.data.coded import mix
+from mercer.native.mixing import mix
 from mercer.native.words import gather, table_of
 from mercer.runtime import compiling
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mercer.data.coded import mix
 from mercer.native.cells import longest
+from mercer.native.mixing import mix
 from mercer.runtime import compiling
 
 _BASE = np.uint64(0xD1342543DE82EF95)

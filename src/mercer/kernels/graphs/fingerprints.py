@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.data import Bits, Coded, Domain
-from mercer.data.coded import mix
 from mercer.data.molecules import Molecules, fingerprints, tell_of_charge_and_chirality
 from mercer.data.representations import offsets_of
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Explicit
 from mercer.kernels.parameters import natural
+from mercer.native.mixing import mix
 
 
 class Fingerprint(Explicit):

@@ -8,11 +8,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from mercer.data import Coded, DataError, Domain, Graphs, PackedGraphs, side_by_side
-from mercer.data.coded import mix
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Explicit
 from mercer.kernels.graphs.labelled import by_batches, counted
 from mercer.kernels.parameters import natural, positive
+from mercer.native.mixing import mix
 
 _MOST_BINS = 2.0**62
 _UNIT = 2.0**32  # numbers are held as multiples of its inverse, whose sums do not depend on their order

@@ -37,7 +37,7 @@ HOMES = {
     "dask": {"distributed"},
     "distributed": {"distributed"},
     "rdkit": {"data.molecules"},
-    "matplotlib": {"plots"},
+    "matplotlib": {"plots.drawing"},
     "numba": {
         "runtime.compiling",
         "native.atomics",
@@ -119,9 +119,10 @@ def test_every_module_has_a_layer() -> None:
 
 
 def test_source_files_hold_one_idea() -> None:
-    """Not a limit on style but an alarm: a file of 700 lines is two ideas."""
-    long = {_name(p): n for p in _modules() if (n := len(p.read_text().splitlines())) > 700}
-    assert not long
+    """A file of more than some 400 lines says in its first line why it is one file."""
+    texts = {_name(path): path.read_text().splitlines() for path in _modules()}
+    assert not [name for name, lines in texts.items() if len(lines) > 415 and "one file" not in lines[0]]
+    assert not [name for name, lines in texts.items() if len(lines) > 750]
 
 
 def test_nobody_outside_asks_of_which_kind_a_gram_is() -> None:
@@ -193,6 +194,20 @@ def test_tests_mirror_the_source() -> None:
         "svmlight": "test_readers.py",
         "archives": "test_readers.py",
         "parquet": "test_readers.py",
+        "places": "test_readers.py",
+        "text": "test_readers.py",
+        "delimited": "test_readers.py",
+        "fasta": "test_readers.py",
+        "npz": "test_readers.py",
+        "plain": "test_persistence.py",
+        "app.model": "test_job.py",
+        "drawing": "test_plots.py",
+        "samples": "test_plots.py",
+        "matrix": "test_plots.py",
+        "embedding": "test_plots.py",
+        "correlogram": "test_plots.py",
+        "plots.novelty": "test_plots.py",
+        "plots.clusters": "test_plots.py",
         "demo": "test_cli.py",
         "inventory": "test_cli.py",
         "versions": "test_cli.py",
@@ -277,6 +292,8 @@ def test_tests_mirror_the_source() -> None:
         "conditional": "test_hypotheses.py",
     }
     for path in _modules():
-        stem = path.stem
+        name, stem = _name(path), path.stem
         if stem != "__init__":
-            assert covered_elsewhere.get(stem, f"test_{stem}.py") in tests, f"no test file for {_name(path)}"
+            # by the whole name where several rooms have a module of that name
+            expected = covered_elsewhere.get(name, covered_elsewhere.get(stem, f"test_{stem}.py"))
+            assert expected in tests, f"no test file for {name}"

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from mercer.app.job import Model, learn
+from mercer.app.job import learn
+from mercer.app.model import Model
 from mercer.data import DataError
 from mercer.files.persistence import load, save
 

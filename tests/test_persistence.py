@@ -27,7 +27,8 @@ import mercer as mc
 from mercer.app.job import learn
 from mercer.app.kinds import infer_kinds
 from mercer.data import Ragged
-from mercer.files.persistence import FORMAT, Header, ModelFileError, header, load, save
+from mercer.files.persistence import FORMAT, Header, header, load, save
+from mercer.files.plain import ModelFileError
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Radial
 

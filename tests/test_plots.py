@@ -17,7 +17,6 @@ import pytest
 from scipy import sparse
 
 import mercer as mc
-from mercer import plots
 from mercer.plots import ClusterDisplay, CorrelogramDisplay, EmbeddingDisplay, GramDisplay, NoveltyDisplay
 
 rng = np.random.default_rng(0)
@@ -140,7 +139,7 @@ def test_gram_of_many_rows_shows_a_sample() -> None:
 
 
 def test_gram_of_very_many_rows_is_never_computed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "_SPECTRUM", 500)
+    monkeypatch.setattr("mercer.plots.matrix._SPECTRUM", 500)
     X = rng.standard_normal((2000, 3))
     display = _drawn(GramDisplay.from_kernel(mc.Gaussian(0.5), X, max_rows=50, compute=mc.Compute(memory="1MB")))
     np.testing.assert_allclose(display.eigenvalues, np.linalg.eigvalsh(display.K)[::-1], atol=1e-12)

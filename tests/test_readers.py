@@ -28,7 +28,8 @@ from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 import mercer as mc
 from mercer.app.job import learn
 from mercer.data import DataError
-from mercer.files.readers import MISSING, read_table, write_table
+from mercer.files.delimited import MISSING, _cells
+from mercer.files.readers import read_table, write_table
 from mercer.files.svmlight import SparseTable
 
 
@@ -339,8 +340,6 @@ def test_what_is_written_reads_back_the_same(tmp_path: Path, rows: list[Any], na
 )
 def test_records_are_those_of_the_standard_library(rows: list[list[str]], delimiter: str) -> None:
     """Of what csv writes, the cells are those that csv reads."""
-    from mercer.files.readers import _cells
-
     out = io.StringIO()
     csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows([["p", "q", "r"], *rows])
     expected = [tuple(record) for record in csv.reader(io.StringIO(out.getvalue()), delimiter=delimiter)]

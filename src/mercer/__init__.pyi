@@ -34,9 +34,9 @@ from .estimators.svm import SVC as SVC
 from .estimators.svr import SVR as SVR
 from .estimators.svr import NuSVR as NuSVR
 from .estimators.temporal import TemporalKernelCCA as TemporalKernelCCA
-from .files.persistence import ModelFileError as ModelFileError
 from .files.persistence import load as load
 from .files.persistence import save as save
+from .files.plain import ModelFileError as ModelFileError
 from .files.readers import read_table as read_table
 from .files.svmlight import SparseTable as SparseTable
 from .functions import RKHSFunction as RKHSFunction
@@ -118,11 +118,11 @@ from .kernels.vectors.radial import Laplacian as Laplacian
 from .kernels.vectors.radial import Matern as Matern
 from .kernels.vectors.radial import Periodic as Periodic
 from .kernels.vectors.radial import RationalQuadratic as RationalQuadratic
-from .plots import ClusterDisplay as ClusterDisplay
-from .plots import CorrelogramDisplay as CorrelogramDisplay
-from .plots import EmbeddingDisplay as EmbeddingDisplay
-from .plots import GramDisplay as GramDisplay
-from .plots import NoveltyDisplay as NoveltyDisplay
+from .plots.clusters import ClusterDisplay as ClusterDisplay
+from .plots.correlogram import CorrelogramDisplay as CorrelogramDisplay
+from .plots.embedding import EmbeddingDisplay as EmbeddingDisplay
+from .plots.matrix import GramDisplay as GramDisplay
+from .plots.novelty import NoveltyDisplay as NoveltyDisplay
 from .selection.bounds import generalisation as generalisation
 from .selection.conformal import ConformalRegressor as ConformalRegressor
 from .selection.search import KernelSearchCV as KernelSearchCV

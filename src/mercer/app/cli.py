@@ -66,7 +66,8 @@ def fit(
     from mercer.app.job import learn
     from mercer.compute import Compute
     from mercer.files.persistence import save
-    from mercer.files.readers import check_place, read_table
+    from mercer.files.places import check_place
+    from mercer.files.readers import read_table
 
     console = Console(stderr=json)
     with _said_plainly():
@@ -105,12 +106,13 @@ def predict(
 ) -> None:
     """Predict the target of every row of a table with a saved model."""
     from mercer.files.persistence import load
-    from mercer.files.readers import TABLES, check_place, write_table
+    from mercer.files.places import TABLES, check_place
+    from mercer.files.readers import write_table
 
     with _said_plainly():
         import polars as pl
 
-        from mercer.app.job import Model, read_for
+        from mercer.app.model import Model, read_for
 
         if out is not None:
             check_place(out, TABLES)

@@ -13,8 +13,9 @@ from rich.table import Table
 
 from mercer.app.ahead import Compiled
 from mercer.app.ahead import Report as Step
-from mercer.app.job import Model, Report
+from mercer.app.job import Report
 from mercer.app.kinds import USED
+from mercer.app.model import Model
 from mercer.compute import human
 
 _SHOWN = 24  # columns

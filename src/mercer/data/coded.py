@@ -1,4 +1,6 @@
-"""Sparse rows over an open set of columns: what explicit kernels on structured data prepare.
+"""Sparse rows over an open set of columns: one file, the form and its products.
+
+It is what explicit kernels on structured data prepare.
 
 A column is a 64-bit code computed from what it stands for (a word, a subtree), so that two sets of items need no shared
 vocabulary. Two of a million different things share a code with probability 3·10⁻⁸. Products join entries of equal code,

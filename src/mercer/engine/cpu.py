@@ -1,5 +1,6 @@
-"""A formula of one inner product fused into one pass: packed panels, the reduction and the rest of the formula in
-registers.
+"""A formula of one inner product fused into one pass: one file, a micro-kernel and the text that surrounds it.
+
+Packed panels, the reduction and the rest of the formula in registers.
 
 For formulas whose only reductions are ⟨a, b⟩ and ‖a − b‖² of the same dense items, a tile is filled by a micro-kernel:
 a few rows times a few vectors of columns are accumulated in registers over the columns of the data, the recorded

@@ -1,4 +1,4 @@
-"""A kernel's formula as a value.
+"""A kernel's formula as a value: one file, the graph and its three rewritings.
 
 A kernel's ``_block(A, B)`` is called once with symbols in place of data; the arithmetic it does is recorded as a small
 graph of ``Node``. The graph is what gets computed (``tiles``), and what gets differentiated (``log_derivative``): no

@@ -1,4 +1,6 @@
-"""A formula as one Triton kernel: reduction, formula and sink in registers of a GPU, nothing stored in between.
+"""A formula as one Triton kernel: one file, a text whose parts are only read together.
+
+Reduction, formula and sink in registers of a GPU, nothing stored in between.
 
 One template serves every formula whose reductions (⟨a, b⟩, ‖a − b‖², folds over columns) are of one pair of dense
 arrays. Two sinks: the stored tile, and K V with float64 sums; K^T(KV) is the second applied twice, to the formula and

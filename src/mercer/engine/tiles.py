@@ -1,5 +1,6 @@
-"""A formula evaluated tile by tile with NumPy or torch: the plain engine, and the twin that every other is tested
-against.
+"""A formula evaluated tile by tile: one file, since tiles, sinks and what is prepared for them are one plan.
+
+With NumPy or torch this is the plain engine, and the twin that every other is tested against.
 
 Reductions (⟨a, b⟩, ‖a − b‖², folds over columns) are computed for a tile that fits in cache; the element-wise rest of
 the formula runs over it in place before it leaves. Four sinks take the tiles: stored as a matrix, multiplied with

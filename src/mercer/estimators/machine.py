@@ -1,6 +1,6 @@
-"""What machines of the form f = Σ_i a_i k(·, x_i) + b share: what is kept of the data, and prediction with it; for the
-support vector family also the solver and its report.
-"""
+"""What machines of the form f = Σ_i a_i k(·, x_i) + b share: one file, the fit and the prediction.
+
+What is kept of the data; for the support vector family also the solver and its report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Parquet file declares of its sizes, checked before it is believed.
+"""Tables from Parquet files, which declare their sizes: these are checked before they are believed.
 
 A few bytes may stand for any number of values, and a reader that takes memory for a wrong number may end the process.
 So the description at the end of the file and the heading of each page are read here first: sizes that are there,
@@ -12,6 +12,8 @@ import mmap
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from mercer.data.archives import too_large
 from mercer.data.tables import DataError
 
@@ -19,6 +21,17 @@ _MAGIC = b"PAR1"
 _VALUE = 16  # bytes that a value takes as part of a table, at most where it is not a text
 _DEEPEST = 32
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+
+
+def read_parquet(path: Path, limit: int) -> pl.DataFrame:
+    """The table in a file that unpacks to no more than ``limit`` bytes."""
+    check_parquet(path, limit)
+    try:
+        return pl.read_parquet(path, glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
+        raise DataError(
+            f"{path} cannot be read as Parquet: {str(error).splitlines()[0][:200] if str(error) else 'it is damaged'}"
+        ) from None
 
 
 def check_parquet(path: Path, limit: int) -> None:

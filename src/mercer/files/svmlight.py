@@ -19,6 +19,8 @@ _NAME = re.compile(r"x(0|[1-9][0-9]{0,17})")
 _MOST_COLUMNS = 10_000  # of a table with a column for every index
 _FEW_CELLS = 1_000_000  # that cost nothing
 _ZEROS = 64  # cells for each entry that a table may have
+_PAIR = r"\d+:[^\s:]+"
+_LINE = re.compile(rf"[+-]?[\d.]+(e[+-]?\d+)?(\s+qid:\d+)?(\s+{_PAIR})+\s*(#.*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +119,12 @@ class SparseTable:
             raise DataError(f"The columns x1, x2, … must be of numbers: {str(error).splitlines()[0]}") from None
         given = frame.get_column(target).to_numpy() if target in frame.columns else np.zeros(frame.height)
         return cls(sparse.csr_array(values), np.array([names[name] for name in ordered], np.int64), given)
+
+
+def looks_like_svmlight(text: str) -> bool:
+    """Whether the first line of a text is a label and pairs index:value."""
+    lines = [line for line in text[:100_000].split("\n")[:10] if line.strip() and not line.startswith("#")]
+    return bool(lines) and _LINE.fullmatch(lines[0].strip()) is not None
 
 
 def read_svmlight(lines: Iterator[str], path: Any) -> SparseTable:

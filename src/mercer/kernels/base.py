@@ -1,4 +1,4 @@
-"""A kernel is a value.
+"""A kernel is a value: one file, the hooks that authors write and the final methods that users call.
 
 It has parameters and no state: never fitted in place, never caching, equal to any kernel of the same class and
 parameters. An author writes hooks (``_block`` and, where it pays, ``_prepare``, ``_diag``, ``_features``, ``bind``);

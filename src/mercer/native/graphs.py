@@ -1,4 +1,6 @@
-"""Labelled graphs, one after the other: refined labels, counted codes, shortest paths, simple paths.
+"""Labelled graphs, one after the other: one file of compiled loops that call each other.
+
+Refined labels, counted codes, shortest paths, simple paths.
 
 Graphs come as the arrays of ``PackedGraphs``. What can take long (paths) does a number of steps and returns, to go on
 from where it was.

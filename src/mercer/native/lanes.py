@@ -1,5 +1,6 @@
-"""One sequence against many at once: each lane of a register holds another sequence, and dynamic programmes run in all
-of them together.
+"""One sequence against many at once: one file, the operations that dynamic programmes in lanes are made of.
+
+Each lane of a register holds another sequence, and the programmes run in all of them together.
 
 ``Lane`` builds LLVM instructions on vectors of bytes or of floats; each intrinsic below is one step of a programme for
 all lanes, on memory that the loop around it addresses by number. Numba's own vectoriser gives up on such loops: they

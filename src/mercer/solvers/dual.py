@@ -1,4 +1,6 @@
-"""The dual quadratic programme by an active set that is found anew from the exact gradient each time.
+"""The dual quadratic programme by an active set: one file, since rounds, gradient and precision decide together.
+
+The set is found anew from the exact gradient each time.
 
     min ½ b^T K b + p^T b,  lower ≤ b ≤ upper,  sums of groups kept
 

@@ -1,5 +1,6 @@
-"""Sequential minimal optimisation on a stored block: two variables at a time, chosen by second-order gain, in vector
-code.
+"""Sequential minimal optimisation on a stored block: one file, since its passes are compiled as one loop.
+
+Two variables at a time, chosen by second-order gain, in vector code.
 
     min ½ b^T K b + linear,  lower ≤ b ≤ upper,  sums of groups kept
 

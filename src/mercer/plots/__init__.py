@@ -1,0 +1,18 @@
+"""Pictures: one file for each display. What they show is computed elsewhere, by kernels, Grams and estimators; nothing
+here is learnt, and nobody but the user asks for a picture.
+
+A display holds computed data and draws it: ``SomeDisplay.from_…(…)`` computes and draws, ``display.plot(ax=…)`` draws
+again, elsewhere. After it ``figure_`` and ``ax_`` are matplotlib's own, to be changed at will. matplotlib is imported
+when something is drawn.
+
+``matrix``, ``embedding``, ``correlogram``, ``novelty`` and ``clusters`` are the displays; ``samples`` is what they take
+from data, ``drawing`` how they look.
+"""
+
+from mercer.plots.clusters import ClusterDisplay
+from mercer.plots.correlogram import CorrelogramDisplay
+from mercer.plots.embedding import EmbeddingDisplay
+from mercer.plots.matrix import GramDisplay
+from mercer.plots.novelty import NoveltyDisplay
+
+__all__ = ["ClusterDisplay", "CorrelogramDisplay", "EmbeddingDisplay", "GramDisplay", "NoveltyDisplay"]

@@ -1,0 +1,235 @@
+"""The picture of a Gram matrix and its spectrum."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.estimators.spectral_clustering import SpectralClustering
+from mercer.gram import Gram, as_gram
+from mercer.gram.validity import check_symmetric
+from mercer.kernels.base import Kernel
+from mercer.native.lapack import eigh_largest
+from mercer.native.linalg import centred, eigenvalues, signed
+from mercer.plots.drawing import BLUE, GREY, MOST_CLASSES, VERMILION, bare, plain, pyplot, subplots
+from mercer.plots.samples import one_each
+
+_SPECTRUM = 3000  # rows up to which all eigenvalues are computed: some seconds
+
+
+@dataclass(eq=False)
+class GramDisplay:
+    """A Gram matrix as a heat map, and its spectrum beside it on a logarithmic scale.
+
+    K, rows
+        What is shown, in the order shown, and which rows of the whole matrix these are.
+    eigenvalues
+        Falling; of the whole matrix, or of ``K`` where that is too large.
+    n_samples
+        Rows of the whole matrix.
+    labels
+        One for each row shown; equal ones stand together.
+    floor
+        |λ| up to here is rounding: neither positive nor negative.
+    """
+
+    K: Array
+    rows: Array
+    eigenvalues: Array
+    n_samples: int
+    labels: Array | None = None
+    floor: float = 0.0
+    name: str = "K"
+    order: str = "as given"
+    figure_: Any = field(init=False, repr=False)
+    ax_: Any = field(init=False, repr=False)
+    axes_: Any = field(init=False, repr=False)
+    image_: Any = field(init=False, repr=False)
+
+    @property
+    def smallest_eigenvalue(self) -> float:
+        return float(self.eigenvalues[-1])
+
+    @property
+    def effective_rank(self) -> float:
+        """tr(K)²/‖K‖² = (Σλ)²/Σλ²: n for the identity, 1 for a constant matrix."""
+        square = float(np.sum(self.eigenvalues**2))
+        return float(np.sum(self.eigenvalues)) ** 2 / square if square > 0 else 0.0
+
+    @classmethod
+    def from_kernel(
+        cls,
+        kernel: Kernel,
+        X: Any,
+        labels: Any = None,
+        *,
+        n_clusters: int | None = None,
+        max_rows: int = 1000,
+        compute: Compute | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> GramDisplay:
+        """The matrix k(X, X); see ``from_matrix``. Of many rows only those shown are computed."""
+        gram = kernel.gram(X, compute=compute)
+        name = textwrap.shorten(str(kernel), 60, placeholder=" …")
+        return cls.from_matrix(gram, labels, n_clusters=n_clusters, max_rows=max_rows, name=name, ax=ax, **kwargs)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        K: Any,
+        labels: Any = None,
+        *,
+        n_clusters: int | None = None,
+        max_rows: int = 1000,
+        name: str = "K",
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> GramDisplay:
+        """An array or a Gram, its rows sorted by label; without labels along the first axis of kernel PCA, or by
+        spectral cluster.
+
+        Of more than ``max_rows`` rows a random sample is shown, always the same. Past 3000 rows the eigenvalues are
+        those of the sample: they lie between those of the whole matrix, so that a negative one proves it indefinite,
+        but none proves nothing.
+        """
+        pyplot()
+        gram = as_gram(K)
+        n = gram.shape[0]
+        if gram.shape[0] != gram.shape[1] or n == 0:
+            raise ValueError(f"A Gram matrix of the data with itself is square, got {gram.shape[0]} × {gram.shape[1]}.")
+        if max_rows < 1:
+            raise ValueError(f"max_rows={max_rows}: show at least one row.")
+        if labels is not None and n_clusters is not None:
+            raise ValueError(
+                "Rows are sorted by the labels given or by clusters to be found: give labels or n_clusters, not both."
+            )
+        groups = None if labels is None else one_each(labels, n, "labels")
+
+        rows = np.arange(n) if n <= max_rows else np.sort(np.random.default_rng(0).choice(n, max_rows, replace=False))
+        if n <= _SPECTRUM:
+            whole = _symmetric(gram)
+            shown = whole if len(rows) == n else whole[np.ix_(rows, rows)]
+        else:
+            whole = shown = _symmetric(gram.sub(rows, rows))
+        values = eigenvalues(whole)[::-1]
+        floor = len(values) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
+
+        if groups is not None:
+            groups, order = groups[rows], "by label"
+            sequence = np.argsort(groups, kind="stable")
+        elif n_clusters is not None:
+            groups, order = _clusters(shown, n_clusters), "by spectral cluster"
+            sequence = np.lexsort((_first_component(shown), groups))
+        else:
+            order, sequence = "along the first axis of kernel PCA", np.argsort(_first_component(shown), kind="stable")
+        display = cls(
+            K=shown[np.ix_(sequence, sequence)],
+            rows=rows[sequence],
+            eigenvalues=values,
+            n_samples=n,
+            labels=None if groups is None else groups[sequence],
+            floor=floor,
+            name=name,
+            order=order,
+        )
+        return display.plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> GramDisplay:
+        """Draw on a pair of axes, matrix and spectrum; on a single one only the matrix. Further arguments go to
+        ``imshow``.
+        """
+        axes = (
+            subplots(1, 2, (9.0, 4.2), width_ratios=(1.2, 1))
+            if ax is None
+            else list(np.ravel(np.asarray(ax, dtype=object)))
+        )
+        if len(axes) > 2:
+            raise ValueError(f"A matrix and its spectrum are drawn on two axes, or the matrix on one; got {len(axes)}.")
+        self.axes_ = np.asarray(axes, dtype=object)
+        self.ax_, self.figure_ = axes[0], axes[0].figure
+        self._draw_matrix(axes[0], kwargs)
+        if len(axes) == 2:
+            self._draw_spectrum(axes[1])
+        return self
+
+    def _draw_matrix(self, ax: Any, kwargs: dict[str, Any]) -> None:
+        low, high = float(self.K.min()), float(self.K.max())
+        largest = max(-low, high)
+        colours = (
+            {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest}
+            if low < 0
+            else {"cmap": "viridis", "vmin": 0.0, "vmax": high}
+        )
+        self.image_ = ax.imshow(self.K, **({"interpolation": "nearest"} | colours | kwargs))
+        self.figure_.colorbar(self.image_, ax=ax, label="kernel value", shrink=0.85).outline.set_visible(False)
+        ax.set(xticks=[], yticks=[])
+        if self.labels is not None:
+            starts = np.flatnonzero(np.r_[True, self.labels[1:] != self.labels[:-1]])
+            ends = np.r_[starts[1:], len(self.labels)]
+            if len(starts) <= MOST_CLASSES:
+                ax.set_yticks((starts + ends - 1) / 2, [str(v) for v in self.labels[starts]])
+                ax.tick_params(axis="y", length=0)
+                for edge in starts[1:] - 0.5:
+                    ax.axhline(edge, color=GREY, lw=0.6)
+                    ax.axvline(edge, color=GREY, lw=0.6)
+        m = len(self.K)
+        count = f"{m} rows" if m == self.n_samples else f"random sample of {m} of {self.n_samples} rows"
+        ax.set_xlabel(f"{count}\n{self.order}")
+        part = "" if len(self.eigenvalues) == self.n_samples else " (of the sample)"
+        numbers = (
+            f"$\\lambda_{{\\min}}$ = {self.smallest_eigenvalue:.3g}, effective rank = {self.effective_rank:.3g}{part}"
+        )
+        ax.set_title(f"{plain(self.name)}\n{numbers}", fontsize="medium")
+
+    def _draw_spectrum(self, ax: Any) -> None:
+        index, values = np.arange(1, len(self.eigenvalues) + 1), self.eigenvalues
+        positive, negative = values > self.floor, values < -self.floor
+        dots = {"ls": "none", "ms": 3.5, "mew": 1.0}
+        if positive.any():
+            ax.plot(index[positive], values[positive], marker="o", color=BLUE, label=f"λ > 0: {positive.sum()}", **dots)
+        if negative.any():
+            ax.plot(
+                index[negative],
+                -values[negative],
+                marker="x",
+                color=VERMILION,
+                label=f"λ < 0, drawn at |λ|: {negative.sum()}",
+                **dots,
+            )
+        if rest := int(len(values) - positive.sum() - negative.sum()):
+            ax.plot([], [], label=f"0 up to rounding: {rest}", ls="none")
+        if positive.any() or negative.any():
+            ax.set_yscale("log")
+        ax.set_xlim(0, len(values) + 1)
+        part = "" if len(values) == self.n_samples else f" ({len(values)} sampled rows)"
+        ax.set(xlabel=f"index{part}", ylabel="eigenvalue")
+        ax.legend(frameon=False, loc="upper right", fontsize="small")
+        bare(ax)
+
+
+def _symmetric(gram: Gram) -> Array:
+    K = arrays.to_numpy(gram.dense())
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise ValueError(f"The matrix has no finite value at K[{i}, {j}]: {K[i, j]}.")
+    check_symmetric(K)
+    return K.astype(np.float64)
+
+
+def _first_component(K: Array) -> Array:
+    """The leading eigenvector of HKH: where the rows lie along the first axis of kernel PCA."""
+    return signed(eigh_largest(centred(K.copy()), 1)[1])[:, 0]
+
+
+def _clusters(K: Array, n_clusters: int) -> Array:
+    if not 1 <= n_clusters <= len(K):
+        raise ValueError(f"n_clusters={n_clusters}: there are {len(K)} rows to divide.")
+    cut = "normalized" if float(K.min()) >= 0 else "ratio"
+    return np.asarray(SpectralClustering(n_clusters, "precomputed", cut=cut, random_state=0).fit(K).labels_)

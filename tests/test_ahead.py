@@ -24,7 +24,7 @@ runner = CliRunner()
 
 DATA = """
 import numpy as np, mercer as mc
-from mercer import backend
+from mercer.runtime import compiling
 rng = np.random.default_rng(0)
 
 def data(n, classes=2, d=20):
@@ -77,13 +77,13 @@ def test_a_first_fit_compiles_three_functions_and_none_after_mercer_compile(tmp_
     """In float32 alone: the loop of the formula, whatever becomes of its values; the mirror in it; SMO. Then all that
     the kernel may need.
     """
-    assert _python(tmp_path, "-c", DATA + "mc.SVC().fit(*data(1000)); print(backend.compilations())").split() == ["3"]
+    assert _python(tmp_path, "-c", DATA + "mc.SVC().fit(*data(1000)); print(compiling.compilations())").split() == ["3"]
     said = _python(tmp_path, "-m", "mercer.app.cli", "compile", "Gaussian()")
     assert said.startswith("compiling Gaussian()\n")
     assert " functions compiled, " in said
     assert "kB in" in said or "MB in" in said
     assert said.endswith(f"  {tmp_path / 'numba'}\n")
-    code = "mc.SVC().fit(*data(90)); mc.SVC().fit(*data(800, 3)).predict(data(9)[0]); print(backend.compilations())"
+    code = "mc.SVC().fit(*data(90)); mc.SVC().fit(*data(800, 3)).predict(data(9)[0]); print(compiling.compilations())"
     assert _python(tmp_path, "-c", DATA + code).split() == ["0"]
 
 

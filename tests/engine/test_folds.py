@@ -45,8 +45,6 @@ def test_what_cannot_be_compiled_is_not() -> None:
 
 SCRIPT = """
 import numpy as np, mercer as mc
-from mercer import backend, formula
-from mercer import formula
 from mercer.engine import reductions
 reductions._WORTH_COMPILING = 0
 X = np.arange(6.0).reshape(3, 2)

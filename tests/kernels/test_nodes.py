@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import mercer as mc
-from mercer.kernels.graphs.labelled import nodes
+from mercer.kernels.graphs import nodes
 from tests import graph_oracles as truth
 from tests.cases import NETWORK, SIGNED
 

@@ -61,7 +61,7 @@ class Node:
             return False
         return (self.op, self.data, self.kind, self.args) == (other.op, other.data, other.kind, other.args)
 
-    # What backend's functions call.
+    # What the functions of ``mercer.formula`` call.
     def __formula__(self, name: str, args: tuple[Any, ...]) -> Node:
         if name in ("dot", "sqdist", "fold"):
             return _reduction(name, *args)

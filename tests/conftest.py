@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from mercer.runtime import threads, watch
 
 settings.register_profile("mercer", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("mercer")
@@ -18,3 +21,11 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder of real data sets is not there")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left_behind() -> Iterator[None]:
+    """No test leaves a deadline, a listener or the mark of a worker to those that follow in its process."""
+    yield
+    assert watch.current() is None
+    assert not threads.in_worker()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from mercer.runtime import threads, watch
 
 settings.register_profile("mercer", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("mercer")
+
+# Ctrl-C is sent by several tests; shells start what runs in the background with it ignored.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -306,8 +306,7 @@ def test_ctrl_c_stops_a_long_fit() -> None:
     threading.Timer(1.0, lambda: __import__("_thread").interrupt_main()).start()
     start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
-        found = solver.solve(_hinge(np.random.default_rng(0).permutation(y), 1e6), gram)
-        pytest.fail(f"ended after {time.perf_counter() - start:.1f} s: {found.stop_reason}, {found.note}, {found.gap}")
+        solver.solve(_hinge(np.random.default_rng(0).permutation(y), 1e6), gram)
     assert time.perf_counter() - start < 3.0
 
 

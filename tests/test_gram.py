@@ -294,3 +294,15 @@ def test_data_go_when_the_matrix_goes(kernel: mc.Kernel) -> None:
         assert gone() is None
     finally:
         gc.enable()
+
+
+def test_a_square_part_of_features_stays_symmetric() -> None:
+    """With the exact diagonal of the kernel, and features that serve both sides."""
+    gram = mc.Linear().normalized().gram(X)
+    rows = np.array([5, 2, 7, 30])
+    part = gram.sub(rows, rows.copy())
+    assert part.features(at_most=np.inf).symmetric
+    np.testing.assert_array_equal(part.diag(), np.ones(4))
+    np.testing.assert_array_equal(part.dense(), part.dense().T)
+    np.testing.assert_allclose(part.dense(), gram.dense()[np.ix_(rows, rows)], rtol=1e-14)
+    assert not gram.sub(rows, rows[::-1]).features(at_most=np.inf).symmetric

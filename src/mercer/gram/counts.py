@@ -92,13 +92,15 @@ class CountsGram(FactoredGram):
 
     @cached_property
     def sides(self) -> tuple[Counts, Counts]:
-        """Both sets with columns numbered together, as CSR matrices of float32."""
+        """Both sets with columns numbered together, as CSR matrices of float32; what they were made of is let go."""
         left, right = self._given
         numbered = [_numbered_together(a, b) for (_, a), (_, b) in zip(left.terms, right.terms, strict=True)]
         first = replace(left, terms=tuple((s, C) for (s, _), (C, _) in zip(left.terms, numbered, strict=True)))
-        if right is left:
-            return first, first
-        return first, replace(right, terms=tuple((s, D) for (s, _), (_, D) in zip(right.terms, numbered, strict=True)))
+        second = first
+        if right is not left:
+            second = replace(right, terms=tuple((s, D) for (s, _), (_, D) in zip(right.terms, numbered, strict=True)))
+        self._given, self._whole = (first, second), None
+        return first, second
 
     @property
     def symmetric(self) -> bool:
@@ -162,8 +164,7 @@ class CountsGram(FactoredGram):
 
     def _dense(self, out: Array | None = None) -> Array:
         # nobody has asked for entries, and this does not
-        quick = self._whole is not None and "sides" not in self.__dict__
-        return self._whole._dense(out) if quick and self._whole is not None else super()._dense(out)
+        return super()._dense(out) if self._whole is None else self._whole._dense(out)
 
     def _lazy(self) -> KernelGram:
         compute = Compute(**{**self.compute.__dict__, "dtype": self.dtype.name})

@@ -12,6 +12,7 @@ from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Coded, meet, take
+from mercer.engine.tiles import same_selection
 from mercer.formula import dot, sqnorm
 from mercer.gram.computed import KernelGram, common_dtype
 from mercer.gram.contract import Gram, as_index, precision
@@ -152,10 +153,12 @@ class LowRankGram(FactoredGram):
         return KernelGram.of(_InnerProduct, self.left, self.right, self.compute, name=self.name)
 
     def sub(self, rows: Any, cols: Any) -> LowRankGram:
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         left, right = self._numbered  # once for all parts
-        return self._like(
-            take(left, as_index(rows, self.shape[0])), take(right, as_index(cols, self.shape[1])), self.compute
-        )
+        part = take(left, rows)
+        if not (self.symmetric and same_selection(rows, cols, self.shape[0])):
+            return self._like(part, take(right, cols), self.compute)
+        return self._like(part, part, self.compute, None if self.diagonal is None else take(self.diagonal, rows))
 
     def astype(self, dtype: Any) -> LowRankGram:
         dtype = precision(dtype)

@@ -81,7 +81,7 @@ def _statistics(K: Gram, L: Gram, orders: Array) -> Array:
         Phi, Psi = _features(K), _features(L)
         Phi = Phi - Phi.mean(axis=0)
         return np.array([float(np.sum((Phi.T @ Psi[order]) ** 2)) for order in orders]) / n**2
-    A, B = (np.array(arrays.to_numpy(G.astype(np.float64).dense())) for G in (K, L))
+    A, B = (np.asarray(arrays.to_numpy(G.fresh(np.float64))) for G in (K, L))
     centred(A)
     loop, strips = compiling.compiled(_permuted_loop), _strips(n)
     out = np.empty((len(orders), len(strips)))

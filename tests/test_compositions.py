@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from mercer.gram import CountsGram, Use, held
+from mercer.gram import CountsGram, MixedGram, Use, held
 
 RNG = np.random.default_rng(0)
 STRINGS = ["".join(RNG.choice(list("ACGT"), 30)) for _ in range(40)]
@@ -119,6 +119,8 @@ def _kinds() -> dict[str, Any]:
         "weighted": mc.WeightedGram(gram, np.arange(1.0, 41.0)),
         "weighted features": mc.WeightedGram(mc.Linear().gram(VECTORS), np.arange(1.0, 41.0)),
         "cached": mc.CachedGram(gram),
+        "cached, of a matrix": mc.CachedGram(mc.DenseGram(K)),
+        "in two precisions": MixedGram(mc.DenseGram(K), mc.DenseGram(K.astype(np.float32))),
     }
 
 
@@ -155,6 +157,8 @@ def test_features_multiply_to_the_matrix(kind: str) -> None:
     gram = _kinds()[kind]
     features = gram.features(at_most=np.inf)
     assert (features is not None) == ("features" in kind or kind == "counts")
+    i = np.arange(3, 20)
+    assert (gram.sub(i, i).features(at_most=np.inf) is not None) == (features is not None)
     if features is not None:
         np.testing.assert_allclose(features.array() @ features.array().T, gram.dense(), rtol=1e-12)
         assert gram.features(at_most=features.width / 40) is None
@@ -178,3 +182,17 @@ def test_values_that_may_cost_anything_are_computed_once() -> None:
             found @ np.ones(40)
             found.sub([1, 2], [3]).dense()
         assert sum(calls) <= once, use
+
+
+def test_counts_are_exact_in_every_precision() -> None:
+    """A float32 Gram of counts, asked for float64, gives what float64 would have given: its diagonal too."""
+    S = ["a" * 5001 + "b" * 2, "a" * 4001 + "b" * 3] * 3
+    gram = mc.Spectrum(1).gram(S, compute=mc.Compute(dtype="float32")).astype("float64")
+    exact = float(5001**2 + 4)
+    for _ in range(2):
+        assert gram.diag()[0] == gram.dense()[0, 0] == gram.dense()[0, 2] == exact
+        gram @ np.ones(6)
+
+
+def test_predictions_with_counts_and_a_constant_use_features() -> None:
+    assert isinstance((mc.Spectrum(4) + 1.0).gram(STRINGS, STRINGS[:10]), CountsGram)

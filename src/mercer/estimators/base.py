@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
@@ -85,6 +85,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     compute: Compute | None
     kernel_: Kernel | None  # bound to the training data; None where there is but a matrix
     support_: Array  # the numbers of the training items that are kept
+    _n_items: int  # how many training items there were
     _one_kernel = True  # whether ``_given_kernel`` is all there is to know of its matrix
     _needs_psd = True  # whether an indefinite matrix makes its problem another one; False where it measures that itself
     _along: str | None = None  # the parameter along which many fits cost little more than one
@@ -233,16 +234,24 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         and y.
 
         Items are the same to the last bit. Where there is but their matrix, X is None, they are if their distance K_ii
-        + K_jj − 2K_ij is rounding: what was computed for equal items need not be equal to the last bit.
+        + K_jj − 2K_ij is rounding and their rows agree, seen by three random sums of each: what was computed for equal
+        items need not be equal to the last bit.
         """
         if X is not None and not self._precomputed:
             return distinct(X, y)
         diagonal, same = np.asarray(arrays.to_numpy(gram.diag())), np.empty(len(y), np.int64)
+        rounding, signs = (
+            float(np.finfo(gram.dtype).eps),
+            np.sign(np.random.default_rng(0).standard_normal((len(y), 3))),
+        )
+        sums, size_of_row = np.asarray(arrays.to_numpy(gram @ signs)), np.empty(len(y))
         for some in chunks(len(y), _AT_ONCE):
             values = np.asarray(arrays.to_numpy(gram.rows(some)))
-            near = diagonal[some, None] + diagonal - 2 * values <= 100 * np.finfo(gram.dtype).eps * (
-                np.abs(diagonal[some, None]) + np.abs(diagonal)
-            )
+            size_of_row[some] = np.abs(values).sum(axis=1)
+            own = diagonal[some, None]
+            near = np.abs(own + diagonal - 2 * values) <= 16 * rounding * (np.abs(own) + np.abs(diagonal))
+            apart = np.abs(sums[some, None] - sums).max(axis=2)
+            near &= apart <= 16 * rounding * size_of_row[some, None]
             equal = (y[some].reshape(len(near), 1, -1) == y.reshape(1, len(y), -1)).all(axis=2)
             same[some] = np.argmax(near & equal | (np.arange(len(y)) == np.arange(len(y))[some, None]), axis=1)
         return np.unique(same, return_index=True, return_inverse=True)[1:]
@@ -263,6 +272,11 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         kept, a Gram.
         """
         if is_gram(X):
+            if X.shape[1] != self._n_items:
+                raise ValueError(
+                    f"The matrix has {X.shape[1]} columns, but {type(self).__name__} was trained on {self._n_items} "
+                    "items: give the matrix of the new items with all of these."
+                )
             return X.sub(slice(None), self.support_)
         if not self._precomputed:
             return self._accept(X, reset=False)
@@ -275,8 +289,14 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         kernel = self._bound
         if kernel is None or is_gram(X):
             return Met(X)
+        if not hasattr(self, "support_vectors_"):
+            raise NotFittedError(
+                f"This {type(self).__name__} has learnt from a matrix alone and keeps no samples: give new items by "
+                "their matrix with the training items."
+            )
         with one_call():
             _, A = kernel._entered(in_order_of(self._unpacked(X), self.support_vectors_))
+        with quietly():  # what the kernel does not use of these was told in training
             _, B = kernel._entered(self._unpacked(self.support_vectors_))
         return Met(kernel._gram(A, B, self.compute or Compute()), kernel, A)
 

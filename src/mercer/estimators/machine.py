@@ -19,7 +19,7 @@ from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Coded, chunks, size, take
-from mercer.data.notices import warn
+from mercer.data.notices import one_call, warn
 from mercer.estimators.base import KernelEstimator, is_gram
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
 from mercer.estimators.multiclass import class_weights
@@ -65,6 +65,7 @@ class KernelMachine(Reporting, KernelEstimator):
         part, targets, weights, used = self._without_zeros(X, y, self._weights(size(X), sample_weight))
         gram = self._matrix(part, weights)
         self._learn(gram, targets, weights, part)
+        self._n_items = size(X)
         self._remember(X, gram, used)
         self._close_task()
         return self
@@ -107,25 +108,27 @@ class KernelMachine(Reporting, KernelEstimator):
         self.support_vectors_ = self._items(X, self.support_)
 
     @watched
-    def _learned(self, gram: Gram, y: Any, weights: Array) -> Self:
+    def _learned(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> Self:
         """This machine, having learnt from a matrix alone: new items are then given by their matrix with all items of
         that.
         """
         self._check()
-        self._learn(gram, y, weights)
+        self._learn(gram, y, weights, X)
         return self
 
-    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any]) -> None:
+    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any], X: Any = None) -> None:
         """``machines``, which differ from this one only in the parameter ``_along``, learn from a matrix."""
         for machine in machines:
-            machine._learned(gram, y, weights)
+            machine._learned(gram, y, weights, X)
 
-    def _learn_rows(self, gram: Gram, y: Any, sample_weight: Any, machines: Sequence[Any]) -> Array:
+    def _learn_rows(self, gram: Gram, y: Any, sample_weight: Any, machines: Sequence[Any], X: Any = None) -> Array:
         """The same with the weights of all rows, of which those of weight 0 are not there; the numbers of the
-        others.
+        others. X: the samples of the rows, where they are at hand.
         """
-        gram, y, weights, used = self._without_zeros(gram, y, self._weights(gram.shape[0], sample_weight))
-        self._learn_path(gram, y, weights, machines)
+        for machine in machines:
+            machine._n_items = gram.shape[0]
+        part, y, weights, used = self._without_zeros(gram, y, self._weights(gram.shape[0], sample_weight))
+        self._learn_path(part, y, weights, machines, X if X is None or part is gram else take(X, used))
         return used
 
     def _warn(self, reason: str, gap: float, note: str, X: Any) -> None:
@@ -188,10 +191,11 @@ class KernelMachine(Reporting, KernelEstimator):
         coef = self._dual_coef.T
         coef = coef[:, 0] if coef.shape[1] == 1 else coef
         # what is prepared of items that are not vectors may be larger than they are
-        for some in chunks(n, max(1, n) if is_gram(X) or self._of_vectors else _AT_ONCE):
-            met = self._meet(X if some == slice(0, n) else take(X, some))
-            parts.append(np.asarray(self._evaluated(met.cross) @ coef).reshape(met.cross.shape[0], -1))
-            owns += [met.own()] if own else []
+        with one_call():
+            for some in chunks(n, max(1, n) if is_gram(X) or self._of_vectors else _AT_ONCE):
+                met = self._meet(X if some == slice(0, n) else take(X, some))
+                parts.append(np.asarray(self._evaluated(met.cross) @ coef).reshape(met.cross.shape[0], -1))
+                owns += [met.own()] if own else []
         return parts[1] if len(parts) == 2 else np.concatenate(parts), (
             owns[1] if len(owns) == 2 else np.concatenate(owns)
         )
@@ -364,8 +368,8 @@ class SupportVectorMachine(Weighted):
         """y_i α_i of the support vectors, one row for each function (in libsvm's layout where there are several
         classes); sparse where X was.
         """
-        coef = self._dual_coef
-        return type(self.support_vectors_)(coef) if sparse.issparse(self.support_vectors_) else coef
+        coef, kept = self._dual_coef, self.__dict__.get("support_vectors_")
+        return type(kept)(coef) if kept is not None and sparse.issparse(kept) else coef
 
     @dual_coef_.setter
     def dual_coef_(self, coef: Array) -> None:

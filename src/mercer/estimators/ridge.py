@@ -225,18 +225,21 @@ class KernelRidge(Ridge):
     _along = "alpha"
     _needs_psd = False  # λ may make up for negative eigenvalues; it warns where it does not
 
-    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any]) -> None:
+    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any], X: Any = None) -> None:
         """One decomposition for all λ, where there are enough of them to pay for it."""
+        Y = y.reshape(len(y), -1)
+        for machine in machines:
+            machine._check()
+            machine._ridges(Y.shape[1])
         scalar = all(np.ndim(machine.alpha) == 0 and machine.alpha > 0 for machine in machines)
         if len(machines) < _SEVERAL or not scalar or self.solver not in ("auto", "eigen") or np.isnan(y).any():
-            super()._learn_path(gram, y, weights, machines)
+            super()._learn_path(gram, y, weights, machines, X)
             return
-        Y = y.reshape(len(y), -1)
         try:
             spectrum = decompose(gram, weights, self.fit_intercept)
             coefs = spectrum.coefficients(Y, [machine.alpha for machine in machines])
         except NotPositive:
-            super()._learn_path(gram, y, weights, machines)
+            super()._learn_path(gram, y, weights, machines, X)
             return
         values = np.split(arrays.to_numpy(gram.astype(np.float64) @ np.hstack(list(coefs))), len(machines), axis=1)
         for machine, coef, value in zip(machines, coefs, values, strict=True):
@@ -252,7 +255,8 @@ class KernelRidge(Ridge):
             machine.stop_reason_ = "gap" if machine.converged_ else "stalled"
 
     def _ridges(self, outputs: int) -> Array:
-        alpha = np.asarray(self.alpha, np.float64) if np.ndim(self.alpha) <= 1 else np.array([np.nan])
+        known = np.asarray(self.alpha).dtype.kind in "fiu"
+        alpha = np.asarray(self.alpha, np.float64) if known and np.ndim(self.alpha) <= 1 else np.array(np.nan)
         if alpha.ndim == 1 and alpha.shape != (outputs,):
             raise ValueError(
                 f"KernelRidge(alpha={self.alpha!r}): one number, or one for each of the {outputs} outputs."

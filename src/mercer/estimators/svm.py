@@ -340,10 +340,10 @@ class SVC(Classifier):
 
     _along = "C"
 
-    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any]) -> None:
+    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any], X: Any = None) -> None:
         """In increasing order of C, each started from the last; the matrix is prepared once. Two classes."""
         if self.probability or len(np.unique(y)) != 2:
-            super()._learn_path(gram, y, weights, machines)
+            super()._learn_path(gram, y, weights, machines, X)
             return
         gram, before = held(gram, Use.ACTIVE), None
         for one in sorted(machines, key=lambda machine: float(machine.C)):
@@ -361,15 +361,17 @@ class SVC(Classifier):
         """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two
         classes.
         """
-        X, y = self._accept_training(X, y)
-        part, targets, weights, used = self._without_zeros(X, y, self._weights(size(X), sample_weight))
+        door = clone(self)  # this machine stays what it is
+        X, y = door._accept_training(X, y)
+        part, targets, weights, used = door._without_zeros(X, y, door._weights(size(X), sample_weight))
         classes = len(np.unique(targets))
         if classes != 2:
             raise ValueError(f"A path is of two classes; y has {classes}.")
-        gram = self._matrix(part, weights)
-        machines = [clone(self).set_params(C=C)._as_entered_by(self) for C in sorted(float(c) for c in Cs)]
-        self._learn_path(gram, targets, weights, machines)
+        gram = door._matrix(part, weights)
+        machines = [clone(self).set_params(C=C)._as_entered_by(door) for C in sorted(float(c) for c in Cs)]
+        door._learn_path(gram, targets, weights, machines, part)
         for one in machines:
+            one._n_items = size(X)
             one._remember(X, gram, used)
         return machines
 

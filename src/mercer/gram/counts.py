@@ -144,7 +144,8 @@ class CountsGram(FactoredGram):
         if precision(dtype) == self.dtype:
             return self
         other = self._like(*self._given, dtype, self.diagonal)
-        other._whole = None if self._whole is None else self._whole.astype(dtype)
+        whole = self._whole
+        other._whole = None if whole is None else whole.astype(dtype)
         other.__dict__.update({name: self.__dict__[name] for name in ("sides",) if name in self.__dict__})
         return other
 
@@ -164,7 +165,8 @@ class CountsGram(FactoredGram):
 
     def _dense(self, out: Array | None = None) -> Array:
         # nobody has asked for entries, and this does not
-        return super()._dense(out) if self._whole is None else self._whole._dense(out)
+        whole = self._whole  # which another thread may let go
+        return super()._dense(out) if whole is None else whole._dense(out)
 
     def _lazy(self) -> KernelGram:
         compute = Compute(**{**self.compute.__dict__, "dtype": self.dtype.name})

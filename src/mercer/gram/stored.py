@@ -125,7 +125,11 @@ class DensePart(Gram):
         return DenseGram(self._dense(), self.compute)
 
     def rows(self, idx: Any) -> Array:
-        return self._gathered.rows(idx)
+        rows = self.index[0][as_index(idx, self.shape[0])]
+        return DensePart(self.whole, rows, self.index[1])._dense()
+
+    def at_hand(self, dtype: Any) -> Array | None:
+        return self._gathered.K if "_gathered" in self.__dict__ and self.dtype == dtype else None
 
     def sub(self, rows: Any, cols: Any) -> Gram:
         chosen = (as_index(rows, self.shape[0]), as_index(cols, self.shape[1]))

@@ -13,6 +13,7 @@ from scipy import sparse
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.data import take
+from mercer.engine.tiles import same_selection
 from mercer.gram.contract import Cost, Gram, as_index, precision
 from mercer.gram.factored import Features
 from mercer.gram.stored import DenseGram
@@ -63,7 +64,8 @@ class WeightedGram(Gram):
 
     def sub(self, rows: Any, cols: Any) -> WeightedGram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
-        return WeightedGram(self.base.sub(rows, cols), take(self.u, rows), take(self.v, cols))
+        same = self.v is self.u and same_selection(rows, cols, self.shape[0])
+        return WeightedGram(self.base.sub(rows, cols), take(self.u, rows), None if same else take(self.v, cols))
 
     def astype(self, dtype: Any) -> WeightedGram:
         return WeightedGram(self.base.astype(dtype), self.u, self.v)
@@ -77,7 +79,10 @@ class WeightedGram(Gram):
         return WeightedGram(self.base.T, self.v, self.u)
 
     def _dense(self, out: Array | None = None) -> Array:
-        return DenseGram(self._weigh(self.base.dense(), self.u, self.v)).dense(out)
+        K = self.base.fresh(self.dtype) if out is None else self.base.dense(out)
+        K *= arrays.astype(self.u, self.dtype)[:, None]
+        K *= arrays.astype(self.v, self.dtype)[None, :]
+        return K
 
     def _product(self, V: Array) -> Array:
         return self.u[:, None] * self.base._product(self.v[:, None] * V)
@@ -130,6 +135,9 @@ class MixedGram(Gram):
     @property
     def T(self) -> Gram:
         return MixedGram(self._base.T, self.single.T, None if self.part is None else self.part[::-1])
+
+    def fresh(self, dtype: Any) -> Array:
+        return (self.single if precision(dtype) == np.float32 else self.base).fresh(dtype)
 
     def _dense(self, out: Array | None = None) -> Array:
         return self.astype(self.dtype).dense(out)
@@ -218,6 +226,9 @@ class CachedGram(Gram):
     @property
     def T(self) -> Gram:
         return self.base.T
+
+    def fresh(self, dtype: Any) -> Array:
+        return self.base.fresh(dtype)
 
     def _dense(self, out: Array | None = None) -> Array:
         return self.base._dense(out)

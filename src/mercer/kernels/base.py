@@ -155,35 +155,27 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return k._gram(A, B, compute or Compute())
 
     def _gram(self, A: Any, B: Any, compute: Compute) -> Gram:
-        # between two sets the features of an open set of columns cost less than pairs, unless the kernel makes many of
-        # each
-        few = (
-            self.explicit
-            and B is not A
-            and self._width(A) <= sum(leaf.per_row if isinstance(leaf, Coded) else 0 for leaf in leaves(A))
-        )
-        if self.explicit and (few or self._width(A) < min(size(A), size(B))):
-            diagonal = item_values(self._diag, A, common_dtype(A, compute)) if B is A else None
-            counts = self._counts(A)
-            others = counts if B is A else self._counts(B)
-            if counts is not None and counts.terms and others is not None:
-                whole = (
-                    KernelGram.of(self, A, A, compute)
-                    if B is A and any(isinstance(leaf, Uncounted) for leaf in leaves(A))
-                    else None
-                )
-                made = CountsGram(
-                    counts, others, compute, common_dtype((A, B), compute), diagonal=diagonal, whole=whole
-                )
-                made.name = str(self)
-                return made
+        same = B is A
+        # between two sets the features of an open set of columns cost less than pairs, unless there are many of each
+        few = self.explicit and not same and self._width(A) <= _entries(A)
+        if not self.explicit or not (few or self._width(A) < min(size(A), size(B))):
+            return KernelGram.of(self, A, B, compute)
+        gram: Gram
+        dtype = common_dtype((A, B), compute)
+        counts = self._counts(A)
+        others = counts if same else self._counts(B)
+        if counts is not None and counts.terms and others is not None:
+            apart = same and any(isinstance(leaf, Uncounted) for leaf in leaves(A))
+            whole = KernelGram.of(self, A, A, compute) if apart else None
+            diagonal = item_values(self._diag, A, np.float64) if same else None  # counts serve every precision
+            gram = CountsGram(counts, others, compute, dtype, diagonal=diagonal, whole=whole)
+        else:
             left = self._features(A)
-            right = left if B is A else self._features(B)
+            right = left if same else self._features(B)
             check_same_width(left, right)
-            gram = LowRankGram(left, right, compute, diagonal)
-            gram.name = str(self)
-            return gram
-        return KernelGram.of(self, A, B, compute)
+            gram = LowRankGram(left, right, compute, item_values(self._diag, A, dtype) if same else None)
+        gram.name = str(self)
+        return gram
 
     def diag(self, X: Any) -> Array:
         """k(x_i, x_i), without the matrix."""
@@ -503,6 +495,14 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _data_driven(self) -> bool:
         """Whether ``bind`` has something to fix."""
         return any(child._data_driven for _, child in self._children())
+
+
+def _entries(A: Any) -> int:
+    """Entries of a row of features over an open set of columns, on average, and one for each part beside them; 0 where
+    there are none.
+    """
+    found = [leaf.per_row if isinstance(leaf, Coded) else None for leaf in leaves(A)]
+    return sum(1 if each is None else each for each in found) if any(each is not None for each in found) else 0
 
 
 def same_values(a: Any, b: Any) -> bool:

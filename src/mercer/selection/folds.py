@@ -28,6 +28,7 @@ class Fold(NamedTuple):
     door: Any
     gram: Gram
     cross: Gram
+    items: Any  # the training items, None where there is but their matrix
 
     def learn(self, machines: Sequence[Any], y: Any, weights: Array | None) -> Array:
         """Machines that differ at most in the parameter they have a path along learn; they answer for ``cross``.
@@ -35,10 +36,16 @@ class Fold(NamedTuple):
         """
         for machine in machines:
             machine._as_entered_by(self.door)
-        used = machines[0]._learn_rows(self.gram, y, weights, machines)
+        used = machines[0]._learn_rows(self.gram, y, weights, machines, self.items)
         for machine in machines:
             machine.support_ = used[machine.support_]
         return np.asarray(used)
+
+    def remember(self, machines: Sequence[Any]) -> None:
+        """Machines that have learnt keep their samples too, and answer for samples."""
+        every = np.arange(self.gram.shape[0])
+        for machine in machines:
+            machine._remember(self.items, self.gram, every)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,21 +75,22 @@ class Entered:
         """The matrices of a fold, in memory where that of the training items, whose ``weights`` are given, fits
         there.
         """
+        items = None if self.door._precomputed else take(self.X, train)
         if self.stored is not None:
-            return Fold(self.door, held(self.stored.sub(train, train), Use.FOLD), self.stored.sub(test, train))
+            return Fold(self.door, held(self.stored.sub(train, train), Use.FOLD), self.stored.sub(test, train), items)
         door = self.door
         if self.gram is None:
-            door, items = clone(self.door)._as_entered_by(self.door), take(self.X, train)
+            door = clone(self.door)._as_entered_by(self.door)
             gram = door._matrix(items, weights)
             cross = door.kernel_.gram(door._unpacked(take(self.X, test)), door._unpacked(items), compute=door.compute)
         else:
             gram, cross = self.gram.sub(train, train), self.gram.sub(test, train)
         found = held(gram, Use.FOLD)
-        return Fold(door, found, held(cross, Use.FOLD) if found.stored else cross)
+        return Fold(door, found, held(cross, Use.FOLD) if found.stored else cross, items)
 
     def train(self, machine: Any, weights: Array | None) -> Any:
         """The machine, having learnt from all samples by the stored matrix, and remembering them."""
         machine._as_entered_by(self.door)
-        used = machine._learn_rows(self.stored, self.y, weights, [machine])
+        used = machine._learn_rows(self.stored, self.y, weights, [machine], None if machine._precomputed else self.X)
         machine._remember(self.X, self.gram, used)
         return machine

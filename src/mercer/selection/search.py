@@ -19,6 +19,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import check_scoring
+from sklearn.metrics._scorer import _BaseScorer, _PassthroughScorer
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
@@ -28,7 +29,7 @@ from mercer.arrays import Array
 from mercer.data import listed, size, take
 from mercer.estimators.base import PRECOMPUTED, KernelEstimator
 from mercer.runtime.watch import Stopped, Watch, watching
-from mercer.selection.folds import Entered, learns_from_matrix
+from mercer.selection.folds import Entered, Fold, learns_from_matrix
 
 Split = tuple[Array, Array]
 Progress = Callable[[dict[str, Any]], Any]
@@ -92,18 +93,24 @@ class Cells:
                     machines = [clone(self.machines[c]) for c in path]
                     given = {} if weights is None else {"sample_weight": weights[train]}
                     if entered is None or fold is None:
-                        learn = partial(machines[0].fit, take(X, train), _some(y, train), **given)
+                        learn = partial(_fit_one, take(X, train), _some(y, train), given)
                     else:
-                        learn = partial(fold.learn, machines, _some(entered.y, train), _some(weights, train))
-                    self._cells(
-                        path,
-                        s,
-                        machines,
-                        learn,
-                        (fold.cross if fold else take(X, test), _some(y, test), _some(weights, test)),
-                    )
+                        learn = partial(self._learn_fold, fold, _some(entered.y, train), _some(weights, train))
+                    new = fold.cross if fold is not None and self._asks_machines(fold) else take(X, test)
+                    self._cells(path, s, machines, learn, (new, _some(y, test), _some(weights, test)))
             if self.best_index() in members:
                 self.kept = entered
+
+    def _asks_machines(self, fold: Fold) -> bool:
+        """Whether the score asks a machine for its answers and nothing else, as scikit-learn's own do: then a matrix
+        serves in the place of samples.
+        """
+        return fold.items is None or isinstance(self.scorer, _BaseScorer | _PassthroughScorer)
+
+    def _learn_fold(self, fold: Fold, y: Any, weights: Array | None, machines: list[Any]) -> None:
+        fold.learn(machines, y, weights)
+        if not self._asks_machines(fold):
+            fold.remember(machines)
 
     def best_index(self) -> int | None:
         """The first of the best candidates that are finished."""
@@ -129,15 +136,19 @@ class Cells:
         return list(groups.values())
 
     def _cells(
-        self, path: list[int], s: int, machines: list[Any], learn: Callable[[], Any], test: tuple[Any, ...]
+        self, path: list[int], s: int, machines: list[Any], learn: Callable[[list[Any]], Any], test: tuple[Any, ...]
     ) -> None:
         start = time.perf_counter()
         try:
-            learn()
+            learn(machines)
         except (ValueError, ArithmeticError, MemoryError, TimeoutError) as error:
             # the search's own time
             if self.error_score == "raise" or (isinstance(error, Stopped) and not error.watch.partial):
                 raise
+            if len(path) > 1:  # whose fault it was shows when each learns alone
+                for c in path:
+                    self._cells([c], s, [clone(self.machines[c])], learn, test)
+                return
             warnings.warn(
                 f"{self.candidates[path[0]]} could not be fitted on fold {s}: {error}", FitFailedWarning, stacklevel=4
             )
@@ -364,6 +375,11 @@ def _kernel_of(machine: Any) -> Any:
     if not learns_from_matrix(machine):
         return None
     return PRECOMPUTED if machine._precomputed else machine._given_kernel if machine._one_kernel else None
+
+
+def _fit_one(X: Any, y: Any, given: dict[str, Any], machines: list[Any]) -> None:
+    """The estimator, not of ours, of a path of one."""
+    machines[0].fit(X, y, **given)
 
 
 def _some(values: Any, chosen: Array) -> Any:

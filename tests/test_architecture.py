@@ -153,11 +153,7 @@ def test_nobody_outside_asks_of_which_kind_a_gram_is() -> None:
                 for n in ast.walk(node)
                 if isinstance(n, ast.Name | ast.Attribute)
             }
-            if (
-                (asks or compares)
-                and used & kinds
-                and not (asks and _name(path) == "estimators.base" and used & kinds == {"Gram"})
-            ):
+            if (asks or compares) and used & kinds:
                 found.append(f"{_name(path)}: {ast.unparse(node)[:100]}")
     assert not found
 

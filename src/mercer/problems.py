@@ -91,13 +91,12 @@ class DualQP:
         left.
         """
         free = (b < self.upper) & (b > self.lower)
-        inside = [free if isinstance(members, slice) else free & members for members in self.groups]
-        if self.coupled and all(x.any() for x in inside):
-            return np.array([float(np.mean(-g[x])) for x in inside])
-        _, middle, _ = self.violation(b, g)
-        return np.array(
-            [float(np.mean(-g[x])) if x.any() and self.coupled else m for x, m in zip(inside, middle, strict=True)]
-        )
+        inside = [np.flatnonzero(free if isinstance(members, slice) else free & members) for members in self.groups]
+        means = [-float(g[x].sum()) / len(x) if self.coupled and len(x) else None for x in inside]
+        if None in means:
+            _, middle, _ = self.violation(b, g)
+            means = [m if mean is None else mean for mean, m in zip(means, middle, strict=True)]
+        return np.array(means, np.float64)
 
     def objective(self, b: Array, g: Array) -> float:
         """½ b^T K b + p^T b, from the gradient g = K b + p."""

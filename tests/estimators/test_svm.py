@@ -43,9 +43,6 @@ def _expected(estimator: Any) -> dict[str, str]:
         return {
             "check_estimators_nan_inf": "a matrix of the wrong width is named as that, before what is missing in it"
         }
-    if getattr(estimator, "contamination", None) is not None:
-        ties = "where all samples lie on the edge, rounding chooses the ones to reject"
-        return {f"check_sample_weight_equivalence_on_{kind}_data": ties for kind in ("dense", "sparse")}
     return {}
 
 

@@ -135,17 +135,19 @@ class FusedTile:
             return items, raw, np.einsum("ij,ij->i", items, items)
 
         self.wide = is_wide(operands)
+        self._both = prepared(first.B) if first.A is first.B else None  # of the left items too, until they are wanted
         self.rows = [np.asarray(values[n], dtype) for n in inputs["row"]]
         self.prepare, self.source = prepared, first.A
         self._left: _Rows | None = None
-        self.right = _Panels(*prepared(first.B), [np.asarray(values[n], dtype) for n in inputs["col"]], self.width)
+        columns = [np.asarray(values[n], dtype) for n in inputs["col"]]
+        self.right = _Panels(*(self._both or prepared(first.B)), columns, self.width)
         self.scalars = np.array([values[n] for n in inputs["scalar"]] or [0.0], dtype)
 
     @property
     def left(self) -> _Rows:
         """All left items, prepared when first needed; sinks that pass over them once ask for a strip at a time."""
         if self._left is None:
-            self._left = _Rows(*self.prepare(self.source), self.rows)
+            self._left, self._both = _Rows(*(self._both or self.prepare(self.source)), self.rows), None
         return self._left
 
     def strip(self, rows: slice) -> FusedTile:
@@ -182,25 +184,8 @@ class FusedTile:
 
         def task(_: int) -> None:
             strip = np.empty(_STRIP * len(self.right.items) * self.width, self.dtype)
-            found.append(
-                loop(
-                    *sides,
-                    self.scale,
-                    self.scalars,
-                    _SYMMETRIC,
-                    strip,
-                    0,
-                    0,
-                    0,
-                    0,
-                    *sums,
-                    diagonal,
-                    flat,
-                    ldo,
-                    aligned,
-                    turn,
-                )
-            )
+            place = (diagonal, flat, ldo, aligned, turn)
+            found.append(loop(*sides, self.scale, self.scalars, _SYMMETRIC, strip, 0, 0, 0, 0, *sums, *place))
 
         busy = min(workers, -(-len(out) // (8 * _STRIP)))  # a few strips are there before another thread is awake
         threads.run_tasks(task, range(busy), workers, blas=False)

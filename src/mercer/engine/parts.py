@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _COLUMNS = 1024  # that are multiplied at once
 _OPERATIONS = 2**35  # of a product: a quarter of a second
 _STRIPS, _ROWS = 16, 512  # of the matrix, and rows of a strip
-_STORED = 48  # rows of a strip that is stored, and stays in cache between its two halves
+_STORED = 64  # rows of a strip that is stored, and stays in cache between its two halves
 _ENTRY = 20  # bytes of an entry of all parts together, and of its place in a list
 _ENTRIES = 2**24  # of a part that is put into lists: some tenths of a second
 

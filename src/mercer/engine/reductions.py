@@ -163,9 +163,7 @@ class SqDistBlock:
         self.dense, self.whole = not self.sparse, column is None
         # differences are taken in the wider of the data's precision and the computation's: each rounding there counts
         self.wide = np.result_type(arrays.numpy_dtype(A), arrays.numpy_dtype(B), dtype)
-        mean = None if self.sparse or not len(B) else B.mean(0, dtype=namespace(B).float64)
-        self.origin = None if mean is None else arrays.to_device(mean, device, self.wide)
-        self.L = self.R = self._na = self._nb = None
+        self._origin = self.L = self.R = self._na = self._nb = None
         self.room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
         self.budget = budget
         if self.sparse:
@@ -190,6 +188,14 @@ class SqDistBlock:
         if self.sparse:
             part.dot = self.dot.sub(rows, cols, view)
         return part
+
+    @property
+    def origin(self) -> Array | None:
+        """The mean of the right items, from which both sides are centred."""
+        if self._origin is None and not self.sparse and len(self.B):
+            mean = self.B.mean(0, dtype=namespace(self.B).float64)
+            self._origin = arrays.to_device(mean, self.device, self.wide)
+        return self._origin
 
     @property
     def na(self) -> Array:

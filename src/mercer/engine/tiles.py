@@ -137,9 +137,6 @@ class Tiles:
             if ready
             else None
         )
-        for operand in self._operands.values():
-            if isinstance(operand, SqDistBlock) and not self.fits and self._launch is None:
-                operand.prepare()
 
     @property
     def _fused(self) -> FusedTile | None:
@@ -151,9 +148,15 @@ class Tiles:
         return self._packed
 
     def _pack(self) -> None:
-        """All that tiles read, before threads could each start to make it."""
+        """All that tiles read, before threads could each start to make it; not before, since a plan is often replaced
+        by that of another precision or part.
+        """
         if self._fused is not None:
             _ = self._fused.left
+        elif self._launch is None:
+            for operand in self._operands.values():
+                if isinstance(operand, SqDistBlock):
+                    operand.prepare()
 
     @property
     def _diagonal_is_cheap(self) -> bool:
@@ -560,6 +563,8 @@ class Tiles:
 
     def sub(self, rows: Any, cols: Any) -> Tiles:
         """The matrix of some rows and columns (slices or index arrays), sharing what was prepared for the whole."""
+        if not self.fits:
+            self._pack()
         view = object.__new__(Tiles)
         view.__dict__.update(self.__dict__)
         view._workspace = threading.local()

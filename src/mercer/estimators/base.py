@@ -22,12 +22,12 @@ from mercer.data import Vectors, as_frame, chunks, distinct, in_order_of, listed
 from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import checked_table
 from mercer.estimators.weights import checked
-from mercer.gram import DenseGram, Gram
+from mercer.gram import DenseGram, Gram, is_gram
 from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors.radial import Gaussian
-from mercer.native.linalg import NotPositive, cholesky, eigenvalues
+from mercer.native.linalg import eigenvalues, is_positive
 
 PRECOMPUTED = "precomputed"
 _NARROW = 128  # columns
@@ -40,11 +40,9 @@ def warn_if_indefinite(gram: Gram, who: str) -> None:
     seen = np.unique(np.linspace(0, gram.shape[0] - 1, _SEEN).astype(int))
     K = np.array(arrays.to_numpy(gram.sub(seen, seen).dense()), np.float64)
     shift = 1e-9 * float(np.max(np.diagonal(K)))  # at most that part of the largest eigenvalue
-    try:  # a factor is found sooner than eigenvalues
-        cholesky(K + shift * np.eye(len(K)))
+    if is_positive(K + shift * np.eye(len(K))):  # which is found sooner than eigenvalues
         return
-    except NotPositive:
-        values = eigenvalues(K)
+    values = eigenvalues(K)
     rounding = 10 * len(seen) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
     if values[0] >= -max(rounding, 1e-9 * float(np.abs(values).max())):
         return
@@ -305,13 +303,6 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         tags.input_tags.sparse = not self._precomputed
         tags.input_tags.pairwise = self._precomputed
         return tags
-
-
-def is_gram(X: Any) -> bool:
-    """Whether new items are given by their matrix with the training items: the one place where a Gram may stand for
-    data.
-    """
-    return isinstance(X, Gram)
 
 
 def _symmetric(K: Array) -> Array:

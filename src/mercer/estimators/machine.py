@@ -20,12 +20,12 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Coded, chunks, size, take
 from mercer.data.notices import one_call, warn
-from mercer.estimators.base import KernelEstimator, is_gram
+from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
 from mercer.estimators.multiclass import class_weights
 from mercer.estimators.weights import checked, relative
 from mercer.functions import RKHSFunction
-from mercer.gram import Gram
+from mercer.gram import Gram, is_gram
 from mercer.problems import Solution
 from mercer.solvers.dual import EPS32, ActiveSet
 
@@ -323,7 +323,7 @@ class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
                 f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class,"
                 f" {self.classes_[0]!r}."
             )
-        counts = {label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)}
+        counts = dict(zip(self.classes_, np.bincount(codes, weights).tolist(), strict=True))
         return codes, weights * class_weights(self.class_weight, counts)[codes]
 
     def __sklearn_tags__(self) -> Any:

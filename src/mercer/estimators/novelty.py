@@ -53,6 +53,7 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
 
     nu: float
     contamination: float | None
+    _at_edge: tuple[float, float]  # the score on the edge that ν gives, and how far from it is rounding
 
     def __init__(
         self, nu: float = 0.1, kernel: Kernel | str | None = None, *, contamination: float | None = None,
@@ -101,10 +102,12 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
         self._report([replace(s, objective=s.objective * size_of_values**2)], X)
         edge, slack = self._edge(problem, s, total)
         # what is on the edge, within the solver's tolerance and rounding, is inside
-        self.offset_ = edge - max(slack, 1e-9 * max(size_of_values, abs(edge)))
+        rounding = 1e-9 * max(size_of_values, abs(edge))
+        self._at_edge, self.offset_ = (edge, rounding), edge - max(slack, rounding)
         self._check_edge(edge / size_of_values)
         if self.contamination is not None:
-            scores = self._scores(np.asarray(gram.sub(slice(None), self.support_) @ self._dual_coef[0]), diagonal)
+            inner = np.asarray(gram.sub(slice(None), self.support_) @ self._dual_coef[0])
+            scores = self._tied(self._scores(inner, diagonal))
             rounding = 100 * float(np.finfo(gram.dtype).eps) * max(size_of_values, float(np.max(np.abs(scores))))
             self.offset_ = threshold(scores, weights, self.contamination) - rounding
 
@@ -117,7 +120,14 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
     def score_samples(self, X: Any) -> Array:
         check_is_fitted(self)
         inner, own = self._inner(self._accept_new(X), own=self._own)
-        return self._scores(inner[:, 0], own)
+        return self._tied(self._scores(inner[:, 0], own))
+
+    def _tied(self, scores: Array) -> Array:
+        """The scores of samples on the edge, as free support vectors are, made equal: what tells them apart is
+        rounding.
+        """
+        edge, rounding = self._at_edge
+        return np.where(np.abs(scores - edge) <= rounding, edge, scores)
 
     def _is_coarse(self, gram: Gram) -> bool:
         return False  # support vectors lie on the edge itself, where rounding would decide

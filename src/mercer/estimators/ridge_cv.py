@@ -12,9 +12,8 @@ from sklearn.model_selection import ParameterGrid
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute, human
-from mercer.estimators.base import is_gram
 from mercer.estimators.ridge import KernelRidge, Ridge
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Use, held, is_gram
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive
 from mercer.runtime.watch import asked_to_stop

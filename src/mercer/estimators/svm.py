@@ -17,11 +17,10 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import size
 from mercer.estimators import hulls
-from mercer.estimators.base import is_gram
 from mercer.estimators.machine import LabelLearner, SupportVectorMachine
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import Sigmoid, leave_one_out
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Use, held, is_gram
 from mercer.kernels.base import Kernel
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
@@ -94,15 +93,17 @@ class Classifier(LabelLearner, SupportVectorMachine):
     def _without_zeros(self, X: Any, y: Any, weights: Array | None) -> tuple[Any, Any, Array, Array]:
         """Samples of several classes also class by class, so that what a pair needs lies together."""
         X, y, weights, used = super()._without_zeros(X, y, weights)
+        if self._precomputed or is_gram(X) or not (y[1:] < y[:-1]).any():
+            return X, y, weights, used
         classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 3 or self._precomputed or is_gram(X) or not (np.diff(codes) < 0).any():
+        if len(classes) < 3:
             return X, y, weights, used
         order = np.argsort(codes, kind="stable")
         return self._some(X, order), y[order], weights[order], used[order]
 
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None, start: Array | None = None) -> None:
         codes, weights = self._labels(y, weights)
-        self._feasible({label: float(weights[codes == k].sum()) for k, label in enumerate(self.classes_)})
+        self._feasible(dict(zip(self.classes_, np.bincount(codes, weights).tolist(), strict=True)))
         solver, parts = self._solver(), self._parts(codes, self._bounds(weights), _ready(gram, len(self.classes_)))
         problems = [self._problem(part) for part in parts]
         if len(parts) == 1:
@@ -131,10 +132,8 @@ class Classifier(LabelLearner, SupportVectorMachine):
         unit = self._unit(gram)
         members = [np.flatnonzero(codes == c) for c in range(k)]
         both = [np.concatenate([members[a], members[b]]) for a, b in pairs_of(k)]
-        return [
-            Part(some, np.where(codes[some] == a, 1.0, -1.0), bounds[some], gram, unit)
-            for some, (a, _) in zip(both, pairs_of(k), strict=True)
-        ]
+        signs = [np.repeat([1.0, -1.0], [len(members[a]), len(members[b])]) for a, b in pairs_of(k)]
+        return [Part(some, y, bounds[some], gram, unit) for some, y in zip(both, signs, strict=True)]
 
     def _assemble(self, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
         """The fitted attributes from the machines of all pairs, in libsvm's layout: support vectors class by class, and
@@ -145,10 +144,12 @@ class Classifier(LabelLearner, SupportVectorMachine):
             coef = machines[0].coef[:, None]
         else:
             coef = np.zeros((len(codes), k - 1))
+            counts = np.bincount(codes, minlength=k).tolist()
             for (a, b), part, pair in zip(pairs_of(k), parts, machines, strict=True):
                 assert part.samples is not None
-                coef[part.samples[part.y > 0], b - 1] = pair.coef[part.y > 0]
-                coef[part.samples[part.y < 0], a] = pair.coef[part.y < 0]
+                first = counts[a]  # samples of a, then those of b
+                coef[part.samples[:first], b - 1] = pair.coef[:first]
+                coef[part.samples[first:], a] = pair.coef[first:]
         self._keep(coef, order=np.argsort(codes, kind="stable"))
         self.n_support_ = np.bincount(codes[np.any(coef != 0, axis=1)], minlength=k).astype(np.int32)
         self.intercept_ = np.array([pair.bias for pair in machines])

@@ -6,7 +6,7 @@ one. Nothing here knows a kernel or a learner, and nobody outside asks of which 
 """
 
 from mercer.gram.computed import KernelGram, common_dtype, departures, item_values, parameter_symbol
-from mercer.gram.contract import Cost, Gram, as_index
+from mercer.gram.contract import Cost, Gram, as_index, is_gram
 from mercer.gram.counts import Counts, CountsGram
 from mercer.gram.factored import Features, LowRankGram
 from mercer.gram.policy import Use, borrowed, held
@@ -33,6 +33,7 @@ __all__ = [
     "common_dtype",
     "departures",
     "held",
+    "is_gram",
     "item_values",
     "parameter_symbol",
 ]

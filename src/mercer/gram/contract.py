@@ -35,6 +35,11 @@ def as_index(idx: Any, n: int) -> Any:
     return np.arange(n)[chosen if chosen.size else chosen.astype(np.int64)]
 
 
+def is_gram(X: Any) -> bool:
+    """Whether samples are given by their Gram matrix instead of as themselves."""
+    return isinstance(X, Gram)
+
+
 def precision(dtype: Any) -> np.dtype[Any]:
     wanted: np.dtype[Any] = np.dtype(dtype)
     if wanted.name not in ("float32", "float64"):

@@ -151,10 +151,11 @@ class DensePart(Gram):
 
     def _dense(self, out: Array | None = None) -> Array:
         out = np.empty(self.shape, self.dtype) if out is None else out
-        runs = [_runs(index) for index in self.index]
-        if len(runs[0]) * len(runs[1]) <= _FEW:
-            for r, i in runs[0]:
-                for c, j in runs[1]:
+        breaks = [np.count_nonzero(np.diff(index) != 1) for index in self.index]
+        if (breaks[0] + 1) * (breaks[1] + 1) <= _FEW:
+            rows_in_runs, cols_in_runs = (_runs(index) for index in self.index)
+            for r, i in rows_in_runs:
+                for c, j in cols_in_runs:
                     out[r, c] = self.whole.K[i, j]
         elif self.shape[0] * self.shape[1] < _WORTH_COMPILING:
             out[...] = self.whole.K[np.ix_(*self.index)]

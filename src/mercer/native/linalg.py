@@ -49,6 +49,13 @@ def cholesky(A: Array, workers: int = 1) -> Array:
     return A
 
 
+def is_positive(A: Array) -> bool:
+    """Whether a small symmetric matrix is positive definite: whether it has a Cholesky factor."""
+    with threads.calm_blas(len(A)):
+        factor, info = linalg.lapack.dpotrf(A, lower=1)
+    return info == 0 and bool(np.isfinite(np.diagonal(factor)).all())
+
+
 class _Cholesky:
     def __init__(self, A: Array, workers: int) -> None:
         self.A, self.workers = A, workers

@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
@@ -46,8 +46,8 @@ class _SingleThreadedBlas:
         self._lock = threading.Lock()
         self._inside = 0
         self._mine = threading.local()  # how many times this thread is inside
-        self._controller: Any = None
-        self._limiter: Any = None
+        self._libraries: list[Any] | None = None
+        self._before: list[int | None] = []  # the threads of each library, to be restored; None where it does not say
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
@@ -62,11 +62,13 @@ class _SingleThreadedBlas:
     def enter(self) -> None:
         with self._lock:
             if self._inside == 0:
-                from threadpoolctl import ThreadpoolController
+                if self._libraries is None:  # 0.8 ms to find, so find them once
+                    from threadpoolctl import ThreadpoolController
 
-                self._controller = self._controller or ThreadpoolController()  # 0.8 ms to build, so build it once
+                    self._libraries = ThreadpoolController().select(user_api="blas").lib_controllers
                 _release_control()
-                self._limiter = self._controller.limit(limits=1, user_api="blas")
+                self._before = [library.get_num_threads() for library in self._libraries]
+                self._set([1] * len(self._before))
             self._inside += 1
 
     def leave(self) -> None:
@@ -77,13 +79,18 @@ class _SingleThreadedBlas:
 
     def _restore(self) -> None:
         _release_control()
-        self._limiter.restore_original_limits()
+        self._set(self._before)
         _release_control()
+
+    def _set(self, counts: Sequence[int | None]) -> None:
+        for library, count, before in zip(self._libraries or [], counts, self._before, strict=True):
+            if before is not None and before != 1:
+                library.set_num_threads(count)
 
     def only_this_thread(self) -> None:
         """After a fork: the others inside are not there any more, nor is whoever held the lock."""
         before, self._inside, self._lock = self._inside, getattr(self._mine, "count", 0), threading.Lock()
-        if before and not self._inside and self._limiter is not None:
+        if before and not self._inside:
             self._restore()
 
 
@@ -166,6 +173,8 @@ def run_tasks(
     """
     waiting, held = list(tasks), single_threaded_blas if blas else nullcontext
     count = len(waiting)
+    if not count:
+        return
     if workers == 1 or count < 2 or in_worker():
         with held():
             for k, t in enumerate(waiting):

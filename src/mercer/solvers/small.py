@@ -1,8 +1,8 @@
 """Small dual quadratic programmes, many of them on parts of one stored matrix: gathered and solved in float64, in one
 compiled call for all.
 
-SMO goes on to the optimum to rounding: for a few hundred variables that takes less time than to look at them from
-outside.
+SMO to the tolerance, then the free variables at once and SMO in turn, to the optimum to rounding: for a few hundred
+variables that takes less time than to look at them from outside.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from mercer.arrays import Array
 from mercer.native.atomics import count
 from mercer.problems import DualQP, Solution
 from mercer.runtime import compiling, threads
+from mercer.solvers.balance import balanced
 from mercer.solvers.smo import blackboard, iterate, row_length
 
 LARGEST = 512  # variables of a problem
 _TOGETHER = 64  # problems of one call: some tens of milliseconds
-_EXACT = 1e-11  # of the gradient's size: the gap at the optimum
+_EXACT = 1e-11
+_ATTEMPTS = 4  # to solve for the free variables at once
+_BETWEEN = 32  # steps, and an eighth of the variables: for those that have to leave a bound
+_PER_STEP = 10_000  # multiplications of a factorisation that are worth a step of SMO done already
 _PATIENCE = 20  # steps for each variable, before another solver has its turn
 
 
@@ -54,25 +58,9 @@ def _together(
 
     def task(_: int) -> None:
         _solving(
-            turn,
-            K,
-            first,
-            at,
-            linear,
-            lower,
-            upper,
-            group,
-            groups,
-            coupled,
-            tol,
-            lengths,
-            largest,
-            *blackboard(np.float64),
-            b,
-            g,
-            steps,
-            gaps,
-        )
+            turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths, largest,
+            *blackboard(np.float64), b, g, steps, gaps,
+        )  # fmt: skip
 
     # a few are solved before a thread is awake
     threads.run_tasks(task, range(min(workers, -(-len(problems) // 4))), workers, blas=False)
@@ -85,18 +73,8 @@ def _together(
         mine = slice(first[t], first[t + 1])
         point, gradient = b[mine], g[mine]
         gap = max(0.0, float(gaps[t]))
-        out.append(
-            Solution(
-                point,
-                p.levels(point, gradient),
-                p.objective(point, gradient),
-                gap,
-                int(steps[t]),
-                "gap",
-                gradient,
-                free[mine],
-            )
-        )
+        levels, objective = p.levels(point, gradient), p.objective(point, gradient)
+        out.append(Solution(point, levels, objective, gap, int(steps[t]), "gap", gradient, free[mine]))
     return out
 
 
@@ -105,6 +83,7 @@ def _solve_loop(  # type: ignore[no-untyped-def]
     found, place, b, g, steps, gaps
 ):  # fmt: skip
     room, runs = np.empty((largest + 1) * largest), np.empty(largest + 1, np.int64)
+    system = np.empty((largest + 3) * largest)
     while True:
         t = count(turn, 0)
         if t >= len(gaps):
@@ -122,14 +101,18 @@ def _solve_loop(  # type: ignore[no-untyped-def]
         grow, shrink = np.empty(groups[t] * ld), np.empty(groups[t] * ld)
         for c in range(groups[t] * ld):
             grow[c] = shrink[c] = -np.inf
-        size, total = 1.0, 0.0
+        size = 1.0
         for a in range(q):
             row, line = K[items[begin + a]], block[a * ld : (a + 1) * ld]
-            for r in range(many):
-                at = items[begin + runs[r]]
-                source, target = row[at : at + runs[r + 1] - runs[r]], line[runs[r] : runs[r + 1]]
-                for c in range(len(target)):
-                    target[c] = source[c]
+            if 16 * many > q:  # scattered
+                for c in range(q):
+                    line[c] = row[items[begin + c]]
+            else:
+                for r in range(many):
+                    at = items[begin + runs[r]]
+                    source, target = row[at : at + runs[r + 1] - runs[r]], line[runs[r] : runs[r + 1]]
+                    for c in range(len(target)):
+                        target[c] = source[c]
             line[q:] = 0
             diagonal[a] = block[a * ld + a]
             gradient[a], point[a] = linear[begin + a], b[begin + a]
@@ -144,16 +127,25 @@ def _solve_loop(  # type: ignore[no-untyped-def]
             where = group[begin + a] * ld + a
             grow[where] = 0.0 if point[a] < high[a] else -np.inf
             shrink[where] = 0.0 if point[a] > low[a] else -np.inf
-        most, exact = _PATIENCE * (q + 100), False
+        most = _PATIENCE * (q + 100)
         arrays = (block, ld, q, gradient, point, low, high, diagonal, grow, shrink, groups[t], coupled[t])
         job = (ld, flags, number, value, found, place)
         taken, gap, against, _ = iterate(*arrays, tol, most, *job)
-        if gap <= tol and against == 0:
-            for a in range(q):
-                total += abs(point[a]) * abs(diagonal[a])
-            more, gap, negative, _ = iterate(*arrays, _EXACT * size + 1e-15 * total, most, *job)
+        exact = gap <= tol and against == 0
+        bound = _EXACT * size
+        for a in range(q):
+            bound += 1e-15 * abs(point[a]) * abs(diagonal[a])
+        attempt, alone = 0, False
+        while exact and gap > bound and not alone:  # to the optimum to rounding
+            alone = attempt == _ATTEMPTS or not balanced(
+                block, ld, q, gradient, point, low, high, grow, shrink, groups[t], coupled[t], _PER_STEP * taken, system
+            )
+            attempt += 1
+            few = most if alone else _BETWEEN + q // 8
+            more, gap, negative, _ = iterate(*arrays, bound, few, *job)
             taken += more
-            exact = negative == 0 and gap <= 1e3 * (_EXACT * size + 1e-15 * total)
+            exact = negative == 0
+        exact = exact and gap <= 1e3 * bound
         steps[t] = taken
         for a in range(q):  # what the steps have added up, from the beginning
             gradient[a] = linear[begin + a]

@@ -113,7 +113,7 @@ _WORKSPACE_OF_HELPER = 128 * 2**20
 
 def workspace(count: int, dtype: Any) -> Array:
     """An aligned array of ``count`` values, of memory that this thread has used before if some was put aside with
-    ``put_aside``.
+    ``release_workspace``.
 
     Memory the process has never touched costs more than the kernel values written to it. Who takes it has it alone,
     also where a callback starts the same work again.
@@ -125,7 +125,7 @@ def workspace(count: int, dtype: Any) -> Array:
     return kept[:size].view(dtype)
 
 
-def put_aside(room: Array) -> None:
+def release_workspace(room: Array) -> None:
     """Keep a workspace of up to a 64th of the machine's memory for this thread's next; threads of a pool, which are
     many, keep less.
     """

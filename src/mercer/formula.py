@@ -194,12 +194,12 @@ def fold_self(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: A
     return _record("fold_self", A)("fold_self", (A, (step, tuple(start))))
 
 
-def mean_embedding(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any) -> Any:
+def mean_over_items(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any) -> Any:
     """Σ_j w_j block(a, r_j) for every item a, over the items r_j of a reference representation."""
     return _record("mean", A)("mean", (block, A, reference, weights))
 
 
-def mean_of_embedding(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float) -> Any:
+def mean_of_means(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float) -> Any:
     """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, with what it is made of kept so that it can be
     differentiated.
     """

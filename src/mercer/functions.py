@@ -11,7 +11,7 @@ import numpy as np
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Coded, check_weights, chunks, listed, meet, size, stack, take
+from mercer.data import HashedRows, check_weights, chunks, listed, meet, size, stack, take
 from mercer.gram import as_gram
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import eigenvalues, least_squares
@@ -89,7 +89,7 @@ class RKHSFunction:
         )
         if self.kernel.explicit and len(used):
             phi = self.kernel._embedded(kept.centers)
-            if isinstance(phi, Coded):
+            if isinstance(phi, HashedRows):
                 return FeatureFunction(self.kernel, phi.combined(kept.coef), self.bias, np.ndim(kept.coef) == 1)
             if phi.shape[1] < len(used):
                 return FeatureFunction(self.kernel, phi.T @ kept.coef, self.bias)
@@ -161,13 +161,13 @@ class FeatureFunction:
     """
 
     kernel: Kernel
-    weights: Any  # one column for each output; of an open set of columns, a ``Coded`` with one row for each
+    weights: Any  # one column for each output; of an open set of columns, a ``HashedRows`` with one row for each
     bias: Any = 0.0
-    single: bool = True  # whether the weights of a Coded are those of one function, or of several
+    single: bool = True  # whether the weights of a HashedRows are those of one function, or of several
 
     def __call__(self, X: Any) -> Array:
         """f(x) for each item; those of a list are taken some at a time, so that their features need not all be held."""
-        if not isinstance(self.weights, Coded):
+        if not isinstance(self.weights, HashedRows):
             return self.kernel.features(X) @ self.weights + self.bias
         X = listed(X)
         n = size(X)
@@ -181,7 +181,7 @@ class FeatureFunction:
         """‖f‖ ≤ ‖w‖, with equality for weights that are themselves combinations of features, as those of
         ``simplified()`` are.
         """
-        if isinstance(self.weights, Coded):
+        if isinstance(self.weights, HashedRows):
             norms = np.sqrt(self.weights.sqnorm())
             return norms[0] if self.single else norms
         return np.linalg.norm(arrays.to_numpy(self.weights), axis=0)

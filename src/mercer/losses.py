@@ -42,7 +42,7 @@ class Loss(ABC):
         assert curvature is not None
         return curvature * V
 
-    def dual(self, y: Array, price: Array, coupled: bool) -> DualQP | None:
+    def dual(self, y: Array, C: Array, coupled: bool) -> DualQP | None:
         """The dual of Σ_i price_i ℓ(y_i, f_i) + ½‖f‖², where that is a quadratic programme with bounds; else None."""
         return None
 
@@ -236,8 +236,8 @@ class Pinball(Loss):
     def gradient(self, y: Array, f: Array) -> Array:
         return np.where(y > f, -self.tau, np.where(y < f, 1 - self.tau, 0.0))
 
-    def dual(self, y: Array, price: Array, coupled: bool) -> DualQP:
-        return DualQP(-y, (self.tau - 1) * price, self.tau * price, np.zeros(len(y)), coupled=coupled)
+    def dual(self, y: Array, C: Array, coupled: bool) -> DualQP:
+        return DualQP(-y, (self.tau - 1) * C, self.tau * C, np.zeros(len(y)), coupled=coupled)
 
     def start(self, y: Array, weights: Array) -> float:
         return float(np.quantile(y, self.tau))
@@ -261,15 +261,15 @@ class EpsilonInsensitive(Loss):
     def gradient(self, y: Array, f: Array) -> Array:
         return np.where(np.abs(y - f) > self.epsilon, np.sign(f - y), 0.0)
 
-    def dual(self, y: Array, price: Array, coupled: bool) -> DualQP:
+    def dual(self, y: Array, C: Array, coupled: bool) -> DualQP:
         """Two variables for each sample, one for each side of the tube."""
         n, zero = len(y), np.zeros(len(y))
         linear = np.concatenate([self.epsilon - y, -self.epsilon - y])
         item = np.concatenate([np.arange(n), np.arange(n)])
         return DualQP(
             linear,
-            np.concatenate([zero, -price]),
-            np.concatenate([price, zero]),
+            np.concatenate([zero, -C]),
+            np.concatenate([C, zero]),
             np.zeros(2 * n),
             item,
             coupled=coupled,
@@ -286,8 +286,8 @@ class Hinge(Loss):
     def gradient(self, y: Array, f: Array) -> Array:
         return np.where(y * f < 1, -y, 0.0)
 
-    def dual(self, y: Array, price: Array, coupled: bool) -> DualQP:
-        return DualQP(-y, np.minimum(0.0, y * price), np.maximum(0.0, y * price), np.zeros(len(y)), coupled=coupled)
+    def dual(self, y: Array, C: Array, coupled: bool) -> DualQP:
+        return DualQP(-y, np.minimum(0.0, y * C), np.maximum(0.0, y * C), np.zeros(len(y)), coupled=coupled)
 
     def check(self, y: Array) -> None:
         if not np.isin(y, (-1.0, 1.0)).all():

@@ -59,34 +59,38 @@ class DualQP:
         return values if self.index is None else values[self.index]
 
     def violation(self, b: Array, g: Array) -> tuple[float, Array, Array]:
-        """(gap, level, key) at the point b with gradient g.
+        """(gap, multiplier, key) at the point b with gradient g.
 
         With up = {b < upper} and down = {b > lower}, the point is optimal if max over up of −g plus max over down of g
         is at most 0: the ``gap`` (libsvm's m − M), the largest over groups; without a sum, the largest projected
-        gradient. ``level``, one number a group, is the midpoint of the two, an estimate of the multiplier of its sum
-        (the bias). ``key`` says how far each variable is on the wrong side of its level: free ones about 0, violating
-        ones up to gap/2, those safely at a bound far below.
+        gradient. ``multiplier``, one number a group, is the midpoint of the two, an estimate of the multiplier of its
+        sum (the bias). ``key`` says how far each variable is on the wrong side of its multiplier: free ones about 0,
+        violating ones up to gap/2, those safely at a bound far below.
         """
         up, down = b < self.upper, b > self.lower
-        gap, levels = 0.0, []
+        gap, multipliers = 0.0, []
         key = np.empty(len(b))
         for members in self.groups:
             g_k, up_k, down_k = g[members], up[members], down[members]
             highest = float(np.max(-g_k, where=up_k, initial=-np.inf))
             lowest = float(np.max(g_k, where=down_k, initial=-np.inf))
             if not self.coupled:
-                level, violated = 0.0, max(highest, lowest, 0.0)
-            elif np.isinf(highest) or np.isinf(lowest):  # nothing can move: the one bound that is left is the level
-                level, violated = (-lowest if np.isinf(highest) else highest), 0.0
-                level = 0.0 if np.isinf(level) else level
+                multiplier, violated = 0.0, max(highest, lowest, 0.0)
+            elif np.isinf(highest) or np.isinf(
+                lowest
+            ):  # nothing can move: the one bound that is left is the multiplier
+                multiplier, violated = (-lowest if np.isinf(highest) else highest), 0.0
+                multiplier = 0.0 if np.isinf(multiplier) else multiplier
             else:
-                level, violated = (highest - lowest) / 2, highest + lowest
-            key[members] = np.maximum(np.where(up_k, -g_k - level, -np.inf), np.where(down_k, g_k + level, -np.inf))
+                multiplier, violated = (highest - lowest) / 2, highest + lowest
+            key[members] = np.maximum(
+                np.where(up_k, -g_k - multiplier, -np.inf), np.where(down_k, g_k + multiplier, -np.inf)
+            )
             gap = max(gap, violated)
-            levels.append(level)
-        return gap, np.array(levels), key
+            multipliers.append(multiplier)
+        return gap, np.array(multipliers), key
 
-    def levels(self, b: Array, g: Array) -> Array:
+    def multipliers(self, b: Array, g: Array) -> Array:
         """The multiplier of each sum: the mean of −g over the free variables, else the midpoint of the interval that is
         left.
         """
@@ -174,7 +178,7 @@ class Solution:
 
     coef
         One number per variable of the problem.
-    levels
+    multipliers
         The multiplier of each sum that the problem keeps: an SVC's bias.
     gap
         How far from optimal, in units of the gradient, computed in float64.
@@ -189,7 +193,7 @@ class Solution:
     """
 
     coef: Array
-    levels: Array
+    multipliers: Array
     objective: float
     gap: float
     n_iter: int

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from mercer.data import Coded, Uncounted
+from mercer.data import HashedRows, LazyCounts
 from mercer.engine import parts
 from mercer.gram import KernelGram
 
@@ -59,7 +59,7 @@ def test_gapped_words_of_all_pairs(X: list[str], threads: int) -> None:
     for g, k in ((4, 2), (5, 3), (6, 4)):
         wanted = _double_loop([_gapped(x, g, k) for x in X])
         kernel, A, _ = mc.Gappy(g, k)._enter(X, None)
-        assert isinstance(A, Uncounted)
+        assert isinstance(A, LazyCounts)
         found = KernelGram.of(kernel, A, A, mc.Compute(threads=threads)).dense()
         assert np.array_equal(found, wanted)
         assert "made" not in A.__dict__  # no entry was held
@@ -147,7 +147,7 @@ def test_entries_are_made_when_they_are_read() -> None:
     assert bound >= len(A.keys) / A.shape[0]
     assert A.per_row == bound
     copy = pickle.loads(pickle.dumps(A))
-    assert type(copy) is Coded
+    assert type(copy) is HashedRows
     assert np.array_equal(copy.keys, A.keys)
     assert np.array_equal(copy.codes, A.codes)
     assert np.array_equal(A.take(slice(2, 5)).values, A.values[A.offsets[2] : A.offsets[5]])

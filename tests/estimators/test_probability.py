@@ -23,7 +23,7 @@ def test_the_span_estimate_is_near_leaving_one_out() -> None:
     # bounds of their own: what is free is not to be guessed from the largest
     C = np.where(np.arange(60) % 2 == 0, 1.0, 0.5)
     s = ActiveSet(tol=1e-8).solve(Hinge().dual(y, C, True), k.gram(X))
-    estimate = leave_one_out(k.gram(X), s.gradient + y + s.levels[0], s.coef, s.free)
+    estimate = leave_one_out(k.gram(X), s.gradient + y + s.multipliers[0], s.coef, s.free)
     exact = np.empty(60)
     for i in range(60):
         rest = np.delete(np.arange(60), i)

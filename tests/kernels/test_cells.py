@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from mercer.data import Coded, Ragged
+from mercer.data import HashedRows, Ragged
 from mercer.kernels.sequences import cells
 
 KERNELS = [
@@ -28,7 +28,7 @@ def _strings(alphabet: str, n: int, seed: int) -> list[str]:
     return ["".join(rng.choice(list(alphabet), rng.integers(0, 60))) for _ in range(n)]
 
 
-def _entries(phi: Coded) -> list[dict[int, float]]:
+def _entries(phi: HashedRows) -> list[dict[int, float]]:
     return [
         dict(zip(phi.codes[a:b].tolist(), phi.values[a:b].tolist(), strict=True))
         for a, b in zip(phi.offsets[:-1], phi.offsets[1:], strict=True)

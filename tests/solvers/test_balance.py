@@ -11,12 +11,12 @@ from mercer.solvers.balance import balanced
 from mercer.solvers.smo import row_length
 
 
-def _state(q: int, groups: int, seed: int, *, room: float = 1e3) -> dict[str, Any]:
+def _state(q: int, groups: int, seed: int, *, buffer: float = 1e3) -> dict[str, Any]:
     """A point with free variables and some at a bound, in the arrays of SMO."""
     rng = np.random.default_rng(seed)
     A, ld = rng.standard_normal((q, q + 5)), row_length(q, np.float64)
     K, b, p = A @ A.T / q, rng.standard_normal(q), rng.standard_normal(q)
-    lower, upper = b - room, b + room
+    lower, upper = b - buffer, b + buffer
     upper[::5], lower[1::7] = b[::5], b[1::7]
     group = np.arange(q) % groups
 
@@ -36,11 +36,11 @@ def _state(q: int, groups: int, seed: int, *, room: float = 1e3) -> dict[str, An
 
 
 def _move(s: dict[str, Any], *, coupled: bool, worth: float = np.inf) -> bool:
-    room = np.empty((s["ld"] + 3) * s["ld"])
+    buffer = np.empty((s["ld"] + 3) * s["ld"])
     return bool(
         balanced(
             s["block"].reshape(-1), s["ld"], s["q"], s["g"], s["b"], s["lower"], s["upper"], s["grow"].reshape(-1),
-            s["shrink"].reshape(-1), len(s["grow"]), coupled, worth, room,
+            s["shrink"].reshape(-1), len(s["grow"]), coupled, worth, buffer,
         )
     )  # fmt: skip
 
@@ -66,7 +66,7 @@ def test_free_variables_go_where_their_gradients_are_equal(q: int, groups: int, 
 
 
 def test_a_bound_on_the_way_is_where_it_ends() -> None:
-    s = _state(40, 1, seed=0, room=1e-3)
+    s = _state(40, 1, seed=0, buffer=1e-3)
     before = np.count_nonzero((s["b"] == s["lower"])[:40] | (s["b"] == s["upper"])[:40])
     total, value = s["b"][:40].sum(), 0.5 * s["b"][:40] @ (s["g"][:40] + s["p"])
     assert _move(s, coupled=True)

@@ -54,7 +54,7 @@ def test_the_objective_is_libsvms(n: int, C: float) -> None:
     assert abs(s.objective - best) <= 1e-8 * abs(best)
     assert s.converged
     assert _true_gap(qp, K, s.coef) <= 1e-6
-    np.testing.assert_allclose(s.levels[0], peer.intercept_[0], atol=1e-5)
+    np.testing.assert_allclose(s.multipliers[0], peer.intercept_[0], atol=1e-5)
     assert abs(s.coef.sum()) < 1e-9 * C * n
 
 

@@ -72,7 +72,7 @@ def test_the_optimum(kind: str, n: int, C: float) -> None:
     np.testing.assert_allclose(
         K @ problem.items(found.coef, n), K @ problem.items(other.coef, n), atol=1e-6 * max(1, C)
     )
-    np.testing.assert_allclose(found.levels, other.levels, atol=1e-6)
+    np.testing.assert_allclose(found.multipliers, other.multipliers, atol=1e-6)
 
 
 def test_many_on_parts_of_one_matrix() -> None:
@@ -136,4 +136,4 @@ def test_solve_all_is_solve_of_each() -> None:
             alone = ActiveSet().solve(problems[t], gram.sub(parts[t], parts[t]))
             assert s.converged
             assert s.objective == pytest.approx(alone.objective, rel=1e-5)
-            np.testing.assert_allclose(s.levels, alone.levels, atol=2e-3)
+            np.testing.assert_allclose(s.multipliers, alone.multipliers, atol=2e-3)

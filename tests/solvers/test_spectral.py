@@ -15,7 +15,7 @@ from scipy.stats import multivariate_normal
 import mercer as mc
 from mercer.gram import DenseGram, LowRankGram
 from mercer.native.linalg import NotPositive
-from mercer.solvers.spectral import Spectrum, Tridiagonal, grid
+from mercer.solvers.spectral import Eigendecomposition, Tridiagonal, grid
 
 RIDGES = np.array([1e-4, 0.03, 1.0, 20.0])
 N = 40
@@ -73,21 +73,21 @@ weighted = pytest.mark.parametrize("w", list(WEIGHTS.values()), ids=list(WEIGHTS
 def test_coefficients_and_biases(kind: str, bias: bool, w: Any) -> None:
     gram, K = _grams()[kind]
     Y = _data(N, 3, 1) + 2.0
-    spectrum = Spectrum.of(gram, w, bias)
-    assert spectrum.whole == (kind in ("lazy", "stored", "wide"))
-    A = spectrum.coefficients(Y, RIDGES)
+    decomposition = Eigendecomposition.of(gram, w, bias)
+    assert decomposition.whole == (kind in ("lazy", "stored", "wide"))
+    A = decomposition.coefficients(Y, RIDGES)
     assert A.shape == (4, N, 3)
     for coef, ridge in zip(A, RIDGES, strict=True):
         expected, b = _fit(K, Y, w, ridge, bias)
         np.testing.assert_allclose(coef, expected, rtol=0, atol=1e-9 * np.abs(expected).max())
-        np.testing.assert_allclose(_biases(spectrum, gram, Y, coef), b, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(_biases(decomposition, gram, Y, coef), b, rtol=0, atol=1e-8)
 
 
 def test_the_matrix_that_was_given_is_not_touched() -> None:
     K = mc.Gaussian(0.5)(_data(N))
     kept = K.copy()
     for bias in (True, False):
-        Spectrum.of(DenseGram(K), WEIGHTS["weights"], bias)
+        Eigendecomposition.of(DenseGram(K), WEIGHTS["weights"], bias)
     np.testing.assert_array_equal(K, kept)
 
 
@@ -97,7 +97,7 @@ def test_the_matrix_that_was_given_is_not_touched() -> None:
 def test_leaving_one_out_is_fitting_without_it(kind: str, bias: bool, w: Any) -> None:
     gram, K = _grams()[kind]
     Y = _data(N, 3, 1) + 2.0
-    found = Spectrum.of(gram, w, bias).leave_one_out(Y, RIDGES)
+    found = Eigendecomposition.of(gram, w, bias).leave_one_out(Y, RIDGES)
     assert found.shape == (4, N, 3)
     for residuals, ridge in zip(found, RIDGES, strict=True):
         brute = np.empty_like(Y)
@@ -114,7 +114,7 @@ def test_leaving_one_out_is_fitting_without_it(kind: str, bias: bool, w: Any) ->
 def test_degrees_are_the_trace_of_the_hat_matrix(kind: str, bias: bool, w: Any) -> None:
     gram, K = _grams()[kind]
     traces = [np.trace(_hat(K, w, ridge, bias)) for ridge in RIDGES]
-    np.testing.assert_allclose(Spectrum.of(gram, w, bias).degrees(RIDGES), traces, rtol=1e-9)
+    np.testing.assert_allclose(Eigendecomposition.of(gram, w, bias).degrees(RIDGES), traces, rtol=1e-9)
 
 
 @each
@@ -123,7 +123,7 @@ def test_degrees_are_the_trace_of_the_hat_matrix(kind: str, bias: bool, w: Any) 
 def test_generalised_cross_validation_from_the_hat_matrix(kind: str, bias: bool, w: Any) -> None:
     gram, K = _grams()[kind]
     Y = _data(N, 3, 1) + 2.0
-    found = Spectrum.of(gram, w, bias).generalised(Y, RIDGES)
+    found = Eigendecomposition.of(gram, w, bias).generalised(Y, RIDGES)
     for values, ridge in zip(found, RIDGES, strict=True):
         H = _hat(K, w, ridge, bias)
         r = Y - H @ Y
@@ -146,7 +146,7 @@ def test_the_likelihood_is_that_of_contrasts(kind: str, bias: bool, w: Any) -> N
     Y = _data(N, 2, 1) + 2.0
     C = linalg.null_space(np.ones((1, N))) if bias else np.eye(N)
     m = C.shape[1]
-    found = Spectrum.of(gram, w, bias).likelihood(Y, RIDGES)
+    found = Eigendecomposition.of(gram, w, bias).likelihood(Y, RIDGES)
     for values, ridge in zip(found, RIDGES, strict=True):
         Sigma = C.T @ (K + ridge * np.diag(1 / w)) @ C
         for value, t in zip(values, (C.T @ Y).T, strict=True):
@@ -178,18 +178,21 @@ def test_the_bias_is_integrated_out() -> None:
         return float(centre + np.log(area))
 
     best = minimize_scalar(lambda s: -evidence(s), bounds=(-4, 4), method="bounded", options={"xatol": 1e-6})
-    found = Spectrum.of(DenseGram(K), w, True).likelihood(y[:, None], [ridge])[0, 0]
+    found = Eigendecomposition.of(DenseGram(K), w, True).likelihood(y[:, None], [ridge])[0, 0]
     assert found == pytest.approx(-best.fun, rel=1e-8)
 
 
 def test_a_constant_in_y_is_no_evidence() -> None:
     gram, _ = _grams()["lazy"]
     Y = _data(N, 1, 1)
-    spectrum = Spectrum.of(gram, WEIGHTS["weights"], True)
-    np.testing.assert_allclose(spectrum.likelihood(Y + 1e5, RIDGES), spectrum.likelihood(Y, RIDGES), rtol=1e-7)
+    decomposition = Eigendecomposition.of(gram, WEIGHTS["weights"], True)
+    np.testing.assert_allclose(
+        decomposition.likelihood(Y + 1e5, RIDGES), decomposition.likelihood(Y, RIDGES), rtol=1e-7
+    )
     assert (
         np.abs(
-            Spectrum.of(gram, WEIGHTS["weights"], False).likelihood(Y + 1e5, RIDGES) - spectrum.likelihood(Y, RIDGES)
+            Eigendecomposition.of(gram, WEIGHTS["weights"], False).likelihood(Y + 1e5, RIDGES)
+            - decomposition.likelihood(Y, RIDGES)
         ).max()
         > 10
     )
@@ -206,9 +209,9 @@ def test_no_ridge_is_the_pseudo_inverse(kind: str, bias: bool, w: Any) -> None:
     """Least squares with weights, and of all of them the one of least ‖f‖."""
     gram, K = _grams()[kind]
     Y = _data(N, 2, 1) + 2.0
-    spectrum = Spectrum.of(gram, w, bias)
-    A = spectrum.coefficients(Y, 0.0)[0]
-    b = _biases(spectrum, gram, Y, A)
+    decomposition = Eigendecomposition.of(gram, w, bias)
+    A = decomposition.coefficients(Y, 0.0)[0]
+    b = _biases(decomposition, gram, Y, A)
     s = np.sqrt(w)
     P = np.eye(N) - np.outer(s, s) / w.sum() if bias else np.eye(N)
     pseudo = np.linalg.pinv(P @ (s[:, None] * K * s) @ P, rcond=1e-11, hermitian=True)
@@ -228,7 +231,7 @@ def test_degrees_without_a_ridge_are_the_rank(kind: str, bias: bool) -> None:
     gram, K = _grams()[kind]
     H = np.eye(N) - np.full((N, N), 1 / N) if bias else np.eye(N)
     rank = np.linalg.matrix_rank(H @ K @ H, tol=1e-10 * np.linalg.norm(K, 2))
-    np.testing.assert_allclose(Spectrum.of(gram, np.ones(N), bias).degrees(0.0), rank + bias, rtol=1e-9)
+    np.testing.assert_allclose(Eigendecomposition.of(gram, np.ones(N), bias).degrees(0.0), rank + bias, rtol=1e-9)
 
 
 def test_duplicates_and_a_tiny_ridge() -> None:
@@ -236,19 +239,21 @@ def test_duplicates_and_a_tiny_ridge() -> None:
     X = np.repeat(_data(10), 4, axis=0)
     K, Y = mc.Gaussian(0.5)(X), _data(N, 2, 1)
     for bias in (True, False):
-        spectrum = Spectrum.of(DenseGram(K), np.ones(N), bias)
-        f = K @ spectrum.coefficients(Y, 0.0)[0]
-        f = f + _biases(spectrum, DenseGram(K), Y, spectrum.coefficients(Y, 0.0)[0])
+        decomposition = Eigendecomposition.of(DenseGram(K), np.ones(N), bias)
+        f = K @ decomposition.coefficients(Y, 0.0)[0]
+        f = f + _biases(decomposition, DenseGram(K), Y, decomposition.coefficients(Y, 0.0)[0])
         # ten groups: their means
         np.testing.assert_allclose(f, np.repeat(Y.reshape(10, 4, 2).mean(axis=1), 4, axis=0), atol=1e-8)
-        np.testing.assert_allclose(spectrum.degrees(0.0), 10, rtol=1e-9)
+        np.testing.assert_allclose(decomposition.degrees(0.0), 10, rtol=1e-9)
 
 
 def test_one_or_two_samples() -> None:
     for n in (1, 2):
         K = mc.Gaussian(0.5)(_data(n))
         for bias in (True, False):
-            A = Spectrum.of(DenseGram(K), np.ones(n), bias).coefficients(np.arange(1.0, n + 1)[:, None], 0.5)[0]
+            A = Eigendecomposition.of(DenseGram(K), np.ones(n), bias).coefficients(np.arange(1.0, n + 1)[:, None], 0.5)[
+                0
+            ]
             np.testing.assert_allclose(A, _fit(K, np.arange(1.0, n + 1)[:, None], np.ones(n), 0.5, bias)[0], atol=1e-12)
 
 
@@ -260,17 +265,17 @@ def test_the_grid_covers_what_matters() -> None:
         ridges = grid(gram)
         assert len(ridges) == 20
         assert (np.diff(ridges) > 0).all()
-        degrees = Spectrum.of(gram, np.ones(200), True).degrees(ridges)
+        degrees = Eigendecomposition.of(gram, np.ones(200), True).degrees(ridges)
         assert degrees[0] > 150
         assert degrees[-1] < 3
     assert len(grid(gram, 7)) == 7
 
 
-def _biases(spectrum: Spectrum, gram: Any, Y: Any, A: Any) -> Any:
+def _biases(decomposition: Eigendecomposition, gram: Any, Y: Any, A: Any) -> Any:
     """The weighted mean of y − K A, in which the ridge's part λW^−1 A sums to zero."""
     return (
-        np.average(Y - np.asarray(gram @ A), axis=0, weights=spectrum.scale**2)
-        if spectrum.bias
+        np.average(Y - np.asarray(gram @ A), axis=0, weights=decomposition.scale**2)
+        if decomposition.bias
         else np.zeros(A.shape[1])
     )
 
@@ -284,7 +289,7 @@ def test_two_diagonals_say_what_eigenvalues_say(n: int, bias: bool) -> None:
     ridges = np.geomspace(1e-3, 10, 6)
     for kernel in (mc.Gaussian(0.2), mc.Gaussian(5.0), mc.Laplacian(0.5)):
         gram = kernel.gram(X)
-        a, b = Spectrum.of(gram, w, bias), Tridiagonal.of(gram, w, bias)
+        a, b = Eigendecomposition.of(gram, w, bias), Tridiagonal.of(gram, w, bias)
         for name in ("coefficients", "leave_one_out", "generalised", "likelihood"):
             expected = getattr(a, name)(Y, ridges)
             np.testing.assert_allclose(

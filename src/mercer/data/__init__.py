@@ -6,10 +6,10 @@ input is here.
 """
 
 from mercer.data.bits import Bits, Sets
-from mercer.data.coded import Coded, Uncounted, meet, numbered, salted, side_by_side, tensor
 from mercer.data.graph_files import read_tu
 from mercer.data.graph_forms import Graphs, as_graphs
 from mercer.data.graphs import Graph, PackedGraphs
+from mercer.data.hashed_rows import HashedRows, LazyCounts, meet, numbered, salted, side_by_side, tensor
 from mercer.data.objects import Anything, Domain, Nodes, Objects
 from mercer.data.representations import (
     Ragged,
@@ -32,12 +32,13 @@ from mercer.data.vectors import Histograms, Vectors, check_same_width
 __all__ = [
     "Anything",
     "Bits",
-    "Coded",
     "DataError",
     "Domain",
     "Graph",
     "Graphs",
+    "HashedRows",
     "Histograms",
+    "LazyCounts",
     "Nodes",
     "Objects",
     "PackedGraphs",
@@ -46,7 +47,6 @@ __all__ = [
     "Sequences",
     "Series",
     "Sets",
-    "Uncounted",
     "Vectors",
     "as_frame",
     "as_graphs",

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
-from mercer.data.coded import Coded
 from mercer.data.graphs import label_code
+from mercer.data.hashed_rows import HashedRows
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep, offsets_of
 from mercer.data.sequences import is_missing, items_of
@@ -59,11 +59,11 @@ class Sets(Domain):
     """Rows of 0 and 1 (arrays, sparse matrices, data frames, RDKit's bit vectors), or collections of hashable things,
     each a set.
 
-    The internal form is ``Bits`` for rows, ``Coded`` for the others.
+    The internal form is ``Bits`` for rows, ``HashedRows`` for the others.
     """
 
     def check(self, X: Any) -> Rep:
-        if isinstance(X, Bits | Coded):
+        if isinstance(X, Bits | HashedRows):
             return X
         frame = as_frame(X)
         if frame is not None:
@@ -79,7 +79,7 @@ class Sets(Domain):
             return _of_vectors(items)
         return _of_collections(items)
 
-    def kept(self, X: Any) -> Any:
+    def to_store(self, X: Any) -> Any:
         """RDKit's bit vectors as rows."""
         return (
             _of_vectors(list(X)).unpacked()
@@ -111,7 +111,7 @@ def _of_sparse(X: Any) -> Any:
             f"Row {i}, column {X.indices[k]} is {X.data[k]!r}; a set is a row of 0 and 1. For counts use"
             " MinMax(Linear())."
         )
-    return Coded.of(X.astype(np.float64)) if X.shape[1] > _WIDEST else Bits.of(X.toarray() != 0)
+    return HashedRows.of(X.astype(np.float64)) if X.shape[1] > _WIDEST else Bits.of(X.toarray() != 0)
 
 
 def _of_vectors(items: list[Any]) -> Bits:
@@ -124,7 +124,7 @@ def _of_vectors(items: list[Any]) -> Bits:
     return Bits.of(rows)
 
 
-def _of_collections(items: list[Any]) -> Coded:
+def _of_collections(items: list[Any]) -> HashedRows:
     if len(items) > 1 and all(
         isinstance(item, list | tuple) and len(item) == len(items[0]) > 2 and set(item) <= {0, 1} for item in items
     ):
@@ -151,4 +151,4 @@ def _of_collections(items: list[Any]) -> Coded:
         found = dict.fromkeys(known[m] for m in members)
         codes += found
         lengths.append(len(found))
-    return Coded(np.array(codes, np.uint64), np.ones(len(codes)), offsets_of(lengths))
+    return HashedRows(np.array(codes, np.uint64), np.ones(len(codes)), offsets_of(lengths))

@@ -42,7 +42,7 @@ class Graphs(Domain):
         tell_of_numbers(found.attributes, read=self.numbers)
         return found
 
-    def kept(self, X: Any) -> Any:
+    def to_store(self, X: Any) -> Any:
         return X if isinstance(X, PackedGraphs) or all(isinstance(item, str) for item in X) else self.graphs(X)
 
     def graphs(self, X: Any) -> list[Graph]:

@@ -55,7 +55,7 @@ class Molecules(Domain):
             raise DataError("Expected a collection of molecules, got one; put it in a list: [molecule].")
         return [_checked(i, item) for i, item in enumerate(items_of(X, "molecules"))]
 
-    def kept(self, X: Any) -> Any:
+    def to_store(self, X: Any) -> Any:
         return [item if isinstance(item, str) else str(chemistry().MolToSmiles(item)) for item in self.check(X)]
 
 

@@ -22,7 +22,7 @@ class Domain:
         """The internal form of a collection of samples."""
         raise NotImplementedError
 
-    def kept(self, X: Any) -> Any:
+    def to_store(self, X: Any) -> Any:
         """Samples in a form that a fitted model can keep, and a file hold."""
         return X
 

@@ -1,7 +1,7 @@
 """The internal form of n samples, and whatever a kernel prepares from it: a *representation*.
 
-It is an array, a CSR matrix, a list, a ``Ragged``, a ``Coded``, or a tuple of representations, with n rows in every
-leaf. ``size``, ``take`` and ``leaves`` are all that blocks, laziness and devices need to know about it.
+It is an array, a CSR matrix, a list, a ``Ragged``, a ``HashedRows``, or a tuple of representations, with n rows in
+every leaf. ``size``, ``take`` and ``leaves`` are all that blocks, laziness and devices need to know about it.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def take(rep: Rep, rows: Any) -> Rep:
         return tuple(take(part, rows) for part in rep)
     if isinstance(rep, list):
         return rep[rows] if isinstance(rows, slice) else [rep[i] for i in np.arange(len(rep))[rows]]
-    if hasattr(rep, "offsets"):  # Ragged, Coded
+    if hasattr(rep, "offsets"):  # Ragged, HashedRows
         return rep.take(rows)
     frame = as_frame(rep) if hasattr(rep, "columns") else None
     if frame is not None:

@@ -73,7 +73,7 @@ class Trees(Domain):
             offsets_of(counts), np.array(productions, np.uint64), offsets_of(widths), np.array(children, np.int64)
         )
 
-    def kept(self, X: Any) -> Any:
+    def to_store(self, X: Any) -> Any:
         """Trees of other libraries as nested lists."""
         return (
             [_nested(item) if callable(getattr(item, "label", None)) else item for item in X]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class BitDot:
     """⟨a, b⟩ of rows of bits."""
 
-    whole = True
+    all_columns = True
     dense = False
 
     def __init__(self, A: Bits, B: Bits) -> None:

@@ -89,7 +89,7 @@ def fusible(
     return (
         len(leaves) == 1
         and len(set(kinds)) == len(kinds)  # at most one of each: a second metric would need a second sum
-        and all(isinstance(o, DotBlock | SqDistBlock) and o.dense and o.whole for o in operands.values())
+        and all(isinstance(o, DotBlock | SqDistBlock) and o.dense and o.all_columns for o in operands.values())
         and (
             "dot" not in kinds
             or len(kinds) == 1
@@ -161,7 +161,7 @@ class FusedTile:
         return other
 
     def fill(self, rows: slice, cols: slice, buffer: Array) -> Array:
-        """The tile rows × cols, in ``buffer``, which holds ``room(…)`` values; rows start at a multiple of ROWS,
+        """The tile rows × cols, in ``buffer``, which holds ``buffer_size(…)`` values; rows start at a multiple of ROWS,
         columns of the packed width.
         """
         r, c = rows.stop - rows.start, cols.stop - cols.start
@@ -248,10 +248,10 @@ class FusedTile:
     def part(self, rows: Any, cols: Any) -> FusedTile:
         """The same for some of the rows and columns; a side that is wanted whole is shared."""
         other = copy(self)
-        other._left, other.right = self._left if _whole(rows) else self.left.part(rows), self.right.part(cols)
+        other._left, other.right = self._left if _is_all(rows) else self.left.part(rows), self.right.part(cols)
         return other
 
-    def room(self, r: int, c: int) -> int:
+    def buffer_size(self, r: int, c: int) -> int:
         return _up(r, ROWS) * _up(c, self.width)
 
 
@@ -265,7 +265,7 @@ def _up(n: int, by: int) -> int:
     return -(-n // by) * by
 
 
-def _whole(chosen: Any) -> bool:
+def _is_all(chosen: Any) -> bool:
     return isinstance(chosen, slice) and chosen == slice(None)
 
 
@@ -286,7 +286,7 @@ class _Rows:
         self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
 
     def part(self, chosen: Any) -> _Rows:
-        if _whole(chosen):
+        if _is_all(chosen):
             return self
         items, norms = self.items[: self.count][chosen], self.norms[: self.count][chosen]
         raw = None if self.raw is None else items if self.raw is self.items else self.raw[: self.count][chosen]
@@ -309,7 +309,7 @@ class _Panels:
         self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
 
     def part(self, chosen: Any) -> _Panels:
-        if _whole(chosen):
+        if _is_all(chosen):
             return self
         width = self.items.shape[2]
         index = np.arange(self.count)[chosen]

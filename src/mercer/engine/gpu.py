@@ -216,7 +216,7 @@ def launchable(
             for n in walk(s)
         )
         and (kinds != ["dot", "sqdist"] or all(o.inverse is None for o in blocks if isinstance(o, SqDistBlock)))
-        and all(o.whole for o in blocks if isinstance(o, SqDistBlock))
+        and all(o.all_columns for o in blocks if isinstance(o, SqDistBlock))
         and not any(getattr(values.get(a), "is_floating_point", lambda: True)() is False for n in steps for a in n.args)
     )
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.compute import put_aside, workspace
-from mercer.data import Coded, chunks, numbered
-from mercer.data.coded import row_norms, together
+from mercer.compute import release_workspace, workspace
+from mercer.data import HashedRows, chunks, numbered
+from mercer.data.hashed_rows import row_norms, together
 from mercer.data.representations import spans
 from mercer.native.mixing import mix
 from mercer.runtime import threads
@@ -62,7 +62,7 @@ class _Side:
 class SparseDot:
     """⟨a, b⟩ of sparse rows."""
 
-    whole = True
+    all_columns = True
     dense = False
 
     def __init__(self, A: Any, B: Any, dtype: Any, budget: int) -> None:
@@ -71,13 +71,13 @@ class SparseDot:
         self.dtype = np.dtype(dtype)
         sides = [A] if B is A else [A, B]
         sides = [
-            s if isinstance(s, Coded) or getattr(s, "distinct", False) or s.has_canonical_format else _summed(s)
+            s if isinstance(s, HashedRows) or getattr(s, "distinct", False) or s.has_canonical_format else _summed(s)
             for s in sides
         ]
         entries = [
-            (s.offsets, s.values) if isinstance(s, Coded) else (s.indptr.astype(np.int64), s.data) for s in sides
+            (s.offsets, s.values) if isinstance(s, HashedRows) else (s.indptr.astype(np.int64), s.data) for s in sides
         ]
-        if isinstance(A, Coded):
+        if isinstance(A, HashedRows):
             places, width = together(sides)
         else:
             places, width = [s.indices for s in sides], A.shape[1]
@@ -85,7 +85,8 @@ class SparseDot:
                 places, width = numbered([mix(p.astype(np.uint64)) for p in places])
         norms = [row_norms(values, offsets) for offsets, values in entries]
         exact = all(
-            lists.whole(values) and n.max(initial=0.0) < EXACT for (_, values), n in zip(entries, norms, strict=True)
+            lists.are_integers(values) and n.max(initial=0.0) < EXACT
+            for (_, values), n in zip(entries, norms, strict=True)
         )
         self.kind = np.dtype(np.float32) if exact else self.dtype
         made = _sorted_out(
@@ -154,10 +155,10 @@ def number(n: int) -> Any:
 
 
 def _sorted_out(
-    sides: list[tuple[Array, Array, Array]], width: int, kind: np.dtype[Any], room: int
+    sides: list[tuple[Array, Array, Array]], width: int, kind: np.dtype[Any], buffer: int
 ) -> list[tuple[Array | None, Lists]]:
-    """(offsets, values, columns) of one side, or of two, as matrices of the frequent columns, at most ``room`` of them,
-    and lists of the rare ones.
+    """(offsets, values, columns) of one side, or of two, as matrices of the frequent columns, at most ``buffer`` of
+    them, and lists of the rare ones.
 
     Entries are dealt to groups of neighbouring columns first: all that is done with the columns of a group then stays
     in cache, and threads take groups.
@@ -186,10 +187,10 @@ def _sorted_out(
 
     least = DENSE * rows[0] * rows[-1]
     sort_out(least)
-    if found[:, 1].sum() > room:  # the most frequent of them
+    if found[:, 1].sum() > buffer:  # the most frequent of them
         counts = [lists.tally(places, np.zeros(width, np.int32)) for *_, places in sides]
         both = np.sort((counts[0].astype(np.float64) * counts[-1])[column < -1])
-        sort_out(float(both[-room]) * (1 + 1e-12) if room else np.inf)
+        sort_out(float(both[-buffer]) * (1 + 1e-12) if buffer else np.inf)
     bases = np.concatenate([np.zeros((1, 4), np.int64), np.cumsum(found, axis=0)])
     many, out = int(bases[-1, 1]), []
     for t, (keys, numbers, values, *_) in enumerate(dealt):
@@ -220,7 +221,7 @@ def _sorted_out(
 
         threads.run_loops(task, groups)
         out.append((frequent if many else None, (starts, list_rows, list_values)))
-    put_aside(dealt[0][-1])
+    release_workspace(dealt[0][-1])
     return out
 
 
@@ -243,9 +244,9 @@ def _dealt(
     count, kind_of_row = len(columns), number(n).dtype
     # wide ones first, so that all are aligned
     bytes_of = [0, *np.cumsum([count * np.dtype(x).itemsize for x in (kind, np.int32, kind_of_row)])]
-    room = workspace(bytes_of[-1], np.uint8)
+    buffer = workspace(bytes_of[-1], np.uint8)
     values_out, *numbers = (
-        room[a:b].view(x) for (a, b), x in zip(pairwise(bytes_of), (kind, np.int32, kind_of_row), strict=True)
+        buffer[a:b].view(x) for (a, b), x in zip(pairwise(bytes_of), (kind, np.int32, kind_of_row), strict=True)
     )
     out = (*numbers, values_out)
 
@@ -253,4 +254,4 @@ def _dealt(
         lists.deal(offsets[parts[p].start : parts[p].stop + 1], columns, values, parts[p].start, shift, begins[p], *out)
 
     threads.run_loops(task, range(len(parts)))
-    return *out, first, room
+    return *out, first, buffer

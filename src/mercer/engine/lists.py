@@ -9,7 +9,7 @@ from mercer.runtime import compiling
 
 
 @compiling.jit
-def whole(values):  # type: ignore[no-untyped-def]
+def are_integers(values):  # type: ignore[no-untyped-def]
     broken = 0
     for x in values:
         broken += x != np.floor(x)

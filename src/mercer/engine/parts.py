@@ -15,8 +15,8 @@ import numpy as np
 from scipy.linalg.blas import ssyrk
 
 from mercer.arrays import Array
-from mercer.compute import Compute, put_aside, workspace
-from mercer.data import Uncounted, chunks
+from mercer.compute import Compute, release_workspace, workspace
+from mercer.data import LazyCounts, chunks
 from mercer.data.representations import offsets_of
 from mercer.engine.joins import DENSE, EXACT, SparseDot, number
 from mercer.runtime.threads import cached_property, run_tasks, single_threaded_blas, stopping
@@ -38,10 +38,10 @@ class PartsDot:
     whole of it, summed up.
     """
 
-    whole = True
+    all_columns = True
     dense = False
 
-    def __init__(self, A: Uncounted, dtype: Any, budget: int) -> None:
+    def __init__(self, A: LazyCounts, dtype: Any, budget: int) -> None:
         self.A, self.dtype, self.budget = A, np.dtype(dtype), budget
         self.exact = True
 
@@ -73,7 +73,7 @@ class PartsDot:
 class SummedDot:
     """⟨a, b⟩ of all pairs, in the upper half of a matrix."""
 
-    whole = True
+    all_columns = True
     dense = False
 
     def __init__(self, total: Array) -> None:
@@ -96,12 +96,12 @@ def _height(n: int) -> int:
     return max(8, min(_ROWS, -(-n // _STRIPS)))
 
 
-def _filled(A: Uncounted, width: int) -> bool:
+def _filled(A: LazyCounts, width: int) -> bool:
     """Whether rows have so many entries among ``width`` columns that most of these are frequent."""
     return bool(A.ends[-1] >= width * DENSE**0.5 * A.shape[0])
 
 
-def _sums_with_room(A: Uncounted, workers: int, budget: int) -> int:
+def _sums_with_room(A: LazyCounts, workers: int, budget: int) -> int:
     """How many threads can add up parts with lists, each of its own; 0: there is no room even for one."""
     n, entries = A.shape[0], int(A.ends[-1])
     rare = [int(w) for w in A.widths if not _filled(A, int(w))]
@@ -115,7 +115,7 @@ def _sums_with_room(A: Uncounted, workers: int, budget: int) -> int:
     return int(min(workers, max(1, len(rare) // 2), budget // each))
 
 
-def _upper_half(A: Uncounted, count: int, workers: int) -> Array | None:
+def _upper_half(A: LazyCounts, count: int, workers: int) -> Array | None:
     """K_ij for i ≤ j, from parts with lists dealt to ``count`` sums; None where one might not be exact. A then knows
     its norms.
     """
@@ -154,7 +154,7 @@ def _upper_half(A: Uncounted, count: int, workers: int) -> Array | None:
 class _Sums:
     """The upper half of a matrix, to which parts are added one after the other, and the memory for that."""
 
-    def __init__(self, A: Uncounted, workers: int, *, alone: bool) -> None:
+    def __init__(self, A: LazyCounts, workers: int, *, alone: bool) -> None:
         n = A.shape[0]
         self.A, self.workers, self.alone = A, workers, alone
         self.total, self.begun = workspace(n * n, np.float32).reshape(n, n), False
@@ -230,7 +230,7 @@ class _Sums:
                 right = self.matrix[rows.start :, :used]
                 product = workspace((rows.stop - rows.start) * len(right), np.float32).reshape(-1, len(right))
                 self.total[rows, rows.start :] += np.matmul(right[: rows.stop - rows.start], right.T, out=product)
-                put_aside(product.reshape(-1))
+                release_workspace(product.reshape(-1))
 
             run_tasks(lambda rows: None if stopping() else task(rows), self.strips, self.workers)
         self.matrix[:, :used], self.used = 0, 0

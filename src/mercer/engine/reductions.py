@@ -14,7 +14,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.arrays import Array, is_tensor, namespace
-from mercer.data import Bits, Coded, Uncounted, chunks, size, take
+from mercer.data import Bits, HashedRows, LazyCounts, chunks, size, take
 from mercer.engine.bits import BitDot
 from mercer.engine.expression import Fold, Node, fold_variable, walk
 from mercer.engine.folds import compilable, compiled
@@ -53,7 +53,7 @@ def _dense(x: Any, dtype: Any, device: str | None) -> Array:
 
 
 def sqnorm(x: Any) -> Array:
-    if isinstance(x, Coded):
+    if isinstance(x, HashedRows):
         return x.sqnorm()
     if isinstance(x, Bits):
         return x.counts()
@@ -74,13 +74,13 @@ def in_single(A: Any, B: Any, dtype: Any) -> tuple[Array, Array] | None:
     )
     if not wide or np.dtype(dtype) != np.float64:
         return None
-    from mercer.engine.lists import whole
+    from mercer.engine.lists import are_integers
 
     for x in (A,) if B is A else (A, B):
         if (
             x.dtype.kind != "f"
             or (x[: len(x) // 64 + 1] % 1).any()
-            or not whole(x.ravel())
+            or not are_integers(x.ravel())
             or not float(sqnorm(x).max(initial=0.0)) < 2**24
         ):
             return None
@@ -92,7 +92,7 @@ def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> Do
     """⟨a, b⟩, by what the rows are."""
     if isinstance(A, Bits):
         return BitDot(A, B)
-    if isinstance(A, Uncounted) and B is A:
+    if isinstance(A, LazyCounts) and B is A:
         return PartsDot(A, dtype, budget)
     wide = (
         sparse.issparse(A)
@@ -101,7 +101,7 @@ def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> Do
         and A.shape[1] > _WIDEST_DENSE_PANEL
         and A.nnz + B.nnz > _WORTH_JOINING
     )
-    return SparseDot(A, B, dtype, budget) if wide or isinstance(A, Coded) else DotBlock(A, B, dtype, device)
+    return SparseDot(A, B, dtype, budget) if wide or isinstance(A, HashedRows) else DotBlock(A, B, dtype, device)
 
 
 class DotBlock:
@@ -109,7 +109,7 @@ class DotBlock:
 
     def __init__(self, A: Any, B: Any, dtype: Any, device: str | None) -> None:
         self.A, self.B, self.dtype, self.device = A, B, dtype, device
-        self.whole = True
+        self.all_columns = True
         self.sparse = sparse.issparse(A) and sparse.issparse(B) and device is None
         # counts that float32 holds exactly, for values in float64
         self.single = (
@@ -160,11 +160,11 @@ class SqDistBlock:
             )
         self.inverse = None if values is None else arrays.to_device(1.0 / values.astype(dtype), device)
         self.sparse = sparse.issparse(A) or sparse.issparse(B)
-        self.dense, self.whole = not self.sparse, column is None
+        self.dense, self.all_columns = not self.sparse, column is None
         # differences are taken in the wider of the data's precision and the computation's: each rounding there counts
         self.wide = np.result_type(arrays.numpy_dtype(A), arrays.numpy_dtype(B), dtype)
         self._origin = self.L = self.R = self._na = self._nb = None
-        self.room = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
+        self.panel_bytes = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
         self.budget = budget
         if self.sparse:
             left = self.scaled(A)
@@ -175,7 +175,7 @@ class SqDistBlock:
         each start to.
         """
         _ = self.na, self.nb
-        if self.dense and self.room <= self.budget and self.L is None:
+        if self.dense and self.panel_bytes <= self.budget and self.L is None:
             self.L, self.R = self._panel(self.A, self.na, left=True), self._panel(self.B, self.nb, left=False)
 
     def sub(self, rows: Any, cols: Any, view: Tiles) -> SqDistBlock:
@@ -273,7 +273,7 @@ class FoldBlock:
     """state ← step(state, a_j, b_j) over the columns: compiled where it pays, else step by step on tiles."""
 
     def __init__(self, fold: Fold, A: Any, B: Any, dtype: Any, device: str | None) -> None:
-        self.fold, self.A, self.B, self.dtype, self.device, self.whole = fold, A, B, dtype, device, True
+        self.fold, self.A, self.B, self.dtype, self.device, self.all_columns = fold, A, B, dtype, device, True
         worth_it = size(A) * size(B) * A.shape[1] >= _WORTH_COMPILING
         self.compile = worth_it and device is None and compilable(fold) and not (is_tensor(A) or is_tensor(B))
 

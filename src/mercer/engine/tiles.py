@@ -18,7 +18,7 @@ import numpy as np
 
 from mercer import arrays
 from mercer.arrays import Array, is_tensor
-from mercer.compute import Compute, put_aside
+from mercer.compute import Compute, release_workspace
 from mercer.data import check_same_width, chunks, take
 from mercer.engine.cpu import FusedTile, fusible, is_wide
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
@@ -44,7 +44,7 @@ from mercer.runtime.watch import look
 _EDGE = {"float32": 640, "float64": 384}
 _TORCH_EDGE = 4096
 _MODERATE = 4096  # rows of a symmetric matrix that is stored by one compiled call: some milliseconds
-_DEAR_EDGE, _LEAST_EDGE = 384, 32  # of tiles that a kernel computes itself, by halves where it can
+_COSTLY_EDGE, _LEAST_EDGE = 384, 32  # of tiles that a kernel computes itself, by halves where it can
 _GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
 _WORTH_COMPILING = 2**20  # values
 _STRIP_BYTES = 32 * 2**20
@@ -271,7 +271,7 @@ class Tiles:
     def _block(self, rows: slice, cols: slice) -> Array:
         r, c = rows.stop - rows.start, cols.stop - cols.start
         if self._fused is not None:
-            return self._fused.fill(rows, cols, self._scratch(0, self._fused.room(r, c)))
+            return self._fused.fill(rows, cols, self._scratch(0, self._fused.buffer_size(r, c)))
         tile: dict[Node, Any] = {}
         if self.opaque:  # which may take long
             if stopping():
@@ -338,8 +338,8 @@ class Tiles:
             return _TORCH_EDGE, _TORCH_EDGE
         if self._joins and not self.opaque:
             return min(join.height(self.shape[1]) for join in self._joins), max(1, self.shape[1])
-        if self.opaque and self.halves:  # dear values: enough tiles for all threads
-            edge = min(_DEAR_EDGE, max(_LEAST_EDGE, -(-max(self.shape) // (4 * _LEAST_EDGE)) * _LEAST_EDGE))
+        if self.opaque and self.halves:  # costly values: enough tiles for all threads
+            edge = min(_COSTLY_EDGE, max(_LEAST_EDGE, -(-max(self.shape) // (4 * _LEAST_EDGE)) * _LEAST_EDGE))
             return edge, edge
         return _EDGE[self.dtype.name], _EDGE[self.dtype.name]
 
@@ -361,7 +361,7 @@ class Tiles:
             view._store_symmetric(out)
             for join in view._joins:
                 if isinstance(join, SummedDot):
-                    put_aside(join.total.reshape(-1))
+                    release_workspace(join.total.reshape(-1))
             return out
         height, width = self.edges
 
@@ -444,8 +444,8 @@ class Tiles:
     def _diagonal_block(self, i: slice) -> Array:
         """A tile on the diagonal, exactly symmetric.
 
-        An opaque formula may be dear, so none of its pairs is computed twice: the tile is halved until nothing but the
-        diagonal is left. A recorded one is cheaper to compute whole and mirror.
+        An opaque formula may be costly, so none of its pairs is computed twice: the tile is halved until nothing but
+        the diagonal is left. A recorded one is cheaper to compute whole and mirror.
         """
         n = i.stop - i.start
         if not self.opaque or self.halves:

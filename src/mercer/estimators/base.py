@@ -263,7 +263,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         if self.kernel_ is None:
             return np.empty((len(chosen), 0))
         with quietly():  # what the kernel does not use was told when the matrix was computed
-            return self.kernel_._kept(take(X, chosen))
+            return self.kernel_._to_store(take(X, chosen))
 
     def _accept_new(self, X: Any) -> Any:
         """New items, checked; where they are given by their matrix with the training items, that with those that were

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, TypeVar
 
-from mercer.estimators.whole import whole
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.runtime.watch import Stopped, Watch, watching
 
 try:
@@ -31,7 +31,7 @@ def with_callbacks(method: Method) -> Method:
     """A ``fit`` that ends in time, tells how far it is, and after which callbacks are torn down, however it ends; one
     that fails leaves the estimator as it was.
     """
-    managed: Method = whole(_managed(watched(method)))
+    managed: Method = all_or_nothing(_managed(watched(method)))
     return managed
 
 

@@ -14,11 +14,11 @@ from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import size
 from mercer.data.notices import warn
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative
-from mercer.estimators.whole import whole
 from mercer.gram import Gram
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
@@ -208,7 +208,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """(kernel of x, of y, γ, rank)."""
         return self.kernel_x, self.kernel_y, self.reg, self.rank
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find directions of X and ``y`` (the other view: a table, or as many items of any kind) that correlate; a
         weight is a repetition.

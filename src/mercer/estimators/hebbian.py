@@ -11,10 +11,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, in_order_of, size, stack, take
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.weights import checked, relative
-from mercer.estimators.whole import whole
 from mercer.gram import DenseGram
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import signs
@@ -47,14 +47,14 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
     ) -> None:
         self.n_components, self.kernel, self.budget, self.tol, self.compute = n_components, kernel, budget, tol, compute
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Start anew."""
         for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_stream")]:
             delattr(self, name)
         return self.partial_fit(X, sample_weight=sample_weight)
 
-    @whole
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Take in more samples; a weight is a repetition. What a kernel takes from data is fixed by the first batch."""
         first = not hasattr(self, "n_samples_seen_")
@@ -80,7 +80,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         else:
             assert self.kernel_ is not None
             _, A = self.kernel_._entered(in_order_of(self._unpacked(X), self.support_vectors_))
-        with threads.calm_blas(self.budget):
+        with threads.single_threaded_if_small(self.budget):
             for some in chunks(size(X), _PIECE):
                 self._take_in(take(X, some), take(A, some), weights[some], scale, original[some])
             self._come_to_rest()

@@ -53,7 +53,7 @@ def nearest_points(y: Array, weights: Array, half: float, unit: float) -> DualQP
 
 def margin(s: Solution) -> float:
     """Where f = ±margin are the edges of the classes."""
-    negative, positive = s.levels
+    negative, positive = s.multipliers
     return float(negative - positive) / 2
 
 

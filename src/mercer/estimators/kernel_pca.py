@@ -192,7 +192,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         scores are 0.
     solver
         "exact" (all eigenvalues: n³), "lanczos" (ARPACK) and "krylov" (blocks) need products alone, so that the matrix
-        is never stored unless its values are dear; "auto" chooses by n, the number of components and the kernel's
+        is never stored unless its values are costly; "auto" chooses by n, the number of components and the kernel's
         features.
     pre_image
         How ``inverse_transform`` goes back: "fixed_point" (kernels of ‖x − z‖²; Mika et al. 1999), "ridge" (a

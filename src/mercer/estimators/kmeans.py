@@ -17,11 +17,11 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size
 from mercer.data.notices import warn
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.machine import Unsupervised
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
-from mercer.estimators.whole import whole
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
@@ -94,7 +94,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.n_clusters, self.init, self.n_init, self.max_iter, self.tol = n_clusters, init, n_init, max_iter, tol
         self.verbose, self.random_state = verbose, random_state
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = checked_table(self, X)
         check_clusters(self, X.shape[0])

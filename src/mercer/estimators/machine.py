@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Coded, chunks, size, take
+from mercer.data import HashedRows, chunks, size, take
 from mercer.data.notices import one_call, warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
@@ -281,7 +281,7 @@ class Weighted(KernelMachine):
             phi = self.kernel_._embedded(self.support_vectors_)
         except MemoryError as error:
             raise AttributeError(f"coef_ would be too large: {error}") from None
-        if isinstance(phi, Coded):
+        if isinstance(phi, HashedRows):
             raise AttributeError(
                 f"The features of {self.kernel_} have no fixed columns; see function_.feature_weights()."
             )

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.data import Ragged, Sequences, check_weights
-from mercer.estimators.model import Model
+from mercer.estimators.generative import GenerativeModel
 
 
-class MarkovChain(Model):
+class MarkovChain(GenerativeModel):
     """p(x) = π(x_1) Π_i T(x_i, x_{i+1}): each letter depends on the one before.
 
     Fitted by counting, ``smoothing`` added to each count. Letters that were not seen in ``fit`` are passed over.

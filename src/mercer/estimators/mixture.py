@@ -14,18 +14,18 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
-from mercer.estimators.model import Model
+from mercer.estimators.generative import GenerativeModel
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
-from mercer.estimators.whole import whole
 from mercer.solvers.em import FAMILIES, Family, Mixture, climb, from_labels, from_shares, joint, log_likelihoods
 from mercer.solvers.lloyd import Points, at_random, cluster, spread_out
 
 STARTS: dict[str, Any] = {"kmeans": None, "k-means++": spread_out, "random": None, "random_from_data": at_random}
 
 
-class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-learn has no types
+class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # scikit-learn has no types
     """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by expectation–maximisation: each step makes the likelihood larger, never
     smaller.
 
@@ -85,7 +85,7 @@ class GaussianMixture(DensityMixin, Model):  # type: ignore[misc]  # scikit-lear
             )
         return FAMILIES[self.covariance_type]
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = checked_table(self, X, accept_sparse=False, dtype=np.float64, ensure_min_samples=2)
         check_whole(self, "n_components", "n_init", "verbose_interval")

@@ -160,7 +160,7 @@ class OneClassSVM(NoveltyMachine):
 
     def _edge(self, problem: DualQP, s: Solution, total: float) -> tuple[float, float]:
         self.intercept_ = np.zeros(1)
-        return -float(s.levels[0]) / total, s.gap / total
+        return -float(s.multipliers[0]) / total, s.gap / total
 
     def _check_edge(self, edge: float) -> None:
         if edge <= _NONE and self.converged_:
@@ -190,7 +190,7 @@ class SVDD(NoveltyMachine):
     def _edge(self, problem: DualQP, s: Solution, total: float) -> tuple[float, float]:
         norm = float(s.coef @ (s.gradient - problem.linear)) / total**2  # ‖centre‖²
         self.intercept_ = np.array([-norm])
-        return -2 * float(s.levels[0]) / total - norm, 2 * s.gap / total
+        return -2 * float(s.multipliers[0]) / total - norm, 2 * s.gap / total
 
     _own = True
 

@@ -1,4 +1,4 @@
-"""ν-support vector classification: a share of errors instead of their price."""
+"""ν-support vector classification: a share of errors, ν, in place of C."""
 
 from __future__ import annotations
 

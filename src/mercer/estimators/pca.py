@@ -11,10 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.data import chunks
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import checked_table
 from mercer.estimators.components import component_count, likeliest_count, share_of_variance
 from mercer.estimators.weights import checked, relative
-from mercer.estimators.whole import whole
 from mercer.gram import LowRankGram
 from mercer.native.linalg import signed, thin_svd
 from mercer.problems import Eigen
@@ -60,7 +60,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     def __init__(self, n_components: Any = None, *, whiten: bool = False, random_state: Any = 0) -> None:
         self.n_components, self.whiten, self.random_state = n_components, whiten, random_state
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         X = checked_table(self, X, ensure_min_samples=2)
         n, d = X.shape

@@ -45,7 +45,7 @@ def leave_one_out(gram: Gram, values: Array, coef: Array, free: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Sigmoid:
+class ScoreSigmoid:
     """P(y = 1 | f) = σ(a f) with a slope of its own on each side of 0: ½ where the prediction changes, so the two never
     disagree.
     """
@@ -61,7 +61,7 @@ class Sigmoid:
         return np.where(f > 0, self.above, self.below) * f
 
     @classmethod
-    def fit(cls, f: Array, y: Array, weights: Array) -> Sigmoid:
+    def fit(cls, f: Array, y: Array, weights: Array) -> ScoreSigmoid:
         """Maximum likelihood with Platt's targets, which are short of 0 and 1 by what the number of samples leaves
         open.
         """

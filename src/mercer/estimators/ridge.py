@@ -23,7 +23,7 @@ from mercer.problems import LinearSolution, LinearSystem
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.posterior import Posterior
-from mercer.solvers.spectral import Spectrum, decompose
+from mercer.solvers.spectral import Eigendecomposition, decompose
 
 _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
@@ -236,8 +236,8 @@ class KernelRidge(Ridge):
             super()._learn_path(gram, y, weights, machines, X)
             return
         try:
-            spectrum = decompose(gram, weights, self.fit_intercept)
-            coefs = spectrum.coefficients(Y, [machine.alpha for machine in machines])
+            decomposition = decompose(gram, weights, self.fit_intercept)
+            coefs = decomposition.coefficients(Y, [machine.alpha for machine in machines])
         except NotPositive:
             super()._learn_path(gram, y, weights, machines, X)
             return
@@ -272,10 +272,12 @@ class KernelRidge(Ridge):
         for many.
         """
         different = np.unique(ridges)
-        spectrum = (
-            Spectrum.of(gram, w, self.fit_intercept) if self.solver == "eigen" or len(different) >= _SEVERAL else None
+        decomposition = (
+            Eigendecomposition.of(gram, w, self.fit_intercept)
+            if self.solver == "eigen" or len(different) >= _SEVERAL
+            else None
         )
-        inverse = choose(gram, self.solver) if spectrum is None and different[-1] > 0 else None
+        inverse = choose(gram, self.solver) if decomposition is None and different[-1] > 0 else None
         for ridge in different:
             mine = ridges == ridge
             if ridge > 0 and inverse is not None:
@@ -286,8 +288,8 @@ class KernelRidge(Ridge):
                     self._say_indefinite(gram)
                     inverse = None
             if ridge == 0 or inverse is None:
-                spectrum = spectrum or Spectrum.of(gram, w, self.fit_intercept)
-                found = self._by_spectrum(spectrum, gram, Y[:, mine], w, float(ridge))
+                decomposition = decomposition or Eigendecomposition.of(gram, w, self.fit_intercept)
+                found = self._by_eigenvalues(decomposition, gram, Y[:, mine], w, float(ridge))
             full = np.zeros((len(coef), int(mine.sum())))
             full[rows] = found.coef
             coef[:, outputs[mine]], bias[outputs[mine]] = full, found.bias
@@ -296,8 +298,10 @@ class KernelRidge(Ridge):
                 self.gap_, self.stop_reason_ = found.residual, found.stop_reason
             self.solver_ = found.solver
 
-    def _by_spectrum(self, spectrum: Spectrum, gram: Gram, Y: Array, w: Array, ridge: float) -> LinearSolution:
-        A = spectrum.coefficients(Y, [ridge])[0]
+    def _by_eigenvalues(
+        self, decomposition: Eigendecomposition, gram: Gram, Y: Array, w: Array, ridge: float
+    ) -> LinearSolution:
+        A = decomposition.coefficients(Y, [ridge])[0]
         b, residual = self._measured(Y, A, arrays.to_numpy(gram.astype(np.float64) @ A), w, ridge)
         return LinearSolution(A, b, residual, 1, "eigen", "gap" if residual <= self.tol else "stalled")
 

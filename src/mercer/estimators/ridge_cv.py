@@ -17,7 +17,7 @@ from mercer.gram import Gram, Use, held, is_gram
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive
 from mercer.runtime.watch import asked_to_stop
-from mercer.solvers.spectral import Decomposition, Spectrum, decompose, grid
+from mercer.solvers.spectral import Decomposition, Eigendecomposition, decompose, grid
 
 
 class KernelRidgeCV(Ridge):
@@ -164,7 +164,7 @@ class KernelRidgeCV(Ridge):
             found = decompose(gram, weights, self.fit_intercept)
             return found, self._score(found, Y, weights, alphas)
         except NotPositive:
-            found = Spectrum.of(gram, weights, self.fit_intercept)
+            found = Eigendecomposition.of(gram, weights, self.fit_intercept)
             return found, self._score(found, Y, weights, alphas)
 
     def _score(self, spectrum: Decomposition, Y: Array, weights: Array, alphas: Array) -> Array:

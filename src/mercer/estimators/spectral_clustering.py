@@ -16,11 +16,11 @@ from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import chunks, size, take
 from mercer.data.notices import warn
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
-from mercer.estimators.whole import whole
 from mercer.gram import DenseGram, Gram, SparseGram
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
@@ -96,7 +96,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
     def _of_distances(self) -> bool:
         return self.affinity == "precomputed_nearest_neighbors"
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         choices = (
             ("affinity", self.affinity, _AFFINITIES),

@@ -19,7 +19,7 @@ from mercer.data import size
 from mercer.estimators import hulls
 from mercer.estimators.machine import LabelLearner, SupportVectorMachine
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
-from mercer.estimators.probability import Sigmoid, leave_one_out
+from mercer.estimators.probability import ScoreSigmoid, leave_one_out
 from mercer.gram import Gram, Use, held, is_gram
 from mercer.kernels.base import Kernel
 from mercer.losses import Hinge
@@ -50,12 +50,12 @@ class Part(NamedTuple):
     samples: Array | None
     y: Array
     weights: Array
-    whole: Gram
+    full: Gram
     unit: float  # the size of the kernel, where the problem is solved in units of it
 
     @property
     def gram(self) -> Gram:
-        return self.whole if self.samples is None else self.whole.sub(self.samples, self.samples)
+        return self.full if self.samples is None else self.full.sub(self.samples, self.samples)
 
 
 class Classifier(LabelLearner, SupportVectorMachine):
@@ -107,10 +107,10 @@ class Classifier(LabelLearner, SupportVectorMachine):
         solver, parts = self._solver(), self._parts(codes, self._bounds(weights), _ready(gram, len(self.classes_)))
         problems = [self._problem(part) for part in parts]
         if len(parts) == 1:
-            solutions = [solver.solve(problems[0], parts[0].whole, start)]
+            solutions = [solver.solve(problems[0], parts[0].full, start)]
         else:
             solutions = solver.solve_all(
-                problems, parts[0].whole, [part.samples for part in parts if part.samples is not None]
+                problems, parts[0].full, [part.samples for part in parts if part.samples is not None]
             )
         machines = [
             self._machine(s, problem, part, solver) for s, problem, part in zip(solutions, problems, parts, strict=True)
@@ -154,7 +154,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         self.n_support_ = np.bincount(codes[np.any(coef != 0, axis=1)], minlength=k).astype(np.int32)
         self.intercept_ = np.array([pair.bias for pair in machines])
 
-    def _probabilities(self, kinds: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[Sigmoid]:
+    def _probabilities(self, kinds: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[ScoreSigmoid]:
         """A sigmoid for each pair, on leave-one-out values. Samples of one of the ``kinds``, the same in x and y, are
         one, of their weights together: a weight is a repetition here too, and no sample is judged by a machine that has
         seen its copy.
@@ -175,9 +175,9 @@ class Classifier(LabelLearner, SupportVectorMachine):
             )
             gram = part.gram if len(first) == len(group) else part.gram.sub(first, first)
             values = leave_one_out(gram, pair.values[first], coef, (some > 0) & (filled < all_of))
-            found[t] = Sigmoid.fit(values, part.y[first], weights)
+            found[t] = ScoreSigmoid.fit(values, part.y[first], weights)
 
-        run_tasks(sigmoid, range(len(parts)), parts[0].whole.compute.workers)
+        run_tasks(sigmoid, range(len(parts)), parts[0].full.compute.workers)
         return found
 
     # -- prediction --------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _probable(self, X: Any) -> tuple[Array, list[Sigmoid]]:
+    def _probable(self, X: Any) -> tuple[Array, list[ScoreSigmoid]]:
         """The decision of each pair, and the sigmoid that makes a probability of it."""
         check_is_fitted(self)
         if self._sigmoids is None:
@@ -270,8 +270,8 @@ class SVC(Classifier):
     Several classes: one against one, in parallel.
 
     C
-        The price of an error; ``class_weight`` and ``sample_weight`` multiply it. inf: the hard margin, no error
-        allowed; an error where the classes cannot be separated in the kernel's feature space.
+        The weight of an error against ½‖w‖²; ``class_weight`` and ``sample_weight`` multiply it. inf: the hard margin,
+        no error allowed; an error where the classes cannot be separated in the kernel's feature space.
     kernel
         Any kernel; None: ``Gaussian()``; a function f(X, Y) that returns the matrix; "precomputed": X is the matrix.
     fit_intercept
@@ -327,7 +327,7 @@ class SVC(Classifier):
     def _machine(self, s: Solution, problem: DualQP, part: Part, solver: ActiveSet) -> Pair:
         if self._hard:
             return between_hulls(s, problem, part, solver, least=0.0)
-        bias = float(s.levels[0]) if self.fit_intercept else 0.0
+        bias = float(s.multipliers[0]) if self.fit_intercept else 0.0
         return Pair(s.coef, bias, s.gradient + part.y + bias, s)
 
     def _check_constant(self, machines: Sequence[Pair], parts: Sequence[Part], solver: ActiveSet) -> None:
@@ -391,7 +391,11 @@ def _ready(gram: Gram, classes: int) -> Gram:
 def between_hulls(s: Solution, problem: DualQP, part: Part, solver: ActiveSet, **least: float) -> Pair:
     """The machine half-way between the nearest points, ±1 at the edges of its margin; constant where the hulls meet."""
     s = hulls.refined(s, problem, part.gram, solver, **least)
-    constant, margin, bias = hulls.meet(s, part.gram, **least), max(hulls.margin(s), s.gap), float(s.levels.sum()) / 2
+    constant, margin, bias = (
+        hulls.meet(s, part.gram, **least),
+        max(hulls.margin(s), s.gap),
+        float(s.multipliers.sum()) / 2,
+    )
     s = replace(s, objective=s.objective * part.unit**2)  # as of variables that are not divided by it
     if constant:
         excess, total = float(np.sum(part.weights * part.y)), float(part.weights.sum())

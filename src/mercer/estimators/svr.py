@@ -74,7 +74,7 @@ class SVR(Regressor):
         return EpsilonInsensitive(self.epsilon).dual(y, C, self.fit_intercept)
 
     def _bias(self, solution: Solution) -> float:
-        return float(solution.levels[0]) if self.fit_intercept else 0.0
+        return float(solution.multipliers[0]) if self.fit_intercept else 0.0
 
 
 class NuSVR(Regressor):
@@ -111,6 +111,6 @@ class NuSVR(Regressor):
         )
 
     def _bias(self, solution: Solution) -> float:
-        above, below = solution.levels
+        above, below = solution.multipliers
         self.epsilon_ = float(above - below) / 2
         return float(above + below) / 2

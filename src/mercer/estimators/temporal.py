@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import listed, size
+from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.cca import Column, as_pair, candidates_of, split
 from mercer.estimators.checks import check_whole
-from mercer.estimators.whole import whole
 from mercer.kernels.base import Kernel
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations
 from mercer.solvers.incomplete import incomplete_cholesky
@@ -24,7 +24,7 @@ _FEW = 300  # components with which regularisations are compared
 _FOLDS = 5
 
 
-class Series(Column):
+class TimeFeatures(Column):
     """A series as features g(t) of its moments, from an incomplete factor: k(x(t), x(t′)) = ⟨g(t), g(t′)⟩."""
 
     def __init__(self, kernel: Kernel | str | None = None, *, compute: Compute | None = None) -> None:
@@ -82,7 +82,7 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         )
         self.rank, self.n_bootstrap, self.random_state, self.compute = rank, n_bootstrap, random_state, compute
 
-    @whole
+    @all_or_nothing
     def fit(self, X: Any, Y: Any) -> Self:
         """Series X and Y of the same length, a row for each moment."""
         lag = self.max_lag
@@ -101,7 +101,7 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
                 " are needed."
             )
         rank = self.rank if self.rank is not None else max(1, _COLUMNS // (2 * lag + 1))
-        x, y = Series(self.kernel_x, compute=self.compute), Series(self.kernel_y, compute=self.compute)
+        x, y = TimeFeatures(self.kernel_x, compute=self.compute), TimeFeatures(self.kernel_y, compute=self.compute)
         E = embedded(x.fit(X, min(rank, T)), lag)
         G = y.fit(Y, min(self.rank or _COLUMNS, T))[lag : T - lag]
         n, lags, m = E.shape

@@ -15,8 +15,8 @@ from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Coded, chunks, size, take
-from mercer.data.coded import row_norms, together
+from mercer.data import HashedRows, chunks, size, take
+from mercer.data.hashed_rows import row_norms, together
 from mercer.engine.tiles import same_selection
 from mercer.formula import dot, sqnorm
 from mercer.gram.computed import KernelGram
@@ -32,7 +32,9 @@ _PARTS = 8  # of the rows, whose sums of columns are added up apart
 class Counts:
     """The features of a set as whole numbers: k(x, z) = (Σ_t s_t ⟨c_t(x), c_t(z)⟩ + c) u(x) u(z)."""
 
-    terms: tuple[tuple[float, Any], ...]  # s_t and the counts c_t, ``Coded``, or CSR where columns have been numbered
+    terms: tuple[
+        tuple[float, Any], ...
+    ]  # s_t and the counts c_t, ``HashedRows``, or CSR where columns have been numbered
     constant: float = 0.0
     factor: Array | None = None  # u; None: 1
 
@@ -72,8 +74,8 @@ class Counts:
 class CountsGram(FactoredGram):
     """Features that are counts: K between two sets of them, or of one (``right is left``).
 
-    Entries are made when they are first needed; the whole symmetric matrix has a quicker way, ``whole``, the same by
-    the formula of its kernel.
+    Entries are made when they are first needed; the whole symmetric matrix has a quicker way, ``symmetric``, the same
+    by the formula of its kernel.
     """
 
     def __init__(
@@ -84,11 +86,11 @@ class CountsGram(FactoredGram):
         dtype: Any,
         *,
         diagonal: Array | None = None,
-        whole: KernelGram | None = None,
+        symmetric: KernelGram | None = None,
     ) -> None:
         self._given, self.compute, self.dtype = (left, right), compute, np.dtype(dtype)
         self.diagonal = diagonal if right is left else None
-        self.shape, self._whole = (len(left), len(right)), whole
+        self.shape, self._symmetric = (len(left), len(right)), symmetric
 
     @cached_property
     def sides(self) -> tuple[Counts, Counts]:
@@ -99,7 +101,7 @@ class CountsGram(FactoredGram):
         second = first
         if right is not left:
             second = replace(right, terms=tuple((s, D) for (s, _), (_, D) in zip(right.terms, numbered, strict=True)))
-        self._given, self._whole = (first, second), None
+        self._given, self._symmetric = (first, second), None
         return first, second
 
     @property
@@ -144,8 +146,8 @@ class CountsGram(FactoredGram):
         if precision(dtype) == self.dtype:
             return self
         other = self._like(*self._given, dtype, self.diagonal)
-        whole = self._whole
-        other._whole = None if whole is None else whole.astype(dtype)
+        symmetric = self._symmetric
+        other._symmetric = None if symmetric is None else symmetric.astype(dtype)
         other.__dict__.update({name: self.__dict__[name] for name in ("sides",) if name in self.__dict__})
         return other
 
@@ -165,8 +167,8 @@ class CountsGram(FactoredGram):
 
     def _dense(self, out: Array | None = None) -> Array:
         # nobody has asked for entries, and this does not
-        whole = self._whole  # which another thread may let go
-        return super()._dense(out) if whole is None else whole._dense(out)
+        symmetric = self._symmetric  # which another thread may let go
+        return super()._dense(out) if symmetric is None else symmetric._dense(out)
 
     def _lazy(self) -> KernelGram:
         compute = Compute(**{**self.compute.__dict__, "dtype": self.dtype.name})
@@ -225,7 +227,7 @@ def _times(scale: float, value: Any) -> Any:
 
 
 def _numbered_together(a: Any, b: Any) -> tuple[Any, Any]:
-    if not isinstance(a, Coded):
+    if not isinstance(a, HashedRows):
         return a, b
     places, width = together([a] if b is a else [a, b])
     made = [_csr(counts, p, width) for counts, p in zip((a, b), places, strict=False)]
@@ -241,7 +243,7 @@ def _features(side: Counts, dtype: Any) -> Any:
     return sparse.csr_array(sparse.hstack(parts, format="csr") if len(parts) > 1 else parts[0]).astype(dtype)
 
 
-def _csr(counts: Coded, places: Any, width: int) -> Any:
+def _csr(counts: HashedRows, places: Any, width: int) -> Any:
     made = sparse.csr_array((counts.shape[0], max(1, width)), dtype=np.float32)
     # as they are: the constructor would copy what it checks
     made.data, made.indices = counts.values.astype(np.float32), places

@@ -11,7 +11,7 @@ from scipy import sparse
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Coded, meet, take
+from mercer.data import HashedRows, meet, take
 from mercer.engine.tiles import same_selection
 from mercer.formula import dot, sqnorm
 from mercer.gram.computed import KernelGram, common_dtype
@@ -124,13 +124,13 @@ class LowRankGram(FactoredGram):
         self.right = left if right is None else right
         self.diagonal = diagonal if self.right is self.left else None
         # whether the columns are the same in every such matrix of the kernel, or an open set that is numbered for each
-        self.fixed = not isinstance(left, Coded)
+        self.fixed = not isinstance(left, HashedRows)
         if self.left.shape[1] != self.right.shape[1]:
             raise ValueError(
                 f"The feature matrices have {self.left.shape[1]} and {self.right.shape[1]} columns; they must agree."
             )
         for name, phi in (("X", self.left), ("Y", self.right)):
-            if isinstance(phi, Coded):
+            if isinstance(phi, HashedRows):
                 continue  # counts and their products
             if not arrays.all_finite(phi.data if sparse.issparse(phi) else phi):
                 finite = np.isfinite(phi.sum(axis=1) if sparse.issparse(phi) else arrays.to_numpy(phi).sum(axis=1))

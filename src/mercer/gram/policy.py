@@ -39,7 +39,7 @@ from enum import Enum, auto
 import numpy as np
 
 from mercer import arrays
-from mercer.compute import put_aside, workspace
+from mercer.compute import release_workspace, workspace
 from mercer.gram.computed import KernelGram
 from mercer.gram.contract import Cost, Gram
 from mercer.gram.factored import FactoredGram
@@ -84,11 +84,11 @@ def borrowed(gram: Gram) -> Iterator[Gram]:
     if not (gram.mixed and gram.recomputable) or gram.shape[0] > _BORROWED:
         yield gram
         return
-    room = workspace(gram.shape[0] ** 2, np.float64)
+    buffer = workspace(gram.shape[0] ** 2, np.float64)
     try:
-        yield DenseGram(gram.astype(np.float64).dense(out=room.reshape(gram.shape)), gram.compute)
+        yield DenseGram(gram.astype(np.float64).dense(out=buffer.reshape(gram.shape)), gram.compute)
     finally:
-        put_aside(room)
+        release_workspace(buffer)
 
 
 def _fits(gram: Gram, copies: float, itemsize: int | None = None) -> bool:

@@ -116,9 +116,9 @@ class DensePart(Gram):
 
     stored = True
 
-    def __init__(self, whole: DenseGram, rows: Array, cols: Array) -> None:
-        self.whole, self.index, self.compute = whole, (rows, cols), whole.compute
-        self.shape, self.dtype = (len(rows), len(cols)), whole.dtype
+    def __init__(self, matrix: DenseGram, rows: Array, cols: Array) -> None:
+        self.matrix, self.index, self.compute = matrix, (rows, cols), matrix.compute
+        self.shape, self.dtype = (len(rows), len(cols)), matrix.dtype
 
     @cached_property
     def _gathered(self) -> DenseGram:
@@ -126,25 +126,25 @@ class DensePart(Gram):
 
     def rows(self, idx: Any) -> Array:
         rows = self.index[0][as_index(idx, self.shape[0])]
-        return DensePart(self.whole, rows, self.index[1])._dense()
+        return DensePart(self.matrix, rows, self.index[1])._dense()
 
     def at_hand(self, dtype: Any) -> Array | None:
         return self._gathered.K if "_gathered" in self.__dict__ and self.dtype == dtype else None
 
     def sub(self, rows: Any, cols: Any) -> Gram:
         chosen = (as_index(rows, self.shape[0]), as_index(cols, self.shape[1]))
-        return self.whole.sub(*(of[part] for of, part in zip(self.index, chosen, strict=True)))
+        return self.matrix.sub(*(of[part] for of, part in zip(self.index, chosen, strict=True)))
 
     def astype(self, dtype: Any) -> Gram:
         return self if precision(dtype) == self.dtype else self._gathered.astype(dtype)
 
     def diag(self) -> Array:
         n = min(self.shape)
-        return self.whole.K[self.index[0][:n], self.index[1][:n]]
+        return self.matrix.K[self.index[0][:n], self.index[1][:n]]
 
     @property
     def T(self) -> Gram:
-        return self.whole.T.sub(*self.index[::-1])
+        return self.matrix.T.sub(*self.index[::-1])
 
     def dense(self, out: Array | None = None) -> Array:
         return self._dense(out)
@@ -156,13 +156,13 @@ class DensePart(Gram):
             rows_in_runs, cols_in_runs = (_runs(index) for index in self.index)
             for r, i in rows_in_runs:
                 for c, j in cols_in_runs:
-                    out[r, c] = self.whole.K[i, j]
+                    out[r, c] = self.matrix.K[i, j]
         elif self.shape[0] * self.shape[1] < _WORTH_COMPILING:
-            out[...] = self.whole.K[np.ix_(*self.index)]
+            out[...] = self.matrix.K[np.ix_(*self.index)]
         else:
             gather, (rows, cols) = _gather(), self.index
             threads.run_tasks(
-                lambda i: gather(self.whole.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers
+                lambda i: gather(self.matrix.K, rows[i], cols, out[i]), chunks(len(rows), 256), self.compute.workers
             )
         return out
 

@@ -65,7 +65,7 @@ def kci_test(
     if n < 10:
         raise ValueError(f"{n} items are too few to see dependence given Z: at least 10 are needed.")
     ridges, nearness, distances = _conditions(Z, kernel_z)
-    with threads.calm_blas(n):
+    with threads.single_threaded_if_small(n):
         a, S = _left(X, kernel_x, ridges, "X")
         b, R = _left(Y, kernel_y, ridges, "Y")
         noise = (S @ S.T) * (R @ R.T)

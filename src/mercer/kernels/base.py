@@ -20,10 +20,10 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import (
     Anything,
-    Coded,
     DataError,
     Domain,
-    Uncounted,
+    HashedRows,
+    LazyCounts,
     check_same_width,
     chunks,
     in_order_of,
@@ -60,7 +60,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     psd: bool | None = True  # True, False (there are data for which it is not), None (unknown)
     explicit: bool = False
     _blind: bool = False  # whether it does not look at the samples
-    _whole: bool = False  # whether all features are whole numbers
+    _integer_features: bool = False  # whether all features are whole numbers
     _cure: ClassVar[str] = "Scale the data or the kernel's parameters"  # where a value is not finite
     # whether it holds something computed from the values of the kernel inside, at its parameters then
     _bound_to_values: bool = False
@@ -110,9 +110,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """
         return self
 
-    def _kept(self, X: Any) -> Any:
+    def _to_store(self, X: Any) -> Any:
         """Samples in a form that a fitted model can keep, and a file hold."""
-        return self.domain.kept(X)
+        return self.domain.to_store(X)
 
     def _validate(self) -> None:
         """Raise if parameters that are each valid do not fit together."""
@@ -165,10 +165,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         counts = self._counts(A)
         others = counts if same else self._counts(B)
         if counts is not None and counts.terms and others is not None:
-            apart = same and any(isinstance(leaf, Uncounted) for leaf in leaves(A))
-            whole = KernelGram.of(self, A, A, compute) if apart else None
+            apart = same and any(isinstance(leaf, LazyCounts) for leaf in leaves(A))
+            symmetric = KernelGram.of(self, A, A, compute) if apart else None
             diagonal = item_values(self._diag, A, np.float64) if same else None  # counts serve every precision
-            gram = CountsGram(counts, others, compute, dtype, diagonal=diagonal, whole=whole)
+            gram = CountsGram(counts, others, compute, dtype, diagonal=diagonal, symmetric=symmetric)
         else:
             left = self._features(A)
             right = left if same else self._features(B)
@@ -199,14 +199,14 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         which.
         """
         phi = self._embedded(X)
-        return phi.tocsr()[0] if isinstance(phi, Coded) else phi
+        return phi.tocsr()[0] if isinstance(phi, HashedRows) else phi
 
     def feature_names(self, X: Any) -> list[Any]:
         """What the columns of ``features(X)`` stand for; only for kernels on an open set of columns."""
         X = X if hasattr(X, "__len__") else list(X)
         with one_call():
             names, phi = self._listed()._names(X), self._embedded(X)
-        assert isinstance(phi, Coded)
+        assert isinstance(phi, HashedRows)
         return [names[int(code)] for code in phi.tocsr()[1]]
 
     def _names(self, X: Any) -> dict[int, Any]:
@@ -214,7 +214,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         raise TypeError(f"The features of {self} have no names.")
 
     def _embedded(self, X: Any) -> Any:
-        """φ(x_i) as an array, a CSR matrix or ``Coded``."""
+        """φ(x_i) as an array, a CSR matrix or ``HashedRows``."""
         k, A = self._listed()._entered(X)
         if not k.explicit:
             raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
@@ -501,7 +501,7 @@ def _entries(A: Any) -> int:
     """Entries of a row of features over an open set of columns, on average, and one for each part beside them; 0 where
     there are none.
     """
-    found = [leaf.per_row if isinstance(leaf, Coded) else None for leaf in leaves(A)]
+    found = [leaf.per_row if isinstance(leaf, HashedRows) else None for leaf in leaves(A)]
     return sum(1 if each is None else each for each in found) if any(each is not None for each in found) else 0
 
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from mercer import arrays
 from mercer.compute import Compute
-from mercer.data import Anything, Bits, Coded, Domain, Ragged, Vectors, leaves, size
+from mercer.data import Anything, Bits, Domain, HashedRows, Ragged, Vectors, leaves, size
 from mercer.formula import dot, fold, fold_self, pointwise, sqdist, sqnorm
 from mercer.gram import KernelGram, parameter_symbol
 from mercer.kernels.base import Kernel
@@ -157,7 +157,7 @@ class Explicit(Kernel):
         return A.unpacked() if isinstance(A, Bits) else A
 
     def _width(self, A: Any) -> int:
-        return A.per_row if isinstance(A, Coded) else int(A.shape[1])
+        return A.per_row if isinstance(A, HashedRows) else int(A.shape[1])
 
 
 class Pairwise(Kernel):

@@ -51,7 +51,7 @@ def cholesky(A: Array, workers: int = 1) -> Array:
 
 def is_positive(A: Array) -> bool:
     """Whether a small symmetric matrix is positive definite: whether it has a Cholesky factor."""
-    with threads.calm_blas(len(A)):
+    with threads.single_threaded_if_small(len(A)):
         factor, info = linalg.lapack.dpotrf(A, lower=1)
     return info == 0 and bool(np.isfinite(np.diagonal(factor)).all())
 
@@ -184,7 +184,7 @@ def inverse(L: Array) -> Array:
     """(L L^T)^−1 as a full matrix, in the memory of L; L as ``cholesky`` leaves it."""
     if arrays.is_tensor(L):
         return arrays.namespace(L).cholesky_inverse(L)
-    with threads.calm_blas(len(L)):
+    with threads.single_threaded_if_small(len(L)):
         out = lapack.potri(np.ascontiguousarray(L))  # the lower triangle is the inverse's
     upper = np.triu_indices(len(out), 1) if len(out) <= 256 else None
     if upper is not None:
@@ -205,7 +205,7 @@ def eigh(A: Array) -> tuple[Array, Array]:
         return values, vectors
     if len(A) >= lapack.LARGE and A.dtype.kind == "f":
         return lapack.eigh(A if A.strides[1] == A.itemsize <= A.strides[0] else np.array(A, order="C"))
-    with threads.calm_blas(len(A)):
+    with threads.single_threaded_if_small(len(A)):
         values, vectors = linalg.eigh(
             A.T, lower=True, overwrite_a=True, driver="evr" if len(A) < 64 else "evd", check_finite=False
         )
@@ -214,7 +214,7 @@ def eigh(A: Array) -> tuple[Array, Array]:
 
 def eigenvalues(A: Array) -> Array:
     """The eigenvalues of a symmetric matrix, rising."""
-    with threads.calm_blas(len(A)):
+    with threads.single_threaded_if_small(len(A)):
         return lapack.unhurried(len(A), lambda: np.linalg.eigvalsh(A), "eigenvalues")
 
 
@@ -226,7 +226,7 @@ def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Ar
     of, so that costs nothing.
     """
     n, shift = len(A), 0 if before is None else 1
-    with threads.calm_blas(n):
+    with threads.single_threaded_if_small(n):
         reflectors, main, beside, tau = lapack.sytrd(np.ascontiguousarray(A))
         all_of_them, taus = np.zeros((n + shift, n + shift), order="F"), np.zeros(n + shift)
         all_of_them[1 + shift :, 1 + shift :], taus[1 + shift :] = reflectors[1:, :-1], tau
@@ -264,7 +264,7 @@ def thin_svd(A: Array, left: bool = True) -> tuple[Array, Array, Array]:
     10^−11; else by LAPACK's own.
     """
     n, d = A.shape
-    with threads.calm_blas(min(n, d)):
+    with threads.single_threaded_if_small(min(n, d)):
         if n >= 5 * d > 0:
             squares, V = eigh(A.T @ A)
             if squares[0] > 1e-5 * squares[-1]:

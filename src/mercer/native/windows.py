@@ -10,14 +10,16 @@ _LONGEST = 2**16  # steps after which 32 bits could
 
 
 @compiling.jit
-def window_sums(values, offsets, rows, begin, end, letters, valid, width, whole, least, weights, matches, totals, out):  # type: ignore[no-untyped-def]
+def window_sums(  # type: ignore[no-untyped-def]
+    values, offsets, rows, begin, end, letters, valid, width, exclude_unknown, least, weights, matches, totals, out
+):
     """out[r, lane] = Σ over pairs of windows of weights[number of equal places − least], for some rows and 64
     sequences.
 
     ``letters`` is places × 64, ``valid`` tells for each place whether a window begins there. The letter 0 equals
-    nothing; with ``whole``, windows that contain it do not count. The matches of window i with all windows j follow
-    from those of i − 1 with j − 1; each number of matches that has a weight is then counted over j. Places begin … end
-    of the rows; ``matches`` and ``totals`` are kept from one call to the next.
+    nothing; with ``exclude_unknown``, windows that contain it do not count. The matches of window i with all windows j
+    follow from those of i − 1 with j − 1; each number of matches that has a weight is then counted over j. Places begin
+    … end of the rows; ``matches`` and ``totals`` are kept from one call to the next.
     """
     places = len(valid)
     clear = 0  # places where windows begin in all lanes
@@ -49,7 +51,7 @@ def window_sums(values, offsets, rows, begin, end, letters, valid, width, whole,
                 matches[0] = 0
                 for p in range(width):
                     add_matches(M, 0, Z, p, _letter(x[first + p]))
-            if whole and strange >= first:
+            if exclude_unknown and strange >= first:
                 continue
             for w in range(len(weights)):
                 wanted = np.uint8(least + w)
@@ -77,7 +79,7 @@ def _letter(code):  # type: ignore[no-untyped-def]
 
 
 @compiling.jit
-def window_sums_of_two(x, z, width, whole, least, weights):  # type: ignore[no-untyped-def]
+def window_sums_of_two(x, z, width, exclude_unknown, least, weights):  # type: ignore[no-untyped-def]
     """The same for two sequences of any symbols, diagonal by diagonal."""
     total = 0.0
     for offset in range(-(len(x) - width), len(z) - width + 1):
@@ -90,7 +92,7 @@ def window_sums_of_two(x, z, width, whole, least, weights):  # type: ignore[no-u
                 q = p - width
                 matches -= x[i + q] == z[j + q] and x[i + q] != 0
                 strange -= x[i + q] == 0 or z[j + q] == 0
-            if p >= width - 1 and matches >= least and not (whole and strange):
+            if p >= width - 1 and matches >= least and not (exclude_unknown and strange):
                 total += weights[matches - least]
     return total
 

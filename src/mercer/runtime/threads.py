@@ -109,7 +109,7 @@ single_threaded_blas = _SingleThreadedBlas()
 _SMALL = 600
 
 
-def calm_blas(n: int) -> Any:
+def single_threaded_if_small(n: int) -> Any:
     """A context with BLAS on one thread for matrices of n rows, where n is small; it is as it was for large ones."""
     return single_threaded_blas() if n < _SMALL else nullcontext()
 

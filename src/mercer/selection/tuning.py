@@ -172,13 +172,13 @@ class _Objective:
                 UserWarning,
                 stacklevel=3,
             )
-        self.price = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
+        self.regularisation = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
         self.best: tuple[float, Array] | None = None
 
     def start(self) -> Array:
         values = list(self.values.values())
-        if self.price is not None:
-            values.append(max(float(np.mean(getattr(self.estimator, self.price))), 1e-12))
+        if self.regularisation is not None:
+            values.append(max(float(np.mean(getattr(self.estimator, self.regularisation))), 1e-12))
         return np.log(np.array(values, np.float64))
 
     def kernel_at(self, theta: Array, kernel: Kernel | None = None) -> Kernel:
@@ -197,18 +197,21 @@ class _Objective:
         return kernel
 
     def named(self, theta: Array) -> dict[str, float]:
-        names = [*(f"kernel__{name}" for name in self.values), *([self.price] if self.price is not None else [])]
+        names = [
+            *(f"kernel__{name}" for name in self.values),
+            *([self.regularisation] if self.regularisation is not None else []),
+        ]
         return dict(zip(names, np.exp(theta).tolist(), strict=True))
 
     def estimator_at(self, theta: Array) -> Any:
         # not the bound kernel: what else it takes from data (means of columns) it is to take from what it is trained on
         chosen: dict[str, Any] = {"kernel": self.kernel_at(theta, self.estimator._given_kernel)}
-        if self.price is not None:
-            chosen[self.price] = float(np.exp(theta[-1]))
+        if self.regularisation is not None:
+            chosen[self.regularisation] = float(np.exp(theta[-1]))
         return clone(self.estimator).set_params(**chosen)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
-        with threads.calm_blas(size(self.X)), np.errstate(over="ignore", invalid="ignore"):
+        with threads.single_threaded_if_small(size(self.X)), np.errstate(over="ignore", invalid="ignore"):
             try:
                 return self._judged(theta)
             except (NotPositive, FloatingPointError):  # parameters out of reach: nowhere to stay
@@ -216,8 +219,8 @@ class _Objective:
 
     def _judged(self, theta: Array) -> tuple[float, Array]:
         kernel = self.kernel_at(theta)
-        price = float(np.exp(theta[-1])) if self.price is not None else 1.0
-        ridge = 1 / (2 * price) if self.price == "C" else price
+        strength = float(np.exp(theta[-1])) if self.regularisation is not None else 1.0
+        ridge = 1 / (2 * strength) if self.regularisation == "C" else strength
         K = np.asarray(arrays.to_numpy(kernel.gram(self.X, compute=self.estimator.compute).astype(np.float64).dense()))
         value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
         if not np.isfinite(value):
@@ -228,8 +231,8 @@ class _Objective:
         out = np.array(
             [float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values]
         )
-        if self.price is not None:
-            out = np.append(out, -slope if self.price == "C" else slope)
+        if self.regularisation is not None:
+            out = np.append(out, -slope if self.regularisation == "C" else slope)
         return value, out
 
 

@@ -47,12 +47,12 @@ _factor = compiling.jit(_factor_loop)
 
 
 def _balance_loop(  # type: ignore[no-untyped-def]
-    K, ld, q, g, b, lower, upper, grow, shrink, groups, coupled, worth, room
+    K, ld, q, g, b, lower, upper, grow, shrink, groups, coupled, worth, buffer
 ):  # fmt: skip
     """Move the free variables to where their gradients are equal, or as far on the way as the bounds allow; whether
     they have moved. Not where a factorisation takes more than ``worth`` multiplications.
 
-    Arrays are those of ``smo.iterate``; ``room`` holds (q + 3)·q values.
+    Arrays are those of ``smo.iterate``; ``buffer`` holds (q + 3)·q values.
     """
     free, reference = np.empty(q, np.int64), np.empty(q, np.int64)
     m = 0
@@ -67,7 +67,7 @@ def _balance_loop(  # type: ignore[no-untyped-def]
                     m += 1
     if m == 0 or m * m * m > worth:
         return False
-    H, step = room[: m * m], room[m * m : m * m + m]
+    H, step = buffer[: m * m], buffer[m * m : m * m + m]
     for s in range(m):
         i, r = free[s], reference[s]
         line, other = K[i * ld : (i + 1) * ld], K[max(r, 0) * ld : (max(r, 0) + 1) * ld]
@@ -88,7 +88,7 @@ def _balance_loop(  # type: ignore[no-untyped-def]
         for t in range(s + 1, m):
             total -= H[s * m + t] * step[t]
         step[s] = total / H[s * m + s]
-    delta = room[m * m + m : m * m + m + q]
+    delta = buffer[m * m + m : m * m + m + q]
     delta[:] = 0.0
     for s in range(m):
         delta[free[s]] += step[s]

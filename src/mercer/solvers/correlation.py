@@ -104,7 +104,7 @@ def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
     """Singular vectors and values, the largest first."""
     small = M if M.shape[0] >= M.shape[1] else M.T
     if small.shape[1] <= _WHOLE or 4 * count >= small.shape[1]:
-        with threads.calm_blas(small.shape[1]):
+        with threads.single_threaded_if_small(small.shape[1]):
             A, values, Bt = svd(M)
         return A[:, :count], values[:count], Bt[:count].T
     squares, B = lapack.eigh_largest(small.T @ small, count)
@@ -115,7 +115,7 @@ def _largest(M: Array, count: int) -> tuple[Array, Array, Array]:
 
 def largest_values(x: Spectra, y: Spectra, regs: list[tuple[float, float]], order: Array) -> Array:
     """The first canonical value for each γ, the items of y taken in another order."""
-    with threads.calm_blas(max(x.rank, y.rank)):
+    with threads.single_threaded_if_small(max(x.rank, y.rank)):
         inner = x.vectors.T @ y.vectors[order]
         return np.array([singular_values(x.shrunk(a)[:, None] * inner * y.shrunk(b))[0] for a, b in regs])
 

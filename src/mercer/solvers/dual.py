@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.compute import put_aside, workspace
+from mercer.compute import release_workspace, workspace
 from mercer.gram import Cost, DenseGram, Gram, Use, borrowed, held
 from mercer.problems import DualQP, Solution
 from mercer.runtime.threads import Interrupted, cached_property, run_tasks, single_threaded_blas, stopping
@@ -141,7 +141,7 @@ class ActiveSet:
             try:
                 return run.solve()
             finally:
-                put_aside(run.room)
+                release_workspace(run.buffer)
 
 
 def _at_zero(problem: DualQP, stop: Stopped) -> Solution:
@@ -153,7 +153,7 @@ def _at_zero(problem: DualQP, stop: Stopped) -> Solution:
     note = f"the kernel matrix was not there in time{stop.watch.doing}, so nothing was learned"
     reason, b, g = stop.accepted(), np.zeros(len(problem)), problem.linear.astype(np.float64)
     return Solution(
-        b, problem.levels(b, g), 0.0, problem.violation(b, g)[0], 0, reason, g, np.zeros(len(b), bool), note
+        b, problem.multipliers(b, g), 0.0, problem.violation(b, g)[0], 0, reason, g, np.zeros(len(b), bool), note
     )
 
 
@@ -174,13 +174,13 @@ class _Run:
         self.working = single if self.scale < _LARGEST_SINGLE else self.double
         self.patience = 60  # sweeps of SMO after which the free variables are solved at once
         self.n_iter = self.negative = 0
-        self.whole = _ALL_COSTLY if single.cost > Cost.CHEAP else _ALL  # variables that are all active at once
+        self.all_at_once = _ALL_COSTLY if single.cost > Cost.CHEAP else _ALL  # variables that are all active at once
         self.stored = single.stored
         self.tried = False  # whether interior points have had their turn
         self.limit = 10**6 + 1000 * n if solver.max_iter is None else solver.max_iter
         self.random = np.random.default_rng(solver.seed)
         self.active = np.empty(0, np.int64)
-        self.room = np.empty(0)
+        self.buffer = np.empty(0)
         if self.b.any():
             self._go(self.b, gram)
 
@@ -204,9 +204,11 @@ class _Run:
         gap, _, _ = self.problem.violation(self.b, self.g)
         if reason == "gap" and gap > self.solver.tol:
             reason = "stalled"
-        objective, levels = self.problem.objective(self.b, self.g), self.problem.levels(self.b, self.g)
+        objective, multipliers = self.problem.objective(self.b, self.g), self.problem.multipliers(self.b, self.g)
         free = (self.b > self.problem.lower) & (self.b < self.problem.upper)
-        return Solution(self.b, levels, objective, gap, self.n_iter, reason, self.g, free, note or self._cause(reason))
+        return Solution(
+            self.b, multipliers, objective, gap, self.n_iter, reason, self.g, free, note or self._cause(reason)
+        )
 
     def _rounds(self) -> str:
         """Until the gap is reached, or why it cannot be."""
@@ -240,11 +242,11 @@ class _Run:
     def _choose(self, gap: float, key: Array) -> tuple[Array, bool]:
         """The variables of the next round, and whether it should go all the way: no others want to move."""
         n, b, p = len(key), self.b, self.problem
-        if n <= min(self.whole, self._largest()) and not len(self.active):
+        if n <= min(self.all_at_once, self._largest()) and not len(self.active):
             return np.arange(n), True
         if not len(self.active) and not b.any():
             return np.sort(self.random.permutation(n)[: min(_FIRST, n)]), False
-        if n <= self.whole == _ALL_COSTLY and 4 * n * n * self.working.dtype.itemsize <= self.gram.compute.budget:
+        if n <= self.all_at_once == _ALL_COSTLY and 4 * n * n * self.working.dtype.itemsize <= self.gram.compute.budget:
             return self.active, True  # nothing is gained by leaving some of a stored matrix out
         chosen = np.flatnonzero(key > -MARGIN * gap)
         free = (b[chosen] < p.upper[chosen]) & (b[chosen] > p.lower[chosen])
@@ -261,11 +263,11 @@ class _Run:
         inside = np.isin(chosen, self.active, assume_unique=True).all()
         if inside and len(chosen) > 0.85 * len(self.active) <= 0.85 * self._largest():
             chosen = self.active  # the block is there already
-        return chosen, bool(inside) or n <= self.whole
+        return chosen, bool(inside) or n <= self.all_at_once
 
     def _largest(self) -> int:
-        room = self.gram.compute.budget // 4
-        return int(max(64, min(_LARGEST, np.sqrt(room / self.working.dtype.itemsize))))
+        share = self.gram.compute.budget // 4
+        return int(max(64, min(_LARGEST, np.sqrt(share / self.working.dtype.itemsize))))
 
     def _round(self, active: Array, target: float, gap: float, most: int | None = None) -> None:
         """SMO on the active variables to the gap ``target``; at most so many steps, or until SMO is too slow for
@@ -315,11 +317,11 @@ class _Run:
     def _block(self, active: Array) -> Array:
         """K of the active variables, with the zero row and the padding that SMO wants."""
         q, dtype = len(active), self.working.dtype
-        if len(active) == len(self.active) and self.room.dtype == dtype and np.array_equal(active, self.active):
+        if len(active) == len(self.active) and self.buffer.dtype == dtype and np.array_equal(active, self.active):
             return self._view(q)
         need = (q + 1) * row_length(q, dtype)
-        if self.room.dtype != dtype or self.room.size < need:
-            self.room = workspace(need, dtype)  # kept from round to round: fresh memory is slower than the kernel
+        if self.buffer.dtype != dtype or self.buffer.size < need:
+            self.buffer = workspace(need, dtype)  # kept from round to round: fresh memory is slower than the kernel
         items = active if self.problem.index is None else self.problem.index[active]
         block = self._view(q)
         part = self.working if self.problem.index is None and q == len(self.b) else self.working.sub(items, items)
@@ -330,8 +332,8 @@ class _Run:
         return block
 
     def _view(self, q: int) -> Array:
-        ld = row_length(q, self.room.dtype)
-        return self.room[: (q + 1) * ld].reshape(q + 1, ld)
+        ld = row_length(q, self.buffer.dtype)
+        return self.buffer[: (q + 1) * ld].reshape(q + 1, ld)
 
     # -- the gradient ------------------------------------------------------------------------------------------------
 
@@ -352,7 +354,7 @@ class _Run:
             gram is self.working
             and self.problem.index is None
             and len(self.active) == n
-            and self.room.dtype == gram.dtype
+            and self.buffer.dtype == gram.dtype
         ):
             return DenseGram(self._view(n)[:n, :n], gram.compute) @ np.bincount(items, weights=delta, minlength=n)
         # of a symmetric matrix one half is computed, which from half the columns on is less than the columns; a stored
@@ -440,7 +442,7 @@ class _Run:
 
     def _polish(self) -> None:
         """The free variables exactly, those that then want to leave a bound by SMO, and again."""
-        if self.gram.mixed and (self.stored or self.whole == _ALL_COSTLY):
+        if self.gram.mixed and (self.stored or self.all_at_once == _ALL_COSTLY):
             return  # values in float64 would have to be computed anew
         free = int(np.count_nonzero((self.b > self.problem.lower) & (self.b < self.problem.upper)))
         # a flop of a factorisation costs about a tenth of an element of an SMO step

@@ -21,7 +21,7 @@ from mercer.native.linalg import signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.runtime import threads
 from mercer.runtime.watch import asked_to_stop
-from mercer.solvers.spectral import Spectrum
+from mercer.solvers.spectral import Eigendecomposition
 
 _SMALL = 400  # rows that are decomposed as they are
 _COARSE = 3e-6  # the residual to which float32 products serve
@@ -99,7 +99,7 @@ class _Operator:
 
 
 def _exact(problem: Eigen, gram: Gram) -> EigenSolution:
-    found = Spectrum.of(gram, problem.weights, problem.centred)
+    found = Eigendecomposition.of(gram, problem.weights, problem.centred)
     order = np.argsort(found.values)[::-1][: problem.count]
     matrix = _Operator(gram, problem)
     matrix.means = matrix._product(matrix.weights / matrix.weights.sum())
@@ -139,7 +139,7 @@ def negatives(problem: Eigen, gram: Gram, floor: float, random_state: Any = 0) -
         return Negatives()
     if n > _COUNTED or 3 * 8 * n * n > gram.compute.budget:
         return below
-    return Negatives.among(Spectrum.of(gram, problem.weights, problem.centred).values, floor)
+    return Negatives.among(Eigendecomposition.of(gram, problem.weights, problem.centred).values, floor)
 
 
 def _lanczos(matrix: _Operator, count: int, tol: float, max_iter: int, rng: Any) -> tuple[Array, Array, int, float]:

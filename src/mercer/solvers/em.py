@@ -55,7 +55,7 @@ class Family(ABC):
         """log |Σ_k|^−½."""
 
     @abstractmethod
-    def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
+    def moments(self, X: Array, R: Array, means: Array, differences: Any) -> Array:
         """Σ_i r_ik (x_i − μ_k)(x_i − μ_k)^T, as much of it as the family needs."""
 
     @abstractmethod
@@ -116,8 +116,8 @@ class Full(Family):
     def log_root(self, factors: Array, d: int, k: int) -> Array:
         return np.sum(np.log(np.einsum("kdd->kd", factors)), axis=1)
 
-    def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
-        D = X - means[:, None, :] if room is None else room
+    def moments(self, X: Array, R: Array, means: Array, differences: Any) -> Array:
+        D = X - means[:, None, :] if differences is None else differences
         return np.asarray(np.swapaxes(D * R.T[:, :, None], 1, 2) @ D)
 
     def covariances(self, moments: Array, mass: Array, shift: Array, floor: float) -> Array:
@@ -163,9 +163,9 @@ class Tied(Full):
     def log_root(self, factors: Array, d: int, k: int) -> Array:
         return np.full(k, np.sum(np.log(np.diag(factors))))
 
-    def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
-        if room is not None:
-            return super().moments(X, R, means, room).sum(axis=0)
+    def moments(self, X: Array, R: Array, means: Array, differences: Any) -> Array:
+        if differences is not None:
+            return super().moments(X, R, means, differences).sum(axis=0)
         inner = R.T @ X  # Σ_ik r_ik (x − μ_k)(x − μ_k)^T, by sums of products
         cross = inner.T @ means
         return (X * R.sum(axis=1)[:, None]).T @ X - cross - cross.T + (means * R.sum(axis=0)[:, None]).T @ means
@@ -210,9 +210,9 @@ class Diagonal(Family):
     def log_root(self, factors: Array, d: int, k: int) -> Array:
         return np.sum(np.log(factors), axis=1)
 
-    def moments(self, X: Array, R: Array, means: Array, room: Any) -> Array:
-        if room is not None:
-            return np.einsum("ik,kid->kd", R, room * room)
+    def moments(self, X: Array, R: Array, means: Array, differences: Any) -> Array:
+        if differences is not None:
+            return np.einsum("ik,kid->kd", R, differences * differences)
         return R.T @ (X * X) - 2 * means * (R.T @ X) + R.sum(axis=0)[:, None] * means**2
 
     def covariances(self, moments: Array, mass: Array, shift: Array, floor: float) -> Array:
@@ -281,8 +281,8 @@ def _density(d: int, mixture: Mixture, family: Family) -> Callable[[Array], tupl
     )
 
     def values(X: Array) -> tuple[Array, Any]:
-        squares, room = family.squares(X, mixture.means, factors)
-        return constant - 0.5 * squares, room
+        squares, differences = family.squares(X, mixture.means, factors)
+        return constant - 0.5 * squares, differences
 
     return values
 
@@ -308,9 +308,9 @@ def _collected(
         total = None
         for piece in chunks(max(min(length, len(X) - group * length), 0), family.strip):
             rows = slice(group * length + piece.start, group * length + piece.stop)
-            R, likelihood, room = shares(rows)
+            R, likelihood, differences = shares(rows)
             R = R * w[rows][:, None]
-            new = _Sums(likelihood, R.sum(axis=0), R.T @ X[rows], family.moments(X[rows], R, means, room))
+            new = _Sums(likelihood, R.sum(axis=0), R.T @ X[rows], family.moments(X[rows], R, means, differences))
             total = new if total is None else _added(total, new)
         parts[group] = total
 
@@ -384,12 +384,12 @@ def climb(
         values = _density(X.shape[1], mixture, family)
 
         def shares(rows: slice, values: Any = values) -> tuple[Array, float, Any]:
-            logs, room = values(X[rows])
+            logs, differences = values(X[rows])
             top = logs.max(axis=1)
             R = np.exp(logs - top[:, None])
             sums = R.sum(axis=1)
             R /= sums[:, None]
-            return R, float(w[rows] @ (top + np.log(sums))), room
+            return R, float(w[rows] @ (top + np.log(sums))), differences
 
         sums = _collected(X, w, mixture.means, family, shares)
         mixture = _maximised(sums, mixture.means, family, floor)

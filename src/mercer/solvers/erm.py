@@ -64,11 +64,11 @@ def _minimise(
     dual = loss.dual(y, weights / (2 * ridge), bias)
     if dual is not None:
         s = ActiveSet(**limits.given("tol", "max_iter", "max_time", "progress", "keep_on_interrupt")).solve(dual, gram)
-        level = float(s.levels[0]) if bias else 0.0
-        values = (s.gradient - dual.linear)[: len(y)] + level
+        bias_value = float(s.multipliers[0]) if bias else 0.0
+        values = (s.gradient - dual.linear)[: len(y)] + bias_value
         coef = dual.items(s.coef, len(y))
-        objective = float(np.sum(weights * loss.value(y, values))) + ridge * float(coef @ (values - level))
-        return SmoothSolution(coef, level, values, objective, s.gap, s.n_iter, s.stop_reason, "dual", s.note)
+        objective = float(np.sum(weights * loss.value(y, values))) + ridge * float(coef @ (values - bias_value))
+        return SmoothSolution(coef, bias_value, values, objective, s.gap, s.n_iter, s.stop_reason, "dual", s.note)
     problem = SmoothERM(loss, y, weights, ridge, bias)
     given = limits.given("tol", "max_iter", "max_time", "solver", "progress", "keep_on_interrupt")
     zero = np.zeros((len(y), loss.outputs(y)) if loss.outputs(y) else len(y))
@@ -86,5 +86,5 @@ def _squared(y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, lim
     values = y - ridge * s.coef.reshape(y.shape) / (weights if y.ndim == 1 else weights[:, None])
     loss = float(np.sum(weights * (y - values).reshape(len(y), -1).T ** 2))
     objective = loss + ridge * float(np.vdot(s.coef, values.reshape(s.coef.shape) - s.bias))
-    coef, level = (s.coef[:, 0], float(s.bias[0])) if y.ndim == 1 else (s.coef, s.bias)
-    return SmoothSolution(coef, level, values, objective, s.residual, s.n_iter, s.stop_reason, s.solver)
+    coef, bias_value = (s.coef[:, 0], float(s.bias[0])) if y.ndim == 1 else (s.coef, s.bias)
+    return SmoothSolution(coef, bias_value, values, objective, s.residual, s.n_iter, s.stop_reason, s.solver)

@@ -49,7 +49,7 @@ class ConjugateGradients:
     def solve(self, system: LinearSystem, gram: Gram, inverse: Inverse | None = None) -> LinearSolution:
         inverse = choose(gram, self.solver) if inverse is None else inverse
         with watching(self.max_time, self.progress, partial=True, residual=1.0, tol=self.tol, n_iter=0):
-            with threads.calm_blas(gram.shape[0]):
+            with threads.single_threaded_if_small(gram.shape[0]):
                 found = self._solve(system, gram, inverse)
             if found.stop_reason == "stalled" and not inverse.exact and fits(gram) and self.solver == "auto":
                 found = self._solve(system, gram, Factored(gram))

@@ -45,7 +45,7 @@ class Splitting:
     def solve(self, problem: SmoothERM, gram: Gram) -> SmoothSolution:
         with (
             watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0),
-            threads.calm_blas(gram.shape[0]),
+            threads.single_threaded_if_small(gram.shape[0]),
         ):
             return self._solve(problem, held(gram, Use.SYSTEMS).astype(np.float64))
 

@@ -16,7 +16,7 @@ from mercer.native.atomics import count
 from mercer.problems import DualQP, Solution
 from mercer.runtime import compiling, threads
 from mercer.solvers.balance import balanced
-from mercer.solvers.smo import blackboard, iterate, row_length
+from mercer.solvers.smo import iterate, job_memory, row_length
 
 LARGEST = 512  # variables of a problem
 _TOGETHER = 64  # problems of one call: some tens of milliseconds
@@ -59,7 +59,7 @@ def _together(
     def task(_: int) -> None:
         _solving(
             turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths, largest,
-            *blackboard(np.float64), b, g, steps, gaps,
+            *job_memory(np.float64), b, g, steps, gaps,
         )  # fmt: skip
 
     # a few are solved before a thread is awake
@@ -73,8 +73,8 @@ def _together(
         mine = slice(first[t], first[t + 1])
         point, gradient = b[mine], g[mine]
         gap = max(0.0, float(gaps[t]))
-        levels, objective = p.levels(point, gradient), p.objective(point, gradient)
-        out.append(Solution(point, levels, objective, gap, int(steps[t]), "gap", gradient, free[mine]))
+        multipliers, objective = p.multipliers(point, gradient), p.objective(point, gradient)
+        out.append(Solution(point, multipliers, objective, gap, int(steps[t]), "gap", gradient, free[mine]))
     return out
 
 
@@ -82,7 +82,7 @@ def _solve_loop(  # type: ignore[no-untyped-def]
     turn, K, first, items, linear, lower, upper, group, groups, coupled, tol, lengths, largest, flags, number, value,
     found, place, b, g, steps, gaps
 ):  # fmt: skip
-    room, runs = np.empty((largest + 1) * largest), np.empty(largest + 1, np.int64)
+    buffer, runs = np.empty((largest + 1) * largest), np.empty(largest + 1, np.int64)
     system = np.empty((largest + 3) * largest)
     while True:
         t = count(turn, 0)
@@ -90,7 +90,7 @@ def _solve_loop(  # type: ignore[no-untyped-def]
             return
         begin, q = first[t], first[t + 1] - first[t]
         ld = lengths[t]
-        block, diagonal, gradient = room[: (q + 1) * ld], np.zeros(ld), np.zeros(ld)
+        block, diagonal, gradient = buffer[: (q + 1) * ld], np.zeros(ld), np.zeros(ld)
         many = 0  # runs of items that lie side by side, as those of a class do
         for c in range(q):
             if c == 0 or items[begin + c] != items[begin + c - 1] + 1:

@@ -365,7 +365,7 @@ def _iterate(  # type: ignore[no-untyped-def]
 iterate = compiling.jit(_iterate)
 
 
-def blackboard(dtype: Any) -> tuple[Any, ...]:
+def job_memory(dtype: Any) -> tuple[Any, ...]:
     """flags, and number, value, found, place of a job; what different threads write stands in different cache lines."""
     raw = np.zeros(128 + 6 * 128, np.uint8)
     at = -raw.ctypes.data % 128
@@ -501,7 +501,7 @@ class Block:
         size = self.ld
         by = row_length(1, K.dtype)
         middle = size // 2 // by * by if size >= _SPLIT else size
-        flags, *job = blackboard(K.dtype)
+        flags, *job = job_memory(K.dtype)
 
         def help() -> None:
             _assisting(flags, K, self.g, grow, shrink, self.diagonal, middle, *job)

@@ -50,7 +50,7 @@ class Descent:
 
     def solve(self, problem: SmoothERM, gram: Gram, start: SmoothSolution | None = None) -> SmoothSolution:
         limits = watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0)
-        with limits, threads.calm_blas(gram.shape[0]):
+        with limits, threads.single_threaded_if_small(gram.shape[0]):
             try:
                 begin()
                 run = _Run(self, problem, held(gram, Use.SYSTEMS))

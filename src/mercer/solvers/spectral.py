@@ -5,8 +5,8 @@ U^T and
 
     A = S G_λ S Y,   G_λ = U (T + λ)^−1 U^T,   leave-one-out residual_i = A_i/(w_i [G_λ]_ii)
 
-(SPEC: α_i/[S^−1]_ii of the bordered matrix). ``Spectrum``: T diagonal, the eigenvalues. ``Tridiagonal``: T with two
-diagonals; it costs two thirds of the eigenvectors, and a λ still costs only n².
+(SPEC: α_i/[S^−1]_ii of the bordered matrix). ``Eigendecomposition``: T diagonal, the eigenvalues. ``Tridiagonal``: T
+with two diagonals; it costs two thirds of the eigenvectors, and a λ still costs only n².
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ class Decomposition(ABC):
 def decompose(gram: Gram, weights: Array, bias: bool) -> Decomposition:
     """For positive λ: by features where these are few, else tridiagonal."""
     few = gram.features() is not None
-    return Spectrum.of(gram, weights, bias) if few or gram.shape[0] < 8 else Tridiagonal.of(gram, weights, bias)
+    return (
+        Eigendecomposition.of(gram, weights, bias) if few or gram.shape[0] < 8 else Tridiagonal.of(gram, weights, bias)
+    )
 
 
 def _scaled(gram: Gram, scale: Array) -> Array:
@@ -103,19 +105,19 @@ def _scaled(gram: Gram, scale: Array) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class Spectrum(Decomposition):
-    """T = diag(``values``), U = ``vectors``; ``whole`` says that they span all of the complement of u. If not, as for a
-    kernel with few features, G_λ = V diag(1/(s + λ) − 1/λ) V^T + P/λ.
+class Eigendecomposition(Decomposition):
+    """T = diag(``values``), U = ``vectors``; ``complete`` says that they span all of the complement of u. If not, as
+    for a kernel with few features, G_λ = V diag(1/(s + λ) − 1/λ) V^T + P/λ.
     """
 
     values: Array
     vectors: Array
     scale: Array
     bias: bool
-    whole: bool
+    complete: bool
 
     @classmethod
-    def of(cls, gram: Gram, weights: Array, bias: bool) -> Spectrum:
+    def of(cls, gram: Gram, weights: Array, bias: bool) -> Eigendecomposition:
         """Memory: the matrix and its eigenvectors; for a kernel with few features, these."""
         scale = np.sqrt(weights)
         few = gram.features()
@@ -128,12 +130,12 @@ class Spectrum(Decomposition):
             values, vectors = symmetric_svd(phi, rounding if bias else 0.0)
             if bias:  # once more: far from the origin, what is left of u would be multiplied with large values
                 vectors = vectors - np.outer(u, u @ vectors)
-            return cls(values, vectors, scale, bias, whole=False)
+            return cls(values, vectors, scale, bias, complete=False)
         K = _scaled(gram, scale)
         if not bias:
-            return cls(*eigh(K), scale, bias, whole=True)
+            return cls(*eigh(K), scale, bias, complete=True)
         values, vectors = eigh(_reflected(K, scale)[1:, 1:])
-        return cls(values, _reflect_back(vectors, scale), scale, bias, whole=True)
+        return cls(values, _reflect_back(vectors, scale), scale, bias, complete=True)
 
     @cached_property
     def _squares(self) -> Array:
@@ -145,7 +147,7 @@ class Spectrum(Decomposition):
         """
         s = self.values[:, None] + ridges
         out = np.divide(1.0, s, out=np.zeros_like(s), where=self._seen(s))
-        return out if self.whole else out - np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
+        return out if self.complete else out - np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
 
     def _seen(self, s: Array) -> Array:
         """What is more than rounding of the largest eigenvalue."""
@@ -154,7 +156,9 @@ class Spectrum(Decomposition):
     def _rest(self, ridges: Array) -> Array:
         """The value of G_λ on the complement of V and u."""
         return (
-            np.zeros_like(ridges) if self.whole else np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
+            np.zeros_like(ridges)
+            if self.complete
+            else np.divide(1.0, ridges, out=np.zeros_like(ridges), where=ridges > 0)
         )
 
     def coefficients(self, Y: Array, ridges: Any) -> Array:
@@ -175,7 +179,7 @@ class Spectrum(Decomposition):
     def _log_determinant(self, ridges: Array) -> Array:
         logs = np.sum(np.log(np.maximum(self.values[:, None] + ridges, 1e-300)), axis=0)
         unseen = len(self.scale) - int(self.bias) - len(self.values)
-        return logs if self.whole else logs + unseen * np.log(np.maximum(ridges, 1e-300))
+        return logs if self.complete else logs + unseen * np.log(np.maximum(ridges, 1e-300))
 
     def degrees(self, ridges: Any) -> Array:
         ridges = np.atleast_1d(np.asarray(ridges, np.float64))

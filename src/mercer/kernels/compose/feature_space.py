@@ -11,8 +11,8 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.compute import Compute
-from mercer.data import Coded, DataError, check_weights, size
-from mercer.formula import dot, mean_embedding, mean_of_embedding, sqnorm, sqrt, where
+from mercer.data import DataError, HashedRows, check_weights, size
+from mercer.formula import dot, mean_of_means, mean_over_items, sqnorm, sqrt, where
 from mercer.gram import Counts, KernelGram, common_dtype, item_values
 from mercer.gram.validity import check_symmetric
 from mercer.kernels.anything import Categorical
@@ -43,8 +43,8 @@ class Wrapper(Composite):
     def _prepare(self, X: Any) -> Any:
         return self._enter_part(self.kernel, X)
 
-    def _kept(self, X: Any) -> Any:
-        return self.kernel._kept(X)
+    def _to_store(self, X: Any) -> Any:
+        return self.kernel._to_store(X)
 
     def _names(self, X: Any) -> dict[int, Any]:
         return self.kernel._names(X)
@@ -151,7 +151,7 @@ class Normalized(Wrapper):
 
     def _features(self, A: Any) -> Any:
         phi = self._base._features(A)
-        if isinstance(phi, Coded):
+        if isinstance(phi, HashedRows):
             norms = np.sqrt(phi.sqnorm())
             return (1.0 / np.where(norms > 0, norms, 1.0)) * phi
         if sparse.issparse(phi):
@@ -265,23 +265,21 @@ class CenteredAt(Composite):
 
     def _block(self, A: Any, B: Any) -> Any:
         R, w, block = self._reference(), self.weights, self.kernel._pairs
-        means = mean_embedding(block, A, R, w) + mean_embedding(block, B, R, w)
-        return self.kernel._pairs(A, B) - means + mean_of_embedding(block, A, R, w, self.mean)
+        means = mean_over_items(block, A, R, w) + mean_over_items(block, B, R, w)
+        return self.kernel._pairs(A, B) - means + mean_of_means(block, A, R, w, self.mean)
 
     def _diag(self, A: Any) -> Any:
         R, w, block = self._reference(), self.weights, self.kernel._pairs
-        return (
-            self.kernel._selfs(A) - 2.0 * mean_embedding(block, A, R, w) + mean_of_embedding(block, A, R, w, self.mean)
-        )
+        return self.kernel._selfs(A) - 2.0 * mean_over_items(block, A, R, w) + mean_of_means(block, A, R, w, self.mean)
 
     def _width(self, A: Any) -> int:
         # as wide as all its rows together
         mean = self.kernel._features(self._reference()) if self.kernel._width(A) < size(A) else None
-        return len(np.unique(mean.codes)) if isinstance(mean, Coded) else self.kernel._width(A)
+        return len(np.unique(mean.codes)) if isinstance(mean, HashedRows) else self.kernel._width(A)
 
     def _features(self, A: Any) -> Any:
         phi = self.kernel._features(A)
-        if isinstance(phi, Coded):
+        if isinstance(phi, HashedRows):
             mean = self.kernel._features(self._reference()).combined(-np.asarray(self.weights, np.float64))
             return phi + mean.take(np.zeros(phi.shape[0], np.int64))
         phi, reference = (

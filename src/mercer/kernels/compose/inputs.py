@@ -22,7 +22,7 @@ class Redirected(Wrapper):
 
     domain: ClassVar[Domain] = Anything()  # not that of k: f may take anything
 
-    def _kept(self, X: Any) -> Any:
+    def _to_store(self, X: Any) -> Any:
         return X  # what the kernel inside sees is not what there is
 
     def _redirect(self, X: Any) -> Any:

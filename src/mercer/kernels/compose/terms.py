@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
-from mercer.data import Coded, salted, side_by_side, tensor
+from mercer.data import HashedRows, salted, side_by_side, tensor
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
@@ -29,8 +29,8 @@ class Terms(Composite):
         if not self.terms:
             raise ValueError(f"{type(self).__name__} needs at least one kernel.")
 
-    def _kept(self, X: Any) -> Any:
-        return reduce(lambda kept, term: term._kept(kept), self.terms, X)
+    def _to_store(self, X: Any) -> Any:
+        return reduce(lambda kept, term: term._to_store(kept), self.terms, X)
 
     def _children(self) -> Iterator[tuple[str, Kernel]]:
         seen: dict[str, int] = {}
@@ -165,7 +165,7 @@ def _beside(parts: list[Any]) -> Any:
     """Features side by side."""
     if len(parts) == 1:
         return parts[0]
-    if any(isinstance(p, Coded) for p in parts):
+    if any(isinstance(p, HashedRows) for p in parts):
         return side_by_side(parts)
     if any(sparse.issparse(p) for p in parts):
         return sparse.hstack(parts, format="csr")
@@ -176,7 +176,7 @@ def _tensor(parts: list[Any]) -> Any:
     """Row by row, the Kronecker product."""
     out = parts[0]
     for part in parts[1:]:
-        if isinstance(out, Coded) or isinstance(part, Coded):
+        if isinstance(out, HashedRows) or isinstance(part, HashedRows):
             out = tensor(out, part)
         elif sparse.issparse(out) or sparse.issparse(part):
             out, part = sparse.csr_array(out), sparse.csr_array(part)

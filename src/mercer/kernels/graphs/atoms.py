@@ -42,8 +42,8 @@ class Atoms(Redirected):
             numbers=isinstance(found, Graphs) and found.numbers,
         )
 
-    def _kept(self, X: Any) -> Any:
-        return self.domain.kept(X)
+    def _to_store(self, X: Any) -> Any:
+        return self.domain.to_store(X)
 
     def _redirect(self, X: Any) -> Any:
         return self.domain.check(X)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.data import Bits, Coded, Domain
+from mercer.data import Bits, Domain, HashedRows
 from mercer.data.molecules import Molecules, fingerprints, tell_of_charge_and_chirality
 from mercer.data.representations import offsets_of
 from mercer.kernels.base import kernel
@@ -55,7 +55,7 @@ class Fingerprint(Explicit):
             return found.astype(np.float64) if self.counts else Bits.of(found != 0)
         codes = np.array([key for row in found for key in row], np.uint64)
         values = np.array([count if self.counts else 1 for row in found for count in row.values()], np.float64)
-        return Coded(mix(codes + np.uint64(1)), values, offsets_of([len(row) for row in found]))
+        return HashedRows(mix(codes + np.uint64(1)), values, offsets_of([len(row) for row in found]))
 
 
 @kernel

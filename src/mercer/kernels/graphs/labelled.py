@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.data import Coded, Domain, Graph, Graphs, PackedGraphs, as_graphs, side_by_side
+from mercer.data import Domain, Graph, Graphs, HashedRows, PackedGraphs, as_graphs, side_by_side
 from mercer.data.graphs import UNLABELLED
 from mercer.data.representations import batches, offsets_of
 from mercer.formula import dot, sqnorm
@@ -35,7 +35,7 @@ def _together(X: PackedGraphs) -> list[slice]:
     return batches(X.offsets, max(_LEAST, int(X.offsets[-1]) // _TASKS))
 
 
-def by_batches(X: PackedGraphs, count: Callable[[PackedGraphs], tuple[Any, Any, Any]]) -> Coded:
+def by_batches(X: PackedGraphs, count: Callable[[PackedGraphs], tuple[Any, Any, Any]]) -> HashedRows:
     """Features of graphs, some graphs to a task; ``count`` gives codes, values, and how many each graph has."""
     some = _together(X)
     parts: list[Any] = [None] * len(some)
@@ -62,9 +62,9 @@ class VertexHistogram(Explicit):
     """Σ over labels of the product of the numbers of vertices that have it.  Cost: O(vertices)."""
 
     domain: ClassVar[Domain] = Graphs()
-    _whole = True
+    _integer_features = True
 
-    def _map(self, X: PackedGraphs) -> Coded:
+    def _map(self, X: PackedGraphs) -> HashedRows:
         return by_batches(X, lambda some: counted(some.labels, some.offsets))
 
     def _names(self, X: Any) -> dict[int, Any]:
@@ -79,9 +79,9 @@ class EdgeHistogram(Explicit):
     """
 
     domain: ClassVar[Domain] = Graphs()
-    _whole = True
+    _integer_features = True
 
-    def _map(self, X: PackedGraphs) -> Coded:
+    def _map(self, X: PackedGraphs) -> HashedRows:
         from mercer.native import graphs
 
         def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
@@ -101,9 +101,9 @@ class ShortestPath(Explicit):
     """
 
     domain: ClassVar[Domain] = Graphs()
-    _whole = True
+    _integer_features = True
 
-    def _map(self, X: PackedGraphs) -> Coded:
+    def _map(self, X: PackedGraphs) -> HashedRows:
         from mercer.native import graphs
 
         def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
@@ -132,11 +132,11 @@ class PathBag(Explicit):
     """
 
     domain: ClassVar[Domain] = Graphs()
-    _whole = True
+    _integer_features = True
     length: int = natural(minimum=0)
     counts: bool = False
 
-    def _map(self, X: PackedGraphs) -> Coded:
+    def _map(self, X: PackedGraphs) -> HashedRows:
         from mercer.native import graphs
 
         length = min(int(self.length), max(0, int(np.diff(X.offsets).max(initial=0)) - 1))
@@ -318,8 +318,8 @@ class WeisfeilerLehman(Composite):
         return self.base.domain if isinstance(self.base.domain, Graphs) else Graphs()
 
     @property
-    def _whole(self) -> bool:  # type: ignore[override]
-        return self.base._whole
+    def _integer_features(self) -> bool:  # type: ignore[override]
+        return self.base._integer_features
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
@@ -364,9 +364,9 @@ class WLOptimalAssignment(Explicit):
     """
 
     domain: ClassVar[Domain] = Graphs()
-    _whole = True
+    _integer_features = True
     depth: int = natural(minimum=0)
 
-    def _map(self, X: PackedGraphs) -> Coded:
-        counts: Coded = WeisfeilerLehman(int(self.depth))._prepare(X)
+    def _map(self, X: PackedGraphs) -> HashedRows:
+        counts: HashedRows = WeisfeilerLehman(int(self.depth))._prepare(X)
         return counts.unary()

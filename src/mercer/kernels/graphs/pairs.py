@@ -14,7 +14,7 @@ from mercer.runtime import threads
 _CELLS = 2**24  # elementary steps of a call, so that an interrupt is not late
 
 
-class OnPairs(Scalable):
+class PairwiseKernel(Scalable):
     """Leaves ``_sums``, the values of some rows, and ``_cost``, the steps that a row takes, to write. Prepared items
     have ``take``.
     """

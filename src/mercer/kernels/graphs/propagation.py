@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtri
 
-from mercer.data import Coded, DataError, Domain, Graphs, PackedGraphs, side_by_side
+from mercer.data import DataError, Domain, Graphs, HashedRows, PackedGraphs, side_by_side
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Explicit
 from mercer.kernels.graphs.labelled import by_batches, counted
@@ -34,7 +34,7 @@ class Propagation(Explicit):
     width: float = positive(0.01, continuous=False)
     random_state: int = natural(0, minimum=0)
 
-    def _map(self, X: PackedGraphs) -> Coded:
+    def _map(self, X: PackedGraphs) -> HashedRows:
         parts = []
         for t in range(int(self.steps) + 1):
             codes = self._bins(X, t)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
-from mercer.data import Coded, DataError, Domain, Sets, chunks, meet
+from mercer.data import DataError, Domain, HashedRows, Sets, chunks, meet
 from mercer.formula import dot, recorded, sqnorm, where
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
@@ -115,8 +115,8 @@ class MinMax(Composite):
         self._check_features()
         phi = self.base._features(self.base._prepare(X))
         if sparse.issparse(phi):
-            phi = Coded.of(phi)
-        values = phi.values if isinstance(phi, Coded) else arrays.to_numpy(phi)
+            phi = HashedRows.of(phi)
+        values = phi.values if isinstance(phi, HashedRows) else arrays.to_numpy(phi)
         if (values < 0).any():
             raise DataError(
                 f"MinMax needs features of at least 0, and those of {self.base} go down to {values.min():g}."
@@ -124,12 +124,12 @@ class MinMax(Composite):
         with np.errstate(over="ignore"):  # what is infinite is an error below
             rows = (
                 [phi.values[a:b].sum(dtype=np.float64) for a, b in pairwise(phi.offsets)]
-                if isinstance(phi, Coded)
+                if isinstance(phi, HashedRows)
                 else values.sum(axis=1)
             )
         totals = np.asarray(rows)
         warn_of_zeros(self.base, totals, "MinMax")
-        if not isinstance(phi, Coded):
+        if not isinstance(phi, HashedRows):
             return phi
         return (phi.unary(),) if self.base._whole else (phi, totals)
 
@@ -153,7 +153,7 @@ class MinMax(Composite):
         return where(self._totals(A) > 0, 1.0, 0.0)
 
 
-def _minima(A: Coded, B: Coded) -> Any:
+def _minima(A: HashedRows, B: HashedRows) -> Any:
     """Σ min over the columns that both rows have."""
     if hasattr(A, "__formula__"):
         raise TypeError("sparse rows are compared entry by entry, not as symbols")

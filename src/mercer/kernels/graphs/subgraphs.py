@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.data import Coded, DataError, Domain, Graphs, PackedGraphs
+from mercer.data import DataError, Domain, Graphs, HashedRows, PackedGraphs
 from mercer.data.representations import offsets_of, spans
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Explicit
@@ -18,7 +18,7 @@ _STEPS = 2**16  # of a search between two looks for an interrupt
 _FIRST = 1024  # entries that a search has room for at first
 
 
-def _subgraphs(X: PackedGraphs, least: int, most: int, *, induced: bool) -> Coded:
+def _subgraphs(X: PackedGraphs, least: int, most: int, *, induced: bool) -> HashedRows:
     from mercer.native import graphs
 
     def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
@@ -68,7 +68,7 @@ class Graphlet(Explicit):
     _whole = True
     size: int = natural(maximum=7)
 
-    def _map(self, X: PackedGraphs) -> Coded:
+    def _map(self, X: PackedGraphs) -> HashedRows:
         return _subgraphs(X, int(self.size), int(self.size), induced=True)
 
 
@@ -86,7 +86,7 @@ class Subgraph(Explicit):
     _whole = True
     max_size: int = natural(maximum=6)
 
-    def _map(self, X: PackedGraphs) -> Coded:
+    def _map(self, X: PackedGraphs) -> HashedRows:
         if self.max_size > 4 and X.directed.any():
             raise DataError(
                 f"Subgraph(max_size={self.max_size}): 5 vertices of a directed graph have up to 2^20 subgraphs; take"

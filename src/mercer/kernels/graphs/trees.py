@@ -10,14 +10,14 @@ from mercer.arrays import Array
 from mercer.data import Domain
 from mercer.data.trees import PackedTrees, Trees
 from mercer.kernels.base import kernel
-from mercer.kernels.graphs.pairs import OnPairs
+from mercer.kernels.graphs.pairs import PairwiseKernel
 from mercer.kernels.parameters import positive
 
 _FRAGMENTS = ("subset", "subtree")
 
 
 @kernel
-class TreeKernel(OnPairs):
+class TreeKernel(PairwiseKernel):
     """Σ over common fragments of two ordered trees of decay^(number of their inner nodes), each pair of occurrences
     once.
 

@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.data import DataError, Domain, Graphs, PackedGraphs
 from mercer.data.representations import spans
 from mercer.kernels.base import kernel
-from mercer.kernels.graphs.pairs import OnPairs
+from mercer.kernels.graphs.pairs import PairwiseKernel
 from mercer.kernels.parameters import natural, nonnegative
 
 _EXACT = 1e-13
@@ -73,7 +73,7 @@ class Classes:
         return self.offsets, self.labels, self.sizes, self.starts, self.ends, self.marks, self.counts
 
 
-class OnGraphs(OnPairs):
+class OnGraphs(PairwiseKernel):
     """Common walks of two graphs."""
 
     domain: ClassVar[Domain] = Graphs()

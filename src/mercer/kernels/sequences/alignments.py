@@ -14,13 +14,13 @@ from mercer.data import DataError, Domain, Ragged, Series, check_weights, weight
 from mercer.data.sequences import one_code
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import nonnegative, positive, real
-from mercer.kernels.sequences.lanes import Batch, Sweep, Swept, as_ranks, items, lane_by_lane, swept, with_itself
+from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, as_ranks, items, lane_by_lane, swept, with_itself
 
 _STEEPEST = 170  # exp(β s) is to be far from what a float can hold
 _SAMPLED = 1000  # pairs of frames whose distances are looked at
 
 
-class Aligned(Swept):
+class Aligned(LaneKernel):
     """k(x, z)/√(k(x, x) k(z, z)) from logarithms, for sums that no float could hold: leaves ``_readable`` and
     ``_sweep`` to write.
 

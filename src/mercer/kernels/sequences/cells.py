@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.data import Coded, Ragged, Uncounted
+from mercer.data import HashedRows, LazyCounts, Ragged
 from mercer.data.representations import batches, offsets_of
 from mercer.gram import Counts
 from mercer.kernels.sequences.letters import is_small, letters_of, numbered_letters
@@ -28,7 +28,7 @@ _WORTH = 8  # cells for each word that can occur
 Count = Callable[..., int]
 
 
-def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, values_as: Any = np.float64) -> Coded:
+def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, values_as: Any = np.float64) -> HashedRows:
     """Features of sequences counted by a compiled loop, some rows to a task; ``per_letter`` bounds the entries that a
     letter can make.
 
@@ -51,7 +51,7 @@ def counted(X: Ragged, per_letter: float, count: Count, legend: Any = None, valu
     return gathered(parts, kind, values_as, legend)
 
 
-def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float64, legend: Any = None) -> Coded:
+def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float64, legend: Any = None) -> HashedRows:
     """(codes, values, lengths) of consecutive rows as one; each part is let go when it has been copied, for they may be
     most of the memory.
     """
@@ -62,14 +62,14 @@ def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float6
         some = slice(end, end + len(part[0]))
         keys[some], values[some] = part[:2]
         parts[b], end = None, some.stop
-    return Coded(keys, values, offsets, legend)
+    return HashedRows(keys, values, offsets, legend)
 
 
 def counts_of(A: Any) -> Counts | None:
     """Features that are whole numbers, as they are."""
     return (
         Counts(((1.0, A),))
-        if isinstance(A, Uncounted) or (isinstance(A, Coded) and A.values.dtype.kind in "iu")
+        if isinstance(A, LazyCounts) or (isinstance(A, HashedRows) and A.values.dtype.kind in "iu")
         else None
     )
 
@@ -87,7 +87,7 @@ Code = Callable[[Any, int, Pattern], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Legend:
+class Vocabulary:
     """What the cells stand for: the words of each pattern over ``letters``, one pattern after the other."""
 
     letters: tuple[int, ...]
@@ -99,7 +99,7 @@ class Legend:
         return self.letters, tuple((p.window, p.places) for p in self.patterns), self.code
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (isinstance(other, Legend) and self._of == other._of)
+        return self is other or (isinstance(other, Vocabulary) and self._of == other._of)
 
     def __hash__(self) -> int:
         return hash(self._of)
@@ -143,7 +143,7 @@ def codes_of_gapped(letters: Any, m: int, pattern: Pattern) -> Any:
     return words.codes_of_gapped(letters, m, pattern.places)
 
 
-def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | None:
+def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> HashedRows | None:
     """The counts of all patterns; None where there are too many cells for what there is to count.
 
     ``code(letters, m, pattern)``: the codes of the words of pattern m over the letters, in the order of their numbers
@@ -155,7 +155,7 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | No
         return None
     if any(a ** len(p.places) > _PER_PATTERN for p in patterns):
         return None
-    legend = Legend(tuple(int(c) for c in letters), patterns, code)
+    legend = Vocabulary(tuple(int(c) for c in letters), patterns, code)
     if len(legend) > min(_ALL, _WORTH * (len(X.values) * len(patterns) + 4096)):
         return None
     from mercer.native import cells
@@ -189,7 +189,7 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> Coded | No
     values_as = np.float64 if not whole else np.uint16 if int(X.lengths.max(initial=0)) < 2**16 else np.int32
     spelled = Ragged(ranks, X.offsets)
 
-    def make() -> Coded:
+    def make() -> HashedRows:
         return counted(spelled, len(patterns), count, legend, values_as)
 
-    return Uncounted(legend, X.offsets, legend.sizes, count_part, tally_part, make) if whole else make()
+    return LazyCounts(legend, X.offsets, legend.sizes, count_part, tally_part, make) if whole else make()

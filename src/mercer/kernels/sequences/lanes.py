@@ -143,19 +143,19 @@ def as_ranks(A: Ragged, B: Ragged) -> tuple[Ragged, Ragged]:
     return first, first if B is A else ranked(B)
 
 
-class Swept(Kernel):
-    """A kernel on sequences computed in lanes: leaves ``_swept(A, B)``, the matrix between two packed sets, to
+class LaneKernel(Kernel):
+    """A kernel on sequences computed in lanes: leaves ``_lane_matrix(A, B)``, the matrix between two packed sets, to
     write.
     """
 
     domain: ClassVar[Domain] = Sequences()
     _halves: ClassVar[bool] = True
 
-    def _swept(self, A: Ragged, B: Ragged) -> Array:
+    def _lane_matrix(self, A: Ragged, B: Ragged) -> Array:
         raise NotImplementedError
 
     def _block(self, A: Any, B: Any) -> Any:
-        return self._swept(items(A), A if B is A else items(B))
+        return self._lane_matrix(items(A), A if B is A else items(B))
 
     def _diag(self, A: Any) -> Any:
         A = items(A)
@@ -163,7 +163,7 @@ class Swept(Kernel):
         out = np.empty(len(A))
         for some in chunks(len(A), _TOGETHER):
             part = A.take(order[some])
-            out[order[some]] = np.diagonal(self._swept(part, part))
+            out[order[some]] = np.diagonal(self._lane_matrix(part, part))
         return out
 
 

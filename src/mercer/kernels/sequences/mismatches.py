@@ -18,15 +18,17 @@ from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
-from mercer.kernels.sequences.lanes import Batch, Swept, as_bytes, swept
+from mercer.kernels.sequences.lanes import Batch, LaneKernel, as_bytes, swept
 from mercer.kernels.sequences.letters import numbered_letters
 from mercer.kernels.sequences.words import names_of, windows
 from mercer.runtime import threads
 
 
-def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[float], *, whole: bool) -> Array:
-    """Σ over pairs of windows of weights[equal places − least], between all sequences; with ``whole``, windows with the
-    letter 0 do not count.
+def window_sums(
+    A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[float], *, exclude_unknown: bool
+) -> Array:
+    """Σ over pairs of windows of weights[equal places − least], between all sequences; with ``exclude_unknown``,
+    windows with the letter 0 do not count.
     """
     from mercer.native import lanes, windows
 
@@ -38,7 +40,7 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
             if threads.stopping():
                 break
             out[i, j] = (
-                windows.window_sums_of_two(A[i], B[j], width, whole, least, worth)
+                windows.window_sums_of_two(A[i], B[j], width, exclude_unknown, least, worth)
                 if B is not A or i <= j
                 else out[j, i]
             )
@@ -48,7 +50,9 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
         out = np.zeros((len(rows), lanes.BYTES))
         places = batch.longest - width + 1
         if places > 0:
-            valid, matches, totals = batch.once(lambda: _room(batch, width, places, len(worth), whole=whole))
+            valid, matches, totals = batch.once(
+                lambda: _room(batch, width, places, len(worth), exclude_unknown=exclude_unknown)
+            )
             windows.window_sums(
                 X.values,
                 X.offsets,
@@ -58,7 +62,7 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
                 batch.packed,
                 valid,
                 width,
-                whole,
+                exclude_unknown,
                 least,
                 worth,
                 matches,
@@ -70,24 +74,24 @@ def window_sums(A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[
     return swept(*sides, lanes.BYTES, width + lanes.UNROLLED, sweep)
 
 
-def _room(batch: Batch, width: int, places: int, kinds: int, *, whole: bool) -> tuple[Array, ...]:
+def _room(batch: Batch, width: int, places: int, kinds: int, *, exclude_unknown: bool) -> tuple[Array, ...]:
     """Where windows begin, and room for the matches of a window with all others and for the sums."""
     lanes = batch.packed.shape[1]
     return (
-        _valid(batch, width, places, whole=whole),
+        _valid(batch, width, places, exclude_unknown=exclude_unknown),
         np.zeros((places, lanes), np.uint8),
         np.zeros((kinds, lanes), np.int64),
     )
 
 
-def _valid(batch: Batch, width: int, places: int, *, whole: bool) -> Array:
+def _valid(batch: Batch, width: int, places: int, *, exclude_unknown: bool) -> Array:
     """255 where a window begins in a lane, else 0."""
     valid = np.zeros((places, batch.packed.shape[1]), np.uint8)
     for lane, length in enumerate(batch.lengths):
         if length < width:
             continue
         valid[: length - width + 1, lane] = 255
-        if whole:
+        if exclude_unknown:
             strange = np.concatenate([[0], np.cumsum(batch.packed[:length, lane] == 0)])
             valid[: length - width + 1, lane][strange[width:] > strange[: length - width + 1]] = 0
     return valid
@@ -99,7 +103,7 @@ _FEW = 100  # sets of places; with more, comparing windows costs less than listi
 
 
 @kernel
-class Gappy(Swept):
+class Gappy(LaneKernel):
     """Gapped words: Σ over pairs of windows of length g of C(g − d, k), d the number of places where they differ.
 
     It is ⟨φ, φ⟩ with one feature for each choice of k of the g places and the letters there (the gkm family; FastSK's m
@@ -144,9 +148,9 @@ class Gappy(Swept):
 
         return counted(X, len(masks), count)
 
-    def _swept(self, A: Ragged, B: Ragged) -> Array:
+    def _lane_matrix(self, A: Ragged, B: Ragged) -> Array:
         weights = [math.comb(s, int(self.k)) for s in range(int(self.k), int(self.g) + 1)]
-        return window_sums(A, B, int(self.g), int(self.k), weights, whole=False)
+        return window_sums(A, B, int(self.g), int(self.k), weights, exclude_unknown=False)
 
     def _block(self, A: Any, B: Any) -> Any:
         return dot(A, B) if self.explicit else super()._block(A, B)
@@ -222,7 +226,7 @@ _LARGEST = 2**900  # words near another: times pairs of words, a float
 
 
 @kernel
-class Mismatch(Swept):
+class Mismatch(LaneKernel):
     """⟨φ, φ⟩, φ_u(x) the number of words of length k of x that differ from u in at most m places, u ∈ A^k.
 
     It depends on the alphabet A through its size: None stands for the letters in the data given to ``bind``. Words with
@@ -313,7 +317,7 @@ class Mismatch(Swept):
         threads.run_tasks(task, chunks(len(ranks), 128), Compute().workers)
         return out
 
-    def _swept(self, A: Ragged, B: Ragged) -> Array:
+    def _lane_matrix(self, A: Ragged, B: Ragged) -> Array:
         around = sum(math.comb(int(self.k), t) * (len(self.alphabet) - 1) ** t for t in range(int(self.m) + 1))
         if around > _LARGEST:
             raise FloatingPointError(
@@ -322,7 +326,7 @@ class Mismatch(Swept):
             )
         near = self._near_both()
         if self._words > _TABLE:
-            return window_sums(A, B, int(self.k), int(self.k) + 1 - len(near), near[::-1], whole=True)
+            return window_sums(A, B, int(self.k), int(self.k) + 1 - len(near), near[::-1], exclude_unknown=True)
         from mercer.native import lanes, mismatches
 
         worth, a, k = np.array(near, np.float64), len(self.alphabet), int(self.k)

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.data import Coded, DataError, Ragged
+from mercer.data import DataError, HashedRows, Ragged
 from mercer.kernels.base import kernel
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import counted
-from mercer.kernels.sequences.lanes import Batch, Swept, as_bytes, swept
+from mercer.kernels.sequences.lanes import Batch, LaneKernel, as_bytes, swept
 
 
 @kernel
-class WeightedDegree(Swept):
+class WeightedDegree(LaneKernel):
     """Σ_{d ≤ degree} β_d · (number of places where x and z have the same word of length d), β_d = 2(degree − d +
     1)/(degree(degree + 1)).
 
@@ -42,7 +42,7 @@ class WeightedDegree(Swept):
             )
         return X
 
-    def _swept(self, A: Ragged, B: Ragged) -> Array:
+    def _lane_matrix(self, A: Ragged, B: Ragged) -> Array:
         a, b = (int(side.lengths.max(initial=0)) for side in (A, B))
         if len(A) and len(B) and a != b:
             raise DataError(
@@ -66,7 +66,7 @@ class WeightedDegree(Swept):
         # eight times as many as there are: comparing strings costs less than joining so many features
         return 8 * int(self.degree) * int(A.lengths.max(initial=0))
 
-    def _features(self, A: Ragged) -> Coded:
+    def _features(self, A: Ragged) -> HashedRows:
         from mercer.native import words
 
         D = int(self.degree)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.compute import Compute
-from mercer.data import Coded, Domain, Sequences, chunks, leaves, size, stack, strands, take
+from mercer.data import Domain, HashedRows, Sequences, chunks, leaves, size, stack, strands, take
 from mercer.data.sequences import as_texts, check_alphabet, restricted
 from mercer.formula import dot, sqnorm
 from mercer.gram import KernelGram
@@ -104,7 +104,7 @@ class BothStrands(Wrapper):
         )
 
     def _width(self, A: Any) -> int:
-        return A.per_row if isinstance(A, Coded) else int(A.shape[1])
+        return A.per_row if isinstance(A, HashedRows) else int(A.shape[1])
 
     def _features(self, A: Any) -> Any:
         return A

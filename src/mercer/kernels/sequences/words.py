@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.data import Coded, Domain, Ragged, Sequences, check_weights
+from mercer.data import Domain, HashedRows, Ragged, Sequences, check_weights
 from mercer.data.sequences import items_of, unpacked
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
@@ -25,7 +25,7 @@ def windows(X: Any, k: int) -> list[Any]:
     return list(dict.fromkeys(item[i : i + k] for item in pieces for i in range(len(item) - k + 1)))
 
 
-def names_of(words: list[Any], phi: Coded, name: Callable[[Any, int], Any]) -> dict[int, Any]:
+def names_of(words: list[Any], phi: HashedRows, name: Callable[[Any, int], Any]) -> dict[int, Any]:
     """What the codes of each word's own features stand for: ``name(word, number of the feature)``."""
     return {
         int(c): name(w, n)
@@ -64,10 +64,10 @@ class Spectrum(Explicit):
         return range(int(self.k if self.k_min is None else self.k_min), int(self.k) + 1)
 
     @property
-    def _whole(self) -> bool:  # type: ignore[override]
+    def _integer_features(self) -> bool:  # type: ignore[override]
         return self.weights is None
 
-    def _map(self, X: Ragged) -> Coded:
+    def _map(self, X: Ragged) -> HashedRows:
         from mercer.native import words
 
         factors = np.ones(len(self._lengths)) if self.weights is None else np.sqrt(np.asarray(self.weights, np.float64))
@@ -147,7 +147,7 @@ class BagOfWords(Explicit):
         seen = np.bincount(place, weights=w[phi.rows], minlength=len(codes))
         return WeightedWords(codes, np.log((1 + w.sum()) / (1 + seen)) + 1, float(np.log(1 + w.sum()) + 1))
 
-    def _map(self, X: Any) -> Coded:
+    def _map(self, X: Any) -> HashedRows:
         phi = _words(X)
         return phi if self.weights == "counts" else phi.valued(np.ones_like(phi.values))
 
@@ -164,7 +164,7 @@ class WeightedWords(Explicit):
     word_weights: Any
     unseen: float
 
-    def _map(self, X: Any) -> Coded:
+    def _map(self, X: Any) -> HashedRows:
         phi = _words(X)
         place = np.minimum(np.searchsorted(self.codes, phi.codes), max(0, len(self.codes) - 1))
         known = self.codes[place] == phi.codes if len(self.codes) else np.zeros(len(place), bool)
@@ -175,7 +175,7 @@ class WeightedWords(Explicit):
         return _word_names(X)
 
 
-def _words(X: Ragged) -> Coded:
+def _words(X: Ragged) -> HashedRows:
     return Spectrum(1)._map(X)
 
 

@@ -36,7 +36,7 @@ def salted(codes: Any, salt: int) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class Coded:
+class HashedRows:
     """Row i has ``values[k]`` in column ``keys[k]`` for k from ``offsets[i]`` to ``offsets[i + 1]``; each column once
     in a row, in any order.
 
@@ -72,14 +72,14 @@ class Coded:
         """Entries of a row, on average."""
         return -(-len(self.keys) // max(1, self.shape[0]))
 
-    def take(self, rows: Any) -> Coded:
+    def take(self, rows: Any) -> HashedRows:
         part, offsets = spans(self.offsets, rows)
-        return Coded(self.keys[part], self.values[part], offsets, self.legend)
+        return HashedRows(self.keys[part], self.values[part], offsets, self.legend)
 
-    def __getitem__(self, rows: slice) -> Coded:
+    def __getitem__(self, rows: slice) -> HashedRows:
         return self.take(rows)
 
-    def __rmul__(self, factor: Any) -> Coded:
+    def __rmul__(self, factor: Any) -> HashedRows:
         """A number, or one per row, times each row."""
         if not np.ndim(factor):
             return self.valued(self.values.astype(self.dtype, copy=False) * factor)
@@ -87,11 +87,11 @@ class Coded:
         compiling.compiled(_scale_loop)(self.values, self.offsets, np.asarray(factor, out.dtype), out)
         return self.valued(out)
 
-    def valued(self, values: Any) -> Coded:
+    def valued(self, values: Any) -> HashedRows:
         """The same columns with other values."""
-        return Coded(self.keys, values, self.offsets, self.legend)
+        return HashedRows(self.keys, values, self.offsets, self.legend)
 
-    def astype(self, dtype: Any, copy: bool = True) -> Coded:
+    def astype(self, dtype: Any, copy: bool = True) -> HashedRows:
         return self.valued(self.values.astype(dtype, copy=copy))
 
     def sqnorm(self) -> Any:
@@ -103,35 +103,35 @@ class Coded:
         return np.repeat(np.arange(self.shape[0]), np.diff(self.offsets))
 
     @classmethod
-    def of(cls, phi: Any) -> Coded:
+    def of(cls, phi: Any) -> HashedRows:
         """An ordinary feature matrix: its columns are numbered by their place."""
-        if isinstance(phi, Coded):
+        if isinstance(phi, HashedRows):
             return phi
         csr = sparse.csr_array(arrays.to_numpy(phi) if not sparse.issparse(phi) else phi)
         return cls(csr.indices.astype(np.uint64), csr.data, csr.indptr.astype(np.int64))
 
-    def unary(self) -> Coded:
+    def unary(self) -> HashedRows:
         """Whole numbers c as c ones in columns of their own, so that ⟨a, b⟩ becomes Σ min(a, b)."""
         counts = self.values.astype(np.int64)
         rank = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
         codes = mix(np.repeat(self.codes, counts) + rank.astype(np.uint64) * _SEED)
         ends = np.concatenate([[0], np.cumsum(counts)])
-        return Coded(codes, np.ones(len(codes)), ends[self.offsets])
+        return HashedRows(codes, np.ones(len(codes)), ends[self.offsets])
 
-    def __add__(self, other: Coded) -> Coded:
+    def __add__(self, other: HashedRows) -> HashedRows:
         room = len(self.keys) + len(other.keys)
         codes, values, lengths = np.empty(room, np.uint64), np.empty(room), np.empty(self.shape[0], np.int64)
         sides = (self.codes, self.values, self.offsets, other.codes, other.values, other.offsets)
         end = compiling.compiled(_sum_loop)(*sides, codes, values, lengths)
-        return Coded(codes[:end], values[:end], offsets_of(lengths))
+        return HashedRows(codes[:end], values[:end], offsets_of(lengths))
 
-    def combined(self, weights: Any) -> Coded:
+    def combined(self, weights: Any) -> HashedRows:
         """weights^T Φ, one row for each column of ``weights``: the features folded into functions."""
         W = np.asarray(weights, np.float64).reshape(self.shape[0], -1)
         codes, place = np.unique(self.codes, return_inverse=True)
         compact = sparse.csr_array((self.values, place, self.offsets), shape=(self.shape[0], len(codes)))
         total = np.asarray((compact.T @ W).T)
-        return Coded(np.tile(codes, W.shape[1]), total.ravel(), np.arange(W.shape[1] + 1) * len(codes))
+        return HashedRows(np.tile(codes, W.shape[1]), total.ravel(), np.arange(W.shape[1] + 1) * len(codes))
 
     def tocsr(self) -> tuple[sparse.csr_array, Any]:
         """As a matrix of the columns that occur, and their codes, in order."""
@@ -141,7 +141,7 @@ class Coded:
         ), codes
 
 
-class Uncounted(Coded):
+class LazyCounts(HashedRows):
     """Counts that are made when their entries are first read; or for some columns after others, of which nothing is
     kept.
 
@@ -162,7 +162,7 @@ class Uncounted(Coded):
     widths: Any
     count: Callable[..., int]
     tally: Callable[..., None]
-    _make: Callable[[], Coded]
+    _make: Callable[[], HashedRows]
 
     def __init__(
         self,
@@ -171,12 +171,12 @@ class Uncounted(Coded):
         widths: Any,
         count: Callable[..., int],
         tally: Callable[..., None],
-        make: Callable[[], Coded],
+        make: Callable[[], HashedRows],
     ) -> None:
         self.__dict__.update(legend=legend, ends=ends, widths=widths, count=count, tally=tally, _make=make)
 
     @cached_property
-    def made(self) -> Coded:
+    def made(self) -> HashedRows:
         return self._make()
 
     @property
@@ -229,12 +229,12 @@ class Uncounted(Coded):
         return self.norms
 
     def __reduce__(self) -> Any:
-        return Coded, (self.keys, self.values, self.offsets, self.legend)
+        return HashedRows, (self.keys, self.values, self.offsets, self.legend)
 
 
-def side_by_side(parts: list[Any]) -> Coded:
+def side_by_side(parts: list[Any]) -> HashedRows:
     """The features of several parts as those of one: no column of one part is a column of another."""
-    coded = [Coded.of(part) for part in parts]
+    coded = [HashedRows.of(part) for part in parts]
     offsets = sum(p.offsets for p in coded)
     codes, values = (
         np.empty(int(offsets[-1]), np.uint64),
@@ -245,12 +245,12 @@ def side_by_side(parts: list[Any]) -> Coded:
         place = np.repeat(begin - p.offsets[:-1], np.diff(p.offsets)) + np.arange(len(p.codes))
         codes[place], values[place] = salted(p.codes, t), p.values
         begin += np.diff(p.offsets)
-    return Coded(codes, values, offsets)
+    return HashedRows(codes, values, offsets)
 
 
-def tensor(a: Any, b: Any) -> Coded:
+def tensor(a: Any, b: Any) -> HashedRows:
     """Row by row, all products of an entry of a with one of b."""
-    a, b = Coded.of(a), Coded.of(b)
+    a, b = HashedRows.of(a), HashedRows.of(b)
     wide = np.diff(b.offsets)
     counts = np.repeat(wide, np.diff(a.offsets))  # for each entry of a, how many of b it meets
     left = np.repeat(np.arange(len(a.codes)), counts)
@@ -259,7 +259,7 @@ def tensor(a: Any, b: Any) -> Coded:
     codes = mix(salted(a.codes[left], 0) + b.codes[right])
     # not in the small whole numbers that counts may be
     values = a.values.astype(a.dtype, copy=False)[left] * b.values[right]
-    return Coded(codes, values, offsets_of(np.diff(a.offsets) * wide))
+    return HashedRows(codes, values, offsets_of(np.diff(a.offsets) * wide))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -268,10 +268,10 @@ def tensor(a: Any, b: Any) -> Coded:
 
 
 def meet(A: Any, B: Any) -> tuple[Any, Any]:
-    """A and B with their columns numbered together, as CSR matrices: for products with vectors. What is not Coded stays
-    as it is.
+    """A and B with their columns numbered together, as CSR matrices: for products with vectors. What is not HashedRows
+    stays as it is.
     """
-    if not (isinstance(A, Coded) and isinstance(B, Coded)):
+    if not (isinstance(A, HashedRows) and isinstance(B, HashedRows)):
         return A, B
     sides = [A] if B is A else [A, B]
     numbers, width = together(sides)
@@ -282,7 +282,7 @@ def meet(A: Any, B: Any) -> tuple[Any, Any]:
     return made[0], made[-1]
 
 
-def together(sides: list[Coded]) -> tuple[list[Any], int]:
+def together(sides: list[HashedRows]) -> tuple[list[Any], int]:
     """The columns of each side as numbers, equal ones as equal numbers; and how many there may be."""
     legend = sides[0].legend
     if legend is not None and all(side.legend == legend for side in sides):

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 from mercer.kernels.base import same_values
 
 
-class Model(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class GenerativeModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A generative model; equal to another of its class with the same parameters and the same fit, so that kernels made
     of them are.
     """

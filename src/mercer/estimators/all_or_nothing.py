@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def whole(fit: Method) -> Method:
+def all_or_nothing(fit: Method) -> Method:
     """A ``fit`` that fails or is interrupted leaves the estimator as it was: no mixture of two models."""
 
     @functools.wraps(fit)

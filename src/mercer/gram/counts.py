@@ -6,7 +6,7 @@ makes of the rows. Counts are exact in float32, so one copy of them serves every
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,16 +85,26 @@ class CountsGram(FactoredGram):
         compute: Compute,
         dtype: Any,
         *,
-        diagonal: Array | None = None,
+        diagonal: Array | Callable[[], Array] | None = None,
         symmetric: KernelGram | None = None,
     ) -> None:
         self._given, self.compute, self.dtype = (left, right), compute, np.dtype(dtype)
-        self.diagonal = diagonal if right is left else None
+        self._diagonal = diagonal if right is left else None
         self.shape, self._symmetric = (len(left), len(right)), symmetric
+
+    @property
+    def diagonal(self) -> Array | None:
+        """K_ii, where it was given or can be computed without the counts: when it is asked for, since to store the
+        matrix finds it on the way.
+        """
+        if callable(self._diagonal):
+            self._diagonal = self._diagonal()
+        return self._diagonal
 
     @cached_property
     def sides(self) -> tuple[Counts, Counts]:
         """Both sets with columns numbered together, as CSR matrices of float32; what they were made of is let go."""
+        _ = self.diagonal  # while there is what it is made of
         left, right = self._given
         numbered = [_numbered_together(a, b) for (_, a), (_, b) in zip(left.terms, right.terms, strict=True)]
         first = replace(left, terms=tuple((s, C) for (s, _), (C, _) in zip(left.terms, numbered, strict=True)))
@@ -126,7 +136,7 @@ class CountsGram(FactoredGram):
     def width(self) -> int:
         return sum(int(C.shape[1]) for _, C in self.sides[0].terms) + (self.sides[0].constant > 0)
 
-    def _like(self, left: Counts, right: Counts, dtype: Any = None, diagonal: Array | None = None) -> CountsGram:
+    def _like(self, left: Counts, right: Counts, dtype: Any = None, diagonal: Any = None) -> CountsGram:
         other = CountsGram(left, right, self.compute, self.dtype if dtype is None else dtype, diagonal=diagonal)
         other.name = self.name
         return other
@@ -145,7 +155,7 @@ class CountsGram(FactoredGram):
     def astype(self, dtype: Any) -> CountsGram:
         if precision(dtype) == self.dtype:
             return self
-        other = self._like(*self._given, dtype, self.diagonal)
+        other = self._like(*self._given, dtype, self._diagonal)
         symmetric = self._symmetric
         other._symmetric = None if symmetric is None else symmetric.astype(dtype)
         other.__dict__.update({name: self.__dict__[name] for name in ("sides",) if name in self.__dict__})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, dataclass_transform
 
 import numpy as np
@@ -167,7 +168,8 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         if counts is not None and counts.terms and others is not None:
             apart = same and any(isinstance(leaf, LazyCounts) for leaf in leaves(A))
             symmetric = KernelGram.of(self, A, A, compute) if apart else None
-            diagonal = item_values(self._diag, A, np.float64) if same else None  # counts serve every precision
+            # in float64, since counts serve every precision
+            diagonal = partial(item_values, self._diag, A, np.float64) if same else None
             gram = CountsGram(counts, others, compute, dtype, diagonal=diagonal, symmetric=symmetric)
         else:
             left = self._features(A)

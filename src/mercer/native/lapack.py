@@ -23,7 +23,8 @@ LARGE = 600  # rows from which a call may be felt
 
 
 @cache
-def _routine(name: str) -> Any:
+def address(name: str) -> int:
+    """Where the routine ``name`` (``dposv``) is in memory, for compiled code to call."""
     from scipy.linalg import cython_lapack
 
     capsule, api = cython_lapack.__pyx_capi__[name], ctypes.pythonapi
@@ -32,8 +33,12 @@ def _routine(name: str) -> Any:
         ctypes.c_void_p,
         [ctypes.py_object, ctypes.c_char_p],
     )
-    # a call by ctypes releases the GIL
-    return ctypes.CFUNCTYPE(None)(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
+    return int(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
+
+
+@cache
+def _routine(name: str) -> Any:
+    return ctypes.CFUNCTYPE(None)(address(name))  # a call by ctypes releases the GIL
 
 
 def call(name: str, *given: Any) -> int:

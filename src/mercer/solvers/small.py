@@ -13,6 +13,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.native.atomics import count
+from mercer.native.lapack import address
 from mercer.problems import DualQP, Solution
 from mercer.runtime import compiling, threads
 from mercer.solvers.balance import balanced
@@ -58,8 +59,10 @@ def _together(
 
     def task(_: int) -> None:
         _solving(
-            turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths, largest,
-            *job_memory(np.float64), b, g, steps, gaps,
+            turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths,
+            *job_memory(np.float64), b, g, steps, gaps, address("dposv"),
+            np.empty((largest + 1) * largest), np.empty((largest + 3) * largest), *np.empty((3, largest + 1), np.int64),
+            *np.empty((5, largest)), *np.empty((2, 2 * largest)),
         )  # fmt: skip
 
     # a few are solved before a thread is awake
@@ -78,86 +81,108 @@ def _together(
     return out
 
 
-def _solve_loop(  # type: ignore[no-untyped-def]
-    turn, K, first, items, linear, lower, upper, group, groups, coupled, tol, lengths, largest, flags, number, value,
-    found, place, b, g, steps, gaps
+def _place_loop(  # type: ignore[no-untyped-def]
+    block, ld, q, linear, lower, upper, group, begin, point, gradient, grow, shrink
 ):  # fmt: skip
-    buffer, runs = np.empty((largest + 1) * largest), np.empty(largest + 1, np.int64)
-    system = np.empty((largest + 3) * largest)
+    """The gradient at a point, from the beginning, and which variables can move which way from there."""
+    for a in range(q):
+        gradient[a] = linear[begin + a]
+    for a in range(q):
+        if point[a] != 0:
+            row = block[a * ld : a * ld + q]
+            for c in range(q):
+                gradient[c] += point[a] * row[c]
+        where = group[begin + a] * ld + a
+        grow[where] = 0.0 if point[a] < upper[begin + a] else -np.inf
+        shrink[where] = 0.0 if point[a] > lower[begin + a] else -np.inf
+
+
+_placed = compiling.jit(_place_loop)
+
+
+def _gather_loop(K, items, begin, q, block, ld, runs):  # type: ignore[no-untyped-def]
+    """K of the items of one problem, row by row of length ld, with the zero row and the padding that SMO wants."""
+    many = 0  # runs of items that lie side by side, as those of a class do
+    for c in range(q):
+        if c == 0 or items[begin + c] != items[begin + c - 1] + 1:
+            runs[many] = c
+            many += 1
+    runs[many] = q
+    block[: (q + 1) * ld] = 0.0
+    for a in range(q):
+        row, line = K[items[begin + a]], block[a * ld : (a + 1) * ld]
+        if 16 * many > q:  # scattered
+            for c in range(q):
+                line[c] = row[items[begin + c]]
+            continue
+        for r in range(many):
+            at = items[begin + runs[r]]
+            source, target = row[at : at + runs[r + 1] - runs[r]], line[runs[r] : runs[r + 1]]
+            for c in range(len(target)):
+                target[c] = source[c]
+
+
+_gathered = compiling.jit(_gather_loop)
+
+
+def _solve_loop(  # type: ignore[no-untyped-def]
+    turn, K, first, items, linear, lower, upper, group, groups, coupled, tol, lengths, flags, number, value,
+    found, place, b, g, steps, gaps, routine, buffer, system, runs, free, reference, point, gradient, low, high,
+    diagonal, grow, shrink
+):  # fmt: skip
+    """Each problem in turn: SMO to ``tol``, then the free variables at once and SMO in turn, to the optimum to
+    rounding; at last the gap, measured with a gradient that was computed from the beginning. One call of SMO for all of
+    these, since each would be compiled.
+    """
     while True:
         t = count(turn, 0)
         if t >= len(gaps):
             return
-        begin, q = first[t], first[t + 1] - first[t]
-        ld = lengths[t]
-        block, diagonal, gradient = buffer[: (q + 1) * ld], np.zeros(ld), np.zeros(ld)
-        many = 0  # runs of items that lie side by side, as those of a class do
-        for c in range(q):
-            if c == 0 or items[begin + c] != items[begin + c - 1] + 1:
-                runs[many] = c
-                many += 1
-        runs[many] = q
-        point, low, high = np.zeros(ld), np.zeros(ld), np.zeros(ld)
-        grow, shrink = np.empty(groups[t] * ld), np.empty(groups[t] * ld)
-        for c in range(groups[t] * ld):
+        begin, q, ld = first[t], first[t + 1] - first[t], lengths[t]
+        _gathered(K, items, begin, q, buffer, ld, runs)
+        for c in range(ld):
+            point[c] = gradient[c] = low[c] = high[c] = diagonal[c] = 0.0
+        for c in range(2 * ld):
             grow[c] = shrink[c] = -np.inf
         size = 1.0
         for a in range(q):
-            row, line = K[items[begin + a]], block[a * ld : (a + 1) * ld]
-            if 16 * many > q:  # scattered
-                for c in range(q):
-                    line[c] = row[items[begin + c]]
+            point[a], low[a], high[a] = b[begin + a], lower[begin + a], upper[begin + a]
+            diagonal[a] = buffer[a * ld + a]
+            if abs(linear[begin + a]) > size:
+                size = abs(linear[begin + a])
+        most, bound, taken, against, attempt = _PATIENCE * (q + 100), _EXACT * size, 0, 0, 0
+        target, limit, alone, measured = tol, most, False, False
+        _placed(buffer, ld, q, linear, lower, upper, group, begin, point, gradient, grow, shrink)
+        while True:
+            more, gap, negative, _ = iterate(
+                buffer, ld, q, gradient[:ld], point, low, high, diagonal, grow, shrink, groups[t], coupled[t],
+                target, limit, ld, flags, number, value, found, place,
+            )  # fmt: skip
+            if measured:
+                gaps[t], steps[t] = gap, taken
+                for a in range(q):
+                    b[begin + a], g[begin + a] = point[a], gradient[a]
+                break
+            taken, against = taken + more, against + negative
+            if attempt == 0:
+                for a in range(q):
+                    bound += 1e-15 * abs(point[a]) * abs(diagonal[a])
+            if against > 0 or (attempt == 0 and gap > tol):
+                break
+            if gap > bound and not alone:
+                alone = attempt == _ATTEMPTS or not balanced(
+                    buffer, ld, q, gradient, point, low, high, grow, shrink, groups[t], coupled[t],
+                    _PER_STEP * taken, system, free, reference, routine,
+                )  # fmt: skip
+                attempt, target, limit = attempt + 1, bound, most
+                if alone:
+                    continue
+                limit = _BETWEEN + q // 8
+            elif gap > 1e3 * bound:
+                break
             else:
-                for r in range(many):
-                    at = items[begin + runs[r]]
-                    source, target = row[at : at + runs[r + 1] - runs[r]], line[runs[r] : runs[r + 1]]
-                    for c in range(len(target)):
-                        target[c] = source[c]
-            line[q:] = 0
-            diagonal[a] = block[a * ld + a]
-            gradient[a], point[a] = linear[begin + a], b[begin + a]
-            low[a], high[a] = lower[begin + a], upper[begin + a]
-            if abs(gradient[a]) > size:
-                size = abs(gradient[a])
-        block[q * ld :] = 0
-        for a in range(q):
-            if point[a] != 0:
-                for c in range(q):
-                    gradient[c] += point[a] * block[a * ld + c]
-            where = group[begin + a] * ld + a
-            grow[where] = 0.0 if point[a] < high[a] else -np.inf
-            shrink[where] = 0.0 if point[a] > low[a] else -np.inf
-        most = _PATIENCE * (q + 100)
-        arrays = (block, ld, q, gradient, point, low, high, diagonal, grow, shrink, groups[t], coupled[t])
-        job = (ld, flags, number, value, found, place)
-        taken, gap, against, _ = iterate(*arrays, tol, most, *job)
-        exact = gap <= tol and against == 0
-        bound = _EXACT * size
-        for a in range(q):
-            bound += 1e-15 * abs(point[a]) * abs(diagonal[a])
-        attempt, alone = 0, False
-        while exact and gap > bound and not alone:  # to the optimum to rounding
-            alone = attempt == _ATTEMPTS or not balanced(
-                block, ld, q, gradient, point, low, high, grow, shrink, groups[t], coupled[t], _PER_STEP * taken, system
-            )
-            attempt += 1
-            few = most if alone else _BETWEEN + q // 8
-            more, gap, negative, _ = iterate(*arrays, bound, few, *job)
-            taken += more
-            exact = negative == 0
-        exact = exact and gap <= 1e3 * bound
-        steps[t] = taken
-        for a in range(q):  # what the steps have added up, from the beginning
-            gradient[a] = linear[begin + a]
-        for a in range(q):
-            b[begin + a] = point[a]
-            if point[a] != 0:
-                for c in range(q):
-                    gradient[c] += point[a] * block[a * ld + c]
-        for a in range(q):
-            g[begin + a] = gradient[a]
-        if exact:
-            _, gaps[t], _, _ = iterate(*arrays, tol, 0, *job)
+                measured, target, limit = True, tol, 0
+            _placed(buffer, ld, q, linear, lower, upper, group, begin, point, gradient, grow, shrink)
 
 
 _solving = compiling.jit(_solve_loop)

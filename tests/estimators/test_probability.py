@@ -10,7 +10,7 @@ from sklearn.metrics import brier_score_loss
 
 import mercer as mc
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
-from mercer.estimators.probability import Sigmoid, leave_one_out
+from mercer.estimators.probability import ScoreSigmoid, leave_one_out
 from mercer.losses import Hinge
 from mercer.solvers.dual import ActiveSet
 
@@ -71,9 +71,9 @@ def test_separable_data_and_single_samples() -> None:
 def test_sigmoids_recover_their_slopes() -> None:
     rng = np.random.default_rng(0)
     f = 3 * rng.standard_normal(20_000)
-    true = Sigmoid(0.5, 1.5)
+    true = ScoreSigmoid(0.5, 1.5)
     y = np.where(rng.random(20_000) < true(f), 1.0, -1.0)
-    found = Sigmoid.fit(f, y, np.ones(20_000))
+    found = ScoreSigmoid.fit(f, y, np.ones(20_000))
     assert abs(found.below - 0.5) < 0.05
     assert abs(found.above - 1.5) < 0.1
 

@@ -74,7 +74,7 @@ def test_coefficients_and_biases(kind: str, bias: bool, w: Any) -> None:
     gram, K = _grams()[kind]
     Y = _data(N, 3, 1) + 2.0
     decomposition = Eigendecomposition.of(gram, w, bias)
-    assert decomposition.whole == (kind in ("lazy", "stored", "wide"))
+    assert decomposition.complete == (kind in ("lazy", "stored", "wide"))
     A = decomposition.coefficients(Y, RIDGES)
     assert A.shape == (4, N, 3)
     for coef, ridge in zip(A, RIDGES, strict=True):

@@ -122,7 +122,7 @@ def wiki() -> None:
     kx, ky, seen = histograms(I), histograms(T), {}
     for a, b in PAIRS:
         makers = {
-            f"γ = {g:g} n, ": lambda n, g=g, a=a, b=b: mc.KernelCCA(20, kx[a], ky[b], reg=g * n, rank=RANK)
+            f"γ = {g:g} n, ": lambda n, g=g, a=a, b=b: mc.KernelCCA(20, kx[a], ky[b], alpha=g * n, rank=RANK)
             for g in (3e-4, 1.5e-3, 1e-2)
         }
         seen[a, b] = show(f"KernelCCA, {a}, {b}", makers, (I, T, J, U), (9, 20))
@@ -147,14 +147,14 @@ def mouse(runs: int = 20) -> None:
     )
     try:
         mc.CCA(2).fit(X, Y)
-        print("  CCA without reg: NOT refused")
+        print("  CCA without alpha: NOT refused")
     except ValueError as e:
-        print(f"  CCA without reg refused: {str(e)[:100]}")
+        print(f"  CCA without alpha refused: {str(e)[:100]}")
     grid = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
     models = {
-        "KernelCCA, Linear": lambda: mc.KernelCCA(2, mc.Linear(), mc.Linear(), reg=grid),
+        "KernelCCA, Linear": lambda: mc.KernelCCA(2, mc.Linear(), mc.Linear(), alpha=grid),
         "KernelCCA, Gaussian": lambda: mc.KernelCCA(
-            2, mc.Gaussian("median"), mc.Gaussian("median"), reg=[g / 100 for g in grid]
+            2, mc.Gaussian("median"), mc.Gaussian("median"), alpha=[g / 100 for g in grid]
         ),
     }
     for name, make in models.items():
@@ -165,7 +165,7 @@ def mouse(runs: int = 20) -> None:
             A, B = (A - A.mean(0)) / A.std(0), (B - B.mean(0)) / np.maximum(B.std(0), 1e-12)
             m = make().fit(A, B)
             scores.append(correlation(m, P, Q, 2))
-            chosen_reg.append(m.reg_)
+            chosen_reg.append(m.alpha_)
         mean, spread = np.mean(scores, axis=0), np.std(scores, axis=0)
         print(
             f"  {name:<22} {mean[0]:.3f} ± {spread[0]:.3f}   {mean[1]:.3f} ± {spread[1]:.3f}   γ (median)"
@@ -185,14 +185,14 @@ def digits(count: int = 9) -> None:
         f"\nmfeat: two views of digits, 5 folds: mean held-out correlation of {count} pairs, and 1-NN accuracy in the"
         " directions of the first view"
     )
-    print(f"  {'':<9} {'CCA':>16} {'CCA reg':>16} {'linear':>16} {'Gaussian':>16}")
+    print(f"  {'':<9} {'CCA':>16} {'CCA alpha':>16} {'linear':>16} {'Gaussian':>16}")
     for pair in (("fou", "fac"), ("fou", "kar"), ("zer", "kar"), ("fac", "kar"), ("pix", "fou")):
         X, Y = (z[v].astype(np.float64) for v in pair)
         models: dict[str, Any] = {
             "CCA": mc.CCA(count),
-            "CCA reg": mc.CCA(count, reg=1.0),
-            "linear": mc.KernelCCA(count, mc.Linear(), mc.Linear(), reg=100.0),
-            "Gaussian": mc.KernelCCA(count, mc.Gaussian("scale"), mc.Gaussian("scale"), reg=1.0, rank=RANK),
+            "CCA alpha": mc.CCA(count, alpha=1.0),
+            "linear": mc.KernelCCA(count, mc.Linear(), mc.Linear(), alpha=100.0),
+            "Gaussian": mc.KernelCCA(count, mc.Gaussian("scale"), mc.Gaussian("scale"), alpha=1.0, rank=RANK),
         }
         cells = []
         for m in models.values():

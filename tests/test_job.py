@@ -80,7 +80,7 @@ def test_interrupt_keeps_the_best_so_far() -> None:
 
 def test_same_seed_same_model() -> None:
     frame = _diabetes()
-    a, b = (learn(frame, "progression", seconds=300.0, seed=3, report=_stop_after(2)) for _ in range(2))
+    a, b = (learn(frame, "progression", seconds=300.0, random_state=3, report=_stop_after(2)) for _ in range(2))
     assert np.array_equal(a.predict(frame), b.predict(frame))
 
 

@@ -51,8 +51,8 @@ ONE: dict[str, Callable[[], Any]] = {
 }
 TWO: dict[str, Callable[[], Any]] = {
     "CCA": lambda: mc.CCA(1),
-    "KernelCCA": lambda: mc.KernelCCA(1, reg=0.1),
-    "TemporalKernelCCA": lambda: mc.TemporalKernelCCA(max_lag=2, n_bootstrap=10, reg=0.1),
+    "KernelCCA": lambda: mc.KernelCCA(1, alpha=0.1),
+    "TemporalKernelCCA": lambda: mc.TemporalKernelCCA(max_lag=2, n_bootstrap=10, alpha=0.1),
 }
 ALL = ONE | TWO
 MAPS = ["PCA", "KernelPCA", "KernelHebbian", "KMeans", "KernelKMeans"]
@@ -236,8 +236,8 @@ def test_numbers_of_clusters_are_checked(name: str, value: Any) -> None:
         (mc.KernelPCANovelty(2, contamination=0.7), "contamination"),
         (mc.SpectralClustering(2, cut="x"), "cut"),
         (mc.KernelCCA(1, rank=0), "rank"),
-        (mc.KernelCCA(1, reg=-1), "reg"),
-        (mc.KernelCCA(1, reg=0), "reg"),
+        (mc.KernelCCA(1, alpha=-1), "alpha"),
+        (mc.KernelCCA(1, alpha=0), "alpha"),
         (mc.TemporalKernelCCA(max_lag=1, n_bootstrap=-1), "n_bootstrap"),
         (mc.TemporalKernelCCA(max_lag=-1), "max_lag"),
     ],
@@ -249,15 +249,18 @@ def test_parameters_are_checked(model: Any, word: str) -> None:
 
 
 def test_without_bootstrap_there_is_no_band() -> None:
-    model = mc.TemporalKernelCCA(max_lag=1, n_bootstrap=0, reg=0.1).fit(X, Y)
+    model = mc.TemporalKernelCCA(max_lag=1, n_bootstrap=0, alpha=0.1).fit(X, Y)
     assert model.band_ is None or np.isnan(model.band_).all()
 
 
 def test_an_array_of_candidates_is_a_list_of_candidates() -> None:
-    assert mc.KernelCCA(1, reg=np.array([0.1, 1.0])).fit(X, Y).reg_ == mc.KernelCCA(1, reg=[0.1, 1.0]).fit(X, Y).reg_
     assert (
-        mc.KernelCCA(1, reg=np.logspace(-2, 1, 4)).fit(X, Y).reg_
-        == mc.KernelCCA(1, reg=[*np.logspace(-2, 1, 4)]).fit(X, Y).reg_
+        mc.KernelCCA(1, alpha=np.array([0.1, 1.0])).fit(X, Y).alpha_
+        == mc.KernelCCA(1, alpha=[0.1, 1.0]).fit(X, Y).alpha_
+    )
+    assert (
+        mc.KernelCCA(1, alpha=np.logspace(-2, 1, 4)).fit(X, Y).alpha_
+        == mc.KernelCCA(1, alpha=[*np.logspace(-2, 1, 4)]).fit(X, Y).alpha_
     )
 
 
@@ -531,7 +534,7 @@ def test_pipelines_and_searches() -> None:
         > 0.8
     )
     assert GridSearchCV(mc.GaussianMixture(random_state=0), {"n_components": [1, 2]}, cv=3).fit(X).best_score_ < 0
-    assert GridSearchCV(mc.KernelCCA(1), {"reg": [0.01, 0.1]}, cv=3).fit(X, Y).best_score_ > 0
+    assert GridSearchCV(mc.KernelCCA(1), {"alpha": [0.01, 0.1]}, cv=3).fit(X, Y).best_score_ > 0
 
 
 # precomputed

@@ -300,11 +300,12 @@ def test_the_default_kernel_has_its_parameters() -> None:
     machine = mc.SVC()
     assert machine.get_params()["kernel__gamma"] == "scale"
     assert "kernel__gamma" not in machine.get_params(deep=False)
-    assert machine.kernel is None
-    assert clone(machine).kernel is None
+    assert machine.kernel == clone(machine).kernel == mc.Gaussian()
+    assert repr(machine) == "SVC()"
     assert machine.set_params(kernel__gamma=0.5).kernel == mc.Gaussian(0.5)
-    assert mc.SVC().kernel is None  # nothing is shared
+    assert mc.SVC().kernel == mc.Gaussian()  # nothing is shared
     assert mc.SVC().set_params(kernel=mc.Laplacian(), kernel__gamma=2.0).kernel == mc.Laplacian(2.0)
+    assert mc.SVC(kernel="Laplacian(1)").set_params(kernel__gamma=2.0).kernel == mc.Laplacian(2.0)
     with pytest.raises(ValueError, match="nonsense"):
         mc.SVC().set_params(kernel__nonsense=1.0)
     for make in (mc.SVC, mc.KernelRidge):
@@ -369,18 +370,18 @@ def test_a_matrix_that_is_not_square(machine: Any) -> None:
 @pytest.mark.parametrize("machine", [mc.KernelRidge(), mc.SVR()], ids=str)
 def test_weights_go_to_the_estimator_of_intervals(machine: Any, method: str) -> None:
     y, w = X[:, 0], 1.0 + (Y == 1)
-    plain = mc.ConformalRegressor(machine, method=method).fit(X[:, 1:], y)
-    passed = mc.ConformalRegressor(machine, method=method).fit(X[:, 1:], y, sample_weight=w)
+    plain = mc.ConformalRegressor(machine, method=method, random_state=0).fit(X[:, 1:], y)
+    passed = mc.ConformalRegressor(machine, method=method, random_state=0).fit(X[:, 1:], y, sample_weight=w)
     assert np.abs(plain.predict(X[:, 1:]) - passed.predict(X[:, 1:])).max() > 1e-3
     if method == "loo":
         np.testing.assert_allclose(
             passed.predict(X[:, 1:]), clone(machine).fit(X[:, 1:], y, sample_weight=w).predict(X[:, 1:])
         )
     with sklearn.config_context(enable_metadata_routing=True):
-        asked = mc.ConformalRegressor(clone(machine).set_fit_request(sample_weight=True), method=method)
+        asked = mc.ConformalRegressor(clone(machine).set_fit_request(sample_weight=True), method=method, random_state=0)
         routed = clone(asked).fit(X[:, 1:], y, sample_weight=w)
         np.testing.assert_allclose(routed.predict_interval(X[:, 1:]), passed.predict_interval(X[:, 1:]))
         with pytest.raises(UnsetMetadataPassedError):
-            mc.ConformalRegressor(machine, method=method).fit(X[:, 1:], y, sample_weight=w)
+            mc.ConformalRegressor(machine, method=method, random_state=0).fit(X[:, 1:], y, sample_weight=w)
         scores = cross_validate(asked, X[:, 1:], y, params={"sample_weight": w}, error_score="raise")["test_score"]
         assert scores.shape == (5,)

@@ -446,7 +446,7 @@ def test_bad_options() -> None:
     for machine in (mc.KernelKMeans, mc.SpectralClustering):
         with pytest.raises(ValueError, match="square"):
             machine(2, "precomputed").fit(X)
-        with pytest.raises(TypeError, match=r"mercer\.Gaussian"):
+        with pytest.raises(ValueError, match=r"write mercer\.Gaussian"):
             machine(2, "rbf").fit(X)
     with pytest.raises(ValueError, match=r"negative|affinit|degree"):
         mc.SpectralClustering(2, "precomputed").fit(np.array([[1.0, -2.0, 0.1], [-2.0, 1.0, 0.3], [0.1, 0.3, 1.0]]))

@@ -478,7 +478,7 @@ def test_data_are_refused() -> None:
         mc.KernelPCA(2, G).fit(X, sample_weight=-np.ones(60))
     with pytest.raises(ValueError, match="weight"):
         mc.KernelPCA(2, G).fit(X, sample_weight=np.zeros(60))
-    with pytest.raises(TypeError, match=r"mercer\.Gaussian"):
+    with pytest.raises(ValueError, match=r"write mercer\.Gaussian"):
         mc.KernelPCA(2, "rbf").fit(X)
     model = mc.KernelPCA(2, G).fit(X)
     with pytest.raises(ValueError, match="features"):

@@ -119,9 +119,9 @@ def test_data_are_checked_once(machine: Any, y: Any, words: bool) -> None:
 def test_other_machines_check_once_too() -> None:
     k = OfVectors(0.3)
     assert checks(lambda: mc.KernelHebbian(2, k).fit(X)) == [42]
-    assert checks(lambda: mc.KernelCCA(1, k, mc.Linear(), reg=0.1).fit(X, X[:, :2])) == [42]
-    assert checks(lambda: mc.KernelCCA(1, k, mc.Linear(), reg=0.1, rank=5).fit(X, X[:, :2])) == [42]
-    assert checks(lambda: mc.TemporalKernelCCA(k, mc.Linear(), 1, reg=0.1, n_bootstrap=0).fit(X, X[:, :2])) == [42]
+    assert checks(lambda: mc.KernelCCA(1, k, mc.Linear(), alpha=0.1).fit(X, X[:, :2])) == [42]
+    assert checks(lambda: mc.KernelCCA(1, k, mc.Linear(), alpha=0.1, rank=5).fit(X, X[:, :2])) == [42]
+    assert checks(lambda: mc.TemporalKernelCCA(k, mc.Linear(), 1, alpha=0.1, n_bootstrap=0).fit(X, X[:, :2])) == [42]
     ridge = mc.KernelRidge(kernel=k).fit(X, TARGETS)
     ridge.predict(NEW, return_std=True)  # which factors the matrix of what was kept, once
     assert checks(lambda: ridge.predict(NEW, return_std=True)) == [5, 42]

@@ -505,7 +505,7 @@ def test_errors_of_data() -> None:
         mc.KernelRidge().fit(X, infinite)
     with pytest.raises(ValueError, match="square"):
         mc.KernelRidge(kernel="precomputed").fit(X, Y)
-    with pytest.raises(TypeError, match=r"mercer\.Gaussian"):
+    with pytest.raises(ValueError, match=r"write mercer\.Gaussian"):
         mc.KernelRidge(kernel="rbf").fit(X, Y)
     with pytest.raises(ValueError, match="weight"):
         mc.KernelRidge().fit(X, Y, np.zeros(100))

@@ -345,7 +345,7 @@ class KernelPCA(Adapter):
         if X is not None or self.kernel == "precomputed":
             out["kernel"] = with_pairs(self.kernel, X, self.gamma, self.degree, self.coef0, self.kernel_params)
         if self.fit_inverse_transform:
-            out |= {"pre_image": "ridge", "reg": self.alpha}
+            out |= {"pre_image": "ridge", "alpha": self.alpha}
         return out
 
 

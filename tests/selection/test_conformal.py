@@ -40,7 +40,7 @@ def test_the_closed_form_is_refitting(bias: bool, coverage: float, k: Any) -> No
     X, y = _data(25)
     T, n = _data(15, 1)[0], 25
     machine = mc.KernelRidge(0.2, k, fit_intercept=bias)
-    found = mc.ConformalRegressor(machine, coverage).fit(X, y)
+    found = mc.ConformalRegressor(machine, coverage, random_state=0).fit(X, y)
     left, errors = np.empty((15, n)), np.empty(n)
     for i in range(n):
         rest = np.delete(np.arange(n), i)
@@ -56,7 +56,7 @@ def test_the_closed_form_is_refitting(bias: bool, coverage: float, k: Any) -> No
 def test_many_new_samples_at_once() -> None:
     X, y = _data()
     T = _data(1300, 1)[0]
-    found = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5))).fit(X, y)
+    found = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), random_state=0).fit(X, y)
     ends = found.predict_interval(T)
     assert ends.shape == (1300, 2)
     assert (ends[:, 0] < ends[:, 1]).all()
@@ -90,7 +90,7 @@ def _by_folds(machine: Any, X: Any, y: Any, T: Any, coverage: float, folds: int)
 def test_others_are_refitted_on_folds(machine: Any) -> None:
     X, y = _data()
     T = _data(20, 1)[0]
-    found = mc.ConformalRegressor(machine, 0.8, folds=5).fit(X, y)
+    found = mc.ConformalRegressor(machine, 0.8, folds=5, random_state=0).fit(X, y)
     np.testing.assert_allclose(found.predict_interval(T), _by_folds(machine, X, y, T, 0.8, 5), atol=1e-7)
     np.testing.assert_allclose(found.predict(T), clone(machine).fit(X, y).predict(T))
 
@@ -102,11 +102,13 @@ def test_a_precomputed_matrix(method: str) -> None:
     T = _data(20, 1)[0]
     k = mc.Gaussian(0.5)
     K, cross = k(X), k(T, X)
-    found = mc.ConformalRegressor(mc.KernelRidge(0.2, "precomputed"), 0.8, method, folds=5).fit(K, y)
+    found = mc.ConformalRegressor(mc.KernelRidge(0.2, "precomputed"), 0.8, method, folds=5, random_state=0).fit(K, y)
     if method == "loo":
         expected = _by_folds(mc.KernelRidge(0.2, k), X, y, T, 0.8, 5)
     else:
-        expected = mc.ConformalRegressor(mc.KernelRidge(0.2, k), 0.8, method).fit(X, y).predict_interval(T)
+        expected = (
+            mc.ConformalRegressor(mc.KernelRidge(0.2, k), 0.8, method, random_state=0).fit(X, y).predict_interval(T)
+        )
     np.testing.assert_allclose(found.predict_interval(cross), expected, atol=1e-8)
 
 
@@ -117,7 +119,7 @@ def test_least_squares_of_minimum_norm() -> None:
     X, y = _data()
     T = _data(20, 1)[0]
     machine = mc.KernelRidge(0.0, mc.Linear())
-    found = mc.ConformalRegressor(machine, 0.8).fit(X, y).predict_interval(T)
+    found = mc.ConformalRegressor(machine, 0.8, random_state=0).fit(X, y).predict_interval(T)
     expected = [_by_folds(machine, X, y, T, 0.8, folds) for folds in (10, 40)]  # either is an answer
     assert min(np.abs(found - ends).max() for ends in expected) < 1e-6
 
@@ -213,7 +215,9 @@ def test_wider_noise_is_a_wider_interval() -> None:
     rng = np.random.default_rng(5)
     widths = []
     for noise in (0.0, 1.0, 3.0):
-        found = mc.ConformalRegressor(mc.KernelRidge(0.5, mc.Gaussian(0.5))).fit(X, y + noise * rng.standard_normal(60))
+        found = mc.ConformalRegressor(mc.KernelRidge(0.5, mc.Gaussian(0.5)), random_state=0).fit(
+            X, y + noise * rng.standard_normal(60)
+        )
         widths.append(np.diff(found.predict_interval(X), axis=1).mean())
     assert widths == sorted(widths)
     assert widths[2] > 2 * widths[0]
@@ -226,28 +230,32 @@ def test_frames_and_lists() -> None:
     pd = pytest.importorskip("pandas")
     X, y = _data()
     frame = pd.DataFrame(X, columns=["a", "b"])
-    plain = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5))).fit(X, y).predict_interval(X)
+    plain = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), random_state=0).fit(X, y).predict_interval(X)
     k = mc.Gaussian(0.5).on(["a", "b"])
     for machine in (mc.KernelRidge(0.2, k), mc.KernelRidge(0.2, mc.Gaussian(0.5))):
         found = (
-            mc.ConformalRegressor(machine).fit(frame, pd.Series(y, index=np.arange(40)[::-1])).predict_interval(frame)
+            mc.ConformalRegressor(machine, random_state=0)
+            .fit(frame, pd.Series(y, index=np.arange(40)[::-1]))
+            .predict_interval(frame)
         )
         np.testing.assert_allclose(found, plain, atol=1e-10)
     np.testing.assert_allclose(
-        mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5))).fit(X.tolist(), y.tolist()).predict_interval(X),
+        mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), random_state=0)
+        .fit(X.tolist(), y.tolist())
+        .predict_interval(X),
         plain,
     )
 
 
 def test_among_estimators() -> None:
     X, y = _data(60)
-    machine = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), coverage=0.7, method="split")
+    machine = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), coverage=0.7, method="split", random_state=0)
     again = clone(machine).set_params(estimator__alpha=0.3, coverage=0.8)
     assert again.estimator.alpha == 0.3
     assert machine.estimator.alpha == 0.2
     assert again.method == "split"
     assert is_regressor(machine)
-    whole = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)))
+    whole = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), random_state=0)
     np.testing.assert_allclose(
         cross_val_score(whole, X, y, cv=3), cross_val_score(mc.KernelRidge(0.2, mc.Gaussian(0.5)), X, y, cv=3)
     )
@@ -261,7 +269,7 @@ def test_too_few_samples(coverage: float) -> None:
     """The least number m is that with ⌈(m + 1)·coverage⌉ ≤ m; it is named, it is enough, and one less is refused."""
     least = {0.5: 1, 0.8: 4, 0.9: 9, 0.95: 19, 0.99: 99}[coverage]
     X, y = _data(least + 1)
-    machine = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), coverage)
+    machine = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), coverage, random_state=0)
     if least > 1:
         assert np.isfinite(machine.fit(X[:least], y[:least]).predict_interval(X)).all()
         with pytest.raises(ValueError, match="infinite") as found:
@@ -269,7 +277,9 @@ def test_too_few_samples(coverage: float) -> None:
         assert re.findall(r"at least (\d+) samples, n_samples = (\d+)", str(found.value)) == [
             (str(least), str(least - 1))
         ]
-    split = mc.ConformalRegressor(mc.KernelRidge(0.2, mc.Gaussian(0.5)), coverage, "split", calibration=0.5)
+    split = mc.ConformalRegressor(
+        mc.KernelRidge(0.2, mc.Gaussian(0.5)), coverage, "split", calibration=0.5, random_state=0
+    )
     X, y = _data(2 * least + 2)
     assert np.isfinite(split.fit(X, y).predict_interval(X)).all()
     if least > 2:
@@ -282,17 +292,17 @@ def test_errors() -> None:
     machine = mc.KernelRidge(0.2, mc.Gaussian(0.5))
     for coverage in (0.0, 1.0, 90):
         with pytest.raises(ValueError, match=f"coverage={coverage}"):
-            mc.ConformalRegressor(machine, coverage).fit(X, y)
+            mc.ConformalRegressor(machine, coverage, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match=r"method='jackknife'.*'split', 'loo'"):
-        mc.ConformalRegressor(machine, method="jackknife").fit(X, y)
+        mc.ConformalRegressor(machine, method="jackknife", random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="1d array"):
-        mc.ConformalRegressor(machine).fit(X, np.column_stack([y, y]))
+        mc.ConformalRegressor(machine, random_state=0).fit(X, np.column_stack([y, y]))
     with pytest.raises(NotFittedError):
-        mc.ConformalRegressor(machine).predict_interval(X)
+        mc.ConformalRegressor(machine, random_state=0).predict_interval(X)
     with pytest.raises(NotFittedError):
-        mc.ConformalRegressor(machine).predict(X)
+        mc.ConformalRegressor(machine, random_state=0).predict(X)
     with pytest.raises(ValueError, match="features"):
-        mc.ConformalRegressor(machine).fit(X, y).predict_interval(X[:, :1])
+        mc.ConformalRegressor(machine, random_state=0).fit(X, y).predict_interval(X[:, :1])
 
 
 @pytest.mark.parametrize("method", ["split", "loo"])
@@ -302,21 +312,23 @@ def test_targets_of_another_length(method: str) -> None:
     for machine in (mc.KernelRidge(0.2, mc.Gaussian(0.5)), mc.SVR()):
         for a, b in ((60, 50), (50, 60)):
             with pytest.raises(ValueError, match=r"inconsistent|samples"):
-                mc.ConformalRegressor(machine, method=method).fit(X[:a], y[:b])
+                mc.ConformalRegressor(machine, method=method, random_state=0).fit(X[:a], y[:b])
 
 
 def test_a_share_for_calibration() -> None:
     X, y = _data(60)
     for calibration in (0.0, 1.0, 1.5):
         with pytest.raises(ValueError, match="calibration"):
-            mc.ConformalRegressor(mc.KernelRidge(0.2), method="split", calibration=calibration).fit(X, y)
+            mc.ConformalRegressor(mc.KernelRidge(0.2), method="split", calibration=calibration, random_state=0).fit(
+                X, y
+            )
 
 
 @parametrize_with_checks(
     [
-        mc.ConformalRegressor(mc.KernelRidge(), coverage=0.5),
-        mc.ConformalRegressor(mc.KernelRidge(), coverage=0.5, method="split"),
-        mc.ConformalRegressor(mc.SVR(), coverage=0.5, folds=3),
+        mc.ConformalRegressor(mc.KernelRidge(), coverage=0.5, random_state=0),
+        mc.ConformalRegressor(mc.KernelRidge(), coverage=0.5, method="split", random_state=0),
+        mc.ConformalRegressor(mc.SVR(), coverage=0.5, folds=3, random_state=0),
     ]
 )
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
@@ -339,7 +351,7 @@ def test_two_quantiles_give_ends_that_follow_the_noise(method: str) -> None:
 
     (X, y), (T, u) = data(300), data(3000)
     machine = mc.KernelQuantile([0.95, 0.05], 0.05, mc.Gaussian(1.0))
-    found = mc.ConformalRegressor(machine, 0.9, method).fit(X, y)
+    found = mc.ConformalRegressor(machine, 0.9, method, random_state=0).fit(X, y)
     ends = found.predict_interval(T)
     assert 0.86 < np.mean((ends[:, 0] <= u) & (u <= ends[:, 1])) < 0.95
     width = ends[:, 1] - ends[:, 0]
@@ -359,8 +371,8 @@ def test_two_quantiles_give_ends_that_follow_the_noise(method: str) -> None:
 def test_one_quantile_and_too_many() -> None:
     X, y = _data()
     for quantiles in (0.5, [0.5]):
-        one = mc.ConformalRegressor(mc.KernelQuantile(quantiles, 0.1), 0.8).fit(X, y)
+        one = mc.ConformalRegressor(mc.KernelQuantile(quantiles, 0.1), 0.8, random_state=0).fit(X, y)
         assert one.predict_interval(X).shape == (40, 2)
         assert one.predict(X).shape == (40,)
     with pytest.raises(ValueError, match=r"predicts \(3,\) numbers .* two quantiles"):
-        mc.ConformalRegressor(mc.KernelQuantile([0.1, 0.5, 0.9]), 0.8).fit(X, y)
+        mc.ConformalRegressor(mc.KernelQuantile([0.1, 0.5, 0.9]), 0.8, random_state=0).fit(X, y)

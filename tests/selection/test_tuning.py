@@ -268,7 +268,9 @@ def test_restarts_are_reproducible_and_never_worse() -> None:
     X, y = _data(40)
     machine = mc.KernelRidge(0.2, mc.Gaussian(30.0))
     once = mc.tune(machine, X, y, "marginal likelihood", max_iter=15)
-    runs = [mc.tune(machine, X, y, "marginal likelihood", max_iter=15, restarts=3, seed=seed) for seed in (7, 7, 8)]
+    runs = [
+        mc.tune(machine, X, y, "marginal likelihood", max_iter=15, restarts=3, random_state=seed) for seed in (7, 7, 8)
+    ]
     assert runs[0].history == runs[1].history
     assert runs[0].parameters == runs[1].parameters
     assert runs[0].history != runs[2].history
@@ -284,11 +286,14 @@ def test_some_samples_may_judge() -> None:
         assert len(Y) == len(w) == len(K)
         return CRITERIA["loo"](K, Y, w, ridge, bias)
 
-    one = mc.tune(mc.KernelRidge(0.2, mc.Gaussian(1.0)), X, y, judge, max_samples=50, max_iter=5, seed=1)
+    one = mc.tune(mc.KernelRidge(0.2, mc.Gaussian(1.0)), X, y, judge, max_samples=50, max_iter=5, random_state=1)
     assert set(judged) == {50}
-    again = mc.tune(mc.KernelRidge(0.2, mc.Gaussian(1.0)), X, y, "loo", max_samples=50, max_iter=5, seed=1)
+    again = mc.tune(mc.KernelRidge(0.2, mc.Gaussian(1.0)), X, y, "loo", max_samples=50, max_iter=5, random_state=1)
     assert one.history == again.history
-    assert mc.tune(mc.KernelRidge(0.2, mc.Gaussian(1.0)), X, y, max_samples=50, max_iter=5, seed=2).start != one.start
+    assert (
+        mc.tune(mc.KernelRidge(0.2, mc.Gaussian(1.0)), X, y, max_samples=50, max_iter=5, random_state=2).start
+        != one.start
+    )
     judged.clear()
     mc.tune(mc.KernelRidge(0.2, mc.Gaussian(1.0)), X, y, judge, max_samples=None, max_iter=1)
     assert set(judged) == {200}

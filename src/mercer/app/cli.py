@@ -76,7 +76,7 @@ def fit(
         frame = read_table(data, max_bytes=max_bytes)
         compute = Compute(memory=memory) if memory is not None else None
         with progress(console, seconds) as report:
-            model = learn(frame, target, seconds=seconds, compute=compute, seed=seed, report=report)
+            model = learn(frame, target, seconds=seconds, compute=compute, random_state=seed, report=report)
         save(model, path)
     if json:
         from json import dumps

@@ -56,13 +56,13 @@ def learn(
     *,
     seconds: float = 60.0,
     compute: Compute | None = None,
-    seed: int = 0,
+    random_state: int = 0,
     report: Report | None = None,
 ) -> Model:
     """The best model of ``target`` that is found in ``seconds``; Ctrl-C ends the search, and the best so far is
     trained.
     """
-    run = _Run(table, target, seconds, compute, seed, report)
+    run = _Run(table, target, seconds, compute, random_state, report)
     try:
         run.search()
     except KeyboardInterrupt:
@@ -74,7 +74,13 @@ def learn(
 
 class _Run:
     def __init__(
-        self, table: Rows, target: str, seconds: float, compute: Compute | None, seed: int, report: Report | None
+        self,
+        table: Rows,
+        target: str,
+        seconds: float,
+        compute: Compute | None,
+        random_state: int,
+        report: Report | None,
     ) -> None:
         self.began, self.seconds, self.compute, self.report = time.perf_counter(), seconds, compute, report
         if seconds <= 0:
@@ -93,7 +99,7 @@ class _Run:
         self.notes: list[str] = []
         if self.task.name == "classification":
             self._without_singles()
-        self.random = np.random.default_rng(seed)
+        self.random = np.random.default_rng(random_state)
         self.order = self.random.permutation(len(self.y))
         self.fold_seed = int(self.random.integers(2**31))  # the same folds for every candidate
         self.tried: list[Tried] = []

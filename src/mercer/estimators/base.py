@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_feature_names, _check_n_features
@@ -21,15 +20,15 @@ from mercer.compute import Compute
 from mercer.data import Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
 from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import checked_table
+from mercer.estimators.parameters import WithKernels
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram, is_gram
 from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
-from mercer.kernels.vectors.radial import Gaussian
+from mercer.kernels.given import PRECOMPUTED, as_kernel
 from mercer.native.linalg import eigenvalues, is_positive
 
-PRECOMPUTED = "precomputed"
 _NARROW = 128  # columns
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
 _SEEN = 128  # items on which a kernel without a proof is looked at: a millisecond
@@ -74,7 +73,7 @@ class Met(NamedTuple):
         return np.asarray(arrays.to_numpy(self.kernel._own(self.items)), np.float64)
 
 
-class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class KernelEstimator(WithKernels):
     """An estimator over a kernel: ``kernel`` is a Kernel, None for ``Gaussian()``, a function f(X, Y) that returns the
     matrix of two collections, or "precomputed" where X is the matrix itself.
     """
@@ -92,16 +91,7 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 
     @property
     def _given_kernel(self) -> Kernel:
-        if self.kernel is None:
-            return Gaussian()
-        if isinstance(self.kernel, Kernel):
-            return self.kernel
-        if callable(self.kernel) and not isinstance(self.kernel, type):
-            return Function(self.kernel)
-        raise TypeError(
-            f"kernel={self.kernel!r}: give a kernel such as mercer.Gaussian() or mercer.parse('Gaussian() + Linear()'),"
-            " None for Gaussian(), a function f(X, Y) that returns the matrix, or 'precomputed'."
-        )
+        return as_kernel(self.kernel)
 
     @property
     def _bound(self) -> Kernel | None:
@@ -130,23 +120,6 @@ class KernelEstimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             or sparse.issparse(X)
             or (hasattr(X, "__array__") and as_frame(X) is None and np.asarray(X).ndim > 1)
         )
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters; with ``deep`` also those of the kernel, of the default one where none is given."""
-        params: dict[str, Any] = super().get_params(deep)
-        if deep and self._defaulted:
-            params |= {f"kernel__{name}": value for name, value in Gaussian().get_params().items()}
-        return params
-
-    def set_params(self, **params: Any) -> Any:
-        """Change parameters; those of a default kernel, ``kernel__gamma``, make it a given one."""
-        if any(name.startswith("kernel__") for name in params) and "kernel" not in params and self._defaulted:
-            self.kernel = Gaussian()
-        return super().set_params(**params)
-
-    @property
-    def _defaulted(self) -> bool:
-        return getattr(self, "kernel", PRECOMPUTED) is None
 
     def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
         """X (and y) checked: by scikit-learn's rules where it is a table of numbers, else by the kernel's domain."""

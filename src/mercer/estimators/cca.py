@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
@@ -18,11 +19,13 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
+from mercer.estimators.parameters import KernelLike, RandomState, WithKernels, estimator
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative
 from mercer.gram import Gram
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations, largest_values
 from mercer.solvers.incomplete import Incomplete, incomplete_cholesky
 
@@ -161,52 +164,35 @@ def rescaled(pair: tuple[float, float], scale: float) -> tuple[float, float]:
     return (min(pair[0] * scale, _HUGE), min(pair[1] * scale, _HUGE))
 
 
-def as_pair(reg: Any) -> tuple[float, float]:
-    pair = (float(reg), float(reg)) if np.ndim(reg) == 0 else tuple(float(g) for g in reg)
+def as_pair(alpha: Any) -> tuple[float, float]:
+    pair = (float(alpha), float(alpha)) if np.ndim(alpha) == 0 else tuple(float(g) for g in alpha)
     if len(pair) != 2:
-        raise ValueError(f"reg={reg!r}: give a number for both views, or one for each.")
+        raise ValueError(f"alpha={alpha!r}: give a number for both views, or one for each.")
     return pair
 
 
-def candidates_of(reg: Any, x: Spectra, y: Spectra, scale: float = 1.0) -> list[tuple[float, float]] | None:
+def candidates_of(alpha: Any, x: Spectra, y: Spectra, scale: float = 1.0) -> list[tuple[float, float]] | None:
     """What to choose from, where weights are ``scale`` times those of the spectra; None where it is given."""
-    if reg is None:
+    if alpha is None:
         return [(t * float(x.values.sum()) * scale, t * float(y.values.sum()) * scale) for t in _GRID]
-    if isinstance(reg, list | np.ndarray) and np.ndim(reg):
-        if not len(reg):
-            raise ValueError("reg=[]: give at least one candidate, a number, or None.")
-        return [as_pair(g) for g in reg]
+    if isinstance(alpha, list | np.ndarray) and np.ndim(alpha):
+        if not len(alpha):
+            raise ValueError("alpha=[]: give at least one candidate, a number, or None.")
+        return [as_pair(g) for g in alpha]
     return None
 
 
-class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """max corr(f(x), g(y)) over functions of two kernels: ⟨K_x α, K_y β⟩ with α^T(K_x² + γK_x)α = β^T(K_y² + γK_y)β =
-    1, matrices centred.
+class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, WithKernels):  # type: ignore[misc]  # scikit-learn has no types
+    """What estimators of two views share: the views, the choice of γ, and the projections."""
 
-    kernel_x, kernel_y
-        A kernel for each view; None for ``Gaussian()``, or "precomputed". Views may be of any kind: histograms and
-        words, molecules and spectra.
-    reg
-        γ, or a pair for both views; a list of these, or None for a grid relative to the traces: chosen by correlation
-        on held-out items (``reg_``).
-    rank
-        Columns of an incomplete Cholesky factor of each matrix; None: exact up to 2000 items or for kernels of few
-        features, then 500.
-
-    ``canonical_values_`` are the values of the regularised problem, ``correlations_`` the empirical correlations of the
-    projections in training.
-    """
-
-    def __init__(
-        self, n_components: int = 2, kernel_x: Kernel | str | None = None, kernel_y: Kernel | str | None = None, *,
-        reg: Any = None, rank: int | None = None, cv: int = 5, random_state: Any = 0, compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.n_components, self.kernel_x, self.kernel_y, self.reg = n_components, kernel_x, kernel_y, reg
-        self.rank, self.cv, self.random_state, self.compute = rank, cv, random_state, compute
+    n_components: int
+    cv: int
+    random_state: RandomState
+    compute: Compute | None
 
     def _kernels(self) -> tuple[Any, Any, Any, Any]:
         """(kernel of x, of y, γ, rank)."""
-        return self.kernel_x, self.kernel_y, self.reg, self.rank
+        raise NotImplementedError
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -219,26 +205,26 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 " fit(X, Y)."
             )
         check_whole(self, "n_components")
-        for name in ("reg_scores_", "n_features_in_", "feature_names_in_"):  # of a fit before
+        for name in ("alpha_scores_", "n_features_in_", "feature_names_in_"):  # of a fit before
             self.__dict__.pop(name, None)
-        reg = self._kernels()[2]
+        alpha = self._kernels()[2]
         x, other = self._views(X, y, sample_weight)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(x, name):
                 setattr(self, name, getattr(x, name))
-        candidates, scale, weights = candidates_of(reg, x.spectra_, other.spectra_, x.scale_), x.scale_, x.weights_
+        candidates, scale, weights = candidates_of(alpha, x.spectra_, other.spectra_, x.scale_), x.scale_, x.weights_
         if candidates is None:
-            self.reg_ = as_pair(reg)
+            self.alpha_ = as_pair(alpha)
         elif len(candidates) == 1:
-            self.reg_ = candidates[0]
+            self.alpha_ = candidates[0]
         else:
             scores = [view.spectra_.scores(_FEW) for view in (x, other)]
             regs = [rescaled(pair, 1 / scale) for pair in candidates]
-            found_reg, self.reg_scores_ = choose_reg(
+            found_reg, self.alpha_scores_ = choose_reg(
                 scores[0], scores[1], self.n_components, regs, self._folds(len(scores[0])), weights
             )
-            self.reg_ = candidates[regs.index(found_reg)]
-        found = canonical(x.spectra_, other.spectra_, self.n_components, rescaled(self.reg_, 1 / scale))
+            self.alpha_ = candidates[regs.index(found_reg)]
+        found = canonical(x.spectra_, other.spectra_, self.n_components, rescaled(self.alpha_, 1 / scale))
         self.canonical_values_, self.n_components_ = found.values, len(found.values)
         if self.n_components_ < self.n_components:
             warn(
@@ -265,7 +251,7 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_whole(self, "cv", least=2)
         if n < 2 * self.cv:
             raise ValueError(
-                f"n_samples={n} is too few to choose reg by {self.cv} folds of at least two items: give reg, or a"
+                f"n_samples={n} is too few to choose alpha by {self.cv} folds of at least two items: give alpha, or a"
                 " smaller cv."
             )
         return split(check_random_state(self.random_state).permutation(n), self.cv)
@@ -314,8 +300,8 @@ class KernelCCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         count = check_permutations(n_permutations)
         x, y = (Spectra(v.spectra_.values[:_TESTED], v.spectra_.vectors[:, :_TESTED]) for v in self._views(X, Y))
-        reg = self._kernels()[2]
-        candidates = candidates_of(reg, x, y) or [as_pair(reg)]
+        alpha = self._kernels()[2]
+        candidates = candidates_of(alpha, x, y) or [as_pair(alpha)]
         rng, n = check_random_state(random_state), len(x.vectors)
         orders = [np.arange(n), *(rng.permutation(n) for _ in range(count))]
         return aggregated(
@@ -339,3 +325,37 @@ def split(order: Array, folds: int) -> list[tuple[Array, Array]]:
     """(training, test) of each part of ``order``."""
     parts = np.array_split(order, folds)
     return [(np.concatenate([p for j, p in enumerate(parts) if j != i]), part) for i, part in enumerate(parts)]
+
+
+@estimator
+class KernelCCA(CanonicalCorrelation):
+    """max corr(f(x), g(y)) over functions of two kernels: ⟨K_x α, K_y β⟩ with α^T(K_x² + γK_x)α = β^T(K_y² + γK_y)β =
+    1, matrices centred.
+
+    kernel_x, kernel_y
+        A kernel for each view; None for ``Gaussian()``, or "precomputed". Views may be of any kind: histograms and
+        words, molecules and spectra.
+    alpha
+        γ, or a pair for both views; a list of these, or None for a grid relative to the traces: chosen by correlation
+        on held-out items (``alpha_``).
+    rank
+        Columns of an incomplete Cholesky factor of each matrix; None: exact up to 2000 items or for kernels of few
+        features, then 500.
+
+    ``canonical_values_`` are the values of the regularised problem, ``correlations_`` the empirical correlations of the
+    projections in training.
+    """
+
+    n_components: int = 2
+    kernel_x: KernelLike = Gaussian()
+    kernel_y: KernelLike = Gaussian()
+    _: KW_ONLY
+    alpha: Any = None
+    rank: int | None = None
+    cv: int = 5
+    random_state: RandomState = None
+    compute: Compute | None = None
+
+    def _kernels(self) -> tuple[Any, Any, Any, Any]:
+        """(kernel of x, of y, γ, rank)."""
+        return self.kernel_x, self.kernel_y, self.alpha, self.rank

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -14,9 +15,10 @@ from mercer.data import chunks, in_order_of, size, stack, take
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole
 from mercer.estimators.machine import KernelMachine
+from mercer.estimators.parameters import KernelLike, estimator
 from mercer.estimators.weights import checked, relative
 from mercer.gram import DenseGram
-from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import signs
 from mercer.runtime import threads
 from mercer.solvers.incomplete import incomplete_cholesky
@@ -24,6 +26,7 @@ from mercer.solvers.incomplete import incomplete_cholesky
 _PIECE = 1024  # samples that are taken in together
 
 
+@estimator
 class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMachine):  # type: ignore[misc]  # scikit-learn has no types
     """Principal directions in feature space from samples that pass once: v ← v + η(⟨x, v⟩x − what earlier directions
     explain), at rest.
@@ -36,16 +39,12 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
     costs as much.
     """
 
-    def __init__(
-        self,
-        n_components: int = 2,
-        kernel: Kernel | None = None,
-        *,
-        budget: int = 500,
-        tol: float = 1e-9,
-        compute: Compute | None = None,
-    ) -> None:
-        self.n_components, self.kernel, self.budget, self.tol, self.compute = n_components, kernel, budget, tol, compute
+    n_components: int = 2
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    budget: int = 500
+    tol: float = 1e-9
+    compute: Compute | None = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

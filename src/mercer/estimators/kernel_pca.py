@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,10 +16,11 @@ from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import Unsupervised
+from mercer.estimators.parameters import KernelLike, Progress, RandomState, estimator
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
 from mercer.estimators.weights import NEGLIGIBLE, relative
 from mercer.gram import Gram
-from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import signs
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
@@ -183,6 +185,7 @@ def _padded(s: EigenSolution, count: int) -> EigenSolution:
     )
 
 
+@estimator
 class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components):  # type: ignore[misc]  # scikit-learn has no types
     """K_c = HKH = UΛU^T; the scores of training are U√Λ, those of a new x are f_l(x) = Σ_i u_il (k(x, x_i) −
     means)/√λ_l, ‖f_l‖ = 1.
@@ -198,7 +201,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         How ``inverse_transform`` goes back: "fixed_point" (kernels of ‖x − z‖²; Mika et al. 1999), "ridge" (a
         regression from scores to vectors; Bakır et al. 2004), "nearest" (the training object whose features are
         nearest: strings, graphs); "auto": the first that applies.
-    reg
+    alpha
         The ridge of the regression; None: chosen by leave-one-out.
 
     A matrix that is not positive semi-definite (``Sigmoid``, a precomputed one) is of no feature space. Components are
@@ -207,13 +210,16 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
     (``n_negative_``) and what part of Σ|λ| they are (``negative_share_``).
     """
 
-    def __init__(
-        self, n_components: Any = None, kernel: Kernel | str | None = None, *, solver: str = "auto",
-        pre_image: str = "auto", reg: float | None = None, tol: float | None = None, random_state: Any = 0,
-        progress: Any = None, compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.n_components, self.kernel, self.solver, self.pre_image = n_components, kernel, solver, pre_image
-        self.reg, self.tol, self.random_state, self.progress, self.compute = reg, tol, random_state, progress, compute
+    n_components: Any = None
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    solver: str = "auto"
+    pre_image: str = "auto"
+    alpha: float | None = None
+    tol: float | None = None
+    random_state: RandomState = None
+    progress: Progress | None = None
+    compute: Compute | None = None
 
     _first_report: ClassVar[dict[str, Any]] = {"step": 0, "residual": np.inf}
 

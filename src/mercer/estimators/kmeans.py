@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,11 +21,12 @@ from mercer.data.notices import warn
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.machine import Unsupervised
+from mercer.estimators.parameters import KernelLike, Progress, RandomState, estimator
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
 from mercer.gram import Gram
-from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.runtime.watch import watching
 from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster
 
@@ -62,6 +64,7 @@ def warn_of_fewer(labels: Array, wanted: int) -> None:
         )
 
 
+@estimator
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """min Σ_i w_i ‖x_i − μ_c(i)‖²: the best of ``n_init`` descents.
 
@@ -87,12 +90,14 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         start.
     """
 
-    def __init__(
-        self, n_clusters: int = 8, *, init: Any = "k-means++", n_init: int | str = 10, max_iter: int = 300,
-        tol: float = 1e-6, verbose: int = 0, random_state: Any = None,
-    ) -> None:  # fmt: skip
-        self.n_clusters, self.init, self.n_init, self.max_iter, self.tol = n_clusters, init, n_init, max_iter, tol
-        self.verbose, self.random_state = verbose, random_state
+    n_clusters: int = 8
+    _: KW_ONLY
+    init: Any = "k-means++"
+    n_init: int | str = 10
+    max_iter: int = 300
+    tol: float = 1e-6
+    verbose: int = 0
+    random_state: RandomState = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -208,6 +213,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return tags
 
 
+@estimator
 class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Unsupervised):  # type: ignore[misc]
     """min Σ_i w_i ‖φ(x_i) − μ_c(i)‖², ‖φ(x) − μ_c‖² = k(x, x) − 2 Σ_{j∈c} w_j k(x, x_j)/m_c + Σ_{j,l∈c} w_j w_l k(x_j,
     x_l)/m_c².
@@ -216,12 +222,14 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     never rise.
     """
 
-    def __init__(
-        self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, n_init: int = 10, max_iter: int = 300,
-        random_state: Any = None, progress: Any = None, compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.n_clusters, self.kernel, self.n_init, self.max_iter = n_clusters, kernel, n_init, max_iter
-        self.random_state, self.progress, self.compute = random_state, progress, compute
+    n_clusters: int = 8
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    n_init: int = 10
+    max_iter: int = 300
+    random_state: RandomState = None
+    progress: Progress | None = None
+    compute: Compute | None = None
 
     _first_report: ClassVar[dict[str, Any]] = {"step": 0, "objective": np.inf}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -10,18 +11,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.data import size
-from mercer.estimators.cca import KernelCCA, View
+from mercer.estimators.cca import CanonicalCorrelation, View
 from mercer.estimators.checks import checked_table
+from mercer.estimators.parameters import RandomState, estimator
 from mercer.kernels.vectors.products import Linear
 from mercer.native.linalg import signs
 
 
-class CCA(KernelCCA):
+@estimator
+class CCA(CanonicalCorrelation):
     """max corr(⟨v, x⟩, ⟨w, y⟩) with v^T(X^T X + γI)v = w^T(Y^T Y + γI)w, tables centred: linear kernels.
 
     Parameters
     ----------
-    reg
+    alpha
         γ ≥ 0; None: chosen by correlation on held-out rows. 0 needs more rows than columns.
 
     Attributes
@@ -37,25 +40,29 @@ class CCA(KernelCCA):
     coef_, intercept_
         ``predict(X)`` is (X − mean) ``coef_``^T + ``intercept_``: the scores of x taken for those of y, and these back
         by ``y_loadings_``.
-    correlations_, canonical_values_, reg_
+    correlations_, canonical_values_, alpha_
         As in ``KernelCCA``.
 
     All of these are what scikit-learn's CCA means by them, without its iteration. Where scores are to predict y as well
     as can be, regress on them.
     """
 
-    def __init__(self, n_components: int = 2, *, reg: Any = 0.0, cv: int = 5, random_state: Any = 0) -> None:
-        self.n_components, self.reg, self.cv, self.random_state = n_components, reg, cv, random_state
-        self.compute = None
+    n_components: int = 2
+    _: KW_ONLY
+    alpha: Any = 0.0
+    cv: int = 5
+    random_state: RandomState = None
+
+    compute = None
 
     @property
     def _free(self) -> bool:
         """Without γ the units do not change the answer, but columns far from 0 or of unlike sizes would lose digits."""
-        return np.ndim(self.reg) == 0 and self.reg == 0
+        return np.ndim(self.alpha) == 0 and self.alpha == 0
 
     def _kernels(self) -> tuple[Any, Any, Any, Any]:
         k = Linear().standardized() if self._free else Linear()
-        return k, k, self.reg, None
+        return k, k, self.alpha, None
 
     def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
         """(f(x), g(y)) in training, as scikit-learn's CCA."""

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
 
 from mercer.arrays import Array
-from mercer.compute import Compute
 from mercer.estimators.machine import LabelLearner
+from mercer.estimators.parameters import ClassWeight, KernelLike, SolverParameters, estimator
 from mercer.estimators.representer import LossMachine
 from mercer.gram import Gram
-from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Logistic, Multinomial
 from mercer.solvers.erm import minimise
 
 
-class KernelLogistic(LabelLearner, LossMachine):
+@estimator
+class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
     """min −Σ_i w_i log P(y_i | x_i) + λ‖f‖²: P = σ(f) for two classes, softmax of one function for each where there are
     more.
 
@@ -32,21 +34,13 @@ class KernelLogistic(LabelLearner, LossMachine):
         How systems are solved: "auto", "cholesky", "woodbury" (explicit kernels) or "cg".
     """
 
-    def __init__(
-        self, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
-        class_weight: Any = None, solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None,
-        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.alpha, self.kernel, self.fit_intercept, self.class_weight, self.solver = (
-            alpha,
-            kernel,
-            fit_intercept,
-            class_weight,
-            solver,
-        )
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    alpha: float = 1.0
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    fit_intercept: bool = True
+    class_weight: ClassWeight = None
+    solver: str = "auto"
+    tol: float = 1e-9
 
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
         codes, weighted = self._labels(y, weights)

@@ -10,8 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.arrays import Array
 from mercer.data import Ragged, Sequences, check_weights
 from mercer.estimators.generative import GenerativeModel
+from mercer.estimators.parameters import estimator
 
 
+@estimator
 class MarkovChain(GenerativeModel):
     """p(x) = π(x_1) Π_i T(x_i, x_{i+1}): each letter depends on the one before.
 
@@ -20,8 +22,7 @@ class MarkovChain(GenerativeModel):
     ``Fisher`` kernel.
     """
 
-    def __init__(self, smoothing: float = 1.0) -> None:
-        self.smoothing = smoothing
+    smoothing: float = 1.0
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """X: strings, or sequences of tokens."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from mercer.data.notices import warn
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.generative import GenerativeModel
+from mercer.estimators.parameters import RandomState, estimator
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
 from mercer.solvers.em import FAMILIES, Family, Mixture, climb, from_labels, from_shares, joint, log_likelihoods
@@ -25,6 +27,7 @@ from mercer.solvers.lloyd import Points, at_random, cluster, spread_out
 STARTS: dict[str, Any] = {"kmeans": None, "k-means++": spread_out, "random": None, "random_from_data": at_random}
 
 
+@estimator
 class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # scikit-learn has no types
     """p(x) = Σ_k π_k N(x; μ_k, Σ_k), fitted by expectation–maximisation: each step makes the likelihood larger, never
     smaller.
@@ -61,21 +64,21 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         each.
     """
 
-    def __init__(
-        self, n_components: int = 1, *, covariance_type: str = "full", tol: float = 1e-3, reg_covar: float = 1e-6,
-        max_iter: int = 100, n_init: int = 1, init_params: str = "kmeans", weights_init: Any = None,
-        means_init: Any = None, precisions_init: Any = None, random_state: Any = None, warm_start: bool = False,
-        verbose: int = 0, verbose_interval: int = 10,
-    ) -> None:  # fmt: skip
-        self.n_components, self.covariance_type, self.tol, self.reg_covar = (
-            n_components,
-            covariance_type,
-            tol,
-            reg_covar,
-        )
-        self.max_iter, self.n_init, self.init_params, self.random_state = max_iter, n_init, init_params, random_state
-        self.weights_init, self.means_init, self.precisions_init = weights_init, means_init, precisions_init
-        self.warm_start, self.verbose, self.verbose_interval = warm_start, verbose, verbose_interval
+    n_components: int = 1
+    _: KW_ONLY
+    covariance_type: str = "full"
+    tol: float = 1e-3
+    reg_covar: float = 1e-6
+    max_iter: int = 100
+    n_init: int = 1
+    init_params: str = "kmeans"
+    weights_init: Any = None
+    means_init: Any = None
+    precisions_init: Any = None
+    random_state: RandomState = None
+    warm_start: bool = False
+    verbose: int = 0
+    verbose_interval: int = 10
 
     @property
     def _family(self) -> Family:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,13 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.machine import SupportVectorMachine, Unsupervised, check_nu, filled
+from mercer.estimators.parameters import KernelLike, SolverParameters, estimator
 from mercer.estimators.weights import LARGEST_SUM
 from mercer.gram import Gram, Use, held
-from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.problems import DualQP, Solution
 
 _NONE = 1e-8  # of the kernel's size: an edge nearer to the origin is not told from it
@@ -48,21 +48,14 @@ def check_contamination(machine: Any) -> None:
         )
 
 
-class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachine):  # type: ignore[misc]
+@estimator
+class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachine, SolverParameters):  # type: ignore[misc]
     """A region found by a dual quadratic programme."""
 
-    nu: float
-    contamination: float | None
-    _at_edge: tuple[float, float]  # the score on the edge that ν gives, and how far from it is rounding
-
-    def __init__(
-        self, nu: float = 0.1, kernel: Kernel | str | None = None, *, contamination: float | None = None,
-        tol: float = 1e-3, max_iter: int | None = None, max_time: float | None = None, progress: Any = None,
-        on_interrupt: str = "raise", compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.nu, self.kernel, self.contamination = nu, kernel, contamination
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    nu: float = 0.1
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    contamination: float | None = None
 
     def _linear(self, gram: Gram, total: float) -> Array:
         raise NotImplementedError
@@ -103,6 +96,7 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
         edge, slack = self._edge(problem, s, total)
         # what is on the edge, within the solver's tolerance and rounding, is inside
         rounding = 1e-9 * max(size_of_values, abs(edge))
+        # the score on the edge that ν gives, and how far from it is rounding
         self._at_edge, self.offset_ = (edge, rounding), edge - max(slack, rounding)
         self._check_edge(edge / size_of_values)
         if self.contamination is not None:

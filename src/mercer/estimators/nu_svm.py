@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators import hulls
 from mercer.estimators.machine import check_nu
+from mercer.estimators.parameters import ClassWeight, KernelLike, SolverParameters, estimator
 from mercer.estimators.svm import Classifier, Pair, Part, between_hulls
 from mercer.estimators.weights import countable
 from mercer.gram import Gram
-from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import ActiveSet
 
 
-class NuSVC(Classifier):
+@estimator
+class NuSVC(Classifier, SolverParameters):
     """SVC where ν, not C, is chosen: at most a share ν of the samples are on the wrong side of their margin, at least ν
     are support vectors.
 
@@ -39,14 +41,11 @@ class NuSVC(Classifier):
         The gap to reach, as a share of the margin.
     """
 
-    def __init__(
-        self, nu: float = 0.5, kernel: Kernel | str | None = None, *, class_weight: Any = None,
-        probability: bool = False, tol: float = 1e-3, max_iter: int | None = None, max_time: float | None = None,
-        progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.nu, self.kernel, self.class_weight, self.probability = nu, kernel, class_weight, probability
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    nu: float = 0.5
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    class_weight: ClassWeight = None
+    probability: bool = False
 
     def _feasible(self, counts: dict[Any, float]) -> None:
         nu = check_nu(self)

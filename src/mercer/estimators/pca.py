@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from mercer.data import chunks
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import checked_table
 from mercer.estimators.components import component_count, likeliest_count, share_of_variance
+from mercer.estimators.parameters import RandomState, estimator
 from mercer.estimators.weights import checked, relative
 from mercer.gram import LowRankGram
 from mercer.native.linalg import signed, thin_svd
@@ -24,6 +26,7 @@ _WHOLE = 500  # columns or rows whose singular values are all found
 _AT_ONCE = 8192  # rows whose deviations are held
 
 
+@estimator
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """X − mean = U Σ V^T: the k first columns of V span the subspace nearest to the data (Eckart–Young: the best
     approximation of rank ≤ k).
@@ -57,8 +60,10 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     for, products with it alone.
     """
 
-    def __init__(self, n_components: Any = None, *, whiten: bool = False, random_state: Any = 0) -> None:
-        self.n_components, self.whiten, self.random_state = n_components, whiten, random_state
+    n_components: Any = None
+    _: KW_ONLY
+    whiten: bool = False
+    random_state: RandomState = None
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -68,7 +68,7 @@ def _regressed(machine: Any, X: Array, Z: Array) -> Array:
     """
     scores, linear, size = machine._training_scores(), machine.kernel_.explicit, float(machine._weights_kept.mean())
     weights = machine._weights_kept / size  # of any scale, the candidates for alpha fit them
-    alpha = None if machine.reg is None else machine.reg / machine._weight_scale / size
+    alpha = None if machine.alpha is None else machine.alpha / machine._weight_scale / size
     if alpha is None and not linear:
         few = np.linspace(0, len(X) - 1, min(len(X), _LEARNED_FROM)).astype(np.int64)
         alpha = KernelRidgeCV(kernel=Gaussian()).fit(scores[few], X[few], weights[few]).alpha_

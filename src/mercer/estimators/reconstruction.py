@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,13 @@ from mercer.compute import Compute
 from mercer.data import size
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.novelty import Thresholded, check_contamination, threshold
+from mercer.estimators.parameters import KernelLike, Progress, RandomState, estimator
 from mercer.estimators.weights import relative, unit
 from mercer.gram import Gram
-from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 
 
+@estimator
 class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[misc]  # scikit-learn has no types
     """score(x) = −‖φ(x) − μ − Σ_l f_l(x) f_l‖² = −(‖φ(x) − μ‖² − Σ_l f_l(x)²): far from the principal subspace is novel
     (Hoffmann 2007).
@@ -30,13 +33,15 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         The share of the training data, to the nearest sample, that is called outlier.
     """
 
-    def __init__(
-        self, n_components: Any = 0.5, kernel: Kernel | str | None = None, *, contamination: float = 0.1,
-        solver: str = "auto", tol: float | None = None, random_state: Any = 0, progress: Any = None,
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.n_components, self.kernel, self.contamination, self.solver = n_components, kernel, contamination, solver
-        self.tol, self.random_state, self.progress, self.compute = tol, random_state, progress, compute
+    n_components: Any = 0.5
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    contamination: float = 0.1
+    solver: str = "auto"
+    tol: float | None = None
+    random_state: RandomState = None
+    progress: Progress | None = None
+    compute: Compute | None = None
 
     def _check(self) -> None:
         super()._check()

@@ -7,16 +7,17 @@ Whatever the loss, the minimiser is a sum over the training items; the bias is n
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from mercer.arrays import Array
-from mercer.compute import Compute
 from mercer.estimators.machine import Supervised, Weighted
+from mercer.estimators.parameters import KernelLike, SolverParameters, estimator
 from mercer.gram import Gram, Use, held
-from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
 from mercer.problems import SmoothSolution
 from mercer.solvers.erm import Limits, minimise
@@ -77,7 +78,8 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
         return self._trained[0].mean(values[:, 0])
 
 
-class RepresenterMachine(LossRegressor):
+@estimator
+class RepresenterMachine(LossRegressor, SolverParameters):
     """min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖² + (no penalty on b), for a loss of ``mercer.losses`` or of your own.
 
     loss
@@ -93,15 +95,13 @@ class RepresenterMachine(LossRegressor):
         The gap to reach, in the units of the solver; None: its own.
     """
 
-    def __init__(
-        self, loss: Loss | None = None, alpha: float = 1.0, kernel: Kernel | str | None = None, *,
-        fit_intercept: bool = True, solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None,
-        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.loss, self.alpha, self.kernel, self.fit_intercept, self.solver = loss, alpha, kernel, fit_intercept, solver
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    loss: Loss | None = None
+    alpha: float = 1.0
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    fit_intercept: bool = True
+    solver: str = "auto"
+    tol: float = 1e-9
 
     def _losses(self) -> list[Loss]:
         if self.loss is not None and not isinstance(self.loss, Loss):
@@ -112,56 +112,48 @@ class RepresenterMachine(LossRegressor):
         return [self.loss or Squared()]
 
 
-class KernelHuber(LossRegressor):
+@estimator
+class KernelHuber(LossRegressor, SolverParameters):
     """Regression that outliers do not bend: errors are squared up to ``delta`` and count by their size beyond it."""
 
-    def __init__(
-        self, alpha: float = 1.0, delta: float = 1.35, kernel: Kernel | str | None = None, *,
-        fit_intercept: bool = True, solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None,
-        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.alpha, self.delta, self.kernel, self.fit_intercept, self.solver = (
-            alpha,
-            delta,
-            kernel,
-            fit_intercept,
-            solver,
-        )
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    alpha: float = 1.0
+    delta: float = 1.35
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    fit_intercept: bool = True
+    solver: str = "auto"
+    tol: float = 1e-9
 
     def _losses(self) -> list[Loss]:
         return [Huber(self.delta)]
 
 
-class KernelExpectile(LossRegressor):
+@estimator
+class KernelExpectile(LossRegressor, SolverParameters):
     """The τ-expectile of y given x: errors above count τ, below 1 − τ, squared. τ = ½ is the mean."""
 
-    def __init__(
-        self, alpha: float = 1.0, tau: float = 0.5, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
-        solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None,
-        progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.alpha, self.tau, self.kernel, self.fit_intercept, self.solver = alpha, tau, kernel, fit_intercept, solver
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    alpha: float = 1.0
+    tau: float = 0.5
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    fit_intercept: bool = True
+    solver: str = "auto"
+    tol: float = 1e-9
 
     def _losses(self) -> list[Loss]:
         return [Expectile(self.tau)]
 
 
-class KernelPoisson(LossRegressor):
+@estimator
+class KernelPoisson(LossRegressor, SolverParameters):
     """Counts: E[y | x] = e^f(x), by maximum likelihood with a penalty on ‖f‖²."""
 
-    def __init__(
-        self, alpha: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
-        solver: str = "auto", tol: float = 1e-9, max_iter: int | None = None, max_time: float | None = None,
-        progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.alpha, self.kernel, self.fit_intercept, self.solver = alpha, kernel, fit_intercept, solver
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    alpha: float = 1.0
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    fit_intercept: bool = True
+    solver: str = "auto"
+    tol: float = 1e-9
 
     def _losses(self) -> list[Loss]:
         return [Poisson()]
@@ -172,7 +164,8 @@ class KernelPoisson(LossRegressor):
         return tags
 
 
-class KernelQuantile(LossRegressor):
+@estimator
+class KernelQuantile(LossRegressor, SolverParameters):
     """Quantiles of y given x, one or several at once, that never cross.
 
     Each minimises the pinball loss by a quadratic programme of its own over one matrix. Predictions are then sorted
@@ -182,14 +175,12 @@ class KernelQuantile(LossRegressor):
         A share between 0 and 1, or a list of them; predictions have one column for each, in their order.
     """
 
-    def __init__(
-        self, quantiles: Any = 0.5, alpha: float = 1.0, kernel: Kernel | str | None = None, *,
-        fit_intercept: bool = True, tol: float = 1e-4, max_iter: int | None = None, max_time: float | None = None,
-        progress: Any = None, on_interrupt: str = "raise", compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.quantiles, self.alpha, self.kernel, self.fit_intercept = quantiles, alpha, kernel, fit_intercept
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    quantiles: Any = 0.5
+    alpha: float = 1.0
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    fit_intercept: bool = True
+    tol: float = 1e-4
 
     solver = "auto"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +17,10 @@ from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators.base import Met
 from mercer.estimators.machine import ManyOutputs, Supervised, Weighted
+from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import NotPositive, eigenvalues
 from mercer.problems import LinearSolution, LinearSystem
 from mercer.solvers.inverses import choose
@@ -151,6 +154,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         self.__dict__.pop("_posteriors", None)
 
 
+@estimator
 class KernelRidge(Ridge):
     """min Σ_i w_i (y_i − f(x_i))² + λ‖f‖², f = Σ_i α_i k(·, x_i) + b: (K + λW^−1)α + b1 = y, 1^T α = 0.
 
@@ -176,13 +180,15 @@ class KernelRidge(Ridge):
         has variance σ²λ.
     """
 
-    def __init__(
-        self, alpha: Any = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
-        solver: str = "auto", tol: float = 1e-8, max_iter: int = 500, progress: Any = None,
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.alpha, self.kernel, self.fit_intercept, self.solver = alpha, kernel, fit_intercept, solver
-        self.tol, self.max_iter, self.progress, self.compute = tol, max_iter, progress, compute
+    alpha: Any = 1.0
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    fit_intercept: bool = True
+    solver: str = "auto"
+    tol: float = 1e-8
+    max_iter: int = 500
+    progress: Progress | None = None
+    compute: Compute | None = None
 
     def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
         """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY
 from itertools import chain
 from typing import Any
 
@@ -12,14 +13,17 @@ from sklearn.model_selection import ParameterGrid
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute, human
+from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.ridge import KernelRidge, Ridge
 from mercer.gram import Gram, Use, held, is_gram
 from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import NotPositive
 from mercer.runtime.watch import asked_to_stop
 from mercer.solvers.spectral import Decomposition, Eigendecomposition, decompose, grid
 
 
+@estimator
 class KernelRidgeCV(Ridge):
     """Kernel ridge regression with λ, and the kernel, chosen by exact leave-one-out.
 
@@ -43,21 +47,17 @@ class KernelRidgeCV(Ridge):
     ``loo_predictions_`` and ``loo_residuals_``, one for each sample that has weight.
     """
 
-    _CRITERIA = ("loo", "gcv", "marginal likelihood")
+    alphas: Any = None
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    kernel_grid: Any = None
+    criterion: str = "loo"
+    alpha_per_target: bool = False
+    fit_intercept: bool = True
+    progress: Progress | None = None
+    compute: Compute | None = None
 
-    def __init__(
-        self, alphas: Any = None, kernel: Any = None, *, kernel_grid: Any = None, criterion: str = "loo",
-        alpha_per_target: bool = False, fit_intercept: bool = True, progress: Any = None,
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.alphas, self.kernel, self.kernel_grid, self.criterion, self.alpha_per_target = (
-            alphas,
-            kernel,
-            kernel_grid,
-            criterion,
-            alpha_per_target,
-        )
-        self.fit_intercept, self.progress, self.compute = fit_intercept, progress, compute
+    _CRITERIA = ("loo", "gcv", "marginal likelihood")
 
     tol, max_iter = 1e-8, None
     _one_kernel = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
+from mercer.estimators.parameters import KernelLike, RandomState, estimator
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
 from mercer.gram import DenseGram, Gram, SparseGram
 from mercer.kernels.base import Kernel
@@ -36,7 +38,17 @@ _WIDTHS = (0.5, 0.35, 0.7, 0.25, 1.0, 1.4, 2.0)  # of the median distance to a n
 _TIGHT, _GOOD = 0.003, 0.02  # what is added to a tightness of 0; a criterion with which no other width need be tried
 
 
-class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class _Partition(KernelEstimator):
+    """What is fitted."""
+
+    labels_: Array
+    embedding_: Array
+    eigenvalues_: Array
+    objective_: float
+
+
+@estimator
+class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # scikit-learn has no types
     """Partitions that make Σ_c within(c)/mass(c) large, by the k largest eigenvectors of W^½AW^½, A a matrix of
     similarities.
 
@@ -44,13 +56,13 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
     ----------
     kernel
         Similarities of at least 0 for the normalised cut; "precomputed" for a graph's adjacency matrix, which may be
-        sparse and stays so. None: a Gaussian whose width is chosen from multiples of the median distance to the seventh
-        neighbour: that whose rows on the sphere of eigenvectors are tightest, clusters being of like size, (tightness +
-        0.003)·n/(k·smallest cluster). The diagonal is then 0.
+        sparse and stays so. "auto": a Gaussian whose width is chosen from multiples of the median distance to the
+        seventh neighbour: that whose rows on the sphere of eigenvectors are tightest, clusters being of like size,
+        (tightness + 0.003)·n/(k·smallest cluster). The diagonal is then 0.
     affinity
         "kernel": its values are the similarities. "nearest_neighbors": A = (C + C^T)/2, C_ij = 1 where j is among the
         ``n_neighbors`` samples nearest to i in the space of the kernel, ‖φ(x) − φ(z)‖² = k(x, x) − 2k(x, z) + k(z, z),
-        i itself included; None: of the vectors themselves. Sparse: memory n·n_neighbors.
+        i itself included; kernel "auto": of the vectors themselves. Sparse: memory n·n_neighbors.
         "precomputed_nearest_neighbors": the same of distances, X, as ``sklearn.neighbors`` writes them.
     n_neighbors
         Neighbours are counted as samples, whatever their weights.
@@ -72,25 +84,27 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         The graph of neighbours, sparse, where there is one.
     """
 
-    _needs_psd = False  # the largest eigenvalues alone are used
-    labels_: Array
-    embedding_: Array
-    eigenvalues_: Array
-    objective_: float
+    n_clusters: int = 8
+    kernel: KernelLike = "auto"
+    _: KW_ONLY
+    affinity: str = "kernel"
+    n_neighbors: int = 10
+    cut: str = "normalized"
+    rounding: str = "auto"
+    n_init: int = 10
+    random_state: RandomState = None
+    compute: Compute | None = None
 
-    def __init__(
-        self, n_clusters: int = 8, kernel: Kernel | str | None = None, *, affinity: str = "kernel",
-        n_neighbors: int = 10, cut: str = "normalized", rounding: str = "auto", n_init: int = 10,
-        random_state: Any = None, compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.n_clusters, self.kernel, self.affinity, self.n_neighbors = n_clusters, kernel, affinity, n_neighbors
-        self.cut, self.rounding, self.n_init, self.random_state, self.compute = (
-            cut,
-            rounding,
-            n_init,
-            random_state,
-            compute,
-        )
+    _needs_psd = False  # the largest eigenvalues alone are used
+
+    @property
+    def _chosen_width(self) -> bool:
+        """Whether the kernel is left to the estimator."""
+        return self.kernel is None or (isinstance(self.kernel, str) and self.kernel == "auto")
+
+    @property
+    def _given_kernel(self) -> Kernel:
+        return Gaussian() if self._chosen_width else super()._given_kernel
 
     @property
     def _of_distances(self) -> bool:
@@ -126,7 +140,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         rng = check_random_state(self.random_state)
         if self.affinity != "kernel":
             gram = self._neighbours(part, weights)
-        elif self.kernel is None and self.cut == "normalized":
+        elif self._chosen_width and self.cut == "normalized":
             gram = self._automatic(part, weights, weights / unit(weights, scale), rng)
         elif sparse_graph:
             self.kernel_, gram = None, SparseGram(part, self.compute)
@@ -134,7 +148,8 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
             gram = self._matrix(part, weights)
         self._learn(gram, weights, rng)
         if self.cut == "ratio":  # as large as the weights
-            self.objective_, self.eigenvalues_ = scale * self.objective_, scale * self.eigenvalues_
+            self.objective_ *= scale
+            self.eigenvalues_ = scale * self.eigenvalues_
         if len(used) < size(X):  # samples of weight 0 go with the most similar one
             everyone = np.empty(size(X), np.int32)
             everyone[used] = self.labels_
@@ -179,7 +194,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
                 f"n_neighbors={self.n_neighbors} is more than the n_samples={size(X)} (of positive weight), each its"
                 " own first neighbour."
             )
-        if self._of_distances or self.kernel is None:  # trees where columns are few
+        if self._of_distances or self._chosen_width:  # trees where columns are few
             self.kernel_ = None
             metric = "precomputed" if self._of_distances else "euclidean"
             C = NearestNeighbors(n_neighbors=self.n_neighbors, metric=metric).fit(X).kneighbors_graph(X)
@@ -193,7 +208,7 @@ class SpectralClustering(ClusterMixin, KernelEstimator):  # type: ignore[misc]  
         if self._of_distances:
             D = X[some][:, others]
             return np.where(D.astype(bool).toarray(), -D.toarray(), -np.inf) if sparse.issparse(D) else -np.asarray(D)
-        if self.affinity != "kernel" and self.kernel is None:
+        if self.affinity != "kernel" and self._chosen_width:
             return -np.asarray(squared_distances(X[some], X[others]))
         if self.kernel_ is None:
             values = X[some][:, others]

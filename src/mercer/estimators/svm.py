@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,14 +14,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.compute import Compute
 from mercer.data import size
 from mercer.estimators import hulls
 from mercer.estimators.machine import LabelLearner, SupportVectorMachine
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
+from mercer.estimators.parameters import ClassWeight, KernelLike, SolverParameters, estimator
 from mercer.estimators.probability import ScoreSigmoid, leave_one_out
 from mercer.gram import Gram, Use, held, is_gram
-from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
 from mercer.runtime.threads import run_tasks
@@ -263,7 +263,8 @@ class Classifier(LabelLearner, SupportVectorMachine):
         return self._pair_values(X), self._sigmoids
 
 
-class SVC(Classifier):
+@estimator
+class SVC(Classifier, SolverParameters):
     """min ½‖w‖² + Σ_i C w_i max(0, 1 − y_i f(x_i)), f = ⟨w, φ(x)⟩ + b: soft-margin classification.
 
     Trained by its dual in float32 blocks with a float64 check, to a gap of ``tol``; stops at the limits and says why.
@@ -289,21 +290,12 @@ class SVC(Classifier):
         "raise", or "keep" the model found so far on Ctrl-C.
     """
 
-    def __init__(
-        self, C: float = 1.0, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
-        class_weight: Any = None, probability: bool = False, tol: float = 1e-3, max_iter: int | None = None,
-        max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.C, self.kernel, self.fit_intercept, self.class_weight, self.probability = (
-            C,
-            kernel,
-            fit_intercept,
-            class_weight,
-            probability,
-        )
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    C: float = 1.0
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    fit_intercept: bool = True
+    class_weight: ClassWeight = None
+    probability: bool = False
 
     def _feasible(self, counts: dict[Any, float]) -> None:
         if not self._hard:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from mercer.arrays import Array
-from mercer.compute import Compute
 from mercer.estimators.machine import ManyOutputs, Supervised, SupportVectorMachine, check_nu, filled
+from mercer.estimators.parameters import KernelLike, SolverParameters, estimator
 from mercer.gram import Gram, Use, held
-from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import EpsilonInsensitive
 from mercer.problems import DualQP, Solution
 
@@ -54,17 +55,15 @@ class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine): 
         return values[:, 0] if self._single else values
 
 
-class SVR(Regressor):
+@estimator
+class SVR(Regressor, SolverParameters):
     """min ½‖w‖² + Σ_i C w_i max(0, |y_i − f(x_i)| − ε): errors up to ε are free. Several outputs share the matrix."""
 
-    def __init__(
-        self, C: float = 1.0, epsilon: float = 0.1, kernel: Kernel | str | None = None, *, fit_intercept: bool = True,
-        tol: float = 1e-3, max_iter: int | None = None, max_time: float | None = None, progress: Any = None,
-        on_interrupt: str = "raise", compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.C, self.epsilon, self.kernel, self.fit_intercept = C, epsilon, kernel, fit_intercept
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    C: float = 1.0
+    epsilon: float = 0.1
+    kernel: KernelLike = Gaussian()
+    _: KW_ONLY
+    fit_intercept: bool = True
 
     def _feasible(self) -> None:
         super()._feasible()
@@ -77,19 +76,15 @@ class SVR(Regressor):
         return float(solution.multipliers[0]) if self.fit_intercept else 0.0
 
 
-class NuSVR(Regressor):
+@estimator
+class NuSVR(Regressor, SolverParameters):
     """SVR where ν, not ε, is chosen: at most a share ν of the samples lie outside the tube, whose width ``epsilon_``
     follows.
     """
 
-    def __init__(
-        self, nu: float = 0.5, C: float = 1.0, kernel: Kernel | str | None = None, *, tol: float = 1e-3,
-        max_iter: int | None = None, max_time: float | None = None, progress: Any = None, on_interrupt: str = "raise",
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.nu, self.C, self.kernel = nu, C, kernel
-        self.tol, self.max_iter, self.max_time, self.progress = tol, max_iter, max_time, progress
-        self.on_interrupt, self.compute = on_interrupt, compute
+    nu: float = 0.5
+    C: float = 1.0
+    kernel: KernelLike = Gaussian()
 
     def _feasible(self) -> None:
         super()._feasible()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,7 +15,8 @@ from mercer.data import listed, size
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.cca import Column, as_pair, candidates_of, split
 from mercer.estimators.checks import check_whole
-from mercer.kernels.base import Kernel
+from mercer.estimators.parameters import KernelLike, RandomState, WithKernels, estimator
+from mercer.kernels.vectors.radial import Gaussian
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations
 from mercer.solvers.incomplete import incomplete_cholesky
 
@@ -27,7 +28,7 @@ _FOLDS = 5
 class TimeFeatures(Column):
     """A series as features g(t) of its moments, from an incomplete factor: k(x(t), x(t′)) = ⟨g(t), g(t′)⟩."""
 
-    def __init__(self, kernel: Kernel | str | None = None, *, compute: Compute | None = None) -> None:
+    def __init__(self, kernel: KernelLike = None, *, compute: Compute | None = None) -> None:
         self.kernel, self.compute = kernel, compute
 
     def fit(self, X: Any, rank: int) -> Array:
@@ -50,7 +51,8 @@ def embedded(G: Array, max_lag: int) -> Array:
     return np.stack([G[max_lag - lag : max_lag - lag + n] for lag in range(-max_lag, max_lag + 1)], axis=1)
 
 
-class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+@estimator
+class TemporalKernelCCA(WithKernels):
     """max corr(Σ_τ f_τ(x(t − τ)), g(y(t))) over τ = −max_lag … max_lag: kernel CCA of the embedded x, K̃_x(t, t′) = Σ_τ
     k_x(x(t − τ), x(t′ − τ)), with y.
 
@@ -63,24 +65,21 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
     rank
         Features of each moment of x and y (incomplete Cholesky); None: as many as there are, at most 2000 over all
         lags.
-    reg, n_components
+    alpha, n_components
         As in ``KernelCCA``; regularisations are compared on blocks of time.
     Bießmann et al., Temporal kernel CCA, Machine Learning 79 (2010).
     """
 
-    def __init__(
-        self, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None, max_lag: int = 10, *,
-        n_components: int = 1, reg: Any = None, rank: int | None = None, n_bootstrap: int = 200, random_state: Any = 0,
-        compute: Compute | None = None,
-    ) -> None:  # fmt: skip
-        self.kernel_x, self.kernel_y, self.max_lag, self.n_components, self.reg = (
-            kernel_x,
-            kernel_y,
-            max_lag,
-            n_components,
-            reg,
-        )
-        self.rank, self.n_bootstrap, self.random_state, self.compute = rank, n_bootstrap, random_state, compute
+    kernel_x: KernelLike = Gaussian()
+    kernel_y: KernelLike = Gaussian()
+    max_lag: int = 10
+    _: KW_ONLY
+    n_components: int = 1
+    alpha: Any = None
+    rank: int | None = None
+    n_bootstrap: int = 200
+    random_state: RandomState = None
+    compute: Compute | None = None
 
     @all_or_nothing
     def fit(self, X: Any, Y: Any) -> Self:
@@ -90,7 +89,7 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
             raise ValueError("TemporalKernelCCA correlates two series: fit(X, Y).")
         check_whole(self, "n_components")
         check_whole(self, "n_bootstrap", "max_lag", least=0)
-        self.__dict__.pop("reg_scores_", None)  # of a fit before
+        self.__dict__.pop("alpha_scores_", None)  # of a fit before
         X, Y = listed(X), listed(Y)
         T = size(X)
         if size(Y) != T:
@@ -108,15 +107,15 @@ class TemporalKernelCCA(BaseEstimator):  # type: ignore[misc]  # scikit-learn ha
         (sx, Vx, mean_x), (sy, Vy, mean_y) = Spectra.of(E.reshape(n, -1)), Spectra.of(G)
         if not (sx.rank and sy.rank):
             raise ValueError("A series is constant to its kernel: there is nothing to correlate.")
-        candidates = candidates_of(self.reg, sx, sy)
+        candidates = candidates_of(self.alpha, sx, sy)
         if candidates is None:
-            self.reg_ = as_pair(self.reg)
+            self.alpha_ = as_pair(self.alpha)
         else:
             scores = [(s.vectors * np.sqrt(s.values))[:, :_FEW] for s in (sx, sy)]
-            self.reg_, self.reg_scores_ = choose_reg(
+            self.alpha_, self.alpha_scores_ = choose_reg(
                 scores[0], scores[1], self.n_components, candidates, split(np.arange(n), _FOLDS)
             )
-        found = canonical(sx, sy, self.n_components, self.reg_)
+        found = canonical(sx, sy, self.n_components, self.alpha_)
         self.canonical_values_ = found.values
         # back to the features of single moments
         weights_x = (Vx @ found.x).reshape(lags, m, -1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from itertools import count
 from typing import Any
 
@@ -16,6 +17,7 @@ from mercer import arrays
 from mercer.arrays import Array
 from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
+from mercer.estimators.parameters import RandomState, estimator
 from mercer.estimators.ridge import KernelRidge
 from mercer.selection.criteria import Projected
 from mercer.selection.folds import Entered, learns_from_matrix
@@ -24,6 +26,7 @@ _BLOCK = 512  # new samples at a time
 _METHODS = ("split", "loo")
 
 
+@estimator
 class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A regressor with ``predict_interval``: for exchangeable data P(y ∈ interval) ≥ coverage, without any assumption
     on the noise.
@@ -50,18 +53,13 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     its weight in training.
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        coverage: float = 0.9,
-        method: str = "loo",
-        *,
-        calibration: float = 0.3,
-        folds: int = 10,
-        random_state: int | None = 0,
-    ) -> None:
-        self.estimator, self.coverage, self.method = estimator, coverage, method
-        self.calibration, self.folds, self.random_state = calibration, folds, random_state
+    estimator: Any
+    coverage: float = 0.9
+    method: str = "loo"
+    _: KW_ONLY
+    calibration: float = 0.3
+    folds: int = 10
+    random_state: RandomState = None
 
     def get_metadata_routing(self) -> Any:
         """What goes where: all to the estimator's ``fit``."""

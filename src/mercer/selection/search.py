@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -27,12 +27,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
 from mercer.data import listed, size, take
-from mercer.estimators.base import PRECOMPUTED, KernelEstimator
+from mercer.estimators.base import KernelEstimator
+from mercer.estimators.parameters import Progress, estimator
+from mercer.kernels.given import PRECOMPUTED
 from mercer.runtime.watch import Stopped, Watch, watching
 from mercer.selection.folds import Entered, Fold, learns_from_matrix
 
 Split = tuple[Array, Array]
-Progress = Callable[[dict[str, Any]], Any]
 
 
 class NothingFinished(ValueError):
@@ -179,6 +180,7 @@ class Cells:
             )
 
 
+@estimator
 class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The best of a grid of parameters by cross-validation; scores are those of scikit-learn's GridSearchCV on the same
     splits.
@@ -209,18 +211,16 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     frame.
     """
 
-    def __init__(
-        self, estimator: Any, param_grid: Any, *, cv: Any = None, scoring: Any = None, refit: bool = True,
-        max_time: float | None = None, progress: Progress | None = None, error_score: Any = "raise",
-        on_interrupt: str = "keep",
-    ) -> None:  # fmt: skip
-        self.estimator, self.param_grid, self.cv, self.scoring, self.refit = estimator, param_grid, cv, scoring, refit
-        self.max_time, self.progress, self.error_score, self.on_interrupt = (
-            max_time,
-            progress,
-            error_score,
-            on_interrupt,
-        )
+    estimator: Any
+    param_grid: Any
+    _: KW_ONLY
+    cv: Any = None
+    scoring: Any = None
+    refit: bool = True
+    max_time: float | None = None
+    progress: Progress | None = None
+    error_score: Any = "raise"
+    on_interrupt: str = "keep"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> KernelSearchCV:
         """Score every candidate on every fold, then train the best on all."""

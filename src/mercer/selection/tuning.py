@@ -17,6 +17,7 @@ from mercer import arrays
 from mercer.arrays import Array
 from mercer.data import check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
+from mercer.estimators.parameters import RandomState
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive
 from mercer.runtime import threads
@@ -49,7 +50,7 @@ class Tuned:
 def tune(
     estimator: Any, X: Any, y: Any, criterion: str | Criterion = "loo", *, sample_weight: Any = None,
     max_samples: int | None = 3000, restarts: int = 0, max_iter: int = 100, max_time: float | None = None,
-    seed: int = 0, progress: Callable[[dict[str, Any]], Any] | None = None,
+    random_state: RandomState = None, progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Tuned:  # fmt: skip
     """``estimator`` with its kernel's continuous parameters, and its alpha (λ) or C, where ``criterion`` is smallest.
 
@@ -68,7 +69,7 @@ def tune(
     if not isinstance(estimator, KernelEstimator) or estimator._precomputed:
         raise TypeError("tune needs an estimator of Mercer with a kernel; a precomputed matrix has no parameters.")
     judge = _criterion(criterion)
-    began, random = time.perf_counter(), np.random.default_rng(seed)
+    began, random = time.perf_counter(), np.random.default_rng(random_state)
     X, Y, w = _sample(estimator, X, y, sample_weight, max_samples, random)
     if (np.ptp(Y, axis=0) == 0).all():
         raise ValueError("All targets are the same, one value or one class: there is nothing to judge a kernel by.")

@@ -52,9 +52,9 @@ class Spectra:
     def rank(self) -> int:
         return len(self.values)
 
-    def shrunk(self, reg: float) -> Array:
+    def shrunk(self, alpha: float) -> Array:
         """D."""
-        return np.sqrt(self.values / (self.values + reg))
+        return np.sqrt(self.values / (self.values + alpha))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,21 +72,21 @@ class Degenerate(ValueError):
     """Without regularisation these views correlate perfectly, whatever they are."""
 
 
-def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float], inner: Array | None = None) -> Canonical:
+def canonical(x: Spectra, y: Spectra, count: int, alpha: tuple[float, float], inner: Array | None = None) -> Canonical:
     """The ``count`` largest canonical values, and the weights of both views; ``inner`` is U_x^T U_y, where it is
     known.
     """
     n = len(x.vectors)
-    for gamma in reg:
+    for gamma in alpha:
         if not gamma >= 0:
-            raise ValueError(f"reg={gamma!r}: the regularisation must be a number of at least 0.")
-    if min(reg) == 0 and x.rank + y.rank > n - 1:
+            raise ValueError(f"alpha={gamma!r}: the regularisation must be a number of at least 0.")
+    if min(alpha) == 0 and x.rank + y.rank > n - 1:
         raise Degenerate(
             "Without regularisation every pair of views would correlate perfectly here: their centred matrices have"
             f" ranks {x.rank} and {y.rank}, and two subspaces of dimensions that sum to more than n − 1 = {n - 1}"
-            " always meet. Give reg > 0 (or None to have it chosen), or reduce the number of columns or the rank."
+            " always meet. Give alpha > 0 (or None to have it chosen), or reduce the number of columns or the rank."
         )
-    Dx, Dy = x.shrunk(reg[0]), y.shrunk(reg[1])
+    Dx, Dy = x.shrunk(alpha[0]), y.shrunk(alpha[1])
     M = Dx[:, None] * (x.vectors.T @ y.vectors if inner is None else inner) * Dy
     size = float(np.max(np.abs(M), initial=0.0)) or 1.0  # where γ is large, tiny
     A, values, B = _largest(M / size, min(count, *M.shape))
@@ -95,8 +95,8 @@ def canonical(x: Spectra, y: Spectra, count: int, reg: tuple[float, float], inne
     sign = signs(f if x.weights is None else f / np.sqrt(x.weights)[:, None])
     return Canonical(
         np.minimum(values, 1.0),
-        sign * A / np.sqrt(x.values + reg[0])[:, None],
-        sign * B / np.sqrt(y.values + reg[1])[:, None],
+        sign * A / np.sqrt(x.values + alpha[0])[:, None],
+        sign * B / np.sqrt(y.values + alpha[1])[:, None],
     )
 
 
@@ -152,9 +152,9 @@ def choose_reg(
         (x, Vx, mean_x), (y, Vy, mean_y) = Spectra.of(X[train], w), Spectra.of(Y[train], w)
         inner = x.vectors.T @ y.vectors  # serves all candidates
         new_x, new_y = (X[test] - mean_x) @ Vx, (Y[test] - mean_y) @ Vy
-        for c, reg in enumerate(candidates):
+        for c, alpha in enumerate(candidates):
             try:
-                s = canonical(x, y, count, reg, inner)
+                s = canonical(x, y, count, alpha, inner)
             except Degenerate:
                 found[k, c] = -np.inf
                 continue

@@ -23,7 +23,7 @@ class Fingerprint(Explicit):
     """
 
     domain: ClassVar[Domain] = Molecules()
-    _whole = True
+    _integer_features = True
     kind: ClassVar[str]
     counts: bool
     bits: int | None

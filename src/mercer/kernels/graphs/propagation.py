@@ -29,7 +29,7 @@ class Propagation(Explicit):
     """
 
     domain: ClassVar[Domain] = Graphs(numbers=True)
-    _whole = True
+    _integer_features = True
     steps: int = natural(4, minimum=0)
     width: float = positive(0.01, continuous=False)
     random_state: int = natural(0, minimum=0)

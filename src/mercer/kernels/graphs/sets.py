@@ -30,7 +30,7 @@ class Intersection(Explicit):
     """
 
     domain: ClassVar[Domain] = Sets()
-    _whole = True
+    _integer_features = True
 
     def _map(self, X: Any) -> Any:
         return X
@@ -131,7 +131,7 @@ class MinMax(Composite):
         warn_of_zeros(self.base, totals, "MinMax")
         if not isinstance(phi, HashedRows):
             return phi
-        return (phi.unary(),) if self.base._whole else (phi, totals)
+        return (phi.unary(),) if self.base._integer_features else (phi, totals)
 
     def _minima(self, A: Any, B: Any) -> Any:
         """Σ min: of dense features by columns, of whole numbers an inner product of ones, of others entry by entry."""

@@ -65,7 +65,7 @@ class Graphlet(Explicit):
     """
 
     domain: ClassVar[Domain] = Graphs()
-    _whole = True
+    _integer_features = True
     size: int = natural(maximum=7)
 
     def _map(self, X: PackedGraphs) -> HashedRows:
@@ -83,7 +83,7 @@ class Subgraph(Explicit):
     """
 
     domain: ClassVar[Domain] = Graphs()
-    _whole = True
+    _integer_features = True
     max_size: int = natural(maximum=6)
 
     def _map(self, X: PackedGraphs) -> HashedRows:

@@ -1,0 +1,166 @@
+"""Parameters of estimators: declared as fields, and those that many share declared and documented once.
+
+    @estimator
+    class Mean(KernelEstimator):
+        alpha: float = 1.0  # by position
+        kernel: KernelLike = Gaussian()
+        _: KW_ONLY
+        compute: Compute | None = None  # by name alone
+
+``estimator`` writes the constructor, which does nothing but keep what it is given, as scikit-learn asks, and adds what
+``SHARED`` says to the Parameters of the docstring.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import KW_ONLY
+from typing import Any, Self, TypeVar, dataclass_transform
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from mercer.compute import Compute
+from mercer.kernels.base import Kernel
+from mercer.kernels.given import PRECOMPUTED, as_kernel
+
+KernelLike = Kernel | Callable[[Any, Any], Any] | str | None
+Progress = Callable[[dict[str, Any]], Any]
+RandomState = int | np.random.RandomState | np.random.Generator | None
+ClassWeight = Mapping[Any, float] | str | None
+Class = TypeVar("Class", bound=type)
+
+SHARED = {
+    "kernel": """Kernel, str or callable, default=Gaussian()
+        The kernel: a value such as ``mercer.Laplacian(0.5)``, or its text, ``"Gaussian(0.1) + Linear()"``; a function
+        f(X, Y) that returns the matrix of two collections; or "precomputed", where X is the matrix itself.""",
+    "fit_intercept": """bool, default=True
+        Whether to fit the bias b, which is not penalised; without it b = 0.""",
+    "class_weight": """dict, "balanced" or None, default=None
+        A factor for the weights of each class; "balanced" makes all classes weigh the same.""",
+    "solver": """str, default="auto"
+        How linear systems are solved: "auto" chooses, and ``solver_`` says what was used.""",
+    "tol": """float
+        The accuracy to reach, in the units of ``gap_``.""",
+    "max_iter": """int or None
+        The most steps of the solver; None: as many as it needs, within reason. A warning says where it was reached.""",
+    "max_time": """float or None, default=None
+        Seconds after which the fit ends with what it has so far, or with an error where there is nothing yet.""",
+    "progress": """callable or None, default=None
+        Called several times a second with a dictionary that says how far the fit is; it returns True to stop it.""",
+    "on_interrupt": """{"raise", "keep"}, default="raise"
+        What Ctrl-C does: raise KeyboardInterrupt, or keep the model found so far.""",
+    "compute": """Compute or None, default=None
+        Threads, memory, precision and device; see ``mercer.Compute``.""",
+    "random_state": """int, RandomState, Generator or None, default=None
+        The source of random numbers; an int gives the same result in every call.""",
+    "verbose": """int, default=0
+        Larger numbers print more about the progress.""",
+}
+
+
+@dataclass_transform(eq_default=False, field_specifiers=(dataclasses.field,))
+def estimator(cls: Class) -> Class:
+    """A class whose annotated fields are the parameters of its constructor; fields of its bases that are declared in
+    this way too come with it.
+    """
+    dataclasses.dataclass(eq=False, repr=False, match_args=False)(cls)
+    cls.__doc__ = _documented(cls)
+    return cls
+
+
+def _documented(cls: type) -> str | None:
+    """The docstring with the parameters that it does not describe itself and ``SHARED`` does, in the order of the
+    signature.
+    """
+    text = inspect.cleandoc(cls.__doc__ or "")
+    head, rule, body = text.partition("\nParameters\n----------\n")
+    if not rule:
+        return cls.__doc__
+    lines = body.split("\n")
+    # up to the next section: a title that is underlined
+    end = next((i for i in range(len(lines) - 1) if lines[i + 1] and set(lines[i + 1]) == {"-"}), len(lines))
+    described: dict[str, list[str]] = {}
+    for line in lines[:end]:
+        if line and not line.startswith(" "):
+            names = line.partition(" : ")[0]
+            described[names] = [line]
+        elif described:
+            described[names].append(line)
+    known = {name.strip() for names in described for name in names.split(",")}
+    for name in inspect.signature(cls).parameters:
+        if name not in known and name in SHARED:
+            first, _, rest = SHARED[name].partition("\n")
+            described[name] = [f"{name} : {first}", *textwrap.indent(textwrap.dedent(rest), "    ").split("\n")]
+    entries = ["\n".join(entry).rstrip() for entry in described.values()]
+    rest = "\n".join(lines[end:])
+    return head + rule + "\n".join(entries) + ("\n\n" + rest if rest else "\n")
+
+
+@estimator
+class SolverParameters:
+    """What machines trained by a solver share."""
+
+    _: KW_ONLY
+    tol: float = 1e-3
+    max_iter: int | None = None
+    max_time: float | None = None
+    progress: Progress | None = None
+    on_interrupt: str = "raise"
+    compute: Compute | None = None
+
+
+class WithKernels(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """An estimator with kernels among its parameters, each a value or its text, and their parameters:
+    ``kernel__gamma``.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters; with ``deep`` also those of its kernels.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add ``kernel__gamma`` and the like.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
+        params: dict[str, Any] = super().get_params(deep)
+        for name in [name for name in params if deep and _is_text(name, params[name])]:
+            with suppress(ValueError):  # a text that is of no kernel is told in fit
+                params |= {f"{name}__{key}": value for key, value in as_kernel(params[name]).get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters; ``kernel__gamma=0.5`` replaces the kernel by one with another γ.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name, as ``get_params`` has them.
+
+        Returns
+        -------
+        self
+        """
+        for name in {key.partition("__")[0] for key in params if "__" in key} - params.keys():
+            given = getattr(self, name, None)
+            if isinstance(given, Kernel) or (hasattr(self, name) and _is_text(name, given)):
+                setattr(self, name, clone(as_kernel(given)))  # others may have been given the same one
+        super().set_params(**params)
+        return self
+
+
+def _is_text(name: str, given: Any) -> bool:
+    """Whether a kernel is said by its text, or by None."""
+    return name.startswith("kernel") and (given is None or (isinstance(given, str) and given not in _WORDS))
+
+
+_WORDS = (PRECOMPUTED, "auto")

@@ -203,10 +203,12 @@ class PathBag(Explicit):
     --------
     >>> import mercer as mc
     >>> k = mc.PathBag(2)
-    >>> k(["CCO", "CC=O"])
-    array([[5., 3.],
-           [3., 5.]])
-    >>> sorted(k.feature_names(["CCO"]))
+    >>> ethanol = mc.Graph([(0, 1), (1, 2)], labels=["C", "C", "O"])
+    >>> ethane = mc.Graph([(0, 1)], labels=["C", "C"])
+    >>> k([ethanol, ethane])
+    array([[5., 2.],
+           [2., 2.]])
+    >>> sorted(k.feature_names([ethanol]))
     ['C', 'C-C', 'O', 'O-C', 'O-C-C']
     """
 

@@ -91,9 +91,9 @@ class Tanimoto(Composite):
     array([[1.   , 0.667, 0.   ],
            [0.667, 1.   , 0.   ],
            [0.   , 0.   , 1.   ]])
-    >>> mc.Tanimoto(mc.PathBag(2))(["CCO", "CCN"]).round(3)
-    array([[1.  , 0.25],
-           [0.25, 1.  ]])
+    >>> mc.Tanimoto(mc.Spectrum(2))(["ACAC", "CACG"]).round(3)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
     """
 
     usage: ClassVar[str] = "Tanimoto(base=Intersection())"
@@ -143,10 +143,10 @@ class MinMax(Composite):
     Examples
     --------
     >>> import mercer as mc
-    >>> mc.MinMax(mc.Morgan(counts=True))(["CCO", "CCCO", "CCN"]).round(3)
-    array([[1.   , 0.5  , 0.333],
-           [0.5  , 1.   , 0.25 ],
-           [0.333, 0.25 , 1.   ]])
+    >>> mc.MinMax(mc.Linear())([[3.0, 1.0], [1.0, 1.0], [0.0, 2.0]])
+    array([[1.        , 0.5       , 0.2       ],
+           [0.5       , 1.        , 0.33333333],
+           [0.2       , 0.33333333, 1.        ]])
     """
 
     usage: ClassVar[str] = "MinMax(base)"

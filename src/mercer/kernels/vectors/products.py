@@ -1,4 +1,4 @@
-"""Kernels of inner products, and of sums and products over columns: one file, since most of it is their documentation."""
+"""Kernels of inner products and of sums over columns: one file, since most of it is their documentation."""
 
 from __future__ import annotations
 

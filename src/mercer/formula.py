@@ -9,7 +9,7 @@ Examples
 --------
 >>> import numpy as np
 >>> import mercer as mc
->>> from mercer.formula import exp, sqdist, sqrt
+>>> from mercer.formula import exp, sqdist, sqnorm, sqrt
 >>> from mercer.kernels.base import Kernel, kernel
 >>> from mercer.kernels.parameters import positive
 >>> @kernel
@@ -18,10 +18,12 @@ Examples
 ...
 ...     def _block(self, A, B):
 ...         return exp(-sqrt(self.gamma * sqdist(A, B)))
+...
+...     def _diag(self, A):
+...         return exp(0.0 * sqnorm(A))
 >>> Damped(4.0)(np.array([[0.0], [1.0]])).round(3)
-Traceback (most recent call last):
-    ...
-TypeError: sqdist(…) is part of a kernel's formula; call the kernel itself, k(X, Y), to get numbers.
+array([[1.   , 0.135],
+       [0.135, 1.   ]])
 """
 
 from __future__ import annotations
@@ -162,8 +164,8 @@ def where(condition: Any, x: Any, z: Any) -> Any:
     condition : array or formula
         What decides, value by value: ``d > 0``, ``equal(a, b)``.
     x, z : array, formula or number
-        The two values. The one that is not chosen must be finite too: guard divisions, ``where(d > 0, 1 / where(d > 0,
-        d, 1), 0)``.
+        The two values. The one that is not chosen should be finite too, for the sake of derivatives: guard divisions,
+        ``where(d > 0, 1 / where(d > 0, d, 1), 0)``.
 
     Returns
     -------
@@ -205,7 +207,7 @@ def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[...
 
 
 def recorded(function: Callable[..., Any], *items: Any) -> Any:
-    """function(A, B) or function(A) as a part of a formula: what cannot be recorded is computed on the items themselves.
+    """function(A, B) or function(A) as a part of a formula: what cannot be recorded is computed on the items.
 
     Parameters
     ----------
@@ -329,7 +331,7 @@ def mean_over_items(block: Callable[[Any, Any], Any], A: Any, reference: Any, we
 
 
 def mean_of_means(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float) -> Any:
-    """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, with what it is made of kept so that it can be differentiated.
+    """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, kept with what it is made of, for its derivative.
 
     Parameters
     ----------

@@ -229,7 +229,7 @@ class RKHSFunction:
 
 @dataclass(frozen=True, eq=False)
 class FeatureFunction:
-    """f(x) = ⟨w, φ(x)⟩ + b for a kernel with features: evaluation costs the features, however many centres there were."""
+    """f(x) = ⟨w, φ(x)⟩ + b for a kernel with features: evaluation costs the features, not the centres."""
 
     kernel: Kernel
     weights: Any  # one column for each output; of an open set of columns, a ``HashedRows`` with one row for each

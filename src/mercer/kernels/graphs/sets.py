@@ -143,10 +143,10 @@ class MinMax(Composite):
     Examples
     --------
     >>> import mercer as mc
-    >>> mc.MinMax(mc.Linear())([[3.0, 1.0], [1.0, 1.0], [0.0, 2.0]])
-    array([[1.        , 0.5       , 0.2       ],
-           [0.5       , 1.        , 0.33333333],
-           [0.2       , 0.33333333, 1.        ]])
+    >>> mc.MinMax(mc.Linear())([[3.0, 1.0], [1.0, 1.0], [0.0, 2.0]]).round(3)
+    array([[1.   , 0.5  , 0.2  ],
+           [0.5  , 1.   , 0.333],
+           [0.2  , 0.333, 1.   ]])
     """
 
     usage: ClassVar[str] = "MinMax(base)"

@@ -327,7 +327,8 @@ def test_kernels_lists_every_public_kernel() -> None:
             assert name in result.output
     assert "k.normalized()" in result.output
     gaussian = next(e for e in entries(composites=False) if e.call.startswith("Gaussian"))
-    assert (gaussian.formula, gaussian.psd, gaussian.features) == ("exp(−γ‖x − z‖²)", "yes", "no")
+    assert gaussian.formula.startswith("exp(−γ‖x − z‖²)")
+    assert (gaussian.psd, gaussian.features) == ("yes", "no")
     assert all(e.formula for e in entries(composites=True))
 
 

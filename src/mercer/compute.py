@@ -20,18 +20,31 @@ _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2*
 class Compute:
     """Where and within what bounds to compute; ``None`` follows the data.
 
-    device
-        ``"cpu"``, ``"cuda"``, ``"cuda:1"``. None: where the data is.
-    dtype
-        ``"float32"`` or ``"float64"``; ``"tf32"`` is float32 with three-digit inner products on a GPU that has them.
-        None: float32 data stays float32, everything else is float64.
-    memory
-        The most that one operation may allocate (result and workspace, not your data): bytes, or ``"2GB"``.
-        None: half of the physical memory of the machine (or of its container).
-    threads
+    Every estimator and ``kernel.gram`` take one. It is immutable, and its arguments are given by name.
+
+    Parameters
+    ----------
+    device : str, optional
+        ``"cpu"``, ``"cuda"``, ``"cuda:1"``; all but the CPU need torch. None: where the data is.
+    dtype : {"float32", "float64", "tf32"}, optional
+        ``"tf32"`` is float32 with three-digit inner products on a GPU that has them. None: float32 data stays float32,
+        everything else is float64.
+    memory : int or str, optional
+        The most that one operation may allocate (result and workspace, not your data): bytes, or ``"2GB"``. None: half
+        of the physical memory of the machine (or of its container).
+    threads : int, optional
         None: the cores this process may use, or ``OMP_NUM_THREADS`` when that is smaller. Results do not depend on it.
-    client
+    client : None
         A Dask client; reserved for distributed computation.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> compute = mc.Compute(dtype="float32", memory="1GB", threads=2)
+    >>> compute.budget, compute.workers
+    (1000000000, 2)
+    >>> mc.Gaussian(0.5).gram([[0.0], [1.0]], compute=compute)
+    <KernelGram 2 × 2 float32>
     """
 
     device: str | None = None
@@ -58,7 +71,7 @@ class Compute:
 
     @property
     def budget(self) -> int:
-        """The memory budget in bytes."""
+        """The memory budget in bytes, whichever way ``memory`` was given."""
         if self.memory is None:
             return physical_memory() // 2
         if isinstance(self.memory, str):
@@ -67,7 +80,7 @@ class Compute:
 
     @property
     def workers(self) -> int:
-        """The number of threads that work."""
+        """The number of threads that compute: ``threads``, or what this process may use."""
         return self.threads or default_workers()
 
 

@@ -1,8 +1,29 @@
 """The functions that formulas of kernels are written in.
 
 The elementary functions (``exp``, ``where``, …) and the pairwise reductions that formulas start from (``dot``,
-``sqdist``, ``fold``). Each works on NumPy arrays, on torch tensors, and on any object that implements
-``__formula__(name, args)``: the engine's symbols, which record the formula instead of computing it.
+``sqdist``, ``fold``). Each elementary one works on NumPy arrays, on torch tensors, and on any object that implements
+``__formula__(name, args)``: the engine's symbols, which record the formula instead of computing it. The reductions are
+of prepared items in ``_block`` and ``_diag`` alone; docs/add_a_kernel.md shows how.
+
+Examples
+--------
+>>> import numpy as np
+>>> import mercer as mc
+>>> from mercer.formula import exp, sqdist, sqnorm, sqrt
+>>> from mercer.kernels.base import Kernel, kernel
+>>> from mercer.kernels.parameters import positive
+>>> @kernel
+... class Damped(Kernel):
+...     gamma: float = positive(1.0)
+...
+...     def _block(self, A, B):
+...         return exp(-sqrt(self.gamma * sqdist(A, B)))
+...
+...     def _diag(self, A):
+...         return exp(0.0 * sqnorm(A))
+>>> Damped(4.0)(np.array([[0.0], [1.0]])).round(3)
+array([[1.   , 0.135],
+       [0.135, 1.   ]])
 """
 
 from __future__ import annotations
@@ -31,94 +52,126 @@ def _call(name: str, *args: Any) -> Any:
 
 
 def exp(x: Any) -> Any:
+    """exp(x), value by value."""
     return _call("exp", x)
 
 
 def log(x: Any) -> Any:
+    """The natural logarithm of x, value by value."""
     return _call("log", x)
 
 
 def sqrt(x: Any) -> Any:
+    """√x, value by value; its derivative at 0 is taken as 0."""
     return _call("sqrt", x)
 
 
 def expm1(x: Any) -> Any:
-    """exp(x) − 1, with all digits near 0."""
+    """exp(x) − 1, value by value, with all digits near 0."""
     return _call("expm1", x)
 
 
 def log1p(x: Any) -> Any:
-    """log(1 + x), with all digits near 0."""
+    """log(1 + x), value by value, with all digits near 0."""
     return _call("log1p", x)
 
 
 def sin(x: Any) -> Any:
+    """sin x, value by value; x in radians."""
     return _call("sin", x)
 
 
 def cos(x: Any) -> Any:
+    """cos x, value by value; x in radians."""
     return _call("cos", x)
 
 
 def tan(x: Any) -> Any:
+    """tan x, value by value; x in radians."""
     return _call("tan", x)
 
 
 def arcsin(x: Any) -> Any:
+    """The angle in [−π/2, π/2] with the sine x, value by value."""
     return _call("arcsin", x)
 
 
 def arccos(x: Any) -> Any:
+    """The angle in [0, π] with the cosine x, value by value."""
     return _call("arccos", x)
 
 
 def arctan(x: Any) -> Any:
+    """The angle in (−π/2, π/2) with the tangent x, value by value."""
     return _call("arctan", x)
 
 
 def sinh(x: Any) -> Any:
+    """The hyperbolic sine of x, value by value."""
     return _call("sinh", x)
 
 
 def cosh(x: Any) -> Any:
+    """The hyperbolic cosine of x, value by value."""
     return _call("cosh", x)
 
 
 def tanh(x: Any) -> Any:
+    """The hyperbolic tangent of x, value by value."""
     return _call("tanh", x)
 
 
 def square(x: Any) -> Any:
+    """x², value by value."""
     return x * x
 
 
 def power(x: Any, exponent: Any) -> Any:
-    """x^exponent; whole exponents are a few multiplications."""
+    """x^exponent, value by value; integer exponents are a few multiplications."""
     return x**exponent
 
 
 def absolute(x: Any) -> Any:
+    """|x|, value by value."""
     return _call("absolute", x)
 
 
 def minimum(x: Any, z: Any) -> Any:
+    """The smaller of x and z, value by value."""
     return _call("minimum", x, z)
 
 
 def maximum(x: Any, z: Any) -> Any:
+    """The larger of x and z, value by value."""
     return _call("maximum", x, z)
 
 
 def equal(x: Any, z: Any) -> Any:
+    """1 where x = z, else 0; truth values for arrays."""
     return _call("equal", x, z)
 
 
 def greater(x: Any, z: Any) -> Any:
+    """1 where x > z, else 0; truth values for arrays."""
     return _call("greater", x, z)
 
 
 def where(condition: Any, x: Any, z: Any) -> Any:
-    """x where the condition holds, else z; both are evaluated everywhere."""
+    """x where the condition holds, else z; both are evaluated everywhere.
+
+    Parameters
+    ----------
+    condition : array or formula
+        What decides, value by value: ``d > 0``, ``equal(a, b)``.
+    x, z : array, formula or number
+        The two values. The one that is not chosen should be finite too, for the sake of derivatives: guard divisions,
+        ``where(d > 0, 1 / where(d > 0, d, 1), 0)``.
+
+    Returns
+    -------
+    array or formula
+        Of the shape of the arguments together.
+    """
     record = next((r for a in (condition, x, z) if (r := getattr(a, "__formula__", None)) is not None), None)
     if record is not None:
         return record("where", (condition, x, z))
@@ -128,7 +181,21 @@ def where(condition: Any, x: Any, z: Any) -> Any:
 def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[..., Any] | None = None) -> Any:
     """function(*args), where a function that cannot be recorded is applied to each tile as it is.
 
-    ``derivative`` is that of a function of one argument; without it such a formula has values but no gradient.
+    Parameters
+    ----------
+    function : callable
+        A function of arrays, value by value: written in this module's functions it is recorded, else it is NumPy's or
+        SciPy's, computed on the CPU.
+    *args : array or formula
+        What it is a function of.
+    derivative : callable, optional
+        The derivative of a function of one argument that cannot be recorded; without it such a formula has values but
+        no gradient.
+
+    Returns
+    -------
+    array or formula
+        The value.
     """
     record = next((r for a in args if (r := getattr(a, "__formula__", None)) is not None), None)
     if record is None:
@@ -140,8 +207,19 @@ def pointwise(function: Callable[..., Any], *args: Any, derivative: Callable[...
 
 
 def recorded(function: Callable[..., Any], *items: Any) -> Any:
-    """function(A, B) or function(A) as a part of a formula: what cannot be recorded is computed on the items
-    themselves.
+    """function(A, B) or function(A) as a part of a formula: what cannot be recorded is computed on the items.
+
+    Parameters
+    ----------
+    function : callable
+        ``_block`` or ``_diag`` of a kernel.
+    *items : prepared items
+        A and B, or A.
+
+    Returns
+    -------
+    array or formula
+        The values of the pairs, or of the items.
     """
     try:
         return function(*items)
@@ -162,20 +240,56 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def dot(A: Any, B: Any) -> Any:
-    """⟨a, b⟩ for all pairs."""
+    """⟨a, b⟩ for all pairs of prepared items.
+
+    Parameters
+    ----------
+    A, B : prepared items
+        Rows of numbers, dense, sparse or hashed.
+
+    Returns
+    -------
+    formula
+        One matrix product per block.
+    """
     return _reduce("dot", A, B)
 
 
 def sqdist(A: Any, B: Any, length_scale: Any = None) -> Any:
-    """Σ_j (a_j − b_j)²/ℓ_j² for all pairs, accurate for nearly equal points too; ``length_scale`` None, a number or one
-    per column.
+    """Σ_j (a_j − b_j)²/ℓ_j² for all pairs of prepared items, accurate for nearly equal points too.
+
+    Parameters
+    ----------
+    A, B : prepared items
+        Rows of numbers.
+    length_scale : float or array of shape (d,), optional
+        ℓ: one number, or one for each column. None: 1.
+
+    Returns
+    -------
+    formula
+        One matrix product per block.
     """
     return _reduce("sqdist", A, B, length_scale)
 
 
 def fold(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any, B: Any) -> Any:
-    """state ← step(state, a_j, b_j) over the columns j, from ``start``; the last component of the final state, for all
-    pairs.
+    """state ← step(state, a_j, b_j) over the columns j, from ``start``: a programme over the columns, for all pairs.
+
+    Parameters
+    ----------
+    step : callable
+        Takes the state, a tuple, and the numbers of one column of both items, and returns the next state. Parameters of
+        the kernel must not enter in it: it is differentiated as a whole.
+    start : sequence of float
+        The first state.
+    A, B : prepared items
+        Rows of numbers.
+
+    Returns
+    -------
+    formula
+        The last component of the final state.
     """
     return _reduce("fold", A, B, (step, tuple(start)))
 
@@ -185,23 +299,57 @@ def _reduce(name: str, A: Any, B: Any, extra: Any = None) -> Any:
 
 
 def sqnorm(A: Any) -> Any:
-    """‖a‖² for every item."""
+    """‖a‖² for every prepared item."""
     return _record("sqnorm", A)("sqnorm", (A,))
 
 
 def fold_self(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any) -> Any:
-    """``fold`` of every item with itself."""
+    """``fold`` of every prepared item with itself."""
     return _record("fold_self", A)("fold_self", (A, (step, tuple(start))))
 
 
 def mean_over_items(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any) -> Any:
-    """Σ_j w_j block(a, r_j) for every item a, over the items r_j of a reference representation."""
+    """Σ_j w_j block(a, r_j) for every prepared item a, over the items r_j of a reference sample.
+
+    Parameters
+    ----------
+    block : callable
+        The formula of a kernel, ``kernel._pairs``.
+    A : prepared items
+        The items a.
+    reference : prepared items
+        The items r_j.
+    weights : ndarray
+        w.
+
+    Returns
+    -------
+    formula
+        One value for each item.
+    """
     return _record("mean", A)("mean", (block, A, reference, weights))
 
 
 def mean_of_means(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float) -> Any:
-    """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, with what it is made of kept so that it can be
-    differentiated.
+    """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, kept with what it is made of, for its derivative.
+
+    Parameters
+    ----------
+    block : callable
+        The formula of a kernel, ``kernel._pairs``.
+    A : prepared items
+        Any items, in whose formula the number stands.
+    reference : prepared items
+        The items r_i.
+    weights : ndarray
+        w.
+    known : float
+        The value.
+
+    Returns
+    -------
+    formula
+        The number.
     """
     return _record("grand_mean", A)("grand_mean", (block, reference, weights, known))
 

@@ -23,8 +23,34 @@ _AT_ONCE = 4096  # items whose features are held
 class RKHSFunction:
     """f = Σ_i α_i k(·, x_i) + b: what solvers find and estimators predict with.
 
-    ⟨f, k(·, x)⟩ = f(x) (for b = 0: the bias is outside the space). ``coef`` of shape (n,) is one function, (n, m) are m
-    functions of the same centres. f is unique though α need not be: equal centres can share their weight in any way.
+    ⟨f, k(·, x)⟩ = f(x) (for b = 0: the bias is outside the space). f is unique though α need not be: equal centres can
+    share their weight in any way. Functions of one kernel add, subtract and scale: ``f + g``, ``f - g``, ``2 * f``.
+    Fitted kernel machines have theirs as ``function_``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k; it is bound to the centres.
+    centers : collection of samples
+        x_1 … x_n.
+    coef : array-like of shape (n,) or (n, m)
+        α: one function, or m functions of the same centres.
+    bias : float or array of shape (m,), default=0.0
+        b.
+
+    See Also
+    --------
+    mean_embedding : The mean of φ over a sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> f = mc.RKHSFunction(mc.Gaussian(0.5), np.array([[0.0], [1.0]]), np.array([1.0, -1.0]))
+    >>> f([[0.0], [2.0]]).round(3)
+    array([ 0.393, -0.471])
+    >>> round(f.norm(), 3), float(f.inner(f).round(3))
+    (0.887, 0.787)
     """
 
     kernel: Kernel
@@ -44,7 +70,20 @@ class RKHSFunction:
         object.__setattr__(self, "kernel", self.kernel.bind(self.centers))
 
     def __call__(self, X: Any, compute: Compute | None = None) -> Array:
-        """f(x) for each row of X; the matrix k(X, centres) is not stored."""
+        """f(x) for each row of X; the matrix k(X, centres) is not stored.
+
+        Parameters
+        ----------
+        X : collection of samples
+            Where to evaluate.
+        compute : Compute, optional
+            Device, precision, memory and threads.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, m)
+            The values.
+        """
         return self.kernel.gram(X, self.centers, compute) @ self.coef + self.bias
 
     def __add__(self, other: RKHSFunction) -> RKHSFunction:
@@ -69,7 +108,7 @@ class RKHSFunction:
         return self.coef.T @ (self.kernel.gram(self.centers, other.centers) @ other.coef)
 
     def norm(self) -> Array:
-        """‖f‖ = √(α^T K α), biases left out."""
+        """‖f‖ = √(α^T K α), biases left out; one number for each output."""
         square = self.inner(self)
         return (
             math.sqrt(max(float(square), 0.0))
@@ -78,8 +117,12 @@ class RKHSFunction:
         )
 
     def simplified(self) -> RKHSFunction | FeatureFunction:
-        """The same function without centres of weight 0; as weights ⟨w, φ(x)⟩ when the kernel has features and they are
-        fewer.
+        """The same function without centres of weight 0.
+
+        Returns
+        -------
+        RKHSFunction or FeatureFunction
+            As weights, ⟨w, φ(x)⟩ + b, when the kernel has features and they are fewer than the centres.
         """
         used = np.flatnonzero(np.any(arrays.to_numpy(self.coef).reshape(len(self.coef), -1) != 0, axis=1))
         kept = (
@@ -96,13 +139,31 @@ class RKHSFunction:
         return kept
 
     def feature_weights(self) -> tuple[list[Any], Array]:
-        """(names, weights): f(x) = Σ weight·φ_name(x) + b, over the features that occur in the centres; for kernels
-        whose features have names.
+        """f(x) = Σ weight·φ_name(x) + b over the features that occur in the centres; for kernels whose features have
+        names.
+
+        Returns
+        -------
+        names : list
+            What the features stand for: words, paths, …
+        weights : ndarray of shape (n_features,) or (n_features, m)
+            Their weights.
         """
         return self.kernel.feature_names(self.centers), np.asarray(self.kernel.features(self.centers).T @ self.coef)
 
     def compressed(self, n: int) -> RKHSFunction:
-        """The nearest function, in the norm of the space, that needs only n of its centres."""
+        """The nearest function, in the norm of the space, that needs only n of its centres.
+
+        Parameters
+        ----------
+        n : int
+            How many centres to keep, at least 1; predictions cost in proportion.
+
+        Returns
+        -------
+        RKHSFunction
+            The function of the centres that ``nearest`` chooses, or f itself if it has no more.
+        """
         kept, weights = self.nearest(n)
         return (
             RKHSFunction(self.kernel, take(self.centers, kept), weights, self.bias)
@@ -116,6 +177,18 @@ class RKHSFunction:
         Each time the centre is taken in whose direction the rest of f points most, |⟨f − g, φ(z)⟩|/‖φ(z) − projection‖,
         and g is then the projection of f onto all that are chosen (orthogonal matching pursuit). Memory: a matrix of n
         × centres.
+
+        Parameters
+        ----------
+        n : int
+            How many centres to choose, at least 1.
+
+        Returns
+        -------
+        chosen : ndarray of int
+            The numbers of the centres.
+        weights : ndarray of shape (len(chosen),) or (len(chosen), m)
+            Their weights.
         """
         count = len(self.coef)
         if n < 1:
@@ -156,9 +229,7 @@ class RKHSFunction:
 
 @dataclass(frozen=True, eq=False)
 class FeatureFunction:
-    """f(x) = ⟨w, φ(x)⟩ + b for a kernel with features: evaluation costs the features, whatever the number of centres
-    was.
-    """
+    """f(x) = ⟨w, φ(x)⟩ + b for a kernel with features: evaluation costs the features, not the centres."""
 
     kernel: Kernel
     weights: Any  # one column for each output; of an open set of columns, a ``HashedRows`` with one row for each
@@ -188,13 +259,64 @@ class FeatureFunction:
 
 
 def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> RKHSFunction:
-    """μ = Σ_i w_i k(·, x_i), the weights summing to 1: the mean of φ over a sample; ⟨μ, f⟩ is the mean of f."""
+    """μ = Σ_i w_i k(·, x_i), the weights summing to 1: the mean of φ over a sample; ⟨μ, f⟩ is the mean of f.
+
+    The distance of the embeddings of two samples is the maximum mean discrepancy of ``mmd_test``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    X : collection of samples
+        The sample.
+    weights : array-like of shape (n,), optional
+        Weights ≥ 0, which are divided by their sum. None: all alike.
+
+    Returns
+    -------
+    RKHSFunction
+        μ.
+
+    See Also
+    --------
+    mmd_test : Whether two samples come from one distribution.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.Gaussian(0.5)
+    >>> mu, nu = mc.mean_embedding(k, [[0.0], [1.0]]), mc.mean_embedding(k, [[0.0], [3.0]])
+    >>> round((mu - nu).norm(), 3)
+    0.658
+    """
     w = check_weights(size(X), weights)
     return RKHSFunction(kernel, X, w / w.sum())
 
 
 def distance(kernel: Kernel, X: Any, Y: Any = None) -> Array:
-    """‖φ(x) − φ(z)‖ = √(k(x, x) + k(z, z) − 2k(x, z)) for all pairs."""
+    """‖φ(x) − φ(z)‖ = √(k(x, x) + k(z, z) − 2k(x, z)) for all pairs: distances in feature space.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k; a kernel that is not bound is bound to Y, or to X without Y.
+    X, Y : collection of samples
+        Without Y, the distances within X.
+
+    Returns
+    -------
+    ndarray of shape (len(X), len(Y))
+        The distances.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.distance(mc.Linear(), [[0.0, 0.0]], [[3.0, 4.0]])
+    array([[5.]])
+    >>> mc.distance(mc.Spectrum(2).normalized(), ["ACAC", "CACG"]).round(3)
+    array([[0.   , 0.671],
+           [0.671, 0.   ]])
+    """
     kernel = kernel.bind(X if Y is None else Y)
     K = kernel(X, Y)
     xx = kernel.diag(X)
@@ -204,8 +326,35 @@ def distance(kernel: Kernel, X: Any, Y: Any = None) -> Array:
 
 
 def alignment(K: Any, L: Any, *, centered: bool = True) -> float:
-    """⟨K, L⟩/(‖K‖‖L‖), in Frobenius' inner product, of the centred matrices: how alike two kernels see the same
-    data.
+    """⟨K, L⟩/(‖K‖‖L‖) in Frobenius' inner product: how alike two kernels see the same data.
+
+    Of centred matrices it is 1 when they agree up to a factor and a shift of the features, and near 0 when they have
+    nothing in common. With L = y y^T it says how well a kernel fits the targets.
+
+    Parameters
+    ----------
+    K, L : array-like or Gram of shape (n, n)
+        The two matrices, of the same objects.
+    centered : bool, default=True
+        Whether to centre both matrices first.
+
+    Returns
+    -------
+    float
+        The alignment, at most 1.
+
+    Raises
+    ------
+    ValueError
+        When the shapes differ, or a matrix is constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> round(mc.alignment(mc.Linear()(X), np.outer(y, y)), 3)
+    0.8
     """
     K, L = (_matrix(M) for M in (K, L))
     if K.shape != L.shape:
@@ -219,7 +368,29 @@ def alignment(K: Any, L: Any, *, centered: bool = True) -> float:
 
 
 def effective_dimension(K: Any, alpha: float) -> float:
-    """tr(K(K + αI)^−1) = Σ λ_i/(λ_i + α): how many directions a ridge of α leaves."""
+    """tr(K(K + αI)^−1) = Σ λ_i/(λ_i + α): how many directions a ridge of α leaves.
+
+    The degrees of freedom of kernel ridge regression with the penalty α.
+
+    Parameters
+    ----------
+    K : array-like or Gram of shape (n, n)
+        A symmetric matrix; negative eigenvalues count as 0.
+    alpha : float
+        α > 0.
+
+    Returns
+    -------
+    float
+        Between 0 and n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> mc.effective_dimension(np.diag([1.0, 1.0, 0.0]), alpha=1.0)
+    1.0
+    """
     if alpha <= 0:
         raise ValueError(f"alpha={alpha}: the ridge must be positive.")
     values = np.maximum(eigenvalues(_matrix(K)), 0.0)

@@ -15,12 +15,45 @@ from mercer.data.tables import DataError
 def read_tu(
     path: str | Path, *, edge_labels: bool = True, max_bytes: int | str | None = None
 ) -> tuple[list[Graph], Any]:
-    """The graphs of NAME_A.txt, NAME_graph_indicator.txt, … and their labels or targets, from a folder or a zip
-    archive.
+    """The graphs of NAME_A.txt, NAME_graph_indicator.txt, … and their labels or targets.
 
-    Vertex labels, vertex attributes and (unless left out) edge labels are read where there are files of them.
-    ``max_bytes`` limits how much is read after unpacking, in bytes or as "2GB"; an eighth of the machine's memory
-    unless given. Whatever is wrong with a file is a ``DataError``.
+    The format of the TU benchmarks. Vertex labels, vertex attributes and (unless left out) edge labels are read where
+    there are files of them.
+
+    Parameters
+    ----------
+    path : str or Path
+        A folder or a zip archive with the files of one set of graphs.
+    edge_labels : bool, default=True
+        Whether to read edge labels.
+    max_bytes : int or str, optional
+        The most that is read after unpacking, in bytes or as "2GB". None: an eighth of the machine's memory.
+
+    Returns
+    -------
+    graphs : list of Graph
+        The graphs.
+    y : ndarray or None
+        The class of each graph (NAME_graph_labels.txt) or its targets (NAME_graph_attributes.txt); None where there is
+        neither file.
+
+    Raises
+    ------
+    DataError
+        For whatever is wrong with a file; the message names the file and the line.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savetxt(f"{folder}/TOY_graph_indicator.txt", [1, 1, 2, 2, 2], "%d")  # the graph of each vertex
+    ...     np.savetxt(f"{folder}/TOY_A.txt", [[1, 2], [2, 1], [3, 4], [4, 5]], "%d", ", ")  # edges
+    ...     np.savetxt(f"{folder}/TOY_graph_labels.txt", [1, -1], "%d")
+    ...     graphs, y = mc.read_tu(folder)
+    >>> graphs, y
+    ([<graph of 2 vertices and 1 edges>, <graph of 3 vertices and 2 edges>], array([ 1, -1]))
     """
     files = _Files(Path(path), most_bytes(max_bytes))
     graph_of = files.numbers("graph_indicator", np.int64)

@@ -147,15 +147,49 @@ def as_graphs(
 ) -> list[Graph]:
     """Graphs in any accepted form as a list of ``Graph``.
 
+    Kernels between graphs do this by themselves; call it to say which attributes of networkx and igraph graphs are
+    labels, or to look at what a kernel sees.
+
     Parameters
     ----------
-    X
-        A collection of graphs.
-    label, edge_label, attributes
-        What vertices and edges call their labels, and vertices their numbers, in networkx and igraph graphs.
-    charge, chirality
-        Whether the labels of atoms tell charges (N+) and chirality (C@R), and those of double bonds E and Z; None: not,
-        with a warning where there are any.
+    X : collection of graphs
+        ``Graph``, networkx or igraph graphs, (adjacency, labels), (edges, labels[, edge labels]), adjacency matrices,
+        lists of edges, dictionaries with "edge_index" or "edges", RDKit molecules, SMILES strings.
+    label : str, default="label"
+        What vertices call their labels in networkx and igraph graphs.
+    edge_label : str, default="label"
+        What edges call theirs.
+    attributes : str, optional
+        What vertices call their numbers. None: none are read.
+    charge : bool, optional
+        Whether the labels of atoms tell charges (N+). None: not, with a warning where there are any.
+    chirality : bool, optional
+        Whether the labels of atoms tell chirality (C@R), and those of double bonds E and Z. None: not, with a warning
+        where there is any.
+
+    Returns
+    -------
+    list of Graph
+        One for each item.
+
+    Raises
+    ------
+    DataError
+        When an item is not a graph; the message names it.
+
+    Warns
+    -----
+    IgnoredWarning
+        When graphs have names, weights, charges or chirality that are not read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> by_edges = ([(0, 1), (1, 2)], ["red", "blue", "red"])
+    >>> by_matrix = (np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0]]), ["red", "red", "blue"])
+    >>> mc.as_graphs([by_edges, by_matrix, {"edges": [(0, 1)]}])
+    [<graph of 3 vertices and 2 edges>, <graph of 3 vertices and 3 edges>, <graph of 2 vertices and 1 edges>]
     """
     with one_call():
         return Graphs(label, edge_label, attributes, charge, chirality).graphs(X)

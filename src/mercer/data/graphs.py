@@ -26,12 +26,46 @@ _OWN = 2**62  # whole numbers below are coded by their value, others as any toke
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
-    """A graph with the vertices 0 … n − 1: its edges (u, v), a label for each vertex and edge, and numbers for each
-    vertex.
+    """A graph with the vertices 0 … n − 1: its edges (u, v), labels of vertices and edges, and numbers for each vertex.
 
-    An undirected edge is given once, or in both directions alike; a loop is an edge (u, u). Labels are strings, numbers
-    or tuples of them; without ``labels`` all vertices are alike, without ``edge_labels`` all edges. ``n_vertices`` is
-    needed where vertices without edges come last and there are no labels.
+    What the kernels between graphs compare; ``as_graphs`` makes it from graphs of networkx and igraph, adjacency
+    matrices, molecules and more. It is immutable.
+
+    Parameters
+    ----------
+    edges : array-like of shape (m, 2), default=()
+        Pairs of vertex numbers. An undirected edge is given once, or in both directions alike; a loop is an edge (u,
+        u).
+    labels : sequence or dict, optional
+        A label for each vertex, in order or by number: strings, numbers or tuples of them. None: all vertices are
+        alike.
+    edge_labels : sequence, dict or matrix, optional
+        A label for each edge, in the order of ``edges`` or by its ends (u, v). None: all edges are alike.
+    attributes : array-like of shape (n,) or (n, d), optional
+        Numbers for each vertex, which ``Propagation`` compares.
+    n_vertices : int, optional
+        n, needed where vertices without edges come last and there are neither labels nor attributes.
+    directed : bool, default=False
+        Whether (u, v) and (v, u) are different edges.
+
+    Raises
+    ------
+    DataError
+        When an edge names a vertex that is not there, an edge has two labels, or the numbers of labels do not fit.
+
+    See Also
+    --------
+    as_graphs : Graphs from other forms.
+    Network : One weighted graph whose vertices are the samples.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> water = mc.Graph([(0, 1), (0, 2)], labels=["O", "H", "H"])
+    >>> water
+    <graph of 3 vertices and 2 edges>
+    >>> mc.ShortestPath()([water])
+    array([[5.]])
     """
 
     edges: Any = field(default_factory=list)

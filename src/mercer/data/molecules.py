@@ -109,7 +109,41 @@ def fingerprints(X: list[Any], kind: str, options: dict[str, Any], *, bits: int 
 
 
 def read_sdf(path: str | Path) -> list[Any]:
-    """The molecules of an SDF file, as RDKit objects; a ``DataError`` names the record that cannot be read."""
+    """The molecules of an SDF file, as RDKit objects.
+
+    Kernels on molecules (``Morgan``, ``PathBag``, …) take them as they are. Needs RDKit: ``pip install
+    "mercer[molecules]"``.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+
+    Returns
+    -------
+    list of rdkit.Chem.Mol
+        One for each record.
+
+    Raises
+    ------
+    DataError
+        When there is no such file, it holds no molecules, or a record cannot be read; the message names the record.
+    ImportError
+        When RDKit is not installed.
+
+    See Also
+    --------
+    read_tu : Sets of graphs.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> try:
+    ...     mc.read_sdf("no-such-file.sdf")
+    ... except mc.DataError as error:
+    ...     print(error)
+    no-such-file.sdf: there is no such file.
+    """
     if not Path(path).is_file():
         raise DataError(f"{path}: there is no such file.")
     chem = chemistry()

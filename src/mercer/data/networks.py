@@ -23,21 +23,31 @@ _CLOSE = 1e-10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Network:
-    """A weighted undirected graph: the symmetric matrix W of its weights, at least 0 unless ``signed``, and the names
-    of its vertices.
+    """A weighted undirected graph whose vertices are the samples, for the kernels between them.
 
-    A value; what is computed from it (spectra, some columns) is kept as long as it lives.
+    It is a value: two networks with the same weights and names are equal. What is computed from it (spectra, some
+    columns) is kept as long as it lives, so give several kernels the same network.
 
     Parameters
     ----------
-    W
-        The graph: its matrix of weights; a networkx or igraph graph (weights are the edge attribute ``weight``, 1
-        without; directed ones must be the same both ways); a ``mercer.Graph``; a list, or a table, of edges (u, v) or
-        (u, v, weight) between vertices of any names; a dictionary of neighbours.
-    names
-        The names of the vertices, in order; None: those that the graph has, or 0 … n − 1.
-    signed
+    W : matrix, graph, list or dict
+        The graph: its symmetric matrix of weights, dense or sparse; a networkx or igraph graph (weights are the edge
+        attribute ``weight``, 1 without; directed ones must be the same both ways); a ``mercer.Graph``; a list, or a
+        table, of edges (u, v) or (u, v, weight) between vertices of any names; a dictionary of neighbours.
+    names : sequence, optional
+        The names of the vertices, in order. None: those that the graph has, or 0 … n − 1.
+    signed : bool, default=False
         Whether weights may be negative.
+
+    Raises
+    ------
+    DataError
+        When the weights are not square, finite, symmetric and (unless ``signed``) at least 0.
+
+    See Also
+    --------
+    Diffusion, RegularizedLaplacian, PStepWalk, CommuteTime : Kernels between its vertices.
+    Graph : A graph that is one sample among others.
 
     Examples
     --------
@@ -74,7 +84,20 @@ class Network:
 
     @classmethod
     def of(cls, graph: Any, *, signed: bool = False) -> Network:
-        """A network as it is; anything else that ``Network`` takes as one."""
+        """A network as it is; anything else that ``Network`` takes as one.
+
+        Parameters
+        ----------
+        graph : Network, or what ``Network`` takes
+            The graph.
+        signed : bool, default=False
+            Whether weights may be negative.
+
+        Returns
+        -------
+        Network
+            The network.
+        """
         if isinstance(graph, Network):
             return graph if signed or not graph.signed else cls(graph.W, graph.names)
         return cls(graph, signed=signed)
@@ -99,8 +122,17 @@ class Network:
         return hash((self.W.shape, self.W.nnz, float(self.W.sum())))
 
     def operator(self, which: str) -> Any:
-        """The matrix "weights" W, "laplacian" D − W, or "normalized" I − D^−½WD^−½ (0 in the rows of isolated
-        vertices).
+        """A matrix of the graph, in CSR form.
+
+        Parameters
+        ----------
+        which : {"weights", "laplacian", "normalized"}
+            W, D − W, or I − D^−½WD^−½ (0 in the rows of isolated vertices).
+
+        Returns
+        -------
+        csr_array of shape (n, n)
+            The matrix.
         """
         if which == "weights":
             return self.W
@@ -120,7 +152,20 @@ class Network:
         return _MADE[id(self)]
 
     def spectrum(self, which: str) -> tuple[Any, Any]:
-        """Eigenvalues and eigenvectors of an operator, computed once."""
+        """Eigenvalues and eigenvectors of an operator, computed once and kept.
+
+        Parameters
+        ----------
+        which : {"weights", "laplacian", "normalized"}
+            The operator.
+
+        Returns
+        -------
+        values : ndarray of shape (n,)
+            In ascending order.
+        vectors : ndarray of shape (n, n)
+            One in each column.
+        """
         kept = self._made()
         if which not in kept:
             kept[which] = eigh(self.operator(which).toarray())
@@ -128,8 +173,25 @@ class Network:
         return found
 
     def columns(self, key: str, ids: Any, make: Callable[[Any], Any], room: int) -> tuple[Any, Any]:
-        """Columns that ``make`` computes for vertices, and which of them are those of ``ids``; kept for the last
-        ``key``, up to ``room`` of them.
+        """Columns of a kernel matrix that ``make`` computes for vertices, kept for the last ``key``.
+
+        Parameters
+        ----------
+        key : str
+            Which matrix they are of.
+        ids : ndarray of int
+            The vertices whose columns are asked for.
+        make : callable
+            Given vertices, returns their columns.
+        room : int
+            How many columns may be kept.
+
+        Returns
+        -------
+        values : ndarray of shape (n, n_kept)
+            The columns.
+        place : ndarray of int
+            Which of them are those of ``ids``.
         """
         with _LOCK:
             kept: Columns | None = self._made().get("columns")

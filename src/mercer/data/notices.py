@@ -11,8 +11,22 @@ from dataclasses import dataclass, field
 
 
 class IgnoredWarning(UserWarning):
-    """Something in the data is not used; the message says what, and what to write so that it is, or so that this is
+    """Something in the data is not used; the message says what, and what to write so that it is used, or that this is
     meant.
+
+    Warned once for each call and thing: charges and chirality of molecules, attributes and weights of graphs, letter
+    cases of DNA. It is a ``UserWarning``; turn it into an error with ``warnings.simplefilter("error",
+    mercer.IgnoredWarning)``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import mercer as mc
+    >>> with warnings.catch_warnings(record=True) as told:
+    ...     warnings.simplefilter("always")
+    ...     _ = mc.ShortestPath()([mc.Graph([(0, 1)], attributes=[[0.5], [1.5]])])
+    >>> told[0].category.__name__, str(told[0].message)[:76]
+    ('IgnoredWarning', 'The vertices of the graphs have attributes (numbers), which this kernel does')
     """
 
 

@@ -13,7 +13,25 @@ from mercer import arrays
 
 
 class DataError(ValueError):
-    """Input that a domain cannot accept; the message names the place and the cure."""
+    """Input that a domain cannot accept; the message names the place and the cure.
+
+    The one error for data, files of data, graphs and molecules: a ``ValueError``, so that code written for scikit-learn
+    catches it too.
+
+    See Also
+    --------
+    NotationError : A text that is not a kernel.
+    ModelFileError : A file that is not a model.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> try:
+    ...     mc.Linear()([[1.0, 2.0], [3.0, float("nan")]])
+    ... except mc.DataError as error:
+    ...     print(error)
+    Row 1, column 1 is a missing value (NaN). Drop or fill it, or say what it means with kernel.imputed().
+    """
 
 
 def excerpt(text: Any, most: int = 60) -> str:

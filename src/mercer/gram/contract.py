@@ -56,8 +56,54 @@ class Cost(IntEnum):
 
 
 class Gram(ABC):
-    """A matrix of kernel values that need not exist as numbers. Abstract; the methods without underscore are the
-    contract.
+    """A matrix of kernel values that need not exist as numbers: what ``kernel.gram(X, Y)`` returns.
+
+    Values are computed when they are asked for, in tiles and on all cores, and stay inside ``Compute.memory``: ``gram @
+    v`` and ``gram.rows(i)`` work where an n × n array would not fit. Estimators and tests take a Gram in the place of
+    data. ``numpy.asarray(gram)`` is ``gram.dense()``. The class is abstract; the methods without underscore are the
+    contract of all kinds of matrices.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        Rows and columns.
+    dtype : numpy.dtype
+        float32 or float64, the precision of the values.
+    compute : Compute
+        Device, precision, memory and threads.
+    name : str
+        The kernel, for messages.
+    cost : Cost
+        What a value costs against reading it back from memory: CHEAP, COSTLY or ANY.
+    stored : bool
+        Whether values are read, not computed.
+    recomputable : bool
+        Whether values come from a known formula, and so again in any precision.
+    mixed : bool
+        Whether float32 and float64 values come from different places, the latter computed anew.
+    quick_products : bool
+        Whether a product with a vector costs less than its pairs.
+
+    See Also
+    --------
+    DenseGram : A matrix of numbers.
+    LowRankGram : A product of features.
+    check_gram : Whether a matrix is a valid Gram matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> gram = mc.Gaussian(0.5).gram(np.arange(6.0).reshape(6, 1))
+    >>> gram
+    <KernelGram 6 × 6 float64>
+    >>> (gram @ np.ones(6)).round(3)
+    array([1.753, 2.36 , 2.495, 2.495, 2.36 , 1.753])
+    >>> gram.rows([0]).round(3)
+    array([[1.   , 0.607, 0.135, 0.011, 0.   , 0.   ]])
+    >>> gram.sub(slice(0, 2), [0, 1]).dense().round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
     """
 
     shape: tuple[int, int]
@@ -75,15 +121,48 @@ class Gram(ABC):
 
     @abstractmethod
     def rows(self, idx: Any) -> Array:
-        """K[idx, :] as an array, computed now."""
+        """K[idx, :] as an array, computed now.
+
+        Parameters
+        ----------
+        idx : int, slice, mask or array of int
+            The rows; one number gives an array of one row.
+
+        Returns
+        -------
+        ndarray or torch.Tensor of shape (n_rows, n_columns)
+            The values.
+        """
 
     @abstractmethod
     def sub(self, rows: Any, cols: Any) -> Gram:
-        """K[rows][:, cols] as a lazy matrix; slices or index arrays."""
+        """K[rows][:, cols] as a lazy matrix.
+
+        Parameters
+        ----------
+        rows, cols : slice or array of int
+            Which rows and columns; the same for both keeps a symmetric matrix symmetric.
+
+        Returns
+        -------
+        Gram
+            The part.
+        """
 
     @abstractmethod
     def astype(self, dtype: Any) -> Gram:
-        """The same matrix in another precision; a lazy one is computed anew in it, not rounded."""
+        """The same matrix in another precision; a lazy one is computed anew in it, not rounded.
+
+        Parameters
+        ----------
+        dtype : "float32" or "float64"
+            The precision.
+
+        Returns
+        -------
+        Gram
+            The matrix in that precision.
+        """
 
     @abstractmethod
     def diag(self) -> Array:
@@ -100,11 +179,26 @@ class Gram(ABC):
     @property
     @abstractmethod
     def T(self) -> Gram:
-        """The transposed matrix."""
+        """The transposed matrix, a Gram."""
 
     def dense(self, out: Array | None = None) -> Array:
-        """The whole matrix as an array, or a MemoryError before anything is allocated; written into ``out``, if
-        given.
+        """The whole matrix as an array.
+
+        Parameters
+        ----------
+        out : array, optional
+            Where to write it. Its memory is the caller's, and no budget is asked.
+
+        Returns
+        -------
+        ndarray or torch.Tensor of shape ``shape``
+            The values; of a matrix that is stored, those themselves.
+
+        Raises
+        ------
+        MemoryError
+            Before anything is allocated, when the matrix would take more than ``compute.budget``; the message has the
+            alternatives.
         """
         need = self.shape[0] * self.shape[1] * self.dtype.itemsize
         if need > self.compute.budget and out is None:
@@ -123,7 +217,7 @@ class Gram(ABC):
         return self._dense(out)
 
     def fresh(self, dtype: Any) -> Array:
-        """The whole matrix in this precision, in memory that the caller may overwrite."""
+        """The whole matrix as an array of this precision, in memory that the caller may overwrite."""
         return self.astype(dtype).dense()
 
     def _right(self, V: Any) -> Array:
@@ -139,11 +233,12 @@ class Gram(ABC):
         return V
 
     def __matmul__(self, V: Any) -> Array:
+        """K V in float64, for a vector or a matrix V; K is not stored."""
         V = self._right(V)
         return self._product(V[:, None])[:, 0] if V.ndim == 1 else self._product(V)
 
     def normal(self, V: Any) -> Array:
-        """K^T (K V)."""
+        """K^T (K V) for a vector or a matrix V, each value of K computed once where that is possible."""
         V = self._right(V)
         out = self._normal(V[:, None] if V.ndim == 1 else V)
         return out[:, 0] if V.ndim == 1 else out
@@ -154,7 +249,18 @@ class Gram(ABC):
     # -- capabilities ------------------------------------------------------------------------------------------------
 
     def features(self, at_most: float = 0.75) -> Features | None:
-        """K = Φ Ψ^T, where Φ has fewer columns than this share of the rows: what costs rows² then costs columns²."""
+        """Φ of K = Φ Ψ^T, where there is one that pays: what costs rows² then costs columns².
+
+        Parameters
+        ----------
+        at_most : float, default=0.75
+            Φ must have fewer columns than this share of the rows.
+
+        Returns
+        -------
+        Features or None
+            None where the matrix has no such factors.
+        """
         return None
 
     def sparse(self) -> Any:
@@ -162,11 +268,11 @@ class Gram(ABC):
         return None
 
     def at_hand(self, dtype: Any) -> Array | None:
-        """The values in host memory, if they are there in this precision; not to be overwritten."""
+        """The values in host memory, if they are there in this precision, else None; not to be overwritten."""
         return None
 
     def compiled(self) -> Gram:
-        """The same by compiled code, however small: for a solver that is compiled itself, and may ask for it often."""
+        """The same matrix by compiled code, however small: for a compiled solver, which may ask for it often."""
         return self
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:

@@ -83,7 +83,7 @@ class FactoredGram(Gram):
     @property
     @abstractmethod
     def symmetric(self) -> bool:
-        """Whether Ψ is Φ."""
+        """Whether Ψ is Φ, and so the matrix symmetric."""
 
     @property
     @abstractmethod
@@ -96,7 +96,7 @@ class FactoredGram(Gram):
 
     @property
     def width(self) -> int:
-        """How many features there are."""
+        """How many features, columns of Φ, there are."""
         return int(self._numbered[0].shape[1])
 
     def _factors(self) -> tuple[Any, Array]:
@@ -116,7 +116,37 @@ class FactoredGram(Gram):
 class LowRankGram(FactoredGram):
     """Φ Ψ^T from feature matrices, dense or sparse: products cost the features, never n².
 
-    ``diagonal``, for a symmetric one, is the exact diagonal where rounding in Φ Φ^T would miss it.
+    Kernels with a finite feature map give it by themselves, ``Linear().gram(X)``; make one yourself from features of
+    your own, such as a Nyström or random Fourier map, and give it to an estimator in the place of data.
+
+    Parameters
+    ----------
+    left : ndarray, csr_array or torch.Tensor of shape (n, d)
+        Φ, the features of the rows.
+    right : ndarray, csr_array or torch.Tensor of shape (m, d), optional
+        Ψ, the features of the columns. None: those of the rows, and the matrix is symmetric.
+    compute : Compute, optional
+        Device, precision, memory and threads.
+    diagonal : ndarray of shape (n,), optional
+        For a symmetric matrix, its exact diagonal where rounding in Φ Φ^T would miss it.
+
+    See Also
+    --------
+    DenseGram : A matrix of numbers.
+    Kernel.features : Φ of a kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> Phi = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    >>> gram = mc.LowRankGram(Phi)
+    >>> gram.dense()
+    array([[1., 1., 0.],
+           [1., 2., 2.],
+           [0., 2., 4.]])
+    >>> gram @ np.array([1.0, 0.0, 1.0])
+    array([1., 3., 4.])
     """
 
     def __init__(self, left: Any, right: Any = None, compute: Compute | None = None, diagonal: Any = None) -> None:

@@ -28,7 +28,32 @@ def as_gram(K: Any, compute: Compute | None = None) -> Gram:
 
 
 class DenseGram(Gram):
-    """A matrix that is already there (precomputed)."""
+    """A matrix of numbers that is already there, as a Gram.
+
+    Estimators take it in the place of data; it holds the array, without a copy.
+
+    Parameters
+    ----------
+    K : array-like or torch.Tensor of shape (n, m)
+        The values; what is not float32 or float64 becomes float64.
+    compute : Compute, optional
+        Device, precision, memory and threads.
+
+    See Also
+    --------
+    Precomputed : The same as a kernel between the numbers 0 … n − 1.
+    CachedGram : Rows that are kept as they are computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> gram = mc.DenseGram([[2.0, 1.0], [1.0, 2.0]])
+    >>> gram @ np.array([1.0, -1.0])
+    array([ 1., -1.])
+    >>> mc.SVC(C=1.0).fit(gram, [0, 1]).predict(gram)
+    array([0, 1])
+    """
 
     stored = True
 

@@ -20,7 +20,31 @@ from mercer.gram.stored import DenseGram
 
 
 class WeightedGram(Gram):
-    """diag(u) K diag(v): weights on the rows and columns of another Gram."""
+    """diag(u) K diag(v): weights on the rows and columns of another Gram.
+
+    Nothing is computed or copied; features and sparse forms of K are kept.
+
+    Parameters
+    ----------
+    base : Gram
+        K.
+    u : array-like of shape (n,)
+        The weights of the rows.
+    v : array-like of shape (m,), optional
+        The weights of the columns. None: those of the rows, for a symmetric matrix.
+
+    See Also
+    --------
+    Outer : g(x) k(x, z) g(z) as a kernel, ``k * Outer(g)``.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> base = mc.Linear().gram([[1.0], [2.0]])
+    >>> mc.WeightedGram(base, [1.0, 0.5]).dense()
+    array([[1., 1.],
+           [1., 1.]])
+    """
 
     def __init__(self, base: Gram, u: Any, v: Any = None) -> None:
         self.base, self.compute = base, base.compute
@@ -151,11 +175,34 @@ def _all(chosen: Any) -> bool:
 
 
 class CachedGram(Gram):
-    """Another Gram whose most recently used rows are kept: ``hits`` and ``misses`` count them. A square one is taken to
-    be symmetric.
+    """Another Gram whose most recently used rows are kept, so that they are computed once.
 
-    capacity
-        How many rows to keep; None: as many as a quarter of the memory budget holds.
+    For algorithms that ask for the same rows again and again, where the whole matrix does not fit. A square one is
+    taken to be symmetric: some columns are read as rows.
+
+    Parameters
+    ----------
+    base : Gram
+        The matrix.
+    capacity : int, optional
+        How many rows to keep. None: as many as a quarter of the memory budget holds.
+
+    Attributes
+    ----------
+    hits : int
+        How many rows were read back.
+    misses : int
+        How many were computed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> gram = mc.CachedGram(mc.Gaussian(0.5).gram(np.arange(4.0).reshape(4, 1)), capacity=2)
+    >>> gram.rows([0, 1]).shape, gram.rows([1]).shape
+    ((2, 4), (1, 4))
+    >>> gram.hits, gram.misses
+    (1, 2)
     """
 
     def __init__(self, base: Gram, capacity: int | None = None) -> None:

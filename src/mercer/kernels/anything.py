@@ -24,7 +24,26 @@ _TOGETHER = 32  # samples whose values with themselves are read off one block
 
 @kernel
 class Constant(Kernel):
-    """c ≥ 0 for every pair: one feature, √c."""
+    """c for every pair, c ≥ 0: one feature, √c.
+
+    Added to another kernel, ``k + 1.0`` or ``k + Constant(c)``, it gives functions a constant part that is regularised
+    like the rest.
+
+    Parameters
+    ----------
+    c : float, default=1.0
+        The value, at least 0.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.Linear() + 0.5
+    >>> k == mc.Linear() + mc.Constant(0.5)
+    True
+    >>> k([[1.0], [2.0]])
+    array([[1.5, 2.5],
+           [2.5, 4.5]])
+    """
 
     c: float = nonnegative(1.0)
     explicit = True
@@ -62,6 +81,20 @@ class Categorical(Kernel):
     code of their value, so that training and test data need no common list of categories; 1, 1.0 and True are equal, 1
     and "1" are not. Missing values (None, NaN) are a category of their own. Two of a million categories share a code
     with probability 3·10⁻⁸.
+
+    See Also
+    --------
+    Kernel.on : A kernel on some columns of a table.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> table = [["red", "small"], ["red", "large"], ["blue", "large"]]
+    >>> k = mc.Categorical().on(0) + mc.Categorical().on(1)
+    >>> k(table)
+    array([[2., 1., 0.],
+           [1., 2., 1.],
+           [0., 1., 2.]])
     """
 
     def _prepare(self, X: Any) -> Any:
@@ -127,8 +160,37 @@ def _canonical(i: int, value: Any) -> Any:
 
 @kernel
 class Precomputed(Kernel):
-    """K[i, j] for a matrix you have: the objects are the numbers 0…n−1 of its rows.  Whether K is valid is for
-    ``check_kernel`` to say.
+    """K[i, j] for a matrix that you have: the samples are the numbers 0 … n − 1 of its rows.
+
+    Whether K is positive semi-definite is not checked when the kernel is made (``psd`` is None): ``check_gram`` says
+    it, and ``repaired()`` mends it. Estimators also take a ``Gram`` in the place of data.
+
+    Parameters
+    ----------
+    K : ndarray or torch.Tensor of shape (n, n)
+        A symmetric matrix of similarities. Symmetry is checked once, when the kernel is made.
+
+    Raises
+    ------
+    ValueError
+        When K is not square, or not symmetric; the message names a pair.
+
+    See Also
+    --------
+    Function : A similarity given as a function.
+    DenseGram : A matrix of numbers as a ``Gram``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> k = mc.Precomputed(np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]]))
+    >>> k([0, 2], [1])
+    array([[1.],
+           [1.]])
+    >>> k.normalized()([0, 1])
+    array([[1. , 0.5],
+           [0.5, 1. ]])
     """
 
     K: Any
@@ -165,11 +227,31 @@ class Precomputed(Kernel):
 
 @kernel
 class Function(Kernel):
-    """f(X, Y)[i, j] for a function f that returns the matrix between two collections of samples: what ``SVC(kernel=f)``
-    becomes.
+    """f(X, Y)[i, j] for a function f that returns the matrix between two collections of samples.
 
-    f is given parts of the data as they are (rows of an array, a list of objects), from several threads, and must treat
-    each pair alike whatever else it is given with. Whether it is positive semi-definite is for ``check_kernel`` to say.
+    What ``SVC(kernel=f)`` becomes. The formula is not known: there are no derivatives by parameters, and
+    ``check_kernel`` says whether the values are positive semi-definite on your data (``psd`` is None).
+
+    Parameters
+    ----------
+    function : callable
+        f(X, Y) → array of shape (len(X), len(Y)). It is given parts of the data as they are (rows of an array, a list
+        of objects), from several threads, and must treat each pair alike whatever else it is given with.
+
+    See Also
+    --------
+    Precomputed : A similarity given as a matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> def same_initial(X, Y):
+    ...     return np.array([[float(x[0] == y[0]) for y in Y] for x in X])
+    >>> mc.Function(same_initial)(["apple", "avocado", "banana"])
+    array([[1., 1., 0.],
+           [1., 1., 0.],
+           [0., 0., 1.]])
     """
 
     function: Callable[[Any, Any], Any]

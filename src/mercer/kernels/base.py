@@ -50,11 +50,41 @@ def kernel(cls: T) -> T:
 
 
 class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """k(x, z), a similarity that is an inner product in some space.
+    """k(x, z), a similarity that is an inner product in some space: the base class of all kernels.
 
     ``k(X, Y)`` is the matrix of values, ``k.gram(X, Y)`` the same matrix computed when needed. Kernels add, multiply
-    and compose to kernels; ``psd`` says whether the result is known to be positive semi-definite, ``explicit`` whether
-    it has a finite feature map.
+    and compose to kernels: ``k1 + k2``, ``k1 * k2``, ``2 * k``, ``k ** 3``, and the methods below. A kernel is a value:
+    it has parameters and no state, equals any kernel of the same class and parameters, and is never fitted in place;
+    what depends on data is fixed by ``bind``, which returns a new kernel. ``get_params`` and ``set_params`` are
+    scikit-learn's. How to write a kernel of your own is shown in docs/add_a_kernel.md.
+
+    Attributes
+    ----------
+    domain : Domain
+        What a sample is: vectors, sequences, graphs, …; it checks and converts the data.
+    psd : bool or None
+        Whether the kernel is positive semi-definite: True is proven, False says that there are data for which it is
+        not, None that nobody knows.
+    explicit : bool
+        Whether there is a finite feature map, which ``features`` computes.
+
+    See Also
+    --------
+    Gram : The matrix that ``gram`` returns.
+    check_kernel : Whether a kernel is valid on your data.
+    parse : A kernel from text.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = 2 * mc.Gaussian(gamma=0.5) + mc.Linear().on([0])
+    >>> print(k)
+    2·Gaussian(γ=0.5) + Linear().on([0])
+    >>> k([[0.0, 1.0], [1.0, 1.0]]).round(3)
+    array([[2.   , 1.213],
+           [1.213, 3.   ]])
+    >>> k.psd, k.explicit, sorted(k.get_params())[:2]
+    (True, False, ['gaussian', 'gaussian__kernel'])
     """
 
     domain: ClassVar[Domain] = Anything()
@@ -121,7 +151,20 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def bind(self, X: Any, weights: Any = None) -> Kernel:
         """The kernel with its data-driven parts ("scale", means, landmarks) fixed by X; itself where there are none.
 
-        A weight counts as that many repetitions of the row.
+        ``fit`` of an estimator and ``gram`` do this by themselves; bind a kernel to use it with the same numbers on
+        other data.
+
+        Parameters
+        ----------
+        X : collection of samples
+            The data, in any form that the kernel's domain accepts.
+        weights : array-like of shape (n,), optional
+            A weight counts as that many repetitions of the sample.
+
+        Returns
+        -------
+        Kernel
+            A new kernel, without words such as "scale" in its parameters.
         """
         return self._with_children(lambda child: child.bind(X, weights))
 
@@ -142,7 +185,25 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     # -- final: values -----------------------------------------------------------------------------------------------
 
     def __call__(self, X: Any, Y: Any = None) -> Array:
-        """The matrix k(x_i, y_j), or the number k(x, y) for two single vectors."""
+        """The matrix k(x_i, y_j), or the number k(x, y) for two single vectors.
+
+        Parameters
+        ----------
+        X, Y : collection of samples, or one vector each
+            Without Y the matrix is k(X, X).
+
+        Returns
+        -------
+        ndarray of shape (len(X), len(Y)), or float
+            The values; a tensor on its device where X is one. ``gram`` avoids the matrix where it would be large.
+
+        Raises
+        ------
+        DataError
+            When a sample is not what the kernel compares; the message names the row and the cure.
+        FloatingPointError
+            When a value is not finite; the message names the pair.
+        """
         pair = self.domain.pair(X, Y) if Y is not None else None
         if pair is None:
             return self.gram(X, Y).dense()
@@ -151,7 +212,20 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return self.gram(*pair).dense()[0, 0]
 
     def gram(self, X: Any, Y: Any = None, compute: Compute | None = None) -> Gram:
-        """The lazy matrix K(X, Y), K(X, X) without Y. An unbound kernel binds to Y, or to X."""
+        """The lazy matrix K(X, Y), K(X, X) without Y; values are computed when they are asked for.
+
+        Parameters
+        ----------
+        X, Y : collection of samples
+            Rows and columns. A kernel that is not bound is bound to Y, or to X without Y.
+        compute : Compute, optional
+            Device, precision, memory and threads.
+
+        Returns
+        -------
+        Gram
+            The matrix: ``gram @ v``, ``gram.rows(i)``, ``gram.diag()``, ``gram.dense()``, …
+        """
         k, A, B = self._enter(X, Y)
         return k._gram(A, B, compute or Compute())
 
@@ -180,7 +254,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return gram
 
     def diag(self, X: Any) -> Array:
-        """k(x_i, x_i), without the matrix."""
+        """k(x_i, x_i) for each sample, without the matrix."""
         k, A = self._entered(X)
         return k._own(A)
 
@@ -197,14 +271,28 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def features(self, X: Any) -> Array:
         """φ(x_i), with k(x, z) = ⟨φ(x), φ(z)⟩; only for kernels with ``explicit``.
 
-        Where the columns are an open set (words of strings), they are those that occur in X: ``feature_names(X)`` says
-        which.
+        Returns
+        -------
+        ndarray or csr_array of shape (n, n_features)
+            One row for each sample. Where the columns are an open set (words of strings), they are those that occur in
+            X: ``feature_names(X)`` says which.
+
+        Raises
+        ------
+        TypeError
+            When the kernel has no finite feature map.
+        MemoryError
+            When the features would not fit into memory; use values instead.
         """
         phi = self._embedded(X)
         return phi.tocsr()[0] if isinstance(phi, HashedRows) else phi
 
     def feature_names(self, X: Any) -> list[Any]:
-        """What the columns of ``features(X)`` stand for; only for kernels on an open set of columns."""
+        """What the columns of ``features(X)`` stand for, as a list; only for kernels on an open set of columns.
+
+        Words for ``Spectrum``, paths such as C-C=O for ``PathBag``; a kernel whose features have no names raises
+        ``TypeError``.
+        """
         X = X if hasattr(X, "__len__") else list(X)
         with one_call():
             names, phi = self._listed()._names(X), self._embedded(X)
@@ -229,18 +317,35 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return k._features(A)
 
     def gradient(self, X: Any, Y: Any = None, compute: Compute | None = None) -> dict[str, Gram]:
-        """∂K/∂log θ for each continuous parameter θ, as lazy matrices; names are those of ``get_params``, ``name[j]``
-        in a vector.
+        """∂K/∂log θ for each continuous parameter θ, as lazy matrices.
 
         The derivative is taken of the formula itself. At θ = 0 the value is 0 = θ·∂K/∂θ.
+
+        Parameters
+        ----------
+        X, Y : collection of samples
+            As for ``gram``.
+        compute : Compute, optional
+            Device, precision, memory and threads.
+
+        Returns
+        -------
+        dict of str to Gram
+            By the names of ``get_params``, ``name[j]`` for the entries of a vector.
         """
         k, A, B = self._enter(X, Y)
         grams: dict[str, Gram] = dict(KernelGram.gradients(k, k._symbolic(""), A, B, compute or Compute()))
         return grams
 
     def without_derivative(self, X: Any) -> tuple[list[str], str]:
-        """The continuous parameters that ``gradient(X)`` does not reach, and why; none for a formula that was
-        recorded.
+        """The continuous parameters that ``gradient(X)`` does not reach, and why.
+
+        Returns
+        -------
+        names : list of str
+            Empty for a formula that was recorded.
+        why : str
+            The reason and the cure; empty where nothing is missing.
         """
         k = self.bind(self.domain.check(X))
         names = k._continuous("")
@@ -343,83 +448,130 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         raise TypeError("−k is not a kernel: k(x, x) would be negative. Scales must be at least 0.")
 
     def normalized(self) -> Kernel:
-        """k(x, z)/√(k(x, x) k(z, z)): the cosine in feature space."""
+        """k(x, z)/√(k(x, x) k(z, z)): the cosine in feature space.
+
+        Exactly 1 on the diagonal, and 0, with a warning, for an object with k(x, x) = 0 (an empty string, a zero row).
+        Large objects (long strings, large graphs) no longer have large values. Where k could exceed what a float holds
+        (exp(k), powers, substrings, walks), the normalised values are computed another way, and right.
+        """
         from mercer.kernels.compose.feature_space import Normalized
 
         return Normalized(self)
 
     def centered(self) -> Kernel:
-        """⟨φ(x) − μ, φ(z) − μ⟩, μ the mean over the data given to ``bind``."""
+        """⟨φ(x) − μ, φ(z) − μ⟩, μ the mean of φ over the data given to ``bind``; a new sample costs a value for each of
+        them.
+        """
         from mercer.kernels.compose.feature_space import Centered
 
         return Centered(self)
 
     def rooted(self) -> Kernel:
-        """⟨ψ(x), ψ(z)⟩, ψ = sign(φ)·√|φ| of the features φ: large counts weigh less; only for kernels with
-        ``explicit``.
-        """
+        """⟨ψ(x), ψ(z)⟩, ψ = sign(φ)·√|φ| of the features φ: large counts weigh less; for kernels with ``explicit``."""
         from mercer.kernels.compose.feature_space import Rooted
 
         return Rooted(self)
 
     def repaired(self, how: str = "clip") -> Kernel:
-        """A positive semi-definite kernel near an indefinite similarity: 'clip', 'flip' or 'shift' its negative
-        eigenvalues.
+        """A positive semi-definite kernel near an indefinite similarity, made from its eigenvalues on the data given to
+        ``bind``.
+
+        Parameters
+        ----------
+        how : {"clip", "flip", "shift"}, default="clip"
+            "clip" sets negative eigenvalues to 0 (the nearest positive semi-definite matrix), "flip" takes their
+            absolute values, "shift" adds −λ_min to the similarity of each object with itself. For new samples, clip and
+            flip project onto the eigenvectors kept, shift adds its constant where x = z. The similarity must be
+            symmetric.
         """
         from mercer.kernels.compose.feature_space import Repaired
 
         return Repaired(self, how)
 
     def map(self, function: Callable[[Any], Any]) -> Kernel:
-        """k(f(x), f(z)); ``function`` takes and returns a collection of samples."""
+        """k(f(x), f(z)), as valid as k.
+
+        Parameters
+        ----------
+        function : callable
+            f takes a collection of samples and returns one of the same length.
+        """
         from mercer.kernels.compose.inputs import Mapped
 
         return Mapped(self, function)
 
     def both_strands(self) -> Kernel:
-        """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement: for DNA whose strand is not known."""
+        """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement: for DNA whose strand is not known.
+
+        A pairs with T, C with G, in upper and lower case, and U is T; other letters stay as they are.
+        """
         from mercer.kernels.sequences.strands import BothStrands
 
         return BothStrands(self)
 
     def over(self, alphabet: Any = None, unknown: str = "skip", case: str | None = None) -> Kernel:
-        """k of sequences over an alphabet; a symbol outside equals nothing ("skip"), is one further letter ("letter"),
-        or an "error".
+        """k of sequences over an alphabet.
 
-        ``case="fold"`` takes letters of either case as the same (soft-masked DNA); "keep" says that they differ, and
-        None as well, with a warning where DNA has both. Without an alphabet all symbols are kept.
+        Parameters
+        ----------
+        alphabet : str or sequence, optional
+            The symbols. None: all symbols are kept.
+        unknown : {"skip", "letter", "error"}, default="skip"
+            A symbol outside the alphabet equals nothing, not even itself, so that no word contains it; or all such
+            symbols are one further letter; or the first is an error.
+        case : {"fold", "keep"}, optional
+            "fold" takes letters of either case as the same (soft-masked DNA); "keep" says that they differ. None: they
+            differ, with a warning where DNA has both.
         """
         from mercer.kernels.sequences.strands import Over
 
         return Over(self, alphabet, unknown, case)
 
     def atoms(self, charge: bool = False, chirality: bool = False) -> Kernel:
-        """k of molecules whose atoms are labelled by their element and, if wanted, their charge and chirality (with it,
-        bonds by E and Z).
+        """k of molecules whose atoms are labelled by element and, if wanted, by more; k is a kernel between graphs.
+
+        Parameters
+        ----------
+        charge : bool, default=False
+            Whether labels tell charges, N+.
+        chirality : bool, default=False
+            Whether labels tell chirality, C@R, and those of double bonds E and Z.
         """
         from mercer.kernels.graphs.atoms import Atoms
 
         return Atoms(self, charge, chirality)
 
     def on(self, columns: Any) -> Kernel:
-        """k on some columns of a table: a name or number, or a list of them."""
+        """k on some columns of a table.
+
+        Parameters
+        ----------
+        columns : str, int, or list of them
+            Names in a data frame, numbers in an array.
+        """
         from mercer.kernels.compose.inputs import OnColumns
 
         return OnColumns(self, columns)
 
     def imputed(self, strategy: str = "mean", indicator: bool = False) -> Kernel:
-        """k where missing values (NaN) are filled with the column's 'mean' or 'median' in the data given to ``bind``,
-        or with 0.
+        """k where missing values (NaN) are filled; being k(f(x), f(z)), it is as valid as k.
 
-        With ``indicator``, a column 0/1 "was missing" is added for each column. Being k(f(x), f(z)), it is as valid as
-        k.
+        Parameters
+        ----------
+        strategy : {"mean", "median", "zero"}, default="mean"
+            Fill with the column's mean or median in the data given to ``bind``, or with 0.
+        indicator : bool, default=False
+            Add a column 0/1 "was missing" for each column.
         """
         from mercer.kernels.compose.inputs import Imputed
 
         return Imputed(self, strategy, indicator)
 
     def standardized(self) -> Kernel:
-        """k of columns with mean 0 and variance 1, by the means and variances of the data given to ``bind``."""
+        """k of columns with mean 0 and variance 1, by the means and variances of the data given to ``bind``.
+
+        A constant column is only centred.
+        """
         from mercer.kernels.compose.inputs import Standardized
 
         return Standardized(self)
@@ -430,8 +582,9 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         self.check_parameters()
 
     def check_parameters(self) -> None:
-        """Raise ValueError if a parameter is out of range. Runs when a kernel is made and, since ``set_params`` can
-        change it, when used.
+        """Raise ValueError if a parameter is out of range, naming it.
+
+        Runs when a kernel is made and, since ``set_params`` can change it, when it is used.
         """
         for f in dataclasses.fields(self):
             check = f.metadata.get("check")

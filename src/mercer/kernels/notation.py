@@ -28,7 +28,19 @@ _QUOTED = re.compile(r"'(?:\\.|[^'\\])*+'" + r'|"(?:\\.|[^"\\])*+"' + r"|<[^<>]*
 
 
 class NotationError(ValueError):
-    """A text that is not a kernel; the message shows the place, what was found there, and the cure."""
+    """A text that is not a kernel; the message shows the place, what was found there, and the cure.
+
+    It is a ``ValueError``, raised by ``parse``.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> try:
+    ...     mc.parse("Gaussian(γ=0.5) +")
+    ... except mc.NotationError as error:
+    ...     print(str(error).partition(". ")[0])
+    At character 18: 'Gaussian(γ=0.5) +' is not a kernel expression: it ends too early
+    """
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
@@ -104,8 +116,17 @@ def _without_brackets(text: str) -> str:
 
 
 def names_of(k: Kernel) -> dict[str, Any]:
-    """What the names and descriptions in ``str(k)`` and ``repr(k)`` stand for: functions, long arrays, networks,
-    models; for ``parse``.
+    """What stands in ``str(k)`` and ``repr(k)`` by a name or description: functions, long arrays, networks, models.
+
+    Parameters
+    ----------
+    k : Kernel
+        Any kernel.
+
+    Returns
+    -------
+    dict of str to object
+        For ``parse(str(k), names_of(k))``; empty where the text says everything.
     """
     found: dict[str, Any] = {}
     for name, value in _unwritten(k):
@@ -174,24 +195,39 @@ def superscript(n: int) -> str:
 
 
 def parse(text: str, names: Mapping[str, Any] | None = None) -> Kernel:
-    """The kernel that ``text`` describes, as written by str() or repr().
+    """The kernel that a text describes, as written by ``str(k)`` or ``repr(k)``.
 
     No code is evaluated. A text may have a million characters, and calls, brackets, methods and powers may stand 64
     deep in each other; the time it takes is proportional to its length.
 
     Parameters
     ----------
-    text
-        A kernel expression, such as ``"2·Gaussian(γ=0.5) + Linear()"``.
-    names
+    text : str
+        A kernel expression, such as ``"2·Gaussian(γ=0.5) + Linear()"``: kernels by name, numbers, lists, strings, + · *
+        / ^ and the methods of kernels.
+    names : mapping of str to object, optional
         What names other than kernels stand for: functions given to ``map`` or ``Outer``, and what a text shows by a
         description in angle brackets only (long arrays, networks, models). ``mercer.kernels.notation.names_of(k)`` has
         those of a kernel.
+
+    Returns
+    -------
+    Kernel
+        The kernel; ``parse(str(k), names_of(k)) == k``.
 
     Raises
     ------
     NotationError
         A ``ValueError``: for whatever keeps the text from being a kernel, with the place.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.parse("2·Gaussian(γ=0.5) + Linear().on('age')")
+    >>> k
+    2 * Gaussian(gamma=0.5) + Linear().on('age')
+    >>> k == mc.parse(str(k))
+    True
     """
     from mercer.kernels.reading import Reader
 

@@ -35,8 +35,27 @@ def positive(
     default: Any = dataclasses.MISSING, *, symbol: str | None = None, words: tuple[str, ...] = (),
     vector: bool = False, continuous: bool = True, infinite: bool = False,
 ) -> Any:  # fmt: skip
-    """A number > 0 (one per column if ``vector``, ∞ if ``infinite``), or one of ``words``, which ``bind`` turns into a
-    number; ``continuous`` says that the formula can be differentiated by it.
+    """A parameter that is a number > 0.
+
+    Parameters
+    ----------
+    default : float, str or array-like, optional
+        The default; without it the parameter must be given.
+    symbol : str, optional
+        What ``str(kernel)`` writes in place of the name, such as γ; ``parse`` reads it.
+    words : tuple of str, default=()
+        Words that are allowed too, which ``bind`` turns into a number.
+    vector : bool, default=False
+        Whether one number for each column is allowed too.
+    continuous : bool, default=True
+        Whether the formula can be differentiated by it.
+    infinite : bool, default=False
+        Whether ∞ is allowed.
+
+    Returns
+    -------
+    dataclasses.Field
+        For the body of a class under ``@kernel``: ``gamma: float = positive(1.0, symbol="γ")``.
     """
 
     def check(value: Any) -> str | None:
@@ -65,7 +84,10 @@ def nonnegative(
     why: str = "must be a number of at least 0",
     continuous: bool = True,
 ) -> Any:
-    """A number ≥ 0; ``continuous`` says that the formula can be differentiated by it."""
+    """A parameter that is a number ≥ 0; ``default``, ``symbol`` and ``continuous`` as for ``positive``.
+
+    ``why`` is what the error says of a number below 0.
+    """
     return _parameter(
         default,
         lambda x: None if _is_real(x) and math.isfinite(x) and x >= 0 else why,
@@ -75,7 +97,7 @@ def nonnegative(
 
 
 def real(default: Any = dataclasses.MISSING, *, symbol: str | None = None, continuous: bool = True) -> Any:
-    """Any finite number; ``continuous`` says that the formula can be differentiated by it."""
+    """A parameter that is any finite number; ``default``, ``symbol`` and ``continuous`` as for ``positive``."""
     return _parameter(
         default,
         lambda x: None if _is_real(x) and math.isfinite(x) else "must be a number",
@@ -85,7 +107,7 @@ def real(default: Any = dataclasses.MISSING, *, symbol: str | None = None, conti
 
 
 def natural(default: Any = dataclasses.MISSING, *, minimum: int = 1, maximum: int | None = None) -> Any:
-    """A whole number from ``minimum`` to ``maximum``."""
+    """A parameter that is an integer from ``minimum`` to ``maximum``; it is not differentiated by."""
     bounds = (
         f"must be a whole number from {minimum} to {maximum}"
         if maximum is not None

@@ -67,17 +67,94 @@ def _as_number(value: Any) -> float:
 
 
 def exp(k: Kernel) -> Exponential:
-    """exp(k(x, z))."""
+    """exp(k(x, z)), a kernel wherever k is one.
+
+    A limit of polynomials in k with non-negative coefficients. ``exp(k).normalized()`` is exp(−½ ‖φ(x) − φ(z)‖²), the
+    Gaussian of distances in the feature space of k, and is computed without overflow.
+
+    Parameters
+    ----------
+    k : Kernel
+        The kernel inside. Its values must stay below about 700.
+
+    Returns
+    -------
+    Kernel
+        The kernel exp(k).
+
+    See Also
+    --------
+    geometric : 1/(1 − k).
+    polynomial : A polynomial in k.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.exp(0.5 * mc.Linear())
+    >>> print(k.normalized())
+    exp(0.5·Linear()).normalized()
+    >>> k.normalized()([[0.0], [1.0]]).round(3)
+    array([[1.   , 0.779],
+           [0.779, 1.   ]])
+    """
     return Exponential(k)
 
 
 def geometric(k: Kernel) -> Geometric:
-    """1/(1 − k(x, z)), |k| < 1."""
+    """1/(1 − k(x, z)) = Σ_i k(x, z)^i, for |k| < 1.
+
+    Parameters
+    ----------
+    k : Kernel
+        The kernel inside. A pair with |k| ≥ 1 is reported, as infinite, with its numbers: scale k down.
+
+    Returns
+    -------
+    Kernel
+        The kernel 1/(1 − k).
+
+    See Also
+    --------
+    exp : Σ_i k^i/i!.
+    polynomial : Finitely many powers.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.geometric(0.5 * mc.Gaussian(1.0))([[0.0], [1.0]]).round(3)
+    array([[2.   , 1.225],
+           [1.225, 2.   ]])
+    """
     return Geometric(k)
 
 
 def polynomial(k: Kernel, coefficients: Any) -> PolynomialOf:
-    """Σ_i coefficients[i]·k(x, z)^i, coefficients ≥ 0."""
+    """Σ_i coefficients[i]·k(x, z)^i, coefficients ≥ 0: a polynomial in a kernel.
+
+    Parameters
+    ----------
+    k : Kernel
+        The kernel inside; where it has a finite feature map, so has the polynomial.
+    coefficients : sequence of float
+        From the constant term upwards, each at least 0: with a negative one the result need not be a kernel.
+
+    Returns
+    -------
+    Kernel
+        The polynomial of k.
+
+    See Also
+    --------
+    Polynomial : (scale·⟨x, z⟩ + offset)^degree.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.polynomial(mc.Linear(), [1.0, 0.0, 2.0])  # 1 + 2⟨x, z⟩²
+    >>> k([[1.0], [3.0]])
+    array([[  3.,  19.],
+           [ 19., 163.]])
+    """
     return PolynomialOf(k, tuple(coefficients))
 
 

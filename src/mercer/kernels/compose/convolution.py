@@ -42,9 +42,34 @@ class Parts:
 class Convolution(Composite):
     """Σ over decompositions (x_1, …, x_D) of x and (z_1, …, z_D) of z of Π_d k_d(x_d, z_d).
 
-    ``decompose(x)`` gives the decompositions of one object: a list of tuples of D parts (with one kernel, of the parts
-    themselves). None: an object is the collection of its parts, and with one kernel this is the kernel between sets, Σ
-    k(a, b) over members a of x and b of z. Without decompositions the value is 0. Haussler 1999.
+    The kernel between objects from kernels between their parts: of sets, of sentences by their words, of records by
+    their fields. With one kernel and ``decompose=None`` it is the kernel between sets, Σ k(a, b) over members a of x
+    and b of z; ``normalized()`` keeps large objects from having large values. An object without decompositions has the
+    value 0 with every other. Cost: one value of each k_d for each pair of decompositions.
+
+    Parameters
+    ----------
+    decompose : callable or None
+        ``decompose(x)`` gives the decompositions of one object: a list of tuples of D parts (with one kernel, of the
+        parts themselves). None: an object is the collection of its parts.
+    parts : Kernel or tuple of Kernel
+        The kernels k_1 … k_D, one for each part. In ``get_params`` they are ``part_0``, ``part_1``, …
+
+    References
+    ----------
+    .. [1] D. Haussler. Convolution kernels on discrete structures. UCSC-CRL-99-10, 1999.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> sets = [["red", "blue"], ["red", "red"], []]
+    >>> mc.Convolution(None, mc.Categorical())(sets)
+    array([[2., 2., 0.],
+           [2., 4., 0.],
+           [0., 0., 0.]])
+    >>> pairs = lambda word: [(word[:i], word[i:]) for i in range(1, len(word))]
+    >>> mc.Convolution(pairs, (mc.Categorical(), mc.Spectrum(1)))(["abb"], ["abb", "acb"])
+    array([[5., 2.]])
     """
 
     usage: ClassVar[str] = "Convolution(decompose, parts)"

@@ -16,13 +16,38 @@ from mercer.kernels.parameters import sample
 
 @kernel
 class Fisher(Kernel):
-    """u(x)ᵀ F⁻¹ u(z), u(x) = ∇_θ log p_θ(x) the score of a fitted model, F = mean of u uᵀ over the data given to
-    ``bind``.
+    """u(x)ᵀ F⁻¹ u(z), u(x) = ∇_θ log p_θ(x): the Fisher kernel of a fitted model of the data.
 
-    ``model`` is any object with ``score_vectors(X)``, one row for each sample: a fitted ``GaussianMixture``,
-    ``MarkovChain``, or your own. F⁻¹ is the pseudo-inverse; with ``diagonal``, that of the diagonal of F, which is
-    cheaper and steadier where there are many parameters. Jaakkola & Haussler 1999. ``Fisher(model,
-    diagonal=True).rooted().normalized()`` is the improved Fisher vector (Perronnin et al. 2010).
+    u(x), the score, says how the sample x would change the parameters θ of the model, and F is the mean of u uᵀ over
+    the data that the kernel is bound to. Two samples are alike when they would change the model in the same way. The
+    bound kernel has a finite feature map, as many columns as the model has parameters. ``Fisher(model,
+    diagonal=True).rooted().normalized()`` is the improved Fisher vector [2]_.
+
+    Parameters
+    ----------
+    model : object with ``score_vectors(X)``
+        A fitted ``GaussianMixture``, ``MarkovChain``, or your own; ``score_vectors`` returns one row for each sample.
+    diagonal : bool, default=False
+        Use the diagonal of F alone, which is cheaper and more stable where there are many parameters. Otherwise F⁻¹ is
+        the pseudo-inverse of the whole matrix.
+
+    References
+    ----------
+    .. [1] T. Jaakkola and D. Haussler. Exploiting generative models in discriminative classifiers. NIPS 1999.
+    .. [2] F. Perronnin, J. Sánchez and T. Mensink. Improving the Fisher kernel for large-scale image classification.
+       ECCV
+       2010.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> class Normal:  # the score of a normal distribution with mean 1 and variance 1, by its mean
+    ...     def score_vectors(self, X):
+    ...         return [[row[0] - 1.0] for row in X]
+    >>> mc.Fisher(Normal())([[0.0], [2.0], [3.0]])
+    array([[ 0.5, -0.5, -1. ],
+           [-0.5,  0.5,  1. ],
+           [-1. ,  1. ,  2. ]])
     """
 
     domain: ClassVar[Domain] = Anything()

@@ -236,7 +236,28 @@ class Shifted(Redirected):
 
 @kernel
 class Outer(Composite):
-    """g(x) g(z): one feature, g, a function of a collection of samples that returns a number for each."""
+    """g(x) g(z) for a function g: a kernel with the one feature g.
+
+    ``k * Outer(g)`` is g(x) k(x, z) g(z), a kernel whose samples are weighed by g.
+
+    Parameters
+    ----------
+    g : callable
+        Takes a collection of samples and returns one number for each.
+
+    See Also
+    --------
+    Kernel.map : k(f(x), f(z)).
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> def length(words):
+    ...     return [len(word) for word in words]
+    >>> mc.Outer(length)(["a", "word"])
+    array([[ 1.,  4.],
+           [ 4., 16.]])
+    """
 
     usage: ClassVar[str] = "Outer(g)"
     g: Callable[[Any], Any]

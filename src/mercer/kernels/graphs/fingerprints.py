@@ -60,8 +60,47 @@ class Fingerprint(Explicit):
 
 @kernel
 class Morgan(Fingerprint):
-    """Common circular neighbourhoods of atoms of radius 0 … ``radius``: Morgan fingerprints, of radius 2 also called
-    ECFP4. Rogers & Hahn 2010.
+    """Common circular neighbourhoods of atoms of radius 0 … ``radius``: Morgan fingerprints, of radius 2 called ECFP4.
+
+    The standard description of molecules for activity and property models, usually as ``Tanimoto(Morgan())``. Molecules
+    are SMILES strings or RDKit objects; RDKit computes the features. Charges are part of them; chirality is on request.
+
+    Parameters
+    ----------
+    radius : int, default=2
+        At least 0: how many bonds a neighbourhood reaches.
+    counts : bool, default=False
+        Whether features count how often a neighbourhood occurs, or say that it does.
+    bits : int, optional
+        Fold the features into so many columns, 2048 for instance; different neighbourhoods may then share one. None:
+        each feature is a column of its own, as RDKit numbers it.
+    chirality : bool, optional
+        Whether neighbourhoods tell chirality. None: not, with a warning where molecules have any; False: not, and no
+        warning.
+
+    Warns
+    -----
+    IgnoredWarning
+        When ``chirality`` is None and a molecule has chirality.
+
+    See Also
+    --------
+    AtomPairs : Pairs of atoms and their distance.
+    TopologicalPaths : Paths and branched subgraphs.
+    Tanimoto : The usual similarity of fingerprints.
+
+    References
+    ----------
+    .. [1] D. Rogers and M. Hahn. Extended-connectivity fingerprints. Journal of Chemical Information and Modeling 50,
+       2010.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Tanimoto(mc.Morgan())(["CCO", "CCN", "c1ccccc1"]).round(3)
+    array([[1.   , 0.333, 0.   ],
+           [0.333, 1.   , 0.   ],
+           [0.   , 0.   , 1.   ]])
     """
 
     kind: ClassVar[str] = "Morgan"
@@ -76,7 +115,37 @@ class Morgan(Fingerprint):
 
 @kernel
 class TopologicalPaths(Fingerprint):
-    """Common paths and branched subgraphs of 1 … ``length`` bonds: RDKit's topological fingerprint."""
+    """Common paths and branched subgraphs of 1 … ``length`` bonds: RDKit's topological fingerprint.
+
+    Molecules are SMILES strings or RDKit objects. Its features tell neither charges nor chirality; ``Morgan`` does.
+
+    Parameters
+    ----------
+    length : int, default=7
+        At least 1: the largest number of bonds.
+    counts : bool, default=False
+        Whether features count how often a subgraph occurs, or say that it does.
+    bits : int, optional
+        Fold the features into so many columns. None: each feature is a column of its own.
+
+    Warns
+    -----
+    IgnoredWarning
+        When a molecule has charges or chirality, which these features do not tell.
+
+    See Also
+    --------
+    Morgan : Circular neighbourhoods.
+    PathBag : Paths alone, of any labelled graphs, without RDKit's rules.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Tanimoto(mc.TopologicalPaths(length=3))(["CCO", "CCN", "CCCO"]).round(3)
+    array([[1.   , 0.2  , 0.6  ],
+           [0.2  , 1.   , 0.143],
+           [0.6  , 0.143, 1.   ]])
+    """
 
     charged: ClassVar[bool] = False
     chiral: ClassVar[bool] = False
@@ -91,7 +160,43 @@ class TopologicalPaths(Fingerprint):
 
 @kernel
 class AtomPairs(Fingerprint):
-    """Common pairs of atoms with the number of bonds between them. Carhart, Smith & Venkataraghavan 1985."""
+    """Common pairs of atoms with the number of bonds between them: atom pair fingerprints.
+
+    Molecules are SMILES strings or RDKit objects; RDKit computes the features. They describe the shape of a molecule
+    beyond the neighbourhoods that ``Morgan`` sees.
+
+    Parameters
+    ----------
+    counts : bool, default=False
+        Whether features count how often a pair occurs, or say that it does.
+    bits : int, optional
+        Fold the features into so many columns. None: each feature is a column of its own.
+    chirality : bool, optional
+        Whether atoms tell chirality. None: not, with a warning where molecules have any; False: not, and no warning.
+
+    Warns
+    -----
+    IgnoredWarning
+        When ``chirality`` is None and a molecule has chirality.
+
+    See Also
+    --------
+    Morgan : Circular neighbourhoods.
+    Tanimoto : The usual similarity of fingerprints.
+
+    References
+    ----------
+    .. [1] R. E. Carhart, D. H. Smith and R. Venkataraghavan. Atom pairs as molecular features in structure-activity
+       studies. Journal of Chemical Information and Computer Sciences 25, 1985.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Tanimoto(mc.AtomPairs())(["CCO", "CCN", "CCCO"]).round(3)
+    array([[1.   , 0.2  , 0.286],
+           [0.2  , 1.   , 0.125],
+           [0.286, 0.125, 1.   ]])
+    """
 
     kind: ClassVar[str] = "AtomPair"
     counts: bool = False

@@ -1,8 +1,8 @@
-"""Kernels between labelled graphs with a finite feature map: counts of vertices, edges, shortest paths, simple paths,
-and refined labels.
+"""Kernels between labelled graphs with a finite feature map: one file, since all of them count codes of labels.
 
-Features are codes of what they stand for, not numbers in a list: labels that were never seen before are no matter, and
-isomorphic graphs have the same features to the bit.
+Counts of vertices, edges, shortest paths, simple paths, and refined labels. Features are codes of what they stand for,
+not numbers in a list: labels that were never seen before are no matter, and isomorphic graphs have the same features to
+the bit.
 """
 
 from __future__ import annotations
@@ -59,7 +59,24 @@ def counted(codes: Any, offsets: Any) -> tuple[Any, Any, Any]:
 
 @kernel
 class VertexHistogram(Explicit):
-    """Σ over labels of the product of the numbers of vertices that have it.  Cost: O(vertices)."""
+    """Σ over labels of the product of the numbers of vertices that have it: graphs as bags of vertices.
+
+    The simplest comparison of labelled graphs, and the base of ``WeisfeilerLehman``. Cost: O(vertices).
+
+    See Also
+    --------
+    EdgeHistogram : Graphs as bags of edges.
+    WeisfeilerLehman : Labels refined by those of the neighbours.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> triangle = mc.Graph([(0, 1), (1, 2), (2, 0)], labels=["C", "C", "O"])
+    >>> pair = mc.Graph([(0, 1)], labels=["C", "N"])
+    >>> mc.VertexHistogram()([triangle, pair])
+    array([[5., 2.],
+           [2., 2.]])
+    """
 
     domain: ClassVar[Domain] = Graphs()
     _integer_features = True
@@ -74,8 +91,23 @@ class VertexHistogram(Explicit):
 
 @kernel
 class EdgeHistogram(Explicit):
-    """Σ over labels of the product of the numbers of edges that have it; without edge labels the product of the numbers
-    of edges.
+    """Σ over labels of the product of the numbers of edges that have it: graphs as bags of edges.
+
+    Without edge labels it is the product of the numbers of edges.
+
+    See Also
+    --------
+    VertexHistogram : Graphs as bags of vertices.
+    PathBag : Paths by the labels along them.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> x = mc.Graph([(0, 1), (1, 2)], edge_labels=["single", "double"])
+    >>> z = mc.Graph([(0, 1), (1, 2)], edge_labels=["single", "single"])
+    >>> mc.EdgeHistogram()([x, z])
+    array([[2., 2.],
+           [2., 4.]])
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -97,7 +129,26 @@ class ShortestPath(Explicit):
     """Σ over pairs of vertices u ≠ v of x and pairs of z: 1[same labels, same distance].
 
     A pair counts once, {u, v}; in directed graphs both ways, (u, v). The distance is the number of edges; pairs that no
-    path joins do not count. Cost: O(vertices · edges) per graph. Borgwardt & Kriegel 2005.
+    path joins do not count. Cost: O(vertices · edges) per graph. ``normalized()`` keeps large graphs from having large
+    values.
+
+    See Also
+    --------
+    PathBag : All simple paths, by the labels along them.
+    WeisfeilerLehman : Neighbourhoods in place of distances.
+
+    References
+    ----------
+    .. [1] K. M. Borgwardt and H.-P. Kriegel. Shortest-path kernels on graphs. ICDM 2005.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> path = mc.Graph([(0, 1), (1, 2)])
+    >>> triangle = mc.Graph([(0, 1), (1, 2), (2, 0)])
+    >>> mc.ShortestPath()([path, triangle])
+    array([[5., 6.],
+           [6., 9.]])
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -123,12 +174,42 @@ class ShortestPath(Explicit):
 
 @kernel
 class PathBag(Explicit):
-    """Σ over label sequences of the product of 1[a path of x reads so], paths with at most ``length`` edges and no
-    vertex twice.
+    """Σ over label sequences of the product of 1[a path of x reads so], paths with at most ``length`` edges.
 
-    With ``counts``, of the numbers of such paths. Edge labels are part of the sequence. Read backwards it is the same
-    path, but in directed graphs. Cost: the number of paths, which is small in molecules and exponential in ``length``
-    in dense graphs. ``Tanimoto(PathBag(7))`` is the kernel of Ralaivola et al. 2005.
+    A path visits no vertex twice. Edge labels are part of the sequence. Read backwards it is the same path, except in
+    directed graphs. ``Tanimoto(PathBag(7))`` is the kernel of [1]_ for molecules. Cost: the number of paths, which is
+    small in molecules and exponential in ``length`` in dense graphs.
+
+    Parameters
+    ----------
+    length : int
+        The largest number of edges, at least 0.
+    counts : bool, default=False
+        Multiply the numbers of such paths in x and z, in place of whether there is one.
+
+    See Also
+    --------
+    Walk : Walks, which may visit a vertex again.
+    ShortestPath : The ends and the lengths of shortest paths.
+    Tanimoto : The share of common paths among all.
+
+    References
+    ----------
+    .. [1] L. Ralaivola, S. J. Swamidass, H. Saigo and P. Baldi. Graph kernels for chemical informatics. Neural Networks
+       18,
+       2005.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.PathBag(2)
+    >>> ethanol = mc.Graph([(0, 1), (1, 2)], labels=["C", "C", "O"])
+    >>> ethane = mc.Graph([(0, 1)], labels=["C", "C"])
+    >>> k([ethanol, ethane])
+    array([[5., 2.],
+           [2., 2.]])
+    >>> sorted(k.feature_names([ethanol]))
+    ['C', 'C-C', 'O', 'O-C', 'O-C-C']
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -302,11 +383,36 @@ def between_graphs(k: Any) -> bool:
 
 @kernel
 class WeisfeilerLehman(Composite):
-    """Σ_{d=0}^{depth} base(x_d, z_d), x_d the graph whose labels have been refined d times: each by the labels of its
-    neighbours.
+    """Σ_{d=0}^{depth} base(x_d, z_d), x_d the graph with labels refined d times by those of their neighbours.
 
-    With ``VertexHistogram()``, the Weisfeiler–Lehman subtree kernel, features cost O(depth · edges) per graph. Edge
-    labels take part in refinement where there are any. Shervashidze et al. 2011.
+    After d refinements a label describes the neighbourhood of a vertex up to d edges away. With ``VertexHistogram()``
+    as the base it is the Weisfeiler–Lehman subtree kernel, whose features cost O(depth · edges) per graph. Edge labels
+    take part in refinement where there are any; in directed graphs neighbours ahead and behind are told apart.
+
+    Parameters
+    ----------
+    depth : int
+        How often labels are refined, at least 0; 2 to 5 is common.
+    base : Kernel, default=VertexHistogram()
+        A kernel between graphs, which is applied to the graphs with refined labels.
+
+    See Also
+    --------
+    WLOptimalAssignment : The best assignment of the vertices by the same labels.
+
+    References
+    ----------
+    .. [1] N. Shervashidze, P. Schweitzer, E. J. van Leeuwen, K. Mehlhorn and K. M. Borgwardt. Weisfeiler–Lehman graph
+       kernels. JMLR 12, 2011.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> path = mc.Graph([(0, 1), (1, 2), (2, 3)])
+    >>> star = mc.Graph([(0, 1), (0, 2), (0, 3)])
+    >>> mc.WeisfeilerLehman(2).normalized()([path, star]).round(3)
+    array([[1.   , 0.648],
+           [0.648, 1.   ]])
     """
 
     usage: ClassVar[str] = "WeisfeilerLehman(depth, base=VertexHistogram())"
@@ -356,11 +462,33 @@ class WeisfeilerLehman(Composite):
 
 @kernel
 class WLOptimalAssignment(Explicit):
-    """The largest Σ s(u, v) over one-to-one assignments of the vertices of x and z, s(u, v) the number of refinements 0
-    … depth that u and v share.
+    """The largest Σ s(u, v) over one-to-one assignments of vertices, s(u, v) the number of refinements they share.
 
-    It is Σ over refined labels of the smaller of both counts. Cost: as of ``WeisfeilerLehman``. Kriege, Giscard &
-    Wilson 2016.
+    s(u, v) is the number of refinements 0 … depth, as in ``WeisfeilerLehman``, after which u and v have the same label.
+    The kernel is Σ over refined labels of the smaller of both counts. Cost: as of ``WeisfeilerLehman``.
+
+    Parameters
+    ----------
+    depth : int
+        How often labels are refined, at least 0.
+
+    See Also
+    --------
+    WeisfeilerLehman : The product of the counts in place of the smaller.
+
+    References
+    ----------
+    .. [1] N. M. Kriege, P.-L. Giscard and R. C. Wilson. On valid optimal assignment kernels and applications to graph
+       classification. NIPS 2016.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> path = mc.Graph([(0, 1), (1, 2), (2, 3)])
+    >>> star = mc.Graph([(0, 1), (0, 2), (0, 3)])
+    >>> mc.WLOptimalAssignment(1)([path, star])
+    array([[8., 6.],
+           [6., 8.]])
     """
 
     domain: ClassVar[Domain] = Graphs()

@@ -1,4 +1,4 @@
-"""Kernels between the vertices of one graph: functions of its Laplacian.
+"""Kernels between the vertices of one graph, functions of its Laplacian: one file, since all are spectral.
 
 Small graphs are diagonalised once, by the graph itself: another kernel or parameter costs a scaling. On large ones only
 the columns that are asked for are computed, by products with the sparse operator; there is never an n × n matrix.
@@ -196,7 +196,37 @@ def conjugate_gradients(M: Any, B: Array) -> Array:
 
 @kernel
 class Diffusion(OnVertices):
-    """exp(−β L), L = D − W: heat after a time β.  Kondor & Lafferty 2002."""
+    """exp(−β L), L = D − W: heat after a time β on a graph, the kernel between its vertices.
+
+    k(u, v) is the heat at v after a time β when it starts at u: vertices are alike when many short paths join them. Up
+    to 3000 vertices the spectrum is computed once and kept with the ``Network``; on larger graphs only the columns
+    asked for.
+
+    Parameters
+    ----------
+    graph : Network, or what ``Network`` takes
+        The graph with weights ≥ 0. Samples are its vertices: their names, or numbers 0 … n − 1. Give several kernels
+        one ``Network``, so that they share its spectrum.
+    beta : float, default=1.0
+        β ≥ 0, the time: 0 is the identity, and for large values all vertices of a component are alike.
+
+    See Also
+    --------
+    RegularizedLaplacian : (I + σ² L)⁻¹, with heavier tails.
+    PStepWalk : Walks of up to p steps.
+    Network : The graph.
+
+    References
+    ----------
+    .. [1] R. I. Kondor and J. Lafferty. Diffusion kernels on graphs and other discrete input spaces. ICML 2002.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> friends = mc.Network([("Ann", "Bob"), ("Bob", "Cid"), ("Cid", "Dan")])
+    >>> mc.Diffusion(friends, beta=0.5)(["Ann"], ["Ann", "Bob", "Dan"]).round(3)
+    array([[0.674, 0.258, 0.01 ]])
+    """
 
     operator: ClassVar[str] = "laplacian"
     graph: Any
@@ -208,7 +238,32 @@ class Diffusion(OnVertices):
 
 @kernel
 class ExponentialDiffusion(OnVertices):
-    """exp(λ B), B a symmetric matrix of similarities, any λ ≥ 0."""
+    """exp(λ B), B a symmetric matrix of similarities between the vertices of a graph.
+
+    Positive semi-definite whatever the signs in B: Σ_p λ^p B^p/p! adds up chains of similarities of all lengths.
+
+    Parameters
+    ----------
+    graph : Network, or what ``Network`` takes
+        B, whose weights may be negative. Samples are its vertices: their names, or numbers 0 … n − 1.
+    lam : float, default=1.0
+        λ ≥ 0: large values weigh long chains more.
+
+    See Also
+    --------
+    Diffusion : The same of the Laplacian.
+    MatrixPower : Chains of one length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> B = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, -0.5], [0.0, -0.5, 1.0]])
+    >>> mc.ExponentialDiffusion(B, lam=0.5)([0, 1, 2]).round(3)
+    array([[ 1.701,  0.421, -0.052],
+           [ 0.421,  1.753, -0.421],
+           [-0.052, -0.421,  1.701]])
+    """
 
     operator: ClassVar[str] = "weights"
     signed: ClassVar[bool] = True
@@ -221,7 +276,29 @@ class ExponentialDiffusion(OnVertices):
 
 @kernel
 class MatrixPower(OnVertices):
-    """B^p, B a symmetric matrix of similarities, p even."""
+    """B^p, B a symmetric matrix of similarities between the vertices of a graph, p even.
+
+    With p = 2 two objects are alike when they are similar to the same ones; the result is positive semi-definite
+    whatever the signs in B.
+
+    Parameters
+    ----------
+    graph : Network, or what ``Network`` takes
+        B, whose weights may be negative. Samples are its vertices: their names, or numbers 0 … n − 1.
+    p : int, default=2
+        An even number of at least 2; an odd power would keep negative eigenvalues.
+
+    See Also
+    --------
+    ExponentialDiffusion : All powers together.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> citations = mc.Network([("a", "b"), ("b", "c"), ("c", "d")])
+    >>> mc.MatrixPower(citations)(["b"], ["b", "d"]).round(3)
+    array([[2., 1.]])
+    """
 
     operator: ClassVar[str] = "weights"
     signed: ClassVar[bool] = True
@@ -245,7 +322,34 @@ class MatrixPower(OnVertices):
 
 @kernel
 class RegularizedLaplacian(OnVertices):
-    """(I + σ² L)⁻¹, L = D − W.  Smola & Kondor 2003."""
+    """(I + σ² L)⁻¹, L = D − W: the regularised Laplacian kernel between the vertices of a graph.
+
+    Functions of its space have the norm ‖f‖² = Σ_u f(u)² + σ² Σ_{edges} w_uv (f(u) − f(v))²: they are smooth along
+    edges. On more than 3000 vertices columns come from conjugate gradients.
+
+    Parameters
+    ----------
+    graph : Network, or what ``Network`` takes
+        The graph with weights ≥ 0. Samples are its vertices: their names, or numbers 0 … n − 1.
+    sigma : float, default=1.0
+        σ > 0: how far likeness reaches.
+
+    See Also
+    --------
+    Diffusion : exp(−β L).
+    CommuteTime : The pseudo-inverse of L.
+
+    References
+    ----------
+    .. [1] A. J. Smola and R. Kondor. Kernels and regularization on graphs. COLT 2003.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> ring = mc.Network([(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> mc.RegularizedLaplacian(ring, sigma=1.0)([0], [0, 1, 2]).round(3)
+    array([[0.467, 0.2  , 0.133]])
+    """
 
     operator: ClassVar[str] = "laplacian"
     graph: Any
@@ -265,7 +369,34 @@ class RegularizedLaplacian(OnVertices):
 
 @kernel
 class PStepWalk(OnVertices):
-    """(aI − L_sym)^p, L_sym = I − D^−½WD^−½, a ≥ 2: walks of up to p steps.  Smola & Kondor 2003."""
+    """(aI − L_sym)^p, L_sym = I − D^−½WD^−½, a ≥ 2: walks of up to p steps between the vertices of a graph.
+
+    Vertices that are more than p edges apart have the value 0.
+
+    Parameters
+    ----------
+    graph : Network, or what ``Network`` takes
+        The graph with weights ≥ 0. Samples are its vertices: their names, or numbers 0 … n − 1.
+    a : float, default=2.0
+        At least 2, the bound of the eigenvalues of L_sym; large values weigh staying in place more.
+    p : int, default=2
+        The number of steps, at least 1.
+
+    See Also
+    --------
+    Diffusion : Walks of all lengths.
+
+    References
+    ----------
+    .. [1] A. J. Smola and R. Kondor. Kernels and regularization on graphs. COLT 2003.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> path = mc.Network([(0, 1), (1, 2), (2, 3)])
+    >>> mc.PStepWalk(path, p=2)([0], [0, 1, 2]).round(3)
+    array([[1.5  , 1.414, 0.354]])
+    """
 
     operator: ClassVar[str] = "normalized"
     graph: Any
@@ -295,8 +426,34 @@ def _power(M: Any, p: int, X: Array) -> Array:
 
 @kernel
 class CommuteTime(OnVertices):
-    """L⁺, the pseudo-inverse of L = D − W: k(x, x) + k(z, z) − 2k(x, z) is the commute time of a random walk, over Σ W.
-    Fouss et al. 2007.
+    """L⁺, the pseudo-inverse of L = D − W: distances in its feature space are commute times of a random walk.
+
+    k(x, x) + k(z, z) − 2k(x, z) is the mean number of steps from x to z and back, divided by Σ W. Vertices of different
+    components have the value 0. On more than 3000 vertices columns come from conjugate gradients.
+
+    Parameters
+    ----------
+    graph : Network, or what ``Network`` takes
+        The graph with weights ≥ 0. Samples are its vertices: their names, or numbers 0 … n − 1.
+
+    See Also
+    --------
+    RegularizedLaplacian : (I + σ² L)⁻¹.
+
+    References
+    ----------
+    .. [1] F. Fouss, A. Pirotte, J.-M. Renders and M. Saerens. Random-walk computation of similarities between nodes of
+       a
+       graph. IEEE TKDE 19, 2007.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.CommuteTime(mc.Network([(0, 1), (1, 2)]))
+    >>> (mc.distance(k, [0, 1, 2]) ** 2 * 4).round(3)  # Σ W = 4: there and back in 4 steps, or 8
+    array([[0., 4., 8.],
+           [4., 0., 4.],
+           [8., 4., 0.]])
     """
 
     operator: ClassVar[str] = "laplacian"

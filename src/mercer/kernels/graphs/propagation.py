@@ -20,12 +20,40 @@ _UNIT = 2.0**32  # numbers are held as multiples of its inverse, whose sums do n
 
 @kernel
 class Propagation(Explicit):
-    """Σ_{t=0}^{steps} Σ over vertices of x and of z: 1[same bin after t steps].
+    """Σ_{t=0}^{steps} Σ over vertices of x and z of 1[same bin after t steps]: for graphs with vertex attributes.
 
     In a step each vertex takes the mean of its neighbours' distributions of labels and of their attributes; a bin is an
-    interval of length ``width`` of a random projection of these, another one for each t. Small widths ask for near
-    equality; attributes should be of comparable scale. The projections follow from ``random_state`` and the labels
-    themselves, so that they are the same for all data. Cost: O(steps² · edges). Neumann et al. 2016.
+    interval of length ``width`` of a random projection of these, another one for each t. The projections follow from
+    ``random_state`` and the labels themselves, so that they are the same for all data. Cost: O(steps² · edges).
+
+    Parameters
+    ----------
+    steps : int, default=4
+        How often labels and attributes spread, at least 0.
+    width : float, default=0.01
+        The length of a bin, > 0. Small widths ask for near equality; attributes should be of comparable scale.
+    random_state : int, default=0
+        The seed of the projections, at least 0.
+
+    See Also
+    --------
+    WeisfeilerLehman : For labels without attributes.
+
+    References
+    ----------
+    .. [1] M. Neumann, R. Garnett, C. Bauckhage and K. Kersting. Propagation kernels: efficient graph kernels from
+       propagated
+       information. Machine Learning 102, 2016.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> edges = [(0, 1), (1, 2)]
+    >>> x = mc.Graph(edges, attributes=[[0.0], [1.0], [0.0]])
+    >>> z = mc.Graph(edges, attributes=[[0.0], [1.0], [5.0]])
+    >>> mc.Propagation(steps=1, width=0.5)([x, z])
+    array([[14., 10.],
+           [10., 10.]])
     """
 
     domain: ClassVar[Domain] = Graphs(numbers=True)

@@ -27,6 +27,19 @@ class Intersection(Explicit):
 
     Sets are rows of 0 and 1, packed into bits and counted by words of 64, or collections of hashable things. Cost:
     width/64 steps per pair.
+
+    See Also
+    --------
+    Tanimoto : The share of common members in all members.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> baskets = [{"bread", "milk"}, {"milk", "eggs", "bread"}, {"wine"}]
+    >>> mc.Intersection()(baskets)
+    array([[2., 2., 0.],
+           [2., 3., 0.],
+           [0., 0., 1.]])
     """
 
     domain: ClassVar[Domain] = Sets()
@@ -49,9 +62,38 @@ def _share(common: Any, first: Any, second: Any) -> Any:
 
 @kernel
 class Tanimoto(Composite):
-    """k/(k(x, x) + k(z, z) − k) over the kernel k = ``base``: of sets, |x ∩ z|/|x ∪ z|.  0 where both are empty.
+    """k/(k(x, x) + k(z, z) − k) over the kernel k = ``base``: of sets, |x ∩ z|/|x ∪ z|.
 
-    Positive semi-definite over every positive semi-definite base. Ralaivola et al. 2005.
+    Also called Jaccard's index. Values lie in [0, 1] where those of the base are at least 0, with 1 on the diagonal; 0
+    where both are empty, with a warning. Positive semi-definite over every positive semi-definite base.
+
+    Parameters
+    ----------
+    base : Kernel, default=Intersection()
+        The kernel whose values are compared: a fingerprint such as ``Morgan()``, ``PathBag(7)``, ``Linear()``, …
+
+    See Also
+    --------
+    MinMax : The same of counts, by their minima and maxima.
+    Kernel.normalized : The cosine, k/√(k(x, x) k(z, z)).
+
+    References
+    ----------
+    .. [1] L. Ralaivola, S. J. Swamidass, H. Saigo and P. Baldi. Graph kernels for chemical informatics. Neural Networks
+       18,
+       2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> mc.Tanimoto()(np.array([[1, 1, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]])).round(3)
+    array([[1.   , 0.667, 0.   ],
+           [0.667, 1.   , 0.   ],
+           [0.   , 0.   , 1.   ]])
+    >>> mc.Tanimoto(mc.Spectrum(2))(["ACAC", "CACG"]).round(3)
+    array([[1. , 0.6],
+           [0.6, 1. ]])
     """
 
     usage: ClassVar[str] = "Tanimoto(base=Intersection())"
@@ -82,10 +124,29 @@ class Tanimoto(Composite):
 
 @kernel
 class MinMax(Composite):
-    """Σ_u min(φ_u(x), φ_u(z)) / Σ_u max(φ_u(x), φ_u(z)) over the features φ ≥ 0 of ``base``.  0 where both have none.
+    """Σ_u min(φ_u(x), φ_u(z)) / Σ_u max(φ_u(x), φ_u(z)) over the features φ ≥ 0 of ``base``: Tanimoto's of bags.
 
-    With counts as features the generalised Tanimoto of bags. Whole numbers c become c columns of 1, which makes Σ min
-    an inner product.
+    Values lie in [0, 1], with 1 on the diagonal; 0 where both have no features, with a warning. Positive semi-definite
+    for every base. Integer counts c become c columns of 1, which makes Σ min an inner product.
+
+    Parameters
+    ----------
+    base : Kernel
+        A kernel with a finite feature map (``explicit``) whose features are at least 0, such as
+        ``Morgan(counts=True)``.
+
+    See Also
+    --------
+    Tanimoto : By inner products, over any kernel.
+    HistogramIntersection : Σ min alone.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.MinMax(mc.Linear())([[3.0, 1.0], [1.0, 1.0], [0.0, 2.0]]).round(3)
+    array([[1.   , 0.5  , 0.2  ],
+           [0.5  , 1.   , 0.333],
+           [0.2  , 0.333, 1.   ]])
     """
 
     usage: ClassVar[str] = "MinMax(base)"

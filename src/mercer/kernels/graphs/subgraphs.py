@@ -57,11 +57,34 @@ def _either_way(X: PackedGraphs) -> tuple[Any, Any]:
 
 @kernel
 class Graphlet(Explicit):
-    """Σ over labelled graphs H of ``size`` vertices of the product of the numbers of sets of vertices that induce H;
-    connected H, up to isomorphism.
+    """Σ over connected labelled graphs H of ``size`` vertices of (vertex sets of x that induce H)·(those of z).
 
-    Labels of vertices and edges, directions and loops count. Cost: the number of connected sets of ``size`` vertices,
-    at most vertices · degree^(size − 1). Shervashidze et al. 2009.
+    Graphs H are counted up to isomorphism. Labels of vertices and edges, directions and loops count. Cost: the number
+    of connected sets of ``size`` vertices, at most vertices · degree^(size − 1).
+
+    Parameters
+    ----------
+    size : int
+        The number of vertices of H, 1 to 7; 3 to 5 is common.
+
+    See Also
+    --------
+    Subgraph : Subgraphs that need not be induced, of several sizes.
+
+    References
+    ----------
+    .. [1] N. Shervashidze, S. V. N. Vishwanathan, T. Petri, K. Mehlhorn and K. M. Borgwardt. Efficient graphlet kernels
+       for
+       large graph comparison. AISTATS 2009.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> square = mc.Graph([(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> kite = mc.Graph([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)])
+    >>> mc.Graphlet(3)([square, kite])  # 4 paths, and 2 paths with 2 triangles
+    array([[16.,  8.],
+           [ 8.,  8.]])
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -74,12 +97,33 @@ class Graphlet(Explicit):
 
 @kernel
 class Subgraph(Explicit):
-    """Σ over connected labelled graphs H of at most ``max_size`` vertices of the product of the numbers of subgraphs of
-    x and of z isomorphic to H.
+    """Σ over connected labelled graphs H of at most ``max_size`` vertices of (subgraphs of x like H)·(those of z).
 
-    Subgraphs need not be induced: any connected choice of the edges of a set of vertices counts. Without the bound on
-    their size the kernel is NP-hard to compute (with it one could find Hamiltonian paths: Gärtner et al. 2003); with it
-    the cost grows exponentially in ``max_size``.
+    A subgraph is like H when it is isomorphic to it, labels included. Subgraphs need not be induced: any connected
+    choice of the edges of a set of vertices counts. Without the bound on their size the kernel is NP-hard to compute
+    (with it one could find Hamiltonian paths [1]_); with it the cost grows exponentially in ``max_size``.
+
+    Parameters
+    ----------
+    max_size : int
+        The largest number of vertices of H, 1 to 6; in directed graphs 1 to 4.
+
+    See Also
+    --------
+    Graphlet : Induced subgraphs of one size.
+
+    References
+    ----------
+    .. [1] T. Gärtner, P. Flach and S. Wrobel. On graph kernels: hardness results and efficient alternatives. COLT 2003.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> path = mc.Graph([(0, 1), (1, 2)])
+    >>> triangle = mc.Graph([(0, 1), (1, 2), (2, 0)])
+    >>> mc.Subgraph(3)([path, triangle])
+    array([[14., 18.],
+           [18., 28.]])
     """
 
     domain: ClassVar[Domain] = Graphs()

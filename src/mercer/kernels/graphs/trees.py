@@ -18,12 +18,36 @@ _FRAGMENTS = ("subset", "subtree")
 
 @kernel
 class TreeKernel(PairwiseKernel):
-    """Σ over common fragments of two ordered trees of decay^(number of their inner nodes), each pair of occurrences
-    once.
+    """Σ over common fragments of two ordered trees of decay^(number of inner nodes), each pair of occurrences once.
 
-    A fragment has, with each of its inner nodes, all children of that node. With ``fragments="subset"`` a child may be
-    cut, and is then a bare label (subset trees, Collins & Duffy 2002); with "subtree" everything below is in it
-    (Vishwanathan & Smola 2003). A leaf alone is none. Cost: O(|x||z|) per pair.
+    For parse trees. A fragment has, with each of its inner nodes, all children of that node; a leaf alone is no
+    fragment. Trees are nested tuples or lists (label, child, …), text in brackets, "(S (NP John) (VP sees))", or
+    objects with ``label()`` that are lists of their children (nltk). Cost: O(|x||z|) per pair. ``normalized()`` keeps
+    large trees from having large values.
+
+    Parameters
+    ----------
+    decay : float, default=0.4
+        > 0, the weight of a fragment for each inner node: small values keep large fragments from dominating.
+    fragments : {"subset", "subtree"}, default="subset"
+        "subset": a child may be cut, and is then a bare label (subset trees [1]_). "subtree": everything below a node
+        is in the fragment [2]_.
+
+    References
+    ----------
+    .. [1] M. Collins and N. Duffy. Convolution kernels for natural language. NIPS 2002.
+    .. [2] S. V. N. Vishwanathan and A. J. Smola. Fast kernels for string and tree matching. NIPS 2003.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> trees = ["(NP (D a) (N dog))", "(NP (D a) (N cat))"]
+    >>> mc.TreeKernel(decay=1.0)(trees)
+    array([[6., 3.],
+           [3., 6.]])
+    >>> mc.TreeKernel().normalized()(trees).round(3)
+    array([[1.   , 0.606],
+           [0.606, 1.   ]])
     """
 
     domain: ClassVar[Domain] = Trees()

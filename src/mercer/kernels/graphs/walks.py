@@ -100,8 +100,31 @@ class Walk(OnGraphs):
     """1ᵀ A_×^length 1: the number of pairs of walks with exactly ``length`` edges that have the same labels.
 
     A_× is the adjacency matrix of the product graph, whose vertices are the pairs (u, v) of equal labels; it is never
-    formed. Cost per pair of graphs: O(length · pairs of vertices · degree). A walk may visit vertices again; edge
-    labels must agree too. Gärtner, Flach & Wrobel 2003.
+    formed. A walk may visit vertices again; edge labels must agree too. Cost per pair of graphs: O(length · pairs of
+    vertices · degree).
+
+    Parameters
+    ----------
+    length : int
+        The number of edges of a walk, at least 0.
+
+    See Also
+    --------
+    GeometricWalk : Walks of all lengths.
+    PathBag : Paths, which visit no vertex twice.
+
+    References
+    ----------
+    .. [1] T. Gärtner, P. Flach and S. Wrobel. On graph kernels: hardness results and efficient alternatives. COLT 2003.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> edge = mc.Graph([(0, 1)])
+    >>> triangle = mc.Graph([(0, 1), (1, 2), (2, 0)])
+    >>> mc.Walk(2)([edge, triangle])
+    array([[  4.,  24.],
+           [ 24., 144.]])
     """
 
     length: int = natural(minimum=0)
@@ -120,11 +143,38 @@ class Walk(OnGraphs):
 
 @kernel
 class GeometricWalk(OnGraphs):
-    """Σ_l decay^l Walk(l) = 1ᵀ(I − decay·A_×)⁻¹1 over walks of all lengths.
+    """Σ_l decay^l Walk(l) = 1ᵀ(I − decay·A_×)⁻¹1: common walks of all lengths of two graphs.
 
-    The sum exists for decay·ρ(A_×) < 1, which decay · (largest degree of x) · (largest degree of z) < 1 implies; a pair
-    for which it does not is refused, when training and when predicting. Cost per pair: tens of steps of O(pairs of
-    vertices · degree).
+    The sum exists for decay·ρ(A_×) < 1, which decay · (largest degree of x) · (largest degree of z) < 1 implies. Cost
+    per pair: tens of steps of O(pairs of vertices · degree).
+
+    Parameters
+    ----------
+    decay : float
+        At least 0, the weight of each further edge; below 1/(largest degree)² it is safe for all pairs.
+
+    Raises
+    ------
+    DataError
+        When the sum diverges for a pair of graphs, when training and when predicting; the message names a decay that is
+        safe for them.
+
+    See Also
+    --------
+    Walk : Walks of one length.
+
+    References
+    ----------
+    .. [1] T. Gärtner, P. Flach and S. Wrobel. On graph kernels: hardness results and efficient alternatives. COLT 2003.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> edge = mc.Graph([(0, 1)])
+    >>> triangle = mc.Graph([(0, 1), (1, 2), (2, 0)])
+    >>> mc.GeometricWalk(decay=0.1)([edge, triangle]).round(3)
+    array([[ 4.444,  7.5  ],
+           [ 7.5  , 15.   ]])
     """
 
     decay: float = nonnegative(continuous=False)

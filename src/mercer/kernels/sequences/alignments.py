@@ -70,11 +70,34 @@ class Aligned(LaneKernel):
 class GlobalAlignment(Aligned):
     """Σ over alignments of x and z of Π κ(x_i, z_j), normalised; κ = e/(2 − e), e = exp(−‖x_i − z_j‖²/(2σ²)).
 
-    An alignment pairs every frame of x with one or more of z and the other way round, in order. For time series of one
-    or several channels and of different lengths; letters of strings are compared as unit vectors, ‖a − b‖² = 2 if they
-    differ. ``sigma="median"`` is the median distance of frames in the data given to ``bind`` times the root of the
-    median length. O(|x||z|) a pair, 16 pairs at once, with exponents kept apart: no overflow at any length. Of an empty
-    series k(x, ·) = 0. Cuturi 2011.
+    For time series of one or several channels and of different lengths; letters of strings are compared as unit
+    vectors, ‖a − b‖² = 2 if they differ. An alignment pairs every frame of x with one or more of z and the other way
+    round, in order, as in dynamic time warping, of which this is the sum over all alignments in place of the best one,
+    and positive semi-definite. O(|x||z|) a pair, 16 pairs at once, with exponents kept apart: no overflow at any
+    length. Of an empty series k(x, ·) = 0.
+
+    Parameters
+    ----------
+    sigma : float or "median", default="median"
+        σ > 0, the distance over which frames are alike. "median" is the median distance of frames in the data that the
+        kernel is bound to times the root of the median length.
+
+    See Also
+    --------
+    LocalAlignment : Alignments of parts of two strings.
+
+    References
+    ----------
+    .. [1] M. Cuturi. Fast global alignment kernels. ICML 2011.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> series = [[0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]
+    >>> mc.GlobalAlignment(sigma=1.0)(series).round(3)
+    array([[1.   , 0.711, 0.006],
+           [0.711, 1.   , 0.002],
+           [0.006, 0.002, 1.   ]])
     """
 
     domain: ClassVar[Domain] = Series()
@@ -193,11 +216,45 @@ def _blosum62() -> Any:
 class LocalAlignment(Aligned):
     """1 + Σ over local alignments π of exp(β·score(π)), normalised: what Smith and Waterman maximise, summed.
 
-    The score is Σ s(x_i, z_j) over paired letters, less gap_open + gap_extend·(n − 1) for each gap of n letters between
-    them. s is ``match`` or ``mismatch``, or a table: scores="BLOSUM62" for proteins, or (letters, matrix); letters
-    outside the table are all one letter, with the smallest score of the table to every other and to itself. Positive
-    semi-definite where exp(β s) is, as a matrix over the letters: always with match ≥ mismatch. O(|x||z|) a pair, 16
-    pairs at once, with exponents kept apart. Saigo, Vert, Ueda & Akutsu 2004.
+    For proteins that share domains. The score is Σ s(x_i, z_j) over paired letters, less gap_open + gap_extend·(n − 1)
+    for each gap of n letters between them. O(|x||z|) a pair, 16 pairs at once, with exponents kept apart. Positive
+    semi-definite where exp(β s) is, as a matrix over the letters: always with match ≥ mismatch. For a table ``psd`` is
+    True where that matrix has no negative eigenvalue, else None.
+
+    Parameters
+    ----------
+    match : float, default=2.0
+        s of two equal letters, without ``scores``.
+    mismatch : float, default=-1.0
+        s of two different letters, without ``scores``.
+    gap_open : float, default=3.0
+        The price of the first letter of a gap, at least 0.
+    gap_extend : float, default=1.0
+        The price of each further letter, at least 0.
+    beta : float, default=0.5
+        β > 0: large values leave the best alignment alone, small ones add up many. β times the largest score must stay
+        below 170.
+    scores : "BLOSUM62" or (letters, matrix), optional
+        s as a table: "BLOSUM62" for proteins, or the letters and a symmetric matrix. Letters outside the table are all
+        one letter, with the smallest score of the table to every other and to itself. None: ``match`` and ``mismatch``.
+
+    See Also
+    --------
+    GlobalAlignment : Alignments of all of two series.
+
+    References
+    ----------
+    .. [1] H. Saigo, J.-P. Vert, N. Ueda and T. Akutsu. Protein homology detection using string alignment kernels.
+       Bioinformatics 20, 2004.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> proteins = ["MKVLAA", "MKILA", "GGGG"]
+    >>> mc.LocalAlignment(scores="BLOSUM62")(proteins).round(3)
+    array([[1.   , 0.268, 0.   ],
+           [0.268, 1.   , 0.   ],
+           [0.   , 0.   , 1.   ]])
     """
 
     match: float = real(2.0, continuous=False)

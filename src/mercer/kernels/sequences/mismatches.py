@@ -1,4 +1,4 @@
-"""Kernels that compare windows of two sequences, letter by letter: gapped words, and words with mismatches."""
+"""Kernels of words of two sequences compared letter by letter: gapped words, mismatches; one file, since both do so."""
 
 from __future__ import annotations
 
@@ -109,8 +109,35 @@ class Gappy(LaneKernel):
     It is ⟨φ, φ⟩ with one feature for each choice of k of the g places and the letters there (the gkm family; FastSK's m
     is g − k). With up to 100 choices, C(g, k), the features are counted: O(|x| C(g, k)) per string. With more the
     windows of two strings are compared, 64 strings at a time: about 0.1 ns per pair of windows; ``features``,
-    ``feature_names`` and the weights of a function by feature are counted then too, where memory allows. Ghandi et al.
-    2014.
+    ``feature_names`` and the weights of a function by feature are counted then too, where memory allows.
+
+    Parameters
+    ----------
+    g : int
+        The length of a window, 1 to 200; 6 to 12 for DNA are common.
+    k : int
+        How many of its places count, 1 to g. The fewer, the more two windows may differ.
+
+    See Also
+    --------
+    Spectrum : Words without gaps, g = k.
+    Mismatch : Words that agree up to some letters.
+
+    References
+    ----------
+    .. [1] M. Ghandi, D. Lee, M. Mohammad-Noori and M. A. Beer. Enhanced regulatory sequence prediction using gapped
+       k-mer
+       features. PLoS Computational Biology 10, 2014.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.Gappy(g=3, k=2)
+    >>> k(["ACG", "ATG"])
+    array([[3., 1.],
+           [1., 3.]])
+    >>> k.feature_names(["ACG"])
+    ['.CG', 'A.G', 'AC.']
     """
 
     g: int = natural(maximum=200)
@@ -229,11 +256,38 @@ _LARGEST = 2**900  # words near another: times pairs of words, a float
 class Mismatch(LaneKernel):
     """⟨φ, φ⟩, φ_u(x) the number of words of length k of x that differ from u in at most m places, u ∈ A^k.
 
-    It depends on the alphabet A through its size: None stands for the letters in the data given to ``bind``. Words with
-    a letter outside A are not counted, and a string without words has no features. Equivalently Σ over pairs of words
-    of the number of u near both, which depends on their distance alone. With |A|^k ≤ 4096 the features are held; up to
-    65 536 each batch of strings is spread over a table of all words; beyond, the words of two strings are compared, 64
-    strings at a time. Leslie et al. 2004.
+    The kernel for sequences with mutations. Equivalently Σ over pairs of words of the number of u near both, which
+    depends on their distance alone. Words with a letter outside the alphabet A are not counted, and a string without
+    words has no features. With |A|^k ≤ 4096 the features are held; up to 65 536 each batch of strings is spread over a
+    table of all words; beyond, the words of two strings are compared, 64 strings at a time.
+
+    Parameters
+    ----------
+    k : int
+        The length of the words, at least 1.
+    m : int, default=1
+        How many letters may differ, 0 to k; 0 is ``Spectrum(k)``.
+    alphabet : str or sequence, optional
+        The letters A, each once. The values depend on their number. None: the letters in the data that the kernel is
+        bound to.
+
+    See Also
+    --------
+    Spectrum : Words that agree in all letters.
+    Gappy : Words with gaps.
+
+    References
+    ----------
+    .. [1] C. Leslie, E. Eskin, A. Cohen, J. Weston and W. S. Noble. Mismatch string kernels for discriminative protein
+       classification. Bioinformatics 20, 2004.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Mismatch(k=3, m=1, alphabet="ACGT")(["ACG", "ACT", "TTT"])
+    array([[10.,  4.,  0.],
+           [ 4., 10.,  2.],
+           [ 0.,  2., 10.]])
     """
 
     k: int = natural()

@@ -16,13 +16,38 @@ from mercer.kernels.sequences.lanes import Batch, LaneKernel, as_bytes, swept
 
 @kernel
 class WeightedDegree(LaneKernel):
-    """Σ_{d ≤ degree} β_d · (number of places where x and z have the same word of length d), β_d = 2(degree − d +
-    1)/(degree(degree + 1)).
+    """Σ_{d ≤ degree} β_d · (number of places where x and z have the same word of length d).
 
-    With ``shift``, words s ≤ shift places apart count δ_s = 1/(2(s + 1)) in either direction. Sequences must be of one
-    length. Positive semi-definite: the δ are a positive definite function of s (Rogosinski & Szegő). 64 sequences are
-    compared at a time: O(L) a pair and shift, about 0.03 ns a place, whatever the degree. For splice sites and the
-    like. Rätsch & Sonnenburg 2004.
+    β_d = 2(degree − d + 1)/(degree(degree + 1)). For sequences that are aligned with each other, such as the
+    surroundings of splice sites: words count only where they stand at the same place. Sequences must be of one length.
+    64 sequences are compared at a time: O(L) a pair and shift, about 0.03 ns a place, whatever the degree. Positive
+    semi-definite also with shifts: the δ below are a positive definite function of s (Rogosinski & Szegő).
+
+    Parameters
+    ----------
+    degree : int
+        The length of the longest words, 1 to 127.
+    shift : int, default=0
+        Words s ≤ shift places apart count too, δ_s = 1/(2(s + 1)) in either direction.
+
+    See Also
+    --------
+    Spectrum : Words wherever they stand.
+
+    References
+    ----------
+    .. [1] G. Rätsch and S. Sonnenburg. Accurate splice site detection for Caenorhabditis elegans. In: Kernel Methods in
+       Computational Biology, 2004.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.WeightedDegree(degree=2)(["ACGT", "ACGA", "TACG"]).round(3)
+    array([[3.667, 2.667, 0.   ],
+           [2.667, 3.667, 0.   ],
+           [0.   , 0.   , 3.667]])
+    >>> mc.WeightedDegree(degree=2, shift=1)(["ACGT"], ["TACG"]).round(3)
+    array([[0.667]])
     """
 
     degree: int = natural(maximum=127)

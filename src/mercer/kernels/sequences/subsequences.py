@@ -25,14 +25,41 @@ _RATE = 0.25  # steps of the features that take as long as one of the dynamic pr
 
 @kernel
 class Subsequence(SweptScaled):
-    """Σ over words u of ``length`` letters of Σ over occurrences of u in x and in z, gaps allowed, of decay^(span in x
-    + span in z).
+    """Σ over words u of ``length`` letters that occur in x and z, with gaps, of decay^(span in x + span in z).
 
-    k_2("cat", "car") = decay⁴. A string of fewer letters has no features: k(x, ·) = 0. The dynamic programme costs
+    Words may be spread over the sequence, at a price for each place that they span: k_2("cat", "car") = decay⁴, by the
+    common subsequence "ca". A string of fewer letters has no features: k(x, ·) = 0. The dynamic programme costs
     O(length·|x||z|) a pair and runs for 16 strings at once. Where the alphabet of a block is small, so that all words
     can be listed, its features are computed instead: O(|x|·letters^(length − 1)) a string and one product of matrices.
     Values that leave the range of floats on the way are computed with exponents apart: normalised ones are right for
-    any length and decay, others are reported with their pair. Lodhi et al. 2002.
+    any length and decay, others are reported with their pair.
+
+    Parameters
+    ----------
+    length : int
+        The number of letters of a word, at least 1.
+    decay : float, default=0.5
+        λ, 0 < λ ≤ 1: the factor for each place that an occurrence spans. Small values punish gaps.
+
+    See Also
+    --------
+    Substring : Words without gaps, of all lengths.
+    Gappy : Words with gaps inside a window.
+
+    References
+    ----------
+    .. [1] H. Lodhi, C. Saunders, J. Shawe-Taylor, N. Cristianini and C. Watkins. Text classification using string
+       kernels.
+       JMLR 2, 2002.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Subsequence(length=2, decay=0.5)(["cat", "car"])
+    array([[0.140625, 0.0625  ],
+           [0.0625  , 0.140625]])
+    >>> mc.Subsequence(length=2).normalized()(["cat"], ["cart", "tac"]).round(3)
+    array([[0.574, 0.   ]])
     """
 
     length: int = natural()

@@ -16,12 +16,36 @@ _LETTERS = 2**24  # read in a call: a tenth of a second
 
 @kernel
 class Substring(SweptScaled):
-    """Σ over all non-empty words u of decay^|u| · occurrences of u in x · occurrences of u in z; up to ``longest``
-    letters, if given.
+    """Σ over all non-empty words u of decay^|u| · occurrences of u in x · occurrences of u in z.
 
-    By the suffix automaton of one string, through which the other is read: O(|x| + |z|) a pair. Of an empty string k(x,
-    ·) = 0. Values grow with the square of the lengths, and beyond any bound with decay > 1: ``.normalized()`` is usual,
-    and right at any length; a value that no float holds is reported with its pair. Vishwanathan & Smola 2003.
+    Substrings of all lengths at once, without a choice of k. By the suffix automaton of one string, through which the
+    other is read: O(|x| + |z|) a pair. Of an empty string k(x, ·) = 0. Values grow with the square of the lengths, and
+    beyond any bound with decay > 1: ``normalized()`` is usual, and right at any length; a value that no float holds is
+    reported with its pair.
+
+    Parameters
+    ----------
+    decay : float, default=1.0
+        λ > 0, the weight of a word for each of its letters: below 1 short words count more, above 1 long ones.
+    longest : int, optional
+        Count words of at most so many letters. None: of any number.
+
+    See Also
+    --------
+    Spectrum : Words of one length, or of some.
+
+    References
+    ----------
+    .. [1] S. V. N. Vishwanathan and A. J. Smola. Fast kernels for string and tree matching. NIPS 2003.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Substring()(["abc"], ["abc", "bc", "xyz"])
+    array([[6., 3., 0.]])
+    >>> mc.Substring(decay=0.5).normalized()(["abc", "abd"]).round(3)
+    array([[1.   , 0.588],
+           [0.588, 1.   ]])
     """
 
     decay: float = positive(1.0, symbol="λ", continuous=False)

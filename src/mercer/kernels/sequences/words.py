@@ -38,9 +38,41 @@ def names_of(words: list[Any], phi: HashedRows, name: Callable[[Any, int], Any])
 class Spectrum(Explicit):
     """Σ_u φ_u(x) φ_u(z), φ_u(x) the number of occurrences of the word u in x, over words of length k.
 
-    With ``k_min``, over words of lengths k_min … k; ``weights``, one per length, multiply their terms. A string shorter
-    than the words has no features: k(x, ·) = 0. Cost: O(|x|) per string and length for the features, whatever the
-    alphabet. Leslie, Eskin & Noble 2002.
+    The standard kernel for DNA, proteins and other strings: sequences are alike when they share words of k letters,
+    wherever these stand. Sequences are strings, bytes, or lists of tokens. A string shorter than the words has no
+    features: k(x, ·) = 0. Cost: O(|x|) per string and length for the features, whatever the alphabet. ``normalized()``
+    keeps long sequences from having large values; ``both_strands()`` is for DNA whose strand is not known.
+
+    Parameters
+    ----------
+    k : int
+        The length of the words, at least 1: 3 to 6 for proteins, 4 to 10 for DNA are common.
+    k_min : int, optional
+        Count words of all lengths k_min … k, 1 ≤ k_min ≤ k. None: of length k only.
+    weights : array-like, optional
+        One number ≥ 0 for each length from k_min to k, by which its terms are multiplied. None: all 1.
+
+    See Also
+    --------
+    Mismatch : Words that agree up to some letters.
+    Gappy : Words with gaps.
+    Substring : Words of all lengths.
+
+    References
+    ----------
+    .. [1] C. Leslie, E. Eskin and W. S. Noble. The spectrum kernel: a string kernel for SVM protein classification. PSB
+       2002.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.Spectrum(2)
+    >>> k(["ACAC", "CACG", "GG"])
+    array([[5., 3., 0.],
+           [3., 3., 0.],
+           [0., 0., 1.]])
+    >>> k.feature_names(["ACAC"]), k.features(["ACAC"]).toarray()
+    (['AC', 'CA'], array([[2., 1.]]))
     """
 
     domain: ClassVar[Domain] = Sequences()
@@ -121,10 +153,30 @@ class Texts(Sequences):
 class BagOfWords(Explicit):
     """Σ over words w of weight_w² · count_w(x) · count_w(z): texts as bags of words.
 
-    A text is cut into words (letters, digits and _, in lower case); a list of tokens is taken as it is. With
-    ``weights="tfidf"``, weight_w = ln((1 + n)/(1 + df_w)) + 1, n texts and df_w of them with the word in the data given
-    to ``bind``; a word not seen there has df = 0. With "counts" all weights are 1; with "binary" counts are 0 or 1 as
-    well. An empty text has no features: k(x, ·) = 0.
+    A text is cut into words (letters, digits and _, in lower case); a list of tokens is taken as it is. An empty text
+    has no features: k(x, ·) = 0. ``normalized()`` gives the cosine of two texts.
+
+    Parameters
+    ----------
+    weights : {"tfidf", "counts", "binary"}, default="tfidf"
+        "tfidf": weight_w = ln((1 + n)/(1 + df_w)) + 1, n texts and df_w of them with the word in the data that the
+        kernel is bound to; a word not seen there has df = 0. "counts": all weights are 1. "binary": all weights are 1,
+        and counts are 0 or 1.
+
+    See Also
+    --------
+    Spectrum : Words of k letters, or of k tokens.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> texts = ["A rose is a rose", "a red rose"]
+    >>> k = mc.BagOfWords("counts")
+    >>> k(texts)
+    array([[9., 4.],
+           [4., 3.]])
+    >>> k.feature_names(texts[:1]), k.features(texts[:1]).toarray()
+    (['is', 'a', 'rose'], array([[1., 2., 2.]]))
     """
 
     domain: ClassVar[Domain] = Texts()

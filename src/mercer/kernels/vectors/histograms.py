@@ -17,7 +17,23 @@ _SMALLEST = 1e-30  # below any bin worth counting, above the smallest float32: m
 
 @kernel
 class HistogramIntersection(Additive):
-    """Σ_j min(x_j, z_j)."""
+    """Σ_j min(x_j, z_j): what two histograms have in common.
+
+    For counts or shares, rows of non-negative numbers. Of histograms with equal totals it is that total less half their
+    ℓ₁ distance.
+
+    See Also
+    --------
+    Min : The same for one column.
+    MinMax : The share of the intersection in the union.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.HistogramIntersection()([[3.0, 1.0], [0.0, 4.0]])
+    array([[4., 1.],
+           [1., 4.]])
+    """
 
     domain: ClassVar[Domain] = Histograms()
 
@@ -27,7 +43,22 @@ class HistogramIntersection(Additive):
 
 @kernel
 class Hellinger(Explicit):
-    """Σ_j √(x_j z_j).  Features √x."""
+    """Σ_j √(x_j z_j): the Bhattacharyya coefficient of two histograms.
+
+    Its features are √x, so that learners work with d columns and a linear model of them; distances in feature space are
+    Hellinger's. Large counts weigh less than under ``Linear``.
+
+    See Also
+    --------
+    AdditiveChiSquared : Another kernel that damps large counts.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Hellinger()([[0.5, 0.5], [0.9, 0.1]]).round(3)
+    array([[1.   , 0.894],
+           [0.894, 1.   ]])
+    """
 
     domain: ClassVar[Domain] = Histograms()
 
@@ -37,7 +68,29 @@ class Hellinger(Explicit):
 
 @kernel
 class ChiSquared(Additive):
-    """exp(−γ Σ_j (x_j − z_j)²/(x_j + z_j)), 0/0 = 0."""
+    """exp(−γ Σ_j (x_j − z_j)²/(x_j + z_j)), 0/0 = 0: the exponential χ² kernel for histograms.
+
+    The usual choice for bags of visual words and the like: differences count relative to the size of the bins. Rows
+    must be non-negative.
+
+    Parameters
+    ----------
+    gamma : float, default=1.0
+        γ > 0. Start with 1/(mean χ² distance) of the data.
+
+    See Also
+    --------
+    AdditiveChiSquared : Its additive form, without γ.
+    Gaussian : Differences that count alike at every size.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.ChiSquared(gamma=0.5)([[3.0, 1.0], [1.0, 3.0], [3.0, 0.0]]).round(3)
+    array([[1.   , 0.368, 0.607],
+           [0.368, 1.   , 0.135],
+           [0.607, 0.135, 1.   ]])
+    """
 
     domain: ClassVar[Domain] = Histograms()
     gamma: float = positive(1.0, symbol="γ")
@@ -52,8 +105,22 @@ class ChiSquared(Additive):
 
 @kernel
 class AdditiveChiSquared(Additive):
-    """Σ_j 2 x_j z_j/(x_j + z_j), 0/0 = 0.  A kernel; scikit-learn's function of this name is a negated distance,
-    −Σ(x−z)²/(x+z).
+    """Σ_j 2 x_j z_j/(x_j + z_j), 0/0 = 0: the sum over bins of the harmonic means.
+
+    A kernel, positive semi-definite; scikit-learn's function of this name is a negated distance, −Σ(x−z)²/(x+z). Rows
+    must be non-negative.
+
+    See Also
+    --------
+    ChiSquared : exp(−γ χ² distance).
+    Hellinger : The geometric means.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.AdditiveChiSquared()([[3.0, 1.0], [1.0, 3.0]])
+    array([[4., 3.],
+           [3., 4.]])
     """
 
     domain: ClassVar[Domain] = Histograms()

@@ -1,4 +1,4 @@
-"""Kernels of inner products, and of sums and products over columns."""
+"""Kernels of inner products and of sums over columns: one file, since most of it is their documentation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,24 @@ from mercer.kernels.parameters import natural, positive, real
 
 @kernel
 class Linear(Explicit):
-    """⟨x, z⟩.  Its features are x; the norm of f(x) = ⟨w, x⟩ is ‖w‖."""
+    """⟨x, z⟩: the inner product of the vectors themselves.
+
+    Its features are x, so that a linear model f(x) = ⟨w, x⟩ has the norm ‖w‖ and learners work with d columns in place
+    of n² values. Sparse tables stay sparse.
+
+    See Also
+    --------
+    Polynomial : Products of columns as well.
+    Bilinear : x^T A z with a matrix A.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> X = [[1.0, 0.0], [1.0, 2.0]]
+    >>> mc.Linear()(X)
+    array([[1., 1.],
+           [1., 5.]])
+    """
 
     domain: ClassVar[Domain] = Vectors()
 
@@ -36,9 +53,35 @@ class Linear(Explicit):
 
 @kernel
 class Polynomial(Inner):
-    """(scale·⟨x, z⟩ + offset)^degree.  Features: the monomials of degree ≤ d (exactly d when offset = 0).
+    """(scale·⟨x, z⟩ + offset)^degree: the inhomogeneous polynomial kernel.
 
-    Positive semi-definite for offset ≥ 0 and scale ≥ 0; with a negative one, ``psd`` is not True.
+    Its features are the monomials of degree ≤ ``degree`` (exactly ``degree`` when offset = 0), of which there are C(d +
+    degree, degree); learners use them where they are fewer than the samples. Positive semi-definite for offset ≥ 0 and
+    scale ≥ 0; with a negative one, ``psd`` is None and there is no feature map. Values grow with ‖x‖^(2·degree):
+    ``standardized()`` or ``normalized()`` keep them moderate.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        At least 1. The highest number of columns that are multiplied with each other.
+    offset : float, default=1.0
+        The weight of low degrees against high ones; 0 leaves the monomials of degree ``degree`` alone.
+    scale : float, default=1.0
+        The factor of the inner product, 1/d for instance.
+
+    See Also
+    --------
+    Anova : Products of different columns only.
+    AllSubsets : One feature for each subset of the columns.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.Polynomial(degree=2)
+    >>> k([[1.0, 2.0]], [[3.0, 1.0]])
+    array([[36.]])
+    >>> k.features([[1.0, 2.0]]).round(3)  # 1, √2·x₁, √2·x₂, x₁², √2·x₁x₂, x₂²
+    array([[1.   , 1.414, 2.828, 1.   , 2.828, 4.   ]])
     """
 
     degree: int = natural(2)
@@ -75,7 +118,31 @@ class Polynomial(Inner):
 class TaylorGaussian(Explicit):
     """exp(−γ‖x‖²) exp(−γ‖z‖²) Σ_{|n| ≤ degree} (2γ)^|n|/n! · x^n z^n: the Gaussian with its cross term expanded.
 
-    The error is at most (2γ‖x‖‖z‖)^(degree+1)/(degree+1)!.
+    A positive semi-definite kernel with C(d + degree, degree) features, which approximates ``Gaussian(gamma)`` with an
+    error of at most (2γ‖x‖‖z‖)^(degree + 1)/(degree + 1)!. Useful for few columns of moderate size and very many
+    samples.
+
+    Parameters
+    ----------
+    gamma : float
+        γ > 0, that of the Gaussian.
+    degree : int, default=4
+        At least 0. The total degree at which the series ends.
+
+    See Also
+    --------
+    Gaussian : The kernel it approximates; ``Gaussian(gamma).taylor(degree)`` is this one.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> X = [[0.0], [1.0]]
+    >>> mc.TaylorGaussian(gamma=0.5, degree=4)(X).round(3)
+    array([[1.   , 0.607],
+           [0.607, 0.996]])
+    >>> mc.Gaussian(gamma=0.5)(X).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
     """
 
     domain: ClassVar[Domain] = Vectors()
@@ -110,7 +177,32 @@ def _monomials(X: Any, degree: int) -> Any:
 
 @kernel
 class Sigmoid(Inner):
-    """tanh(scale·⟨x, z⟩ + offset).  Not positive semi-definite in general; learners that need that say so."""
+    """tanh(scale·⟨x, z⟩ + offset): the sigmoid similarity.
+
+    It is not positive semi-definite in general (``psd`` is False): learners that need that say so, and ``repaired()``
+    makes a positive semi-definite kernel of it.
+
+    Parameters
+    ----------
+    scale : float, default=1.0
+        The factor of the inner product; small values keep tanh from saturating.
+    offset : float, default=0.0
+        What is added to it.
+
+    See Also
+    --------
+    ArcCosine : A kernel of infinitely many units of a neural network, positive semi-definite.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.Sigmoid(scale=0.5, offset=-1.0)
+    >>> k([[0.0], [2.0]]).round(3)
+    array([[-0.762, -0.762],
+           [-0.762,  0.762]])
+    >>> k.psd
+    False
+    """
 
     scale: float = real(1.0)
     offset: float = real(0.0)
@@ -122,12 +214,32 @@ class Sigmoid(Inner):
 
 @kernel
 class ArcCosine(Kernel):
-    """‖x‖ⁿ‖z‖ⁿ J_n(θ)/π, θ the angle between x and z.  An infinite layer of threshold (n = 0), ramp (1) or squared-ramp
-    (2) units.
+    """‖x‖ⁿ‖z‖ⁿ J_n(θ)/π, θ the angle between x and z: an infinite layer of a neural network with random weights.
 
-    The angle comes from the distance d of the unit vectors, θ = 2 arcsin(d/2): the arc cosine of their product would
-    lose half the digits where they nearly agree. A zero vector has no angle; θ = π/2 keeps the kernel positive
-    semi-definite.  Cho & Saul 2009.
+    Its units are thresholds (n = 0), ramps (n = 1, ReLU) or squared ramps (n = 2). J_0 = π − θ, J_1 = sin θ + (π − θ)
+    cos θ, J_2 = 3 sin θ cos θ + (π − θ)(1 + 2 cos² θ). The angle comes from the distance d of the unit vectors, θ = 2
+    arcsin(d/2): the arc cosine of their product would lose half the digits where they nearly agree. A zero vector has
+    no angle; θ = π/2 keeps the kernel positive semi-definite.
+
+    Parameters
+    ----------
+    order : {0, 1, 2}, default=1
+        n, the kind of the units. 0 depends on the angle alone.
+
+    References
+    ----------
+    .. [1] Y. Cho and L. K. Saul. Kernel methods for deep learning. NIPS 2009.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> X = [[1.0, 0.0], [0.0, 1.0]]
+    >>> mc.ArcCosine(order=0)(X)
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    >>> mc.ArcCosine(order=1)(X).round(3)
+    array([[1.   , 0.318],
+           [0.318, 1.   ]])
     """
 
     domain: ClassVar[Domain] = Vectors()
@@ -158,7 +270,34 @@ class ArcCosine(Kernel):
 
 @kernel
 class Bilinear(Explicit):
-    """x^T A z with A symmetric positive semi-definite, checked.  Features L^T x, A = LL^T, also when A is singular."""
+    """x^T A z with a symmetric positive semi-definite matrix A: a linear kernel weighted by column and pair of columns.
+
+    Its features are L^T x, A = LL^T, also when A is singular.
+
+    Parameters
+    ----------
+    A : array-like of shape (d, d)
+        Symmetric positive semi-definite, which is checked: a diagonal matrix weighs the columns, an inverse covariance
+        makes distances in feature space Mahalanobis's.
+
+    Raises
+    ------
+    ValueError
+        When A is not square, not finite, not symmetric, or has a negative eigenvalue; the message names the entry or
+        the eigenvalue.
+
+    See Also
+    --------
+    Linear : A is the identity.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.Bilinear([[2.0, 1.0], [1.0, 2.0]])
+    >>> k([[1.0, 0.0], [0.0, 1.0]]).round(3)
+    array([[2., 1.],
+           [1., 2.]])
+    """
 
     domain: ClassVar[Domain] = Vectors()
     A: Any
@@ -190,7 +329,23 @@ class Bilinear(Explicit):
 
 @kernel
 class Min(Additive):
-    """min(x, z) on one non-negative column.  Its RKHS: f(0) = 0, ⟨f, g⟩ = ∫ f′g′ (Brownian motion's covariance)."""
+    """min(x, z) on one non-negative column: the covariance of Brownian motion.
+
+    Its space holds the functions with f(0) = 0 and ⟨f, g⟩ = ∫ f′g′: regression with it joins points by straight lines.
+
+    See Also
+    --------
+    HistogramIntersection : The sum of minima over many columns.
+    GeometricMin : 1/(1 − min(x, z)).
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Min()([[1.0], [2.0], [5.0]])
+    array([[1., 1., 1.],
+           [1., 2., 2.],
+           [1., 2., 5.]])
+    """
 
     domain: ClassVar[Domain] = Vectors(minimum=0.0, columns=1)
 
@@ -200,7 +355,23 @@ class Min(Additive):
 
 @kernel
 class GeometricMin(Additive):
-    """1/(1 − min(x, z)) on one column, 0 ≤ x, z < 1.  Diverges at 1."""
+    """1/(1 − min(x, z)) = Σ_i min(x, z)^i on one column, 0 ≤ x, z < 1.
+
+    It diverges at 1; other values are refused with their row.
+
+    See Also
+    --------
+    Min : min(x, z).
+    geometric : 1/(1 − k) of any kernel.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.GeometricMin()([[0.0], [0.5], [0.75]])
+    array([[1., 1., 1.],
+           [1., 2., 2.],
+           [1., 2., 4.]])
+    """
 
     domain: ClassVar[Domain] = Vectors(minimum=0.0, below=1.0, columns=1)
 
@@ -213,7 +384,22 @@ class GeometricMin(Additive):
 
 @kernel
 class AllSubsets(Columnwise):
-    """Π_j (1 + x_j z_j): one feature Π_{j∈A} x_j for each subset A of the columns."""
+    """Π_j (1 + x_j z_j): one feature Π_{j∈A} x_j for each subset A of the columns.
+
+    Interactions of all orders between different columns, 2^d features at the cost of d steps per value. Values grow
+    quickly with the number of columns: scale the columns down, or take ``normalized()``.
+
+    See Also
+    --------
+    Anova : Subsets of one size.
+    Polynomial : Powers of a column as well.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.AllSubsets()([[1.0, 2.0]], [[3.0, 1.0]])
+    array([[12.]])
+    """
 
     def _start(self) -> tuple[float, ...]:
         return (1.0,)
@@ -226,7 +412,24 @@ class AllSubsets(Columnwise):
 class Anova(Columnwise):
     """Σ_{|A| = degree} Π_{j∈A} x_j z_j: one feature for each subset of exactly ``degree`` columns.
 
-    Dynamic programme e_s ← e_s + x_j z_j e_(s−1), degree·d steps per value.
+    Interactions of one order, without powers of a single column. Computed by the dynamic programme e_s ← e_s + x_j z_j
+    e_(s−1): degree·d steps per value for C(d, degree) features.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        At least 0. How many columns interact; 1 is the linear kernel.
+
+    See Also
+    --------
+    AllSubsets : Subsets of all sizes.
+    Polynomial : Powers of a column as well.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Anova(degree=2)([[1.0, 2.0, 3.0]], [[1.0, 1.0, 1.0]])  # 1·2 + 1·3 + 2·3
+    array([[11.]])
     """
 
     degree: int = natural(2, minimum=0)

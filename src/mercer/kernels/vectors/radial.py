@@ -1,4 +1,4 @@
-"""Kernels of how far two vectors are apart, with a bandwidth or length scales."""
+"""Kernels of distances, with a bandwidth or length scales: one file, since they share how γ follows the data."""
 
 from __future__ import annotations
 
@@ -47,28 +47,86 @@ class Bandwidth(Kernel):
 
 @kernel
 class Gaussian(Bandwidth, Radial):
-    """exp(−γ‖x − z‖²).  One GEMM per block; bounded by 1.
+    """exp(−γ‖x − z‖²): the Gaussian kernel, also called RBF.
 
-    γ "scale" is 1/(d·variance of the entries), scikit-learn's rule; "median" is 1/(median squared distance). Both are
-    fixed by ``bind``. ``from_sigma(s)`` is exp(−‖x − z‖²/s²), not exp(−‖x − z‖²/2s²).
+    The usual first choice for tables of numbers of comparable scale (see ``standardized``). A small γ gives smooth,
+    nearly linear functions, a large one functions that follow single points. Values lie in (0, 1], with 1 on the
+    diagonal; a block of values costs one matrix product.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "median", default="scale"
+        γ > 0. "scale" is 1/(d·variance of all entries), scikit-learn's rule; "median" is 1/(median squared distance),
+        over the pairs of at most 1000 rows. Both words are replaced by a number when the kernel is bound to data,
+        ``bind`` or ``fit``; ``tune`` and ``KernelSearchCV`` find better values.
+
+    See Also
+    --------
+    Laplacian : exp(−γ‖x − z‖₁), for functions that are not smooth.
+    Matern : Smoothness as a parameter, and a length scale for each column.
+    TaylorGaussian : A finite feature map that approximates it.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.Gaussian(gamma=0.5)
+    >>> k([[0.0], [1.0]]).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
+    >>> mc.Gaussian("median").bind([[0.0], [1.0], [3.0]])
+    Gaussian(gamma=0.25)
     """
 
     gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
 
     @classmethod
     def from_sigma(cls, sigma: float) -> Self:
+        """exp(−‖x − z‖²/σ²), not exp(−‖x − z‖²/(2σ²)): the kernel with γ = 1/σ².
+
+        Parameters
+        ----------
+        sigma : float
+            The bandwidth σ > 0, in the units of the data.
+
+        Returns
+        -------
+        Gaussian
+            The kernel with ``gamma`` 1/σ².
+        """
         return cls(1.0 / sigma**2)
 
     def _profile(self, d2: Any) -> Any:
         return exp(-self.gamma * d2)  # type: ignore[operator]
 
     def spectral_density(self, omega: Any) -> Any:
-        """(4πγ)^(−d/2) exp(−‖ω‖²/4γ): what k is the Fourier transform of, ∫ p(ω) exp(iω·δ) dω = k(δ)."""
+        """p(ω) = (4πγ)^(−d/2) exp(−‖ω‖²/4γ), of which k is the Fourier transform: ∫ p(ω) exp(iω·δ) dω = k(δ).
+
+        Parameters
+        ----------
+        omega : array-like of shape (n, d)
+            Frequencies, one in each row.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The density at each frequency. A kernel with γ "scale" or "median" must be bound first.
+        """
         omega, gamma = _frequencies(self, omega, self.gamma)
         return (4 * np.pi * gamma) ** (-omega.shape[1] / 2) * np.exp(-np.sum(omega**2, axis=1) / (4 * gamma))
 
     def taylor(self, degree: int) -> TaylorGaussian:
-        """Its Taylor polynomial of total degree ``degree``, a kernel with finitely many features."""
+        """Its Taylor polynomial, a kernel with finitely many features.
+
+        Parameters
+        ----------
+        degree : int
+            The total degree, at least 0.
+
+        Returns
+        -------
+        TaylorGaussian
+            The approximation with the same γ, which must be a number.
+        """
         if isinstance(self.gamma, str):
             raise ValueError(f"γ = {self.gamma!r} is fixed by data: bind the kernel first.")
         return TaylorGaussian(self.gamma, degree)
@@ -76,9 +134,26 @@ class Gaussian(Bandwidth, Radial):
 
 @kernel
 class Laplacian(Bandwidth, Additive):
-    """exp(−γ Σ_j |x_j − z_j|).  Bounded by 1; d additions per value.
+    """exp(−γ Σ_j |x_j − z_j|): the Laplacian kernel.
 
-    γ "scale" is 1/(d·variance), "median" 1/(median ℓ₁ distance), fixed by ``bind``.
+    Its functions need not be smooth, and single columns that are far apart count less than under ``Gaussian``. Values
+    lie in (0, 1]; each costs d additions.
+
+    Parameters
+    ----------
+    gamma : float, "scale" or "median", default="scale"
+        γ > 0. "scale" is 1/(d·variance of all entries), "median" is 1/(median ℓ₁ distance); both are replaced by a
+        number when the kernel is bound to data.
+
+    See Also
+    --------
+    Gaussian : exp(−γ‖x − z‖²), for smooth functions.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> mc.Laplacian(gamma=0.5)([[0.0, 0.0]], [[1.0, 1.0], [4.0, 0.0]]).round(3)
+    array([[0.368, 0.135]])
     """
 
     gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
@@ -90,17 +165,49 @@ class Laplacian(Bandwidth, Additive):
         return exp(-self.gamma * s)  # type: ignore[operator]
 
     def spectral_density(self, omega: Any) -> Any:
-        """Π_j γ/(π(γ² + ω_j²)): a product of Cauchy densities."""
+        """p(ω) = Π_j γ/(π(γ² + ω_j²)), a product of Cauchy densities, of which k is the Fourier transform.
+
+        Parameters
+        ----------
+        omega : array-like of shape (n, d)
+            Frequencies, one in each row.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The density at each frequency. A kernel with γ "scale" or "median" must be bound first.
+        """
         omega, gamma = _frequencies(self, omega, self.gamma)
         return np.prod(gamma / (np.pi * (gamma**2 + omega**2)), axis=1)
 
 
 @kernel
 class Matern(Radial):
-    """2^(1−ν)/Γ(ν) · t^ν K_ν(t), t = √(2ν)·‖(x − z)/ℓ‖.  ν = ½, 3/2, 5/2 and ∞ are closed forms, as fast as the
-    Gaussian.
+    """2^(1−ν)/Γ(ν) · t^ν K_ν(t), t = √(2ν)·‖(x − z)/ℓ‖: the Matérn kernel.
 
-    ℓ may be one number or one per column.
+    Functions of its space are as smooth as ν says: paths of the Gaussian process with this covariance have ⌈ν⌉ − 1
+    derivatives. ν = ½, 3/2, 5/2 and ∞ are closed forms, as fast as the Gaussian; other values need Bessel functions,
+    which SciPy computes on the CPU.
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (d,), default=1.0
+        ℓ > 0, in the units of the data: the distance over which functions change. One number, or one for each column; a
+        column with a large ℓ matters little.
+    nu : float, default=1.5
+        ν > 0, the smoothness; ``math.inf`` is the Gaussian exp(−‖(x − z)/ℓ‖²/2).
+
+    See Also
+    --------
+    Gaussian : The limit ν = ∞, with a bandwidth that can follow the data.
+    RationalQuadratic : A mixture of Gaussians of all widths.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.Matern(length_scale=[1.0, 10.0], nu=2.5)
+    >>> k([[0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]).round(3)
+    array([[0.524, 0.992]])
     """
 
     length_scale: Any = positive(1.0, symbol="ℓ", vector=True)
@@ -122,7 +229,20 @@ class Matern(Radial):
         return pointwise(_bessel(self.nu, self.nu), t, derivative=_bessel_derivative(self.nu))
 
     def spectral_density(self, omega: Any) -> Any:
-        """A multivariate Student density with 2ν degrees of freedom; a Gaussian one for ν = ∞."""
+        """The density of which k is the Fourier transform: a multivariate Student density with 2ν degrees of freedom.
+
+        It is a Gaussian one for ν = ∞.
+
+        Parameters
+        ----------
+        omega : array-like of shape (n, d)
+            Frequencies, one in each row.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The density at each frequency.
+        """
         omega = np.atleast_2d(np.asarray(omega, np.float64))
         d = omega.shape[1]
         scale = np.broadcast_to(np.asarray(self.length_scale, np.float64), (d,))
@@ -155,7 +275,30 @@ def _bessel_derivative(nu: float) -> Any:
 
 @kernel
 class RationalQuadratic(Radial):
-    """(1 + ‖(x − z)/ℓ‖²/2α)^(−α).  A mixture of Gaussians of all widths; ℓ may be one number or one per column."""
+    """(1 + ‖(x − z)/ℓ‖²/2α)^(−α): a mixture of Gaussians of all widths.
+
+    For functions that vary on several scales at once. For α → ∞ it is the Gaussian exp(−‖(x − z)/ℓ‖²/2); the smaller α,
+    the more distant points count.
+
+    Parameters
+    ----------
+    length_scale : float or array-like of shape (d,), default=1.0
+        ℓ > 0, in the units of the data: one number, or one for each column.
+    alpha : float, default=1.0
+        α > 0, how heavy the tails are.
+
+    See Also
+    --------
+    Gaussian : A single width.
+    Matern : Smoothness as a parameter.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> k = mc.RationalQuadratic(length_scale=2.0, alpha=0.5)
+    >>> k([[0.0]], [[2.0], [20.0]]).round(3)
+    array([[0.707, 0.1  ]])
+    """
 
     length_scale: Any = positive(1.0, symbol="ℓ", vector=True)
     alpha: float = positive(1.0, symbol="α")
@@ -172,16 +315,29 @@ class Periodic(Kernel):
     """exp(−(2/ℓ²) Σ_j sin²(π(x_j − z_j)/p_j)): x and z are alike where they are at the same point of their periods.
 
     A Gaussian of the points (cos 2πx_j/p_j, sin 2πx_j/p_j) on circles, whose squared distances are 4 sin²(π(x_j −
-    z_j)/p_j): one GEMM per block, and positive semi-definite for any number of columns, being a product over them.
-    (exp(−2 sin²(π‖x − z‖/p)/ℓ²), scikit-learn's ExpSineSquared, is the same for one column and not positive
-    semi-definite for more.)
+    z_j)/p_j): one matrix product per block, and positive semi-definite for any number of columns, being a product over
+    them. (exp(−2 sin²(π‖x − z‖/p)/ℓ²), scikit-learn's ExpSineSquared, is the same for one column and not positive
+    semi-definite for more.) ``Periodic(...) * Gaussian(...)`` is a period whose shape drifts slowly.
 
     Parameters
     ----------
-    period
-        p, in the units of the data: one number, or one for each column.
-    length_scale
-        ℓ, without units: small values tell nearby points of a period apart.
+    period : float or array-like of shape (d,), default=1.0
+        p > 0, in the units of the data: one number, or one for each column.
+    length_scale : float, default=1.0
+        ℓ > 0, without units: small values tell nearby points of a period apart.
+
+    See Also
+    --------
+    Gaussian : Likeness by distance.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> hours = [[1.0], [13.0], [25.0]]
+    >>> mc.Periodic(period=24.0)(hours).round(3)
+    array([[1.   , 0.135, 1.   ],
+           [0.135, 1.   , 0.135],
+           [1.   , 0.135, 1.   ]])
     """
 
     domain: ClassVar[Domain] = Vectors()

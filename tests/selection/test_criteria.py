@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 import mercer as mc
 from mercer.selection import criteria
 from mercer.selection.criteria import CRITERIA, Projected
-from mercer.solvers.spectral import Spectrum
+from mercer.solvers.spectral import Eigendecomposition
 
 REGRESSION = ("loo", "gcv", "marginal likelihood", "alignment")
 CLASSIFICATION = ("radius-margin", "span")
@@ -193,7 +193,7 @@ def test_marginal_likelihood_by_integration() -> None:
 def test_criteria_of_the_ridge_are_those_of_the_spectrum(bias: bool) -> None:
     """Two ways in the library to the same three numbers, summed over outputs as each does."""
     K, Y, w = _problem(outputs=1)
-    spectrum = Spectrum.of(mc.DenseGram(K), w, bias)
+    spectrum = Eigendecomposition.of(mc.DenseGram(K), w, bias)
     for ridge in (0.01, 1.0, 30.0):
         e = spectrum.leave_one_out(Y, ridge)[0]
         assert CRITERIA["loo"](K, Y, w, ridge, bias)[0] == pytest.approx(

@@ -14,7 +14,6 @@ import pytest
 from scipy import sparse
 
 import mercer as mc
-from mercer.data import DataError
 from tests import graph_oracles as truth
 from tests.graph_oracles import Plain
 from tests.graph_samples import (
@@ -216,7 +215,8 @@ def assert_same(form: Callable[[Plain], Any], left: list[Plain], right: list[Pla
     for kernel in SOME:
         assert_equal(kernel, kernel([form(p) for p in left]), kernel(graphs(left)))
         assert_equal(kernel, kernel([form(p) for p in right], graphs(left)), kernel(graphs(right), graphs(left)))
-    np.testing.assert_array_equal(SOME[0].diag([form(p) for p in left]), SOME[0].diag(graphs(left)))
+    refinement = mc.WeisfeilerLehman(2)
+    np.testing.assert_array_equal(refinement.diag([form(p) for p in left]), refinement.diag(graphs(left)))
 
 
 @pytest.mark.parametrize("form", MARKED)
@@ -452,12 +452,9 @@ def test_loops_in_every_form(form: str) -> None:
     assert_same(MARKED[form], looped, looped[:3])
 
 
-def test_dictionaries_of_labels_are_read_by_their_keys_or_refused() -> None:
+def test_dictionaries_of_labels_are_read_by_their_keys() -> None:
     expected = mc.Graph([(0, 1), (1, 2)], ["C", "N", "O"], ["x", "y"])
-    try:
-        found = mc.Graph([(0, 1), (1, 2)], {2: "O", 1: "N", 0: "C"}, {(1, 2): "y", (0, 1): "x"})
-    except (DataError, TypeError):
-        return
+    found = mc.Graph([(0, 1), (1, 2)], {2: "O", 1: "N", 0: "C"}, {(1, 2): "y", (0, 1): "x"})
     assert mc.Walk(2)([found], [expected])[0, 0] == mc.Walk(2)([expected])[0, 0]
 
 

@@ -41,7 +41,9 @@ def test_every_form_in_composites(form: str) -> None:
 
 @pytest.mark.parametrize("form", NUMBERS)
 def test_code_points_are_letters(form: str) -> None:
-    for kernel in EVERY[:-1]:
+    for kernel in EVERY:
+        if isinstance(kernel, mc.GlobalAlignment):  # for which numbers are a series
+            continue
         np.testing.assert_array_equal(kernel(NUMBERS[form](X)), kernel(X), str(kernel))
         np.testing.assert_array_equal(kernel(NUMBERS[form](OTHERS), X), kernel(OTHERS, X), str(kernel))
 

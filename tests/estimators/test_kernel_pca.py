@@ -78,7 +78,7 @@ def test_solvers_agree(k: Any) -> None:
     """One space, whatever the solver and the seed; the signs come out alike."""
     X = cloud(120, 1)
     base = mc.KernelPCA(3, k, solver="exact").fit(X)
-    for solver in SOLVERS[1:]:
+    for solver in ("lanczos", "krylov"):
         for seed in (0, 1, 2):
             other = mc.KernelPCA(3, k, solver=solver, random_state=seed).fit(X)
             assert oracle.sine(other.eigenvectors_, base.eigenvectors_) < 1e-6
@@ -150,21 +150,11 @@ def test_more_components_than_the_rank(solver: str) -> None:
     np.testing.assert_allclose(model.explained_variance_ratio_.sum(), 1.0, atol=1e-9)
 
 
-def test_a_sample_without_variance() -> None:
-    """Scores of 0 or an error that says why, the same from every solver."""
-    ends = []
-    for solver in ("auto", *SOLVERS):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                Z = mc.KernelPCA(2, G, solver=solver).fit(np.ones((8, 3))).transform(np.ones((2, 3)))
-        except ValueError as error:
-            ends.append(str(error))
-            assert "same" in ends[-1]
-        else:
-            ends.append("zero")
-            np.testing.assert_allclose(Z, 0, atol=1e-6)
-    assert len(set(ends)) == 1
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["auto", *SOLVERS])
+def test_a_sample_without_variance(solver: str) -> None:
+    with pytest.raises(ValueError, match="The kernel is the same for all 8 samples"):
+        mc.KernelPCA(2, G, solver=solver).fit(np.ones((8, 3)))
 
 
 def test_a_precomputed_matrix() -> None:

@@ -20,11 +20,11 @@ from tests import sequence_oracles as truth
 from tests.oracles import matrix
 from tests.sequence_samples import EVERY, FORMS, NUMBERS, OPTIONS, dna, every, labelled, zero_norms_are_expected
 
-LEARNERS = [
+OF_ANY_LETTERS = [
     mc.Spectrum(3), mc.Spectrum(3).normalized(), mc.Gappy(5, 3), mc.Gappy(9, 4).normalized(), mc.Mismatch(3, 1),
     mc.Subsequence(2, 0.5).normalized(), mc.Substring(0.5).normalized(), mc.LocalAlignment(**OPTIONS),
-    mc.WeightedDegree(3, 1), mc.Spectrum(3).both_strands().normalized(),
 ]  # fmt: skip
+LEARNERS = [*OF_ANY_LETTERS, mc.WeightedDegree(3, 1), mc.Spectrum(3).both_strands().normalized()]
 
 
 @pytest.mark.parametrize("kernel", LEARNERS, ids=str)
@@ -142,7 +142,9 @@ def test_machines_on_data_frames(make: Any, tmp_path: Path) -> None:
 
 @zero_norms_are_expected
 @pytest.mark.parametrize(
-    "kernel", [*LEARNERS[:-2], mc.GlobalAlignment(1.0), mc.BagOfWords(), mc.Spectrum(2).over("ACGT", "letter")], ids=str
+    "kernel",
+    [*OF_ANY_LETTERS, mc.GlobalAlignment(1.0), mc.BagOfWords(), mc.Spectrum(2).over("ACGT", "letter")],
+    ids=str,
 )
 def test_words_and_letters_never_seen(kernel: mc.Kernel) -> None:
     Z, y = labelled(20, 16)
@@ -163,13 +165,10 @@ def test_an_empty_string_at_prediction_is_the_bias() -> None:
         np.testing.assert_allclose(model.decision_function(["", ""]), model.intercept_[0])
 
 
-def test_predicting_nothing_is_nothing_or_says_so() -> None:
+def test_predicting_nothing_is_nothing() -> None:
     Z, y = labelled(20, 16)
     for kernel in (mc.Spectrum(3), mc.Gappy(9, 4)):
-        try:
-            assert mc.SVC(kernel=kernel, C=1.0).fit(Z, y).decision_function([]).shape == (0,)
-        except ValueError as error:
-            assert "0 sample" in str(error)  # noqa: PT017
+        assert mc.SVC(kernel=kernel, C=1.0).fit(Z, y).decision_function([]).shape == (0,)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bz2
-import contextlib
 import csv
 import datetime as dt
 import gzip
@@ -47,16 +46,19 @@ def test_wide_lines_and_long_fields(tmp_path: Path) -> None:
 
 def test_no_quotes_take_long(tmp_path: Path) -> None:
     """Work that grows with the square of the length would be hours here."""
-    for text in (
-        '"' * 2_000_001,
-        '"a\n' * 500_000,
-        'x\n"' * 500_000,
-        "\n" * 1_100_000 + "a,b\n1,2\n",
-        ' "' * 500_000,
-        '"",\n"' * 300_000,
+    for text, shape in (
+        ('"a\n' * 500_000, (500_000, 1)),
+        ('x\n"' * 500_000, (500_000, 1)),
+        ("\n" * 1_100_000 + "a,b\n1,2\n", (1, 2)),
     ):
-        with contextlib.suppress(DataError):
-            assert read_table(file_of(tmp_path, text)).height
+        assert read_table(file_of(tmp_path, text)).shape == shape
+    for text, refusal in (
+        ('"' * 2_000_001, "a header but no rows"),
+        (' "' * 500_000, "a header but no rows"),
+        ('"",\n"' * 300_000, "line 300000 has 1 fields"),
+    ):
+        with pytest.raises(DataError, match=refusal):
+            read_table(file_of(tmp_path, text))
 
 
 BOMB = b"0,0\n" * 2_000_000
@@ -75,7 +77,7 @@ def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, pack: Any, suffix: 
         read_table(path, max_bytes="1MB")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 4_000_000 or suffix == ".csv.xz"  # which takes 8 MB to unpack anything
+    assert peak < (16_000_000 if suffix == ".csv.xz" else 4_000_000)  # xz takes 8 MB to unpack anything
     with pytest.raises(DataError, match=r"with 4000000 fields of 16 bytes"):
         read_table(path, max_bytes="10MB")
     with pytest.raises(DataError, match="'much' is not a size"):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "mercer"
+TESTS = Path(__file__).resolve().parent
+SOURCE = TESTS.parent / "src" / "mercer"
 
 # From the top down: a module may import from its own layer only where the table says so, and otherwise from layers
 # below.
@@ -57,6 +58,17 @@ HOMES = {
         "engine.mirror",
         "solvers.smo",
     },
+}
+# Tests of the whole library; all others are of a room or of a module beside the rooms.
+WHOLE = {
+    "peers/test_scikit_learn",
+    "test_architecture",
+    "test_compositions",
+    "test_contract",
+    "test_examples",
+    "test_memory",
+    "test_package",
+    "test_real_data",
 }
 NEVER = {
     ("solvers", "kernels"),
@@ -177,130 +189,27 @@ def test_nothing_prints() -> None:
         assert not calls, path
 
 
+def _rooms() -> set[str]:
+    """The folders of the library that hold code."""
+    return {path.name for path in SOURCE.iterdir() if path.is_dir() and any(path.rglob("[!_]*.py"))}
+
+
+def test_every_room_has_tests() -> None:
+    assert {"kernels", "solvers", "estimators"} <= _rooms()
+    assert not [room for room in sorted(_rooms()) if not any((TESTS / room).glob("test_*.py"))]
+
+
 def test_tests_mirror_the_source() -> None:
-    tests = {p.name for p in Path(__file__).parent.rglob("*.py")}
-    covered_elsewhere = {
-        "base": "test_contract.py",
-        "arrays": "test_compute.py",
-        "formula": "test_compute.py",
-        "compiling": "test_folds.py",
-        "labelled": "test_graphs.py",
-        "radial": "test_vectors.py",
-        "products": "test_vectors.py",
-        "parameters": "test_contract.py",
-        "composite": "test_algebra.py",
-        "terms": "test_algebra.py",
-        "pointwise": "test_algebra.py",
-        "ridge_cv": "test_ridge.py",
-        "nu_svm": "test_hulls.py",
-        "families": "test_contract.py",
-        "anything": "test_inputs.py",
-        "reading": "test_notation.py",
-        "svmlight": "test_readers.py",
-        "archives": "test_readers.py",
-        "parquet": "test_readers.py",
-        "places": "test_readers.py",
-        "text": "test_readers.py",
-        "delimited": "test_readers.py",
-        "fasta": "test_readers.py",
-        "npz": "test_readers.py",
-        "plain": "test_persistence.py",
-        "app.model": "test_job.py",
-        "drawing": "test_plots.py",
-        "samples": "test_plots.py",
-        "matrix": "test_plots.py",
-        "embedding": "test_plots.py",
-        "correlogram": "test_plots.py",
-        "plots.novelty": "test_plots.py",
-        "plots.clusters": "test_plots.py",
-        "demo": "test_cli.py",
-        "inventory": "test_cli.py",
-        "versions": "test_cli.py",
-        "validity": "test_testing.py",
-        "contract": "test_gram.py",
-        "computed": "test_gram.py",
-        "stored": "test_gram.py",
-        "factored": "test_gram.py",
-        "wrapped": "test_gram.py",
-        "policy": "test_gram.py",
-        "mirror": "test_cpu.py",
-        "reductions": "test_tiles.py",
-        "steps": "test_tiles.py",
-        "smo": "test_dual.py",
-        "newton": "test_dual.py",
-        "interior": "test_dual.py",
-        "multiclass": "test_probability.py",
-        "callbacks": "test_svm.py",
-        "lapack": "test_linalg.py",
-        "machine": "test_svm.py",
-        "svr": "test_svm.py",
-        "console": "test_cli.py",
-        "objects": "test_data.py",
-        "representations": "test_data.py",
-        "tables": "test_data.py",
-        "hashed_rows": "test_sequences.py",
-        "mixing": "test_sequences.py",
-        "words": "test_sequence_truth.py",
-        "mismatches": "test_sequence_truth.py",
-        "positions": "test_sequence_truth.py",
-        "subsequences": "test_sequence_truth.py",
-        "substrings": "test_sequence_truth.py",
-        "alignments": "test_sequence_truth.py",
-        "strands": "test_sequence_truth.py",
-        "lanes": "test_sequence_truth.py",
-        "windows": "test_sequence_truth.py",
-        "automaton": "test_sequence_truth.py",
-        "joins": "test_tiles.py",
-        "lists": "test_tiles.py",
-        "coordinate": "test_dual.py",
-        "bits": "test_graphs.py",
-        "graph_files": "test_graphs.py",
-        "graph_forms": "test_graphs.py",
-        "graph_notices": "test_notices.py",
-        "atoms": "test_notices.py",
-        "molecules": "test_graphs.py",
-        "walks": "test_graphs.py",
-        "subgraphs": "test_graphs.py",
-        "sets": "test_graphs.py",
-        "minima": "test_graphs.py",
-        "pairs": "test_graphs.py",
-        "propagation": "test_graphs.py",
-        "fingerprints": "test_graphs.py",
-        "networks": "test_nodes.py",
-        "generative": "test_mixture.py",
-        "all_or_nothing": "test_svm.py",
-        "positive": "test_balance.py",
-        "markov": "test_mixture.py",
-        "em": "test_gaussian_mixture.py",
-        "pca": "test_decomposition.py",
-        "kernel_pca": "test_decomposition.py",
-        "components": "test_decomposition.py",
-        "pre_images": "test_decomposition.py",
-        "reconstruction": "test_decomposition.py",
-        "hebbian": "test_decomposition.py",
-        "kmeans": "test_clusters.py",
-        "lloyd": "test_clusters.py",
-        "spectral_clustering": "test_clusters.py",
-        "cuts": "test_clusters.py",
-        "temporal": "test_cca.py",
-        "linear_cca": "test_cca.py",
-        "neighbours": "test_clusters.py",
-        "verbose": "test_clusters.py",
-        "weights": "test_unsupervised.py",
-        "whole": "test_unsupervised_users.py",
-        "checks": "test_unsupervised_users.py",
-        "correlation": "test_cca.py",
-        "incomplete": "test_cca.py",
-        "result": "test_hypotheses.py",
-        "permutations": "test_hypotheses.py",
-        "kernels": "test_hypotheses.py",
-        "two_sample": "test_hypotheses.py",
-        "dependence": "test_hypotheses.py",
-        "conditional": "test_hypotheses.py",
-    }
-    for path in _modules():
-        name, stem = _name(path), path.stem
-        if stem != "__init__":
-            # by the whole name where several rooms have a module of that name
-            expected = covered_elsewhere.get(name, covered_elsewhere.get(stem, f"test_{stem}.py"))
-            assert expected in tests, f"no test file for {name}"
+    """A test module is in the folder of the room it tests, has the name of a module that is in no room, or is about
+    the whole library.
+    """
+    beside = {path.stem for path in SOURCE.glob("[!_]*.py")}
+    allowed = {f"test_{name}.py" for name in beside} | {f"{name}.py" for name in WHOLE}
+    found = {path.relative_to(TESTS).as_posix() for path in TESTS.rglob("test_*.py")}
+    assert sorted(name for name in found - allowed if name.split("/")[0] not in _rooms()) == []
+    assert sorted(allowed - found) == []
+
+
+def test_test_modules_hold_one_subject() -> None:
+    lengths = {path: len(path.read_text().splitlines()) for path in TESTS.rglob("*.py")}
+    assert not [path.relative_to(TESTS).as_posix() for path, length in lengths.items() if length > 650]

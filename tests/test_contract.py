@@ -37,9 +37,9 @@ def test_contract(case: Case) -> None:
 def test_float32_stays_float32(case: Case) -> None:
     X = case.data()
     low, high = case.kernel(X.astype(np.float32)), case.kernel(X)
-    # holds, or makes, numbers of its own
-    bound_to_float64 = any(name in repr(case.kernel) for name in ("Projected", "Categorical"))
-    assert low.dtype == np.float32 or bound_to_float64
+    # these hold, or make, numbers of their own
+    of_float64 = type(case.kernel).__name__ in ("Projected", "Categorical")
+    assert low.dtype == (np.float64 if of_float64 else np.float32)
     np.testing.assert_allclose(low, high, rtol=2e-4, atol=2e-4 * np.abs(high).max())
 
 
@@ -55,7 +55,7 @@ def test_every_kernel_is_in_the_table() -> None:
     bound = ["Filled", "Shifted"]  # what Imputed and Standardized become when bound: tested in test_inputs
     # what is computed in place of others: tested in test_scaled
     normalised = ["Balanced", "Directions", "ExponentialOfDistance"]
-    listed = ["ListedGappy"]  # what Gappy is when features are asked for: tested in test_sequences
+    listed = ["ListedGappy"]  # what Gappy is when features are asked for: tested in kernels/test_sequence_features.py
     assert sorted(missing) == sorted(bound + normalised + listed)
 
 

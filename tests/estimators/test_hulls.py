@@ -66,7 +66,9 @@ def test_hulls_that_meet_give_a_constant_and_the_nu_that_is_large_enough(n: int)
             assert not said
             assert proper.converged_
             assert proper.score(X, y) > 0.6
-            assert 0 < np.abs(proper.dual_coef_).max() < 1e3
+            # ν bounds the share of errors of the margin from above and that of support vectors from below
+            errors = np.where(y, 1, -1) * proper.decision_function(X) < 1 - 1e-2
+            assert errors.mean() <= feasible <= proper.n_support_.sum() / n
 
 
 def test_a_nu_above_the_least_is_libsvms() -> None:
@@ -154,7 +156,7 @@ def test_a_limit_is_not_called_a_margin() -> None:
     assert not machine.converged_
     assert machine.gap_ > machine.tol
     assert "max_iter" in messages[0]
-    assert np.abs(machine.decision_function(X)).max() < 1e4
+    assert np.abs(machine.decision_function(X)).max() < 10
 
 
 # -- the hard margin --------------------------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ ALGEBRA = [
 
 @pytest.mark.parametrize(("first", "second"), [(f, s) for _, f in ALGEBRA for _, s in ALGEBRA])
 def test_whatever_the_algebra_makes_parses_back(first: Any, second: Any) -> None:
-    if second is ALGEBRA[0][1] and not first(mc.Spectrum(3)).explicit:
+    if second is dict(ALGEBRA)["rooted"] and not first(mc.Spectrum(3)).explicit:
         return  # there are no features to take roots of
     k = second(first(mc.Spectrum(3)))
     assert_reads_back(k)

@@ -154,7 +154,8 @@ def test_smo_on_a_block(n: int, C: float, dtype: str) -> None:
         last = objective
         if gap <= 1e-3 or stuck:
             break
-    assert gap <= 1e-3 or n > 17
+    _, gap, _ = block.run(1e-3, 100_000)
+    assert gap <= 1e-3
     np.testing.assert_allclose(block.g[:n], K[:n, :n].astype(float) @ block.b[:n] - y, atol=1e-3 * max(1.0, C))
 
 

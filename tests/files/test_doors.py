@@ -13,7 +13,7 @@ import pytest
 import mercer as mc
 from tests.fuzz_doors import Door, attempt, doors, in_lines, spoiled
 
-SCRIPT = Path(__file__).parent / "fuzz_doors.py"
+SCRIPT = Path(__file__).resolve().parents[1] / "fuzz_doors.py"
 
 
 @pytest.mark.parametrize(

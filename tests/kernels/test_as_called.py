@@ -1,8 +1,7 @@
-"""What users did that once went wrong."""
+"""Tables, weights and containers as users hand them to kernels."""
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,6 @@ from mercer.data import DataError
 from tests.cases import real
 
 X = real(30)
-
-
-@pytest.mark.parametrize("kernel", [mc.Gaussian(1.0), mc.Linear(), mc.Polynomial(2).normalized()], ids=str)
-def test_a_changed_diagonal_does_not_change_the_matrix(kernel: mc.Kernel) -> None:
-    gram = kernel.gram(X)
-    expected = gram.dense().copy()
-    gram.diag()[:] = 7
-    np.testing.assert_array_equal(gram.dense(), expected)
 
 
 def test_bound_kernels_keep_their_data() -> None:
@@ -66,31 +57,6 @@ def test_weights_are_checked_by_every_bind(kernel: mc.Kernel, weights: Any) -> N
 def test_a_column_seen_only_with_weight_zero_has_no_mean() -> None:
     with pytest.raises(DataError, match="Column 0 has no value at all"):
         mc.Gaussian(1.0).imputed().bind([[np.nan, 1.0], [2.0, 3.0]], weights=[1, 0])
-
-
-def test_an_overflowing_product_is_not_silent() -> None:
-    with (
-        pytest.raises(FloatingPointError, match="overflows float32 though the kernel does not"),
-        np.errstate(over="ignore"),
-    ):
-        mc.Gaussian(1.0).gram(X.astype(np.float32)) @ (np.ones(30) * 1e39)
-
-
-@pytest.mark.parametrize("n", [30, 1200])
-def test_grams_are_pickled(n: int) -> None:
-    gram = mc.Gaussian(1.0).gram(real(n))
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(gram)).dense(), gram.dense())
-
-
-def test_what_a_matrix_is_multiplied_with_is_checked() -> None:
-    gram = mc.Gaussian(1.0).gram(X)
-    with pytest.raises(ValueError, match="cannot be multiplied"):
-        gram.normal(np.ones(5))
-    with pytest.raises(TypeError, match="real numbers"):
-        gram @ (1j * np.ones(30))
-    np.testing.assert_allclose(gram @ sparse.eye_array(30), gram.dense())
-    with pytest.raises(ValueError, match="float32 or float64"):
-        gram.astype(int)
 
 
 def test_torch_of_other_kinds() -> None:

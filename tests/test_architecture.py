@@ -61,6 +61,7 @@ HOMES = {
 }
 # Tests of the whole library; all others are of a room or of a module beside the rooms.
 WHOLE = {
+    "test_docstrings",
     "peers/test_scikit_learn",
     "test_architecture",
     "test_compositions",

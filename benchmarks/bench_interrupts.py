@@ -43,7 +43,7 @@ CASES = {
     "KernelCCA": ("mc.KernelCCA(2, K, K).fit(X, X[::-1])", 60_000, 4.0),
     "GaussianMixture": ("mc.GaussianMixture(40, max_iter=1000, tol=0).fit(X)", 200_000, 3.0),
     "KMeans": ("mc.KMeans(200, max_iter=1000, tol=0).fit(X)", 300_000, 2.0),
-    "repaired": ("mc.Sigmoid(1.0, 0.0).repaired().bind(X)", 6_000, 4.0),
+    "repaired": ("mc.Sigmoid(0.0, 1.0).repaired().bind(X)", 6_000, 4.0),
     "check_kernel": ("mc.check_kernel(K, X)", 9_000, 4.0),
     "KernelSearchCV": (
         "mc.KernelSearchCV(mc.SVC(kernel=K), {'kernel__gamma': [.1, .2, .3]}, on_interrupt='raise').fit(X, y > 0)",

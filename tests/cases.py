@@ -179,7 +179,7 @@ KERNELS = [
     Case(mc.Periodic(1.7, 0.8), _with(oracles.periodic, period=1.7, length_scale=0.8)),
     Case(mc.Periodic(SCALES, 1.3), _with(oracles.periodic, period=SCALES, length_scale=1.3)),
     *(Case(mc.ArcCosine(order), _with(oracles.arc_cosine, order=order)) for order in (0, 1, 2)),
-    Case(mc.Sigmoid(0.3, -0.1), _with(oracles.sigmoid, scale=0.3, offset=-0.1)),
+    Case(mc.Sigmoid(-0.1, 0.3), _with(oracles.sigmoid, scale=0.3, offset=-0.1)),
     Case(mc.Bilinear(A), _with(oracles.bilinear, A=A)),
     Case(mc.Min(), oracles.minimum, column),
     Case(mc.GeometricMin(), oracles.geometric_min, column),
@@ -223,9 +223,9 @@ COMPOSITES = [
         mc.Gaussian(0.3).on([0, 2]) + mc.Linear().on(1), lambda x, z: gaussian([x[0], x[2]], [z[0], z[2]]) + x[1] * z[1]
     ),
     Case(mc.Gaussian(0.3).imputed("zero"), gaussian),
-    Case(mc.Sigmoid(0.3, -0.1).repaired("clip").bind(real()), None),
-    Case(mc.Sigmoid(0.3, -0.1).repaired("flip").bind(real()), None),
-    Case(mc.Sigmoid(0.3, -0.1).repaired("shift").bind(real()), None),
+    Case(mc.Sigmoid(-0.1, 0.3).repaired("clip").bind(real()), None),
+    Case(mc.Sigmoid(-0.1, 0.3).repaired("flip").bind(real()), None),
+    Case(mc.Sigmoid(-0.1, 0.3).repaired("shift").bind(real()), None),
 ]
 
 CASES = KERNELS + COMPOSITES  # on rows of numbers

@@ -291,7 +291,7 @@ def _expressions() -> list[bytes]:
         2 * mc.Gaussian(0.5) + mc.Linear(), (mc.Linear() + 1) ** 3, mc.exp(mc.Linear()).normalized(),
         mc.Matern([1.0, 2.0], 2.5), mc.Gaussian("median").on(["age", "do'se"]), mc.polynomial(mc.Linear(), [1, 2.5]),
         mc.Spectrum(3, 1, [0.5, 1.0, 2.0]).rooted(), mc.Mismatch(3, 1, "ACGT").both_strands().over("ACGT", "letter"),
-        mc.Sigmoid(0.3, -0.1).repaired("flip"), mc.Tanimoto(mc.PathBag(2)),
+        mc.Sigmoid(-0.1, 0.3).repaired("flip"), mc.Tanimoto(mc.PathBag(2)),
         mc.Gaussian(0.3).imputed("median", True).standardized(),
         mc.WeisfeilerLehman(2, mc.ShortestPath()) * mc.Walk(2), mc.Precomputed(np.eye(2)),
         mc.Gaussian(0.3).centered().bind(X), mc.Convolution(None, mc.Spectrum(1)), mc.Diffusion(np.ones((2, 2)), 0.7),

@@ -38,7 +38,7 @@ KERNELS = {
     "gaussian": (mc.Gaussian(0.7), VECTORS),
     "polynomial": (mc.Polynomial(2, 1.0), VECTORS),
     "histograms": (mc.HistogramIntersection(), VECTORS),
-    "sigmoid": (mc.Sigmoid(0.5, 0.0), VECTORS),
+    "sigmoid": (mc.Sigmoid(0.0, 0.5), VECTORS),
 }
 
 

@@ -25,7 +25,7 @@ def test_kernels_pass(case: Case) -> None:
 
 
 def test_indefinite_is_described() -> None:
-    report = mc.check_kernel(mc.Sigmoid(1.0, -0.5), X[:, :1])
+    report = mc.check_kernel(mc.Sigmoid(-0.5, 1.0), X[:, :1])
     assert not report
     i = int(np.argmax(np.tanh(X[:, 0] ** 2 - 0.5) < 0))
     assert f"gives k(x{i}, x{i}) = " in report.verdict
@@ -129,7 +129,7 @@ def test_rounding_on_the_diagonal_is_no_negative_norm() -> None:
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_kernels_in_either_precision_are_kernels_in_words_and_truth(dtype: Any) -> None:
-    for k in (mc.Gaussian(0.1), mc.Linear(), mc.Sigmoid(1.0, -0.5), mc.Polynomial(3)):
+    for k in (mc.Gaussian(0.1), mc.Linear(), mc.Sigmoid(-0.5, 1.0), mc.Polynomial(3)):
         report = mc.check_kernel(k, X.astype(dtype))
         assert bool(report) == ("is a kernel on these" in report.verdict) == (not isinstance(k, mc.Sigmoid)), report
 
@@ -163,7 +163,7 @@ def test_mercers_condition_by_quadrature() -> None:
     exact = 1 / ((np.arange(5) + 0.5) * np.pi) ** 2  # Brownian motion's eigenvalues
     np.testing.assert_allclose(values[:5], exact, rtol=1e-2)
     assert values[-1] > -1e-12
-    assert mc.check_mercer(mc.Sigmoid(1.0, -1.0), (-1.0, 1.0))[-1] < -0.1
+    assert mc.check_mercer(mc.Sigmoid(-1.0, 1.0), (-1.0, 1.0))[-1] < -0.1
     with pytest.raises(ValueError, match="left end"):
         mc.check_mercer(mc.Min(), (1.0, 0.0))
 

@@ -22,7 +22,7 @@ from tests.cases import CASES, Case, real
 FUSED = [
     mc.Gaussian(0.3),
     mc.Polynomial(3, 0.5, 0.7),
-    mc.Sigmoid(0.3, -0.1),
+    mc.Sigmoid(-0.1, 0.3),
     mc.Matern(1.3, 0.5),
     mc.Matern([0.5, 1.0, 2.0, 3.0], 2.5),
     mc.RationalQuadratic(0.8, 1.7),

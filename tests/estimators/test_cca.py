@@ -583,6 +583,6 @@ def test_a_weight_is_a_repetition(model: Any) -> None:
 def test_an_indefinite_view_is_named() -> None:
     X, Y = _views(80)
     with pytest.warns(UserWarning, match=r"of its 80\s+eigenvalues are negative"):
-        mc.KernelCCA(1, mc.Sigmoid(1.0, 0.0), G, alpha=1.0).fit(X, Y)
+        mc.KernelCCA(1, mc.Sigmoid(0.0, 1.0), G, alpha=1.0).fit(X, Y)
     with pytest.warns(UserWarning, match=r"k\(x, z\)² exceeds"):
-        mc.KernelCCA(1, mc.Sigmoid(1.0, 0.0), G, alpha=1.0, rank=20).fit(X, Y)
+        mc.KernelCCA(1, mc.Sigmoid(0.0, 1.0), G, alpha=1.0, rank=20).fit(X, Y)

@@ -15,7 +15,7 @@ rng = np.random.RandomState(1)
 X = rng.standard_normal((80, 3)) * 2
 Y = X[:, 0] + 0.3 * rng.standard_normal(80)
 LABELS = Y > 0
-BAD = mc.Sigmoid(1.0, 0.0)
+BAD = mc.Sigmoid(0.0, 1.0)
 
 MACHINES = [
     mc.SVC(),
@@ -87,8 +87,8 @@ def test_the_measurement_is_true() -> None:
 
 def test_a_kernel_without_a_proof_that_is_one_on_these_data_is_let_pass() -> None:
     positive = np.abs(X)
-    assert mc.Sigmoid(1e-4, 0.0).psd is False
+    assert mc.Sigmoid(0.0, 1e-4).psd is False
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        mc.SVC(kernel=mc.Sigmoid(1e-9, 0.0)).fit(positive, LABELS)
+        mc.SVC(kernel=mc.Sigmoid(0.0, 1e-9)).fit(positive, LABELS)
         mc.SVC(kernel="precomputed").fit(mc.Gaussian(0.5)(X.astype(np.float32)), LABELS)

@@ -376,7 +376,7 @@ def test_ratios_are_of_the_positive_eigenvalues(solver: str, n: int) -> None:
 
 def test_all_components_of_an_indefinite_kernel_explain_all() -> None:
     X = np.random.default_rng(0).standard_normal((60, 3))
-    k = mc.Sigmoid(1.0, 0.0)
+    k = mc.Sigmoid(0.0, 1.0)
     truth = _spectrum(k(X))
     with pytest.warns(UserWarning, match="positive eigenvalues alone"):
         model = mc.KernelPCA(None, k).fit(X)

@@ -271,4 +271,4 @@ def test_an_indefinite_kernel_is_not_an_internal_error() -> None:
         pytest.warns(UserWarning, match="The kernel matrix is indefinite"),
         pytest.raises(ValueError, match=r"matrix plus the ridge is not positive definite.*kernel\.repaired"),
     ):
-        mc.KernelLogistic(1e-3, mc.Sigmoid(1.0, -1.0)).fit(X, y)
+        mc.KernelLogistic(1e-3, mc.Sigmoid(-1.0, 1.0)).fit(X, y)

@@ -408,8 +408,8 @@ def test_an_indefinite_kernel_is_not_an_internal_error() -> None:
     """It names what is wrong and the cure, as a ridge does."""
     X, y = _data()
     for machine in (
-        mc.RepresenterMachine(None, 1e-3, mc.Sigmoid(1.0, -1.0)),
-        mc.KernelHuber(1e-3, 0.5, mc.Sigmoid(1.0, -1.0)),
+        mc.RepresenterMachine(None, 1e-3, mc.Sigmoid(-1.0, 1.0)),
+        mc.KernelHuber(1e-3, 0.5, mc.Sigmoid(-1.0, 1.0)),
     ):
         with (
             pytest.warns(UserWarning, match="The kernel matrix is indefinite"),

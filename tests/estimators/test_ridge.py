@@ -382,7 +382,7 @@ def test_an_indefinite_matrix_is_named_with_its_eigenvalue() -> None:
 def test_an_indefinite_kernel_is_named() -> None:
     X, y = problem()
     with pytest.warns(ConvergenceWarning, match="not positive semi-definite"):
-        mc.KernelRidge(1e-3, mc.Sigmoid(1.0, -1.0)).fit(X, y)
+        mc.KernelRidge(1e-3, mc.Sigmoid(-1.0, 1.0)).fit(X, y)
 
 
 def test_an_ill_conditioned_matrix_is_said_to_be() -> None:

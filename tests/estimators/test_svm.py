@@ -338,7 +338,7 @@ KERNELS = [
     mc.Gaussian(),
     mc.Gaussian(1.0),
     mc.Laplacian(),
-    mc.Sigmoid(0.5, -1.0),
+    mc.Sigmoid(-1.0, 0.5),
     mc.Matern(1.0, 1.5),
 ]
 

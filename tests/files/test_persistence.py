@@ -65,7 +65,7 @@ KERNELS: dict[str, tuple[Any, Any]] = {
     "function": (mc.exp(0.1 * mc.Linear()) + mc.polynomial(mc.Linear(), [1.0, 0.0, 2.0]), X),
     "normalized": (mc.Polynomial(3).normalized(), X),
     "centered": (mc.Gaussian(0.3).centered(), X),
-    "repaired": (mc.Sigmoid(0.3, -0.1).repaired("clip"), X),
+    "repaired": (mc.Sigmoid(-0.1, 0.3).repaired("clip"), X),
     "imputed": (mc.Gaussian(0.3).imputed("median", indicator=True), HOLES),
     "histograms": (mc.HistogramIntersection() + mc.ChiSquared(0.7), POSITIVE),
     "ufunc": (mc.Gaussian(0.3).map(np.log1p), POSITIVE),

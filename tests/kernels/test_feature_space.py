@@ -38,7 +38,7 @@ def test_objects_without_norm() -> None:
 
 def test_a_negative_norm_is_an_error() -> None:
     with pytest.raises(DataError, match=r"k\(x, x\) = -.* < 0 for row 0"):
-        mc.Sigmoid(1.0, -100.0).normalized()(X)
+        mc.Sigmoid(-100.0, 1.0).normalized()(X)
 
 
 def test_centring_is_hkh() -> None:

@@ -142,7 +142,7 @@ def test_taylor_approaches_the_gaussian() -> None:
     errors = [np.abs(mc.Gaussian(0.4).taylor(degree)(small) - K).max() for degree in (2, 5, 9)]
     assert errors[0] > 10 * errors[1] > 100 * errors[2]
     assert errors[2] < 1e-4
-    with pytest.raises(ValueError, match="bind the kernel first"):
+    with pytest.raises(ValueError, match="bind the kernel, or give one"):
         mc.Gaussian().taylor(2)
 
 
@@ -260,3 +260,39 @@ def test_the_period_is_learnt(period: Any) -> None:
 def test_periods_must_fit_the_columns() -> None:
     with pytest.raises(DataError, match="2 periods, the data has 3 columns"):
         mc.Periodic([1.0, 2.0])(np.zeros((4, 3)))
+
+
+# -- widths that follow the data, and one for each column -------------------------------------------------------------
+
+
+def test_a_gaussian_with_a_gamma_for_each_column() -> None:
+    X, Y, gamma = real(7, 3), real(5, 3), [0.3, 1.0, 2.5]
+    expected = np.exp(-np.sum(gamma * (X[:, None] - Y[None]) ** 2, axis=-1))
+    k = mc.Gaussian(gamma)
+    np.testing.assert_allclose(k(X, Y), expected, rtol=1e-12)
+    np.testing.assert_allclose(k(X.astype(np.float32), Y.astype(np.float32)), expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        k.spectral_density(X), mc.Matern(1 / np.sqrt(2 * np.array(gamma)), np.inf).spectral_density(X)
+    )
+    step = 1e-6
+    gradient = k.gradient(X)
+    for j in range(3):
+        up, down = (np.array(gamma) * np.exp(sign * step * (np.arange(3) == j)) for sign in (1, -1))
+        difference = (mc.Gaussian(up)(X) - mc.Gaussian(down)(X)) / (2 * step)
+        np.testing.assert_allclose(gradient[f"gamma[{j}]"].dense(), difference, atol=1e-8)
+    with pytest.raises(ValueError, match="one number γ"):
+        k.taylor(3)
+    with pytest.raises(ValueError, match="3 length scales for 4 columns"):
+        k(real(5, 4))
+
+
+@pytest.mark.parametrize("make", [mc.Matern, mc.RationalQuadratic])
+@pytest.mark.parametrize("word", ["scale", "median"])
+def test_lengths_follow_the_data_as_gamma_does(make: Any, word: str) -> None:
+    X = real(30, 3) * 7.0
+    gamma, bound = mc.Gaussian(word).bind(X).gamma, make(word).bind(X)
+    assert bound.length_scale == pytest.approx((2 * gamma) ** -0.5)
+    np.testing.assert_allclose(make(word)(X), bound(X))
+    np.testing.assert_allclose(mc.Matern(word, np.inf)(X), mc.Gaussian(word)(X), rtol=1e-12)
+    with pytest.raises(ValueError, match="length_scale"):
+        make("mean")

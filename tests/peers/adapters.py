@@ -53,7 +53,7 @@ def kernel_of(name: Any, X: Any, gamma: Any, degree: Any, coef0: Any) -> Any:
         case "poly" | "polynomial":
             return mc.Polynomial(degree, coef0, scale_of(X) if number == "scale" else number)
         case "sigmoid":
-            return mc.Sigmoid(scale_of(X) if number == "scale" else number, coef0)
+            return mc.Sigmoid(coef0, scale_of(X) if number == "scale" else number)
         case "laplacian":
             return mc.Laplacian(number)
         case "cosine":

@@ -404,7 +404,7 @@ def test_a_matrix_that_is_not_positive_anywhere_is_said_to_be() -> None:
     """
     X, y = _data(40)
     with pytest.raises(ValueError, match=r"positive|finite"):
-        mc.tune(mc.KernelRidge(1e-6, mc.Sigmoid(1.0, -1.0)), X, y, max_iter=3)
+        mc.tune(mc.KernelRidge(1e-6, mc.Sigmoid(-1.0, 1.0)), X, y, max_iter=3)
 
 
 def test_targets_of_another_length() -> None:

@@ -169,10 +169,21 @@ def parameter(name: str, value: float) -> Node:
 
 @dataclass(frozen=True)
 class VectorParameter:
-    """A parameter with one value per column; its components are named ``name[j]``."""
+    """A parameter with one value per column; its components are named ``name[j]``. In a formula it stands for its
+    values to the power ``exponent``.
+    """
 
     name: str | None
     values: tuple[float, ...]
+    exponent: float = 1.0
+
+    @property
+    def powers(self) -> tuple[float, ...]:
+        """What it stands for."""
+        return tuple(v**self.exponent for v in self.values)
+
+    def __pow__(self, exponent: float) -> VectorParameter:
+        return VectorParameter(self.name, self.values, self.exponent * exponent)
 
 
 def leaf(side: Kind, index: int) -> Node:
@@ -478,14 +489,14 @@ def _arc_slope(x: Node) -> Node:
 
 
 def _sqdist_rule(n: Node, name: str) -> Node:
-    """∂/∂log ℓ_j Σ_i (a_i − b_i)²/ℓ_i² = −2 (a_j − b_j)²/ℓ_j²."""
+    """∂/∂log ℓ_j Σ_i (a_i − b_i)²/ℓ_i² = −2 (a_j − b_j)²/ℓ_j², and p times that by log θ_j where ℓ = θ^p."""
     scale, column = n.data
     if scale is None or scale.name is None or not name.startswith(scale.name + "["):
         return _ZERO
     j = int(name[len(scale.name) + 1 : -1])
     if column is not None and column != j:
         return _ZERO
-    return -2.0 * Node("sqdist", n.args, (scale, j))
+    return number(-2.0 * scale.exponent) * Node("sqdist", n.args, (scale, j))
 
 
 def parameter_names(node: Node) -> list[str]:

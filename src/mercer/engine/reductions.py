@@ -152,7 +152,7 @@ class SqDistBlock:
         if column is not None:
             A, B = A[:, [column]], B[:, [column]]
         self.A, self.B = A, B
-        values = None if scale is None else np.asarray(scale.values if column is None else [scale.values[column]])
+        values = None if scale is None else np.asarray(scale.powers if column is None else [scale.powers[column]])
         if values is not None and len(values) != A.shape[1]:
             raise ValueError(
                 f"There are {len(values)} length scales for {A.shape[1]} columns; give one per column, or a single"

@@ -17,7 +17,7 @@ _ELSEWHERE = {
     "linear": "Linear()",
     "poly": "Polynomial(degree, offset, scale)",
     "polynomial": "Polynomial(degree, offset, scale)",
-    "sigmoid": "Sigmoid(scale, offset)",
+    "sigmoid": "Sigmoid(offset, scale)",
     "laplacian": "Laplacian(gamma)",
     "chi2": "ChiSquared(gamma)",
     "additive_chi2": "AdditiveChiSquared()",

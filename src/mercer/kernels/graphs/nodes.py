@@ -246,7 +246,7 @@ class ExponentialDiffusion(OnVertices):
     ----------
     graph : Network, or what ``Network`` takes
         B, whose weights may be negative. Samples are its vertices: their names, or numbers 0 … n − 1.
-    lam : float, default=1.0
+    beta : float, default=1.0
         λ ≥ 0: large values weigh long chains more.
 
     See Also
@@ -259,7 +259,7 @@ class ExponentialDiffusion(OnVertices):
     >>> import numpy as np
     >>> import mercer as mc
     >>> B = np.array([[1.0, 0.5, 0.0], [0.5, 1.0, -0.5], [0.0, -0.5, 1.0]])
-    >>> mc.ExponentialDiffusion(B, lam=0.5)([0, 1, 2]).round(3)
+    >>> mc.ExponentialDiffusion(B, beta=0.5)([0, 1, 2]).round(3)
     array([[ 1.701,  0.421, -0.052],
            [ 0.421,  1.753, -0.421],
            [-0.052, -0.421,  1.701]])
@@ -268,10 +268,10 @@ class ExponentialDiffusion(OnVertices):
     operator: ClassVar[str] = "weights"
     signed: ClassVar[bool] = True
     graph: Any
-    lam: float = nonnegative(1.0, continuous=False)
+    beta: float = nonnegative(1.0, continuous=False)
 
     def _values(self, eigenvalues: Array) -> Array:
-        return np.exp(float(self.lam) * eigenvalues)
+        return np.exp(float(self.beta) * eigenvalues)
 
 
 @kernel

@@ -184,10 +184,10 @@ class Sigmoid(Inner):
 
     Parameters
     ----------
-    scale : float, default=1.0
-        The factor of the inner product; small values keep tanh from saturating.
     offset : float, default=0.0
         What is added to it.
+    scale : float, default=1.0
+        The factor of the inner product; small values keep tanh from saturating.
 
     See Also
     --------
@@ -196,7 +196,7 @@ class Sigmoid(Inner):
     Examples
     --------
     >>> import mercer as mc
-    >>> k = mc.Sigmoid(scale=0.5, offset=-1.0)
+    >>> k = mc.Sigmoid(offset=-1.0, scale=0.5)
     >>> k([[0.0], [2.0]]).round(3)
     array([[-0.762, -0.762],
            [-0.762,  0.762]])
@@ -204,8 +204,8 @@ class Sigmoid(Inner):
     False
     """
 
-    scale: float = real(1.0)
     offset: float = real(0.0)
+    scale: float = real(1.0)
     psd = False
 
     def _profile(self, s: Any, xx: Any, zz: Any) -> Any:

@@ -32,7 +32,7 @@ from mercer.kernels.vectors.products import TaylorGaussian
 class Bandwidth(Kernel):
     """A kernel with a γ that may follow the data: a number, "scale" or "median"."""
 
-    gamma: float | str
+    gamma: Any
 
     def bind(self, X: Any, weights: Any = None) -> Kernel:
         if not isinstance(self.gamma, str):
@@ -45,6 +45,26 @@ class Bandwidth(Kernel):
         return isinstance(self.gamma, str)
 
 
+class Lengths(Kernel):
+    """A kernel of ‖(x − z)/ℓ‖ with an ℓ that may follow the data: a number, one for each column, "scale" or "median".
+
+    The words mean the ℓ with which exp(−‖x − z‖²/(2ℓ²)) is the Gaussian of that word: ℓ = 1/√(2γ).
+    """
+
+    length_scale: Any
+
+    def bind(self, X: Any, weights: Any = None) -> Kernel:
+        if not isinstance(self.length_scale, str):
+            return self
+        bound = Gaussian(self.length_scale).bind(X, weights)
+        assert isinstance(bound, Gaussian)
+        return self._replace(length_scale=float((2.0 * bound.gamma) ** -0.5))
+
+    @property
+    def _data_driven(self) -> bool:
+        return isinstance(self.length_scale, str)
+
+
 @kernel
 class Gaussian(Bandwidth, Radial):
     """exp(−γ‖x − z‖²): the Gaussian kernel, also called RBF.
@@ -55,10 +75,11 @@ class Gaussian(Bandwidth, Radial):
 
     Parameters
     ----------
-    gamma : float, "scale" or "median", default="scale"
-        γ > 0. "scale" is 1/(d·variance of all entries), scikit-learn's rule; "median" is 1/(median squared distance),
-        over the pairs of at most 1000 rows. Both words are replaced by a number when the kernel is bound to data,
-        ``bind`` or ``fit``; ``tune`` and ``KernelSearchCV`` find better values.
+    gamma : float, array-like of shape (d,), "scale" or "median", default="scale"
+        γ > 0, or one for each column: exp(−Σ_j γ_j (x_j − z_j)²). "scale" is 1/(d·variance of all entries),
+        scikit-learn's rule; "median" is 1/(median squared distance), over the pairs of at most 1000 rows. Both words
+        are replaced by a number when the kernel is bound to data, ``bind`` or ``fit``; ``tune`` and ``KernelSearchCV``
+        find better values.
 
     See Also
     --------
@@ -77,7 +98,7 @@ class Gaussian(Bandwidth, Radial):
     Gaussian(gamma=0.25)
     """
 
-    gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
+    gamma: Any = positive("scale", symbol="γ", words=("scale", "median"), vector=True)
 
     @classmethod
     def from_sigma(cls, sigma: float) -> Self:
@@ -95,8 +116,14 @@ class Gaussian(Bandwidth, Radial):
         """
         return cls(1.0 / sigma**2)
 
+    def _metric(self) -> Any:
+        if not hasattr(self.gamma, "__len__") and not hasattr(self.gamma, "values"):
+            return None
+        # lengths γ^−½, of numbers or of the symbol for them
+        return (np.asarray(self.gamma) if isinstance(self.gamma, list | tuple) else self.gamma) ** -0.5
+
     def _profile(self, d2: Any) -> Any:
-        return exp(-self.gamma * d2)  # type: ignore[operator]
+        return exp(-d2 if self._metric() is not None else -self.gamma * d2)
 
     def spectral_density(self, omega: Any) -> Any:
         """p(ω) = (4πγ)^(−d/2) exp(−‖ω‖²/4γ), of which k is the Fourier transform: ∫ p(ω) exp(iω·δ) dω = k(δ).
@@ -112,7 +139,7 @@ class Gaussian(Bandwidth, Radial):
             The density at each frequency. A kernel with γ "scale" or "median" must be bound first.
         """
         omega, gamma = _frequencies(self, omega, self.gamma)
-        return (4 * np.pi * gamma) ** (-omega.shape[1] / 2) * np.exp(-np.sum(omega**2, axis=1) / (4 * gamma))
+        return np.prod((4 * np.pi * gamma) ** -0.5 * np.exp(-(omega**2) / (4 * gamma)), axis=1)
 
     def taylor(self, degree: int) -> TaylorGaussian:
         """Its Taylor polynomial, a kernel with finitely many features.
@@ -127,8 +154,8 @@ class Gaussian(Bandwidth, Radial):
         TaylorGaussian
             The approximation with the same γ, which must be a number.
         """
-        if isinstance(self.gamma, str):
-            raise ValueError(f"γ = {self.gamma!r} is fixed by data: bind the kernel first.")
+        if isinstance(self.gamma, str) or self._metric() is not None:
+            raise ValueError(f"{self}: a Taylor polynomial is of one number γ; bind the kernel, or give one.")
         return TaylorGaussian(self.gamma, degree)
 
 
@@ -182,7 +209,7 @@ class Laplacian(Bandwidth, Additive):
 
 
 @kernel
-class Matern(Radial):
+class Matern(Lengths, Radial):
     """2^(1−ν)/Γ(ν) · t^ν K_ν(t), t = √(2ν)·‖(x − z)/ℓ‖: the Matérn kernel.
 
     Functions of its space are as smooth as ν says: paths of the Gaussian process with this covariance have ⌈ν⌉ − 1
@@ -191,9 +218,10 @@ class Matern(Radial):
 
     Parameters
     ----------
-    length_scale : float or array-like of shape (d,), default=1.0
+    length_scale : float, array-like of shape (d,), "scale" or "median", default=1.0
         ℓ > 0, in the units of the data: the distance over which functions change. One number, or one for each column; a
-        column with a large ℓ matters little.
+        column with a large ℓ matters little. The words are rules that follow the data: ℓ = 1/√(2γ) for the γ of
+        ``Gaussian("scale")`` or ``Gaussian("median")``.
     nu : float, default=1.5
         ν > 0, the smoothness; ``math.inf`` is the Gaussian exp(−‖(x − z)/ℓ‖²/2).
 
@@ -210,7 +238,7 @@ class Matern(Radial):
     array([[0.524, 0.992]])
     """
 
-    length_scale: Any = positive(1.0, symbol="ℓ", vector=True)
+    length_scale: Any = positive(1.0, symbol="ℓ", words=("scale", "median"), vector=True)
     nu: float = positive(1.5, symbol="ν", continuous=False, infinite=True)
 
     def _metric(self) -> Any:
@@ -243,9 +271,8 @@ class Matern(Radial):
         ndarray of shape (n,)
             The density at each frequency.
         """
-        omega = np.atleast_2d(np.asarray(omega, np.float64))
+        omega, scale = _frequencies(self, omega, self.length_scale)
         d = omega.shape[1]
-        scale = np.broadcast_to(np.asarray(self.length_scale, np.float64), (d,))
         square, volume = np.sum((omega * scale) ** 2, axis=1), np.prod(scale)
         if self.nu == math.inf:
             return volume * (2 * np.pi) ** (-d / 2) * np.exp(-square / 2)
@@ -274,7 +301,7 @@ def _bessel_derivative(nu: float) -> Any:
 
 
 @kernel
-class RationalQuadratic(Radial):
+class RationalQuadratic(Lengths, Radial):
     """(1 + ‖(x − z)/ℓ‖²/2α)^(−α): a mixture of Gaussians of all widths.
 
     For functions that vary on several scales at once. For α → ∞ it is the Gaussian exp(−‖(x − z)/ℓ‖²/2); the smaller α,
@@ -282,8 +309,9 @@ class RationalQuadratic(Radial):
 
     Parameters
     ----------
-    length_scale : float or array-like of shape (d,), default=1.0
-        ℓ > 0, in the units of the data: one number, or one for each column.
+    length_scale : float, array-like of shape (d,), "scale" or "median", default=1.0
+        ℓ > 0, in the units of the data: one number, or one for each column. The words are rules that follow the data:
+        ℓ = 1/√(2γ) for the γ of ``Gaussian("scale")`` or ``Gaussian("median")``.
     alpha : float, default=1.0
         α > 0, how heavy the tails are.
 
@@ -300,7 +328,7 @@ class RationalQuadratic(Radial):
     array([[0.707, 0.1  ]])
     """
 
-    length_scale: Any = positive(1.0, symbol="ℓ", vector=True)
+    length_scale: Any = positive(1.0, symbol="ℓ", words=("scale", "median"), vector=True)
     alpha: float = positive(1.0, symbol="α")
 
     def _metric(self) -> Any:
@@ -444,7 +472,9 @@ def _distances(k: Any, X: Any) -> Any:
     return Distance(1.0)(X)
 
 
-def _frequencies(k: Kernel, omega: Any, gamma: Any) -> tuple[Any, float]:
-    if isinstance(gamma, str):
-        raise ValueError(f"γ = {gamma!r} is fixed by data: bind the kernel first.")
-    return np.atleast_2d(np.asarray(omega, np.float64)), float(gamma)
+def _frequencies(k: Kernel, omega: Any, width: Any) -> tuple[Any, Any]:
+    """Frequencies as rows, and γ or ℓ, one for each of their columns."""
+    if isinstance(width, str):
+        raise ValueError(f"{k}: its width is fixed by data; bind the kernel first.")
+    omega = np.atleast_2d(np.asarray(omega, np.float64))
+    return omega, np.broadcast_to(np.asarray(width, np.float64), omega.shape[1:])

@@ -16,8 +16,10 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.model_selection import KFold, cross_val_score
 
 import mercer as mc
+from mercer.formula import exp
 from mercer.kernels.base import kernel
-from mercer.kernels.families import Pairwise
+from mercer.kernels.families import Pairwise, Radial
+from mercer.kernels.parameters import positive
 from mercer.selection.criteria import CRITERIA
 from mercer.selection.tuning import _Objective, _sample
 
@@ -425,3 +427,28 @@ def test_a_constant_target_is_refused_in_words() -> None:
     X, _ = _data(30)
     with pytest.raises(ValueError, match=r"constant|same|finite"):
         mc.tune(mc.KernelRidge(0.2, mc.Gaussian(0.5)), X, np.ones(30))
+
+
+@kernel
+class Bounded(Radial):
+    """exp(−γ‖x − z‖²) for γ of at most ½."""
+
+    gamma: float = positive(0.1, symbol="γ", maximum=0.5)
+
+    def _profile(self, d2: Any) -> Any:
+        return exp(-self.gamma * d2)
+
+
+def test_a_parameter_is_sought_within_its_bounds() -> None:
+    """At a γ beyond the bound the criterion is smaller still, as the same kernel without a bound shows."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, (60, 1))
+    y = np.sin(6 * X[:, 0])
+    free = mc.tune(mc.KernelRidge(1e-3, mc.Gaussian(0.1)), X, y, restarts=1, random_state=0)
+    assert free.parameters["kernel__gamma"] > 0.6
+    for k in (Bounded(), Bounded() + mc.Constant(1.0)):
+        found = mc.tune(mc.KernelRidge(1e-3, k), X, y, restarts=1, random_state=0)
+        (near,) = (value for key, value in found.parameters.items() if key.endswith("gamma"))
+        assert 0.4 < near <= 0.5
+    with pytest.raises(ValueError, match=r"gamma must be a positive number of at most 0\.5"):
+        Bounded(0.6)

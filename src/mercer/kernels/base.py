@@ -362,6 +362,14 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         )
         return missing, why if missing else ""
 
+    def _maxima(self, prefix: str = "") -> dict[str, float]:
+        """The largest value of each parameter that has one, named as in ``get_params``."""
+        mine = {f.name: f.metadata.get("maximum") for f in dataclasses.fields(self)}
+        found = {prefix + name: float(most) for name, most in mine.items() if most is not None}
+        for part, child in self._children():
+            found |= child._maxima(f"{prefix}{part}__")
+        return found
+
     def _continuous(self, prefix: str) -> list[str]:
         """The numbers among the parameters that are said to be differentiable, named as in ``get_params``."""
         mine = [

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 Check = Callable[[Any], str | None]
 
 
-def _parameter(default: Any, check: Check, *, symbol: str | None, continuous: bool) -> Any:
-    metadata = {"check": check, "symbol": symbol, "continuous": continuous}
+def _parameter(
+    default: Any, check: Check, *, symbol: str | None, continuous: bool, maximum: float | None = None
+) -> Any:
+    metadata = {"check": check, "symbol": symbol, "continuous": continuous, "maximum": maximum}
     return (
         dataclasses.field(metadata=metadata)
         if default is dataclasses.MISSING
@@ -33,7 +35,7 @@ def _numbers(value: Any) -> Any:
 
 def positive(
     default: Any = dataclasses.MISSING, *, symbol: str | None = None, words: tuple[str, ...] = (),
-    vector: bool = False, continuous: bool = True, infinite: bool = False,
+    vector: bool = False, continuous: bool = True, infinite: bool = False, maximum: float | None = None,
 ) -> Any:  # fmt: skip
     """A parameter that is a number > 0.
 
@@ -51,6 +53,8 @@ def positive(
         Whether the formula can be differentiated by it.
     infinite : bool, default=False
         Whether ∞ is allowed.
+    maximum : float, optional
+        The largest number allowed, beyond which ``tune`` does not search.
 
     Returns
     -------
@@ -58,23 +62,19 @@ def positive(
         For the body of a class under ``@kernel``: ``gamma: float = positive(1.0, symbol="γ")``.
     """
 
+    most = math.inf if maximum is None else maximum
+    wanted = f"must be a positive number{'' if maximum is None else f' of at most {maximum:g}'}{_or(words)}"
+
     def check(value: Any) -> str | None:
         if isinstance(value, str):
-            return None if value in words else f"must be a positive number{_or(words)}"
+            return None if value in words else wanted
         x = _numbers(value)
         if vector and isinstance(x, np.ndarray):
-            return (
-                None
-                if x.ndim == 1 and x.size and np.isfinite(x).all() and (x > 0).all()
-                else "must be positive, one number per column"
-            )
-        return (
-            None
-            if _is_real(x) and x > 0 and (math.isfinite(x) or infinite)
-            else f"must be a positive number{_or(words)}"
-        )
+            fine = x.ndim == 1 and x.size and np.isfinite(x).all() and (x > 0).all() and (x <= most).all()
+            return None if fine else "must be positive, one number per column"
+        return None if _is_real(x) and 0 < x <= most and (math.isfinite(x) or infinite) else wanted
 
-    return _parameter(default, check, symbol=symbol, continuous=continuous)
+    return _parameter(default, check, symbol=symbol, continuous=continuous, maximum=maximum)
 
 
 def nonnegative(

@@ -90,12 +90,13 @@ def tune(
             watch.say(value=value, evaluations=len(history))
         return value, slope
 
-    bounds = [(t - _RANGE, t + _RANGE) for t in first]
+    most = objective.largest()
+    bounds = [(t - _RANGE, min(t + _RANGE, top)) for t, top in zip(first, most, strict=True)]
     options = {"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-6, "maxcor": 20}
     with watching(max_time, progress, value=np.inf, evaluations=0) as watch:
         try:
             for turn in range(restarts + 1):
-                theta = first if turn == 0 else first + random.normal(size=len(first))
+                theta = first if turn == 0 else np.minimum(first + random.normal(size=len(first)), most)
                 minimize(value_and_slope, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
         except Stopped as stop:
             if stop.watch is not watch:
@@ -181,6 +182,12 @@ class _Objective:
         if self.regularisation is not None:
             values.append(max(float(np.mean(getattr(self.estimator, self.regularisation))), 1e-12))
         return np.log(np.array(values, np.float64))
+
+    def largest(self) -> Array:
+        """The logarithm of the largest value that each parameter may have."""
+        most = self.kernel._maxima()
+        known = [np.log(most.get(name.split("[")[0], np.inf)) for name in self.values]
+        return np.array([*known, *([np.inf] if self.regularisation is not None else [])])
 
     def kernel_at(self, theta: Array, kernel: Kernel | None = None) -> Kernel:
         """``kernel`` with these parameters; by default the one that is bound to the data."""

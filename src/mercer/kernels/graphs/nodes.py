@@ -238,16 +238,16 @@ class Diffusion(OnVertices):
 
 @kernel
 class ExponentialDiffusion(OnVertices):
-    """exp(λ B), B a symmetric matrix of similarities between the vertices of a graph.
+    """exp(β B), B a symmetric matrix of similarities between the vertices of a graph.
 
-    Positive semi-definite whatever the signs in B: Σ_p λ^p B^p/p! adds up chains of similarities of all lengths.
+    Positive semi-definite whatever the signs in B: Σ_p β^p B^p/p! adds up chains of similarities of all lengths.
 
     Parameters
     ----------
     graph : Network, or what ``Network`` takes
         B, whose weights may be negative. Samples are its vertices: their names, or numbers 0 … n − 1.
     beta : float, default=1.0
-        λ ≥ 0: large values weigh long chains more.
+        β ≥ 0: large values weigh long chains more.
 
     See Also
     --------

@@ -30,7 +30,7 @@ LAYERS = [
     {"formula", "native"},
     {"compute", "distributed"},
     {"runtime"},
-    {"arrays"},
+    {"arrays", "annotations"},
 ]
 HOMES = {
     "torch": {"arrays", "engine.gpu"},

@@ -7,9 +7,11 @@ import sys
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-# A NumPy array, a torch tensor, or a scalar of either: their common part has no static type.
-Array = Any
+# A NumPy array; or a torch tensor, of which only what both have is then used.
+Array = np.ndarray[Any, Any]
+Tensor = Any  # a torch tensor, without importing torch
 
 
 def is_tensor(x: Any) -> bool:
@@ -23,7 +25,7 @@ def namespace(*arrays: Any) -> Any:
     return sys.modules["torch"] if any(is_tensor(x) for x in arrays) else np
 
 
-def to_device(x: Any, device: str | None, dtype: Any = None) -> Any:
+def to_device(x: Any, device: str | None, dtype: DTypeLike | None = None) -> Any:
     """x as an array of the computation: NumPy where ``device`` is None (a tensor stays one), else a tensor there.
 
     ``dtype`` is for floating-point data; whole numbers stay whole.
@@ -53,7 +55,7 @@ def numpy_dtype(x: Any) -> np.dtype[Any]:
     return np.dtype(str(x.dtype).removeprefix("torch.")) if is_tensor(x) else np.dtype(x.dtype)
 
 
-def empty(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Array:
+def empty(shape: tuple[int, ...], dtype: DTypeLike, beside: Any = None) -> Array:
     """An uninitialised array in the library and on the device of ``beside``."""
     if is_tensor(beside):
         return _torch().empty(shape, dtype=_torch_dtype(dtype), device=beside.device)
@@ -66,13 +68,13 @@ def empty(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Array:
     return raw[start : start + count].view(dtype).reshape(shape)
 
 
-def zeros(shape: tuple[int, ...], dtype: Any, beside: Any = None) -> Array:
+def zeros(shape: tuple[int, ...], dtype: DTypeLike, beside: Any = None) -> Array:
     out = empty(shape, dtype, beside)
     out[...] = 0
     return out
 
 
-def astype(x: Array, dtype: Any) -> Array:
+def astype(x: Tensor, dtype: DTypeLike) -> Array:
     return x.to(_torch_dtype(dtype)) if is_tensor(x) else x.astype(dtype, copy=False)
 
 
@@ -100,5 +102,5 @@ def _torch() -> Any:
     return torch
 
 
-def _torch_dtype(dtype: Any) -> Any:
+def _torch_dtype(dtype: DTypeLike) -> Any:
     return getattr(_torch(), str(np.dtype(dtype)))

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.arrays import Array, empty
 from mercer.runtime.threads import default_workers, in_worker
@@ -124,7 +125,7 @@ _WORKSPACE_SHARE = 64  # of the machine's memory, one part of so many is kept
 _WORKSPACE_OF_HELPER = 128 * 2**20
 
 
-def workspace(count: int, dtype: Any) -> Array:
+def workspace(count: int, dtype: DTypeLike) -> Array:
     """An aligned array of ``count`` values, of memory that this thread has used before if some was put aside with
     ``release_workspace``.
 

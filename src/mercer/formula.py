@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Items, Symbol
 from mercer.arrays import is_tensor, namespace
 
 _NAMES_IN_TORCH = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan"}
@@ -51,112 +52,112 @@ def _call(name: str, *args: Any) -> Any:
     return getattr(xp, _NAMES_IN_TORCH.get(name, name))(*args)
 
 
-def exp(x: Any) -> Any:
+def exp(x: Symbol) -> Any:
     """exp(x), value by value."""
     return _call("exp", x)
 
 
-def log(x: Any) -> Any:
+def log(x: Symbol) -> Any:
     """The natural logarithm of x, value by value."""
     return _call("log", x)
 
 
-def sqrt(x: Any) -> Any:
+def sqrt(x: Symbol) -> Any:
     """√x, value by value; its derivative at 0 is taken as 0."""
     return _call("sqrt", x)
 
 
-def expm1(x: Any) -> Any:
+def expm1(x: Symbol) -> Any:
     """exp(x) − 1, value by value, with all digits near 0."""
     return _call("expm1", x)
 
 
-def log1p(x: Any) -> Any:
+def log1p(x: Symbol) -> Any:
     """log(1 + x), value by value, with all digits near 0."""
     return _call("log1p", x)
 
 
-def sin(x: Any) -> Any:
+def sin(x: Symbol) -> Any:
     """sin x, value by value; x in radians."""
     return _call("sin", x)
 
 
-def cos(x: Any) -> Any:
+def cos(x: Symbol) -> Any:
     """cos x, value by value; x in radians."""
     return _call("cos", x)
 
 
-def tan(x: Any) -> Any:
+def tan(x: Symbol) -> Any:
     """tan x, value by value; x in radians."""
     return _call("tan", x)
 
 
-def arcsin(x: Any) -> Any:
+def arcsin(x: Symbol) -> Any:
     """The angle in [−π/2, π/2] with the sine x, value by value."""
     return _call("arcsin", x)
 
 
-def arccos(x: Any) -> Any:
+def arccos(x: Symbol) -> Any:
     """The angle in [0, π] with the cosine x, value by value."""
     return _call("arccos", x)
 
 
-def arctan(x: Any) -> Any:
+def arctan(x: Symbol) -> Any:
     """The angle in (−π/2, π/2) with the tangent x, value by value."""
     return _call("arctan", x)
 
 
-def sinh(x: Any) -> Any:
+def sinh(x: Symbol) -> Any:
     """The hyperbolic sine of x, value by value."""
     return _call("sinh", x)
 
 
-def cosh(x: Any) -> Any:
+def cosh(x: Symbol) -> Any:
     """The hyperbolic cosine of x, value by value."""
     return _call("cosh", x)
 
 
-def tanh(x: Any) -> Any:
+def tanh(x: Symbol) -> Any:
     """The hyperbolic tangent of x, value by value."""
     return _call("tanh", x)
 
 
-def square(x: Any) -> Any:
+def square(x: Symbol) -> Any:
     """x², value by value."""
     return x * x
 
 
-def power(x: Any, exponent: Any) -> Any:
+def power(x: Symbol, exponent: Any) -> Any:
     """x^exponent, value by value; integer exponents are a few multiplications."""
     return x**exponent
 
 
-def absolute(x: Any) -> Any:
+def absolute(x: Symbol) -> Any:
     """|x|, value by value."""
     return _call("absolute", x)
 
 
-def minimum(x: Any, z: Any) -> Any:
+def minimum(x: Symbol, z: Symbol) -> Any:
     """The smaller of x and z, value by value."""
     return _call("minimum", x, z)
 
 
-def maximum(x: Any, z: Any) -> Any:
+def maximum(x: Symbol, z: Symbol) -> Any:
     """The larger of x and z, value by value."""
     return _call("maximum", x, z)
 
 
-def equal(x: Any, z: Any) -> Any:
+def equal(x: Symbol, z: Symbol) -> Any:
     """1 where x = z, else 0; truth values for arrays."""
     return _call("equal", x, z)
 
 
-def greater(x: Any, z: Any) -> Any:
+def greater(x: Symbol, z: Symbol) -> Any:
     """1 where x > z, else 0; truth values for arrays."""
     return _call("greater", x, z)
 
 
-def where(condition: Any, x: Any, z: Any) -> Any:
+def where(condition: Any, x: Symbol, z: Symbol) -> Any:
     """x where the condition holds, else z; both are evaluated everywhere.
 
     Parameters
@@ -239,7 +240,7 @@ def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     return named
 
 
-def dot(A: Any, B: Any) -> Any:
+def dot(A: Items, B: Items) -> Any:
     """⟨a, b⟩ for all pairs of prepared items.
 
     Parameters
@@ -255,7 +256,7 @@ def dot(A: Any, B: Any) -> Any:
     return _reduce("dot", A, B)
 
 
-def sqdist(A: Any, B: Any, length_scale: Any = None) -> Any:
+def sqdist(A: Items, B: Items, length_scale: Any = None) -> Any:
     """Σ_j (a_j − b_j)²/ℓ_j² for all pairs of prepared items, accurate for nearly equal points too.
 
     Parameters
@@ -273,7 +274,7 @@ def sqdist(A: Any, B: Any, length_scale: Any = None) -> Any:
     return _reduce("sqdist", A, B, length_scale)
 
 
-def fold(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any, B: Any) -> Any:
+def fold(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Items, B: Items) -> Any:
     """state ← step(state, a_j, b_j) over the columns j, from ``start``: a programme over the columns, for all pairs.
 
     Parameters
@@ -294,21 +295,21 @@ def fold(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any, B
     return _reduce("fold", A, B, (step, tuple(start)))
 
 
-def _reduce(name: str, A: Any, B: Any, extra: Any = None) -> Any:
+def _reduce(name: str, A: Items, B: Items, extra: Any = None) -> Any:
     return _record(name, A)(name, (A, B, extra))
 
 
-def sqnorm(A: Any) -> Any:
+def sqnorm(A: Items) -> Any:
     """‖a‖² for every prepared item."""
     return _record("sqnorm", A)("sqnorm", (A,))
 
 
-def fold_self(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Any) -> Any:
+def fold_self(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: Items) -> Any:
     """``fold`` of every prepared item with itself."""
     return _record("fold_self", A)("fold_self", (A, (step, tuple(start))))
 
 
-def mean_over_items(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any) -> Any:
+def mean_over_items(block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Any) -> Any:
     """Σ_j w_j block(a, r_j) for every prepared item a, over the items r_j of a reference sample.
 
     Parameters
@@ -330,7 +331,7 @@ def mean_over_items(block: Callable[[Any, Any], Any], A: Any, reference: Any, we
     return _record("mean", A)("mean", (block, A, reference, weights))
 
 
-def mean_of_means(block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float) -> Any:
+def mean_of_means(block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Any, known: float) -> Any:
     """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, kept with what it is made of, for its derivative.
 
     Parameters
@@ -354,14 +355,14 @@ def mean_of_means(block: Callable[[Any, Any], Any], A: Any, reference: Any, weig
     return _record("grand_mean", A)("grand_mean", (block, reference, weights, known))
 
 
-def _first(A: Any) -> Any:
+def _first(A: Items) -> Any:
     while isinstance(A, tuple):
         A = A[0]
     return A
 
 
-def _record(name: str, A: Any) -> Callable[[str, tuple[Any, ...]], Any]:
+def _record(name: str, A: Items) -> Callable[[str, tuple[Any, ...]], Any]:
     record = getattr(_first(A), "__formula__", None)
     if record is None:
         raise TypeError(f"{name}(…) is part of a kernel's formula; call the kernel itself, k(X, Y), to get numbers.")
-    return record  # type: ignore[no-any-return]
+    return record

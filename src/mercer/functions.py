@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import HashedRows, check_weights, chunks, listed, meet, size, stack, take
@@ -69,7 +70,7 @@ class RKHSFunction:
         # fixed to its centres, so that values do not depend on what else is asked together
         object.__setattr__(self, "kernel", self.kernel.bind(self.centers))
 
-    def __call__(self, X: Any, compute: Compute | None = None) -> Array:
+    def __call__(self, X: Samples, compute: Compute | None = None) -> Array:
         """f(x) for each row of X; the matrix k(X, centres) is not stored.
 
         Parameters
@@ -107,7 +108,7 @@ class RKHSFunction:
         self._same_space(other)
         return self.coef.T @ (self.kernel.gram(self.centers, other.centers) @ other.coef)
 
-    def norm(self) -> Array:
+    def norm(self) -> Any:
         """‖f‖ = √(α^T K α), biases left out; one number for each output."""
         square = self.inner(self)
         return (
@@ -236,7 +237,7 @@ class FeatureFunction:
     bias: Any = 0.0
     single: bool = True  # whether the weights of a HashedRows are those of one function, or of several
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Samples) -> Array:
         """f(x) for each item; those of a list are taken some at a time, so that their features need not all be held."""
         if not isinstance(self.weights, HashedRows):
             return self.kernel.features(X) @ self.weights + self.bias
@@ -248,7 +249,7 @@ class FeatureFunction:
             values[some] = (phi @ weights.T).toarray()
         return (values[:, 0] if self.single else values) + self.bias
 
-    def norm(self) -> Array:
+    def norm(self) -> Any:
         """‖f‖ ≤ ‖w‖, with equality for weights that are themselves combinations of features, as those of
         ``simplified()`` are.
         """
@@ -258,7 +259,7 @@ class FeatureFunction:
         return np.linalg.norm(arrays.to_numpy(self.weights), axis=0)
 
 
-def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> RKHSFunction:
+def mean_embedding(kernel: Kernel, X: Samples, weights: Any = None) -> RKHSFunction:
     """μ = Σ_i w_i k(·, x_i), the weights summing to 1: the mean of φ over a sample; ⟨μ, f⟩ is the mean of f.
 
     The distance of the embeddings of two samples is the maximum mean discrepancy of ``mmd_test``.
@@ -293,7 +294,7 @@ def mean_embedding(kernel: Kernel, X: Any, weights: Any = None) -> RKHSFunction:
     return RKHSFunction(kernel, X, w / w.sum())
 
 
-def distance(kernel: Kernel, X: Any, Y: Any = None) -> Array:
+def distance(kernel: Kernel, X: Samples, Y: Samples = None) -> Array:
     """‖φ(x) − φ(z)‖ = √(k(x, x) + k(z, z) − 2k(x, z)) for all pairs: distances in feature space.
 
     Parameters

@@ -189,7 +189,7 @@ def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> No
             f"{kernel} claims to be positive semi-definite, but has the eigenvalue {smallest:.3g}"
         )
     if kernel.explicit:
-        phi = kernel.features(X)
+        phi: Any = kernel.features(X)
         product = (phi @ phi.T).toarray() if sparse.issparse(phi) else arrays.to_numpy(phi @ phi.T)
         close(product, K, "the inner product of features")
     if not any(part._bound_to_values for part in kernel._parts()):

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Index, Samples
 from mercer.data.graphs import label_code
 from mercer.data.hashed_rows import HashedRows
 from mercer.data.objects import Domain
@@ -34,7 +35,7 @@ class Bits:
     def __len__(self) -> int:
         return len(self.words)
 
-    def __getitem__(self, rows: Any) -> Bits:
+    def __getitem__(self, rows: Index) -> Bits:
         return Bits(self.words[rows], self.width)
 
     def counts(self) -> Any:
@@ -46,7 +47,7 @@ class Bits:
         return np.unpackbits(self.words.view(np.uint8), axis=1, bitorder="little")[:, : self.width].astype(np.float64)
 
     @classmethod
-    def of(cls, rows: Any) -> Bits:
+    def of(cls, rows: Index) -> Bits:
         packed = np.packbits(rows, axis=1, bitorder="little")
         words = -(-packed.shape[1] // 64) * 8
         out = np.zeros((len(packed), words * 8), np.uint8)
@@ -62,7 +63,7 @@ class Sets(Domain):
     The internal form is ``Bits`` for rows, ``HashedRows`` for the others.
     """
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         if isinstance(X, Bits | HashedRows):
             return X
         frame = as_frame(X)
@@ -79,7 +80,7 @@ class Sets(Domain):
             return _of_vectors(items)
         return _of_collections(items)
 
-    def to_store(self, X: Any) -> Any:
+    def to_store(self, X: Samples) -> Any:
         """RDKit's bit vectors as rows."""
         return (
             _of_vectors(list(X)).unpacked()
@@ -88,7 +89,7 @@ class Sets(Domain):
         )
 
 
-def _binary(X: Any) -> Any:
+def _binary(X: Samples) -> Any:
     if X.dtype == bool:
         return X
     wrong = (X != 0) & (X != 1)
@@ -100,7 +101,7 @@ def _binary(X: Any) -> Any:
     return X != 0
 
 
-def _of_sparse(X: Any) -> Any:
+def _of_sparse(X: Samples) -> Any:
     X = X.copy()
     X.sum_duplicates()
     X.eliminate_zeros()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.data.archives import Archive, most_bytes, too_large
 from mercer.data.graphs import Graph
@@ -160,7 +161,7 @@ class _Files:
         except UnicodeDecodeError:
             raise DataError(f"{self.path}: {name} is not a text; files of a set are tables of numbers.") from None
 
-    def numbers(self, what: str, dtype: Any) -> Any:
+    def numbers(self, what: str, dtype: DTypeLike) -> Any:
         """A file as an array of rows, None where there is none."""
         name = f"{self.name}_{what}.txt"
         if name not in self.texts:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Index, Items, Samples
 from mercer.data.graph_notices import is_matrix, tell_of_names, tell_of_numbers
 from mercer.data.graphs import Graph, PackedGraphs, labels_by_edge, pack
 from mercer.data.notices import one_call
@@ -35,17 +36,17 @@ class Graphs(Domain):
     chirality: bool | None = None
     numbers: bool = False
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         if isinstance(X, PackedGraphs):
             return X
         found = pack(self.graphs(X))
         tell_of_numbers(found.attributes, read=self.numbers)
         return found
 
-    def to_store(self, X: Any) -> Any:
+    def to_store(self, X: Samples) -> Any:
         return X if isinstance(X, PackedGraphs) or all(isinstance(item, str) for item in X) else self.graphs(X)
 
-    def graphs(self, X: Any) -> list[Graph]:
+    def graphs(self, X: Samples) -> list[Graph]:
         """Each item as a ``Graph``."""
         if _is_one(X):
             raise DataError(f"Expected a collection of graphs, got one {type(X).__name__}; put it in a list: [graph].")
@@ -138,7 +139,7 @@ class Graphs(Domain):
 
 
 def as_graphs(
-    X: Any,
+    X: Samples,
     label: str = "label",
     edge_label: str = "label",
     attributes: str | None = None,
@@ -201,7 +202,7 @@ _KEYS = (
 )  # fmt: skip
 
 
-def _is_one(X: Any) -> bool:
+def _is_one(X: Samples) -> bool:
     table = sparse.issparse(X) or (
         isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iufb" and X.shape[1] > 1
     )
@@ -243,7 +244,7 @@ def _of_tuple(first: Any, labels: Any = None, edge_labels: Any = None, attribute
     return _of_edges(first, labels, edge_labels, attributes)
 
 
-def _of_adjacency(A: Any, labels: Any, edge_labels: Any, attributes: Any = None) -> Graph:
+def _of_adjacency(A: Items, labels: Any, edge_labels: Any, attributes: Any = None) -> Graph:
     A = sparse.coo_array(A)
     if A.shape[0] != A.shape[1]:
         raise DataError(f"an adjacency matrix is square, got shape {A.shape}")
@@ -313,7 +314,7 @@ def _of_mapping(g: Mapping[str, Any]) -> Graph:
     return Graph(edges, labels, marks, attributes, n, directed)
 
 
-def _one_hot(rows: Any) -> Any:
+def _one_hot(rows: Index) -> Any:
     try:
         x = arrays.to_numpy(rows) if arrays.is_tensor(rows) else np.asarray(rows)
     except ValueError:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Index
 from mercer.data.representations import offsets_of, spans
 from mercer.data.sequences import canonical, is_missing, token_code
 from mercer.data.tables import DataError
@@ -216,7 +217,7 @@ class PackedGraphs:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def take(self, rows: Any) -> PackedGraphs:
+    def take(self, rows: Index) -> PackedGraphs:
         vertices, offsets = spans(self.offsets, rows)
         arcs, starts = spans(self.starts, vertices)
         attributes = None if self.attributes is None else self.attributes[vertices]
@@ -276,7 +277,7 @@ def _side_by_side(attributes: list[Any], counts: Any) -> Any:
 
 def _by_vertex(sources: Any, targets: Any, base: Any, marks: Any) -> tuple[Any, Any, Any]:
     """(starts, ends, marks) of arcs in the order of their sources; ends are numbered within their graph."""
-    return compiling.compiled(_by_vertex_loop)(sources, targets, base, marks)  # type: ignore[no-any-return]
+    return compiling.compiled(_by_vertex_loop)(sources, targets, base, marks)
 
 
 def _by_vertex_loop(sources, targets, base, marks):  # type: ignore[no-untyped-def]

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Index, Items
 from mercer.data.representations import batches, offsets_of, spans
 from mercer.native.mixing import mix
 from mercer.runtime import compiling, threads
@@ -72,7 +74,7 @@ class HashedRows:
         """Entries of a row, on average."""
         return -(-len(self.keys) // max(1, self.shape[0]))
 
-    def take(self, rows: Any) -> HashedRows:
+    def take(self, rows: Index) -> HashedRows:
         part, offsets = spans(self.offsets, rows)
         return HashedRows(self.keys[part], self.values[part], offsets, self.legend)
 
@@ -91,7 +93,7 @@ class HashedRows:
         """The same columns with other values."""
         return HashedRows(self.keys, values, self.offsets, self.legend)
 
-    def astype(self, dtype: Any, copy: bool = True) -> HashedRows:
+    def astype(self, dtype: DTypeLike, copy: bool = True) -> HashedRows:
         return self.valued(self.values.astype(dtype, copy=copy))
 
     def sqnorm(self) -> Any:
@@ -267,7 +269,7 @@ def tensor(a: Any, b: Any) -> HashedRows:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def meet(A: Any, B: Any) -> tuple[Any, Any]:
+def meet(A: Items, B: Items) -> tuple[Any, Any]:
     """A and B with their columns numbered together, as CSR matrices: for products with vectors. What is not HashedRows
     stays as it is.
     """

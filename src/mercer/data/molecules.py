@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Samples
 from mercer.data.graphs import Graph
 from mercer.data.notices import lost
 from mercer.data.objects import Domain
@@ -50,12 +51,12 @@ class Molecules(Domain):
     them. A model keeps SMILES.
     """
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         if isinstance(X, str) or hasattr(X, "GetAtoms"):
             raise DataError("Expected a collection of molecules, got one; put it in a list: [molecule].")
         return [_checked(i, item) for i, item in enumerate(items_of(X, "molecules"))]
 
-    def to_store(self, X: Any) -> Any:
+    def to_store(self, X: Samples) -> Any:
         return [item if isinstance(item, str) else str(chemistry().MolToSmiles(item)) for item in self.check(X)]
 
 

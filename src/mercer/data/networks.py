@@ -10,6 +10,7 @@ from weakref import finalize
 import numpy as np
 from scipy import sparse
 
+from mercer.annotations import Index, Samples
 from mercer.data.network_forms import weights_and_names
 from mercer.data.objects import Domain, Nodes
 from mercer.data.representations import Rep
@@ -235,7 +236,7 @@ class VertexIds:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def __getitem__(self, rows: Any) -> VertexIds:
+    def __getitem__(self, rows: Index) -> VertexIds:
         return VertexIds(self.ids[rows])
 
 
@@ -247,7 +248,7 @@ class Vertices(Domain):
 
     network: Any
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         names = self.network.names
         if isinstance(X, VertexIds):
             return X

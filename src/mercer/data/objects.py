@@ -10,6 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.data.representations import Ragged, Rep
 from mercer.data.tables import DataError, as_frame
 
@@ -18,11 +19,11 @@ from mercer.data.tables import DataError, as_frame
 class Domain:
     """A kind of sample. ``check`` is idempotent: what it returns, it accepts and returns unchanged."""
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         """The internal form of a collection of samples."""
         raise NotImplementedError
 
-    def to_store(self, X: Any) -> Any:
+    def to_store(self, X: Samples) -> Any:
         """Samples in a form that a fitted model can keep, and a file hold."""
         return X
 
@@ -35,7 +36,7 @@ class Domain:
 class Anything(Domain):
     """Any collection with a length; the kernel, or a part of it, looks closer."""
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         if hasattr(X, "shape") or isinstance(X, tuple | list | Ragged) or hasattr(X, "take") or as_frame(X) is not None:
             return list(X) if isinstance(X, tuple) else X
         if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
@@ -50,7 +51,7 @@ class Objects(Domain):
     noun: str = "objects"
     single: tuple[type, ...] = (str, bytes)
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         if isinstance(X, self.single):
             raise DataError(f"Expected a collection of {self.noun}, got one {type(X).__name__}; put it in a list: [x].")
         series = nw.from_native(X, series_only=True, pass_through=True)
@@ -74,7 +75,7 @@ class Nodes(Domain):
 
     count: int
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         series = nw.from_native(X, series_only=True, pass_through=True)
         ids = arrays.to_numpy(series.to_numpy() if isinstance(series, nw.Series) else X)
         if ids.ndim == 2 and ids.shape[1] == 1:

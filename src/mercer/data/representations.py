@@ -14,9 +14,11 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Index, Samples, Targets
 from mercer.data.tables import DataError, as_frame
 
 Rep = Any
@@ -30,7 +32,7 @@ class Ragged:
     offsets: Any
 
     @classmethod
-    def of(cls, rows: Sequence[Any], dtype: Any = np.float64) -> Ragged:
+    def of(cls, rows: Sequence[Any], dtype: DTypeLike = np.float64) -> Ragged:
         values = np.concatenate([np.asarray(r, dtype) for r in rows]) if rows else np.empty(0, dtype)
         return cls(values, offsets_of([len(r) for r in rows]))
 
@@ -44,7 +46,7 @@ class Ragged:
     def __getitem__(self, i: int) -> Any:
         return self.values[self.offsets[i] : self.offsets[i + 1]]
 
-    def take(self, rows: Any) -> Ragged:
+    def take(self, rows: Index) -> Ragged:
         """The rows of a slice share the buffer; others are copied."""
         part, offsets = spans(self.offsets, rows)
         return Ragged(self.values[part], offsets)
@@ -57,7 +59,7 @@ def offsets_of(lengths: Any) -> Any:
     return offsets
 
 
-def spans(offsets: Any, rows: Any) -> tuple[Any, Any]:
+def spans(offsets: Any, rows: Index) -> tuple[Any, Any]:
     """Where the entries of some rows lie in a buffer of rows (a slice where they lie together), and the offsets of
     these rows alone.
     """
@@ -95,7 +97,7 @@ def size(rep: Rep) -> int:
     return int(shape[0]) if shape is not None else len(leaf)
 
 
-def take(rep: Rep, rows: Any) -> Rep:
+def take(rep: Rep, rows: Index) -> Rep:
     """The samples ``rows`` (a slice or an index array) of a representation; a slice of an array is a view."""
     if isinstance(rep, tuple):
         return tuple(take(part, rows) for part in rep)
@@ -113,7 +115,7 @@ def take(rep: Rep, rows: Any) -> Rep:
     return rep[rows]
 
 
-def listed(X: Any) -> Any:
+def listed(X: Samples) -> Any:
     """A collection that can be counted and taken from: arrays, tables and representations as they are, any other (a
     generator, a tuple, a column of a data frame) as a list.
     """
@@ -146,7 +148,7 @@ def stack(a: Rep, b: Rep) -> Rep:
     return arrays.namespace(a, b).concatenate([a, b])
 
 
-def distinct(rep: Rep, y: Any) -> tuple[Any, Any]:
+def distinct(rep: Rep, y: Targets) -> tuple[Any, Any]:
     """(numbers of the first of each kind, the kind of each sample): samples are of one kind if item and target are the
     same to the last bit.
 

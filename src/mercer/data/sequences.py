@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Ragged, Rep, listed, offsets_of
@@ -28,7 +29,7 @@ _RULES = ("skip", "letter", "error")
 _CASES = (None, "keep", "fold")
 
 
-def items_of(X: Any, noun: str) -> list[Any]:
+def items_of(X: Samples, noun: str) -> list[Any]:
     """A collection of samples as a list: lists, arrays, generators, a column of a data frame."""
     if isinstance(X, str | bytes | bytearray):
         raise DataError(f"Expected a collection of {noun}, got one {type(X).__name__}; put it in a list: [x].")
@@ -80,7 +81,7 @@ class Sequences(Domain):
 
     case: str | None = None
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         found = X if isinstance(X, Ragged) else self._coded(X)
         if self.case == "fold":
             return folded(found)
@@ -88,7 +89,7 @@ class Sequences(Domain):
             _look_at_case(found)
         return found
 
-    def _coded(self, X: Any) -> Ragged:
+    def _coded(self, X: Samples) -> Ragged:
         items = items_of(X, "sequences")
         if all(isinstance(item, str) for item in items):
             return _characters(items)
@@ -341,7 +342,7 @@ class Series(Domain):
     The internal form is a ``Ragged`` of frames (float64, total length × channels), or of codes.
     """
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         if isinstance(X, Ragged):
             return X
         items = items_of(X, "series")

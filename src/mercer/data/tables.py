@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Samples
 
 
 class DataError(ValueError):
@@ -40,13 +41,13 @@ def excerpt(text: Any, most: int = 60) -> str:
     return shown if len(shown) <= most + 2 else f"{shown[:most]}…{shown[-1]}"
 
 
-def as_frame(X: Any) -> nw.DataFrame[Any] | None:
+def as_frame(X: Samples) -> nw.DataFrame[Any] | None:
     """X as a narwhals data frame if it is a data frame of any library, else None."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
-def in_order_of(X: Any, Y: Any) -> Any:
+def in_order_of(X: Samples, Y: Samples) -> Any:
     """X with its columns in the order of Y's, where both are data frames of the same columns; else X as it is."""
     mine, theirs = (as_frame(t) if hasattr(t, "columns") else None for t in (X, Y))
     if (
@@ -59,7 +60,7 @@ def in_order_of(X: Any, Y: Any) -> Any:
     return mine.select(theirs.columns).to_native()
 
 
-def select(X: Any, columns: Any) -> Any:
+def select(X: Samples, columns: Any) -> Any:
     """The named (data frame) or numbered (array) columns of a table; one column given alone comes as a column, unless
     it is of numbers.
     """

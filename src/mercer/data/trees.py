@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Index, Samples
 from mercer.data.graphs import label_code
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep, offsets_of, spans
@@ -34,7 +35,7 @@ class PackedTrees:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def take(self, rows: Any) -> PackedTrees:
+    def take(self, rows: Index) -> PackedTrees:
         nodes, offsets = spans(self.offsets, rows)
         part, starts = spans(self.starts, nodes)
         return PackedTrees(offsets, self.productions[nodes], starts, self.children[part])
@@ -47,7 +48,7 @@ class Trees(Domain):
     ``PackedTrees``.
     """
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         if isinstance(X, PackedTrees):
             return X
         if isinstance(X, str) or hasattr(X, "label"):
@@ -73,7 +74,7 @@ class Trees(Domain):
             offsets_of(counts), np.array(productions, np.uint64), offsets_of(widths), np.array(children, np.int64)
         )
 
-    def to_store(self, X: Any) -> Any:
+    def to_store(self, X: Samples) -> Any:
         """Trees of other libraries as nested lists."""
         return (
             [_nested(item) if callable(getattr(item, "label", None)) else item for item in X]

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Items, Samples
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.tables import DataError, as_frame, column_to_numpy, frame_to_numpy
@@ -36,7 +37,7 @@ class Vectors(Domain):
     columns: int | None = None
     missing: bool = False
 
-    def check(self, X: Any) -> Rep:
+    def check(self, X: Samples) -> Rep:
         names: Sequence[Any] | None = None
         plain = type(X) is np.ndarray and X.dtype.kind == "f"  # nothing to find out, and small data waits for it
         frame = None if plain else as_frame(X)
@@ -81,7 +82,7 @@ class Vectors(Domain):
             return [x], [z]
         return None
 
-    def _array(self, X: Any) -> Any:
+    def _array(self, X: Samples) -> Any:
         series = nw.from_native(X, series_only=True, pass_through=True)
         if isinstance(series, nw.Series):  # one column of a table
             return column_to_numpy(series, 0)[:, None]
@@ -97,7 +98,7 @@ class Vectors(Domain):
             X = _to_float(X)
         return X
 
-    def check_finite(self, X: Any, names: Sequence[Any] | None = None, cure: str = _CURE) -> None:
+    def check_finite(self, X: Samples, names: Sequence[Any] | None = None, cure: str = _CURE) -> None:
         """Raise where an entry is infinite, or missing (``cure`` says what to do then) and must not be; one cheap pass,
         and the entry is looked for only when there is one.
         """
@@ -114,7 +115,7 @@ class Vectors(Domain):
                 f"{cure if found != found else 'Drop the row, or clip the column to finite values.'}"
             )
 
-    def _check_values(self, X: Any, names: Sequence[Any] | None) -> None:
+    def _check_values(self, X: Samples, names: Sequence[Any] | None) -> None:
         self.check_finite(X, names)
         values = X.data if sparse.issparse(X) else X
         if values.shape[0] == 0:
@@ -141,7 +142,7 @@ class Histograms(Vectors):
     minimum: float | None = 0.0
 
 
-def check_same_width(A: Any, B: Any) -> None:
+def check_same_width(A: Items, B: Items) -> None:
     """Refuse to compare vectors of different lengths."""
     a, b = (x.shape[1] if len(getattr(x, "shape", ())) == 2 else None for x in (A, B))
     if a is not None and b is not None and a != b:
@@ -154,7 +155,7 @@ def _is_row_of_numbers(x: Any) -> bool:
     return isinstance(x, list | tuple) and len(x) > 0 and all(isinstance(v, int | float | np.number) for v in x)
 
 
-def _locate(X: Any, bad: Any) -> tuple[int, int, float]:
+def _locate(X: Samples, bad: Any) -> tuple[int, int, float]:
     """Row, column and value of the first offending entry; ``bad`` is over X, or over the stored entries of a CSR
     matrix.
     """
@@ -170,7 +171,7 @@ def _column(column: int, names: Sequence[Any] | None) -> str:
     return str(column) if names is None else f"{names[column]!r} ({column})"
 
 
-def _to_float(X: Any) -> Any:
+def _to_float(X: Samples) -> Any:
     """An object or text array as float64; None counts as missing."""
     out = np.empty(X.shape, np.float64)
     for (row, column), value in np.ndenumerate(X):

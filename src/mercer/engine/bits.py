@@ -4,10 +4,11 @@ the machine has them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mercer.annotations import Index
 from mercer.arrays import Array
 from mercer.data import Bits, take
 from mercer.runtime import compiling
@@ -25,7 +26,7 @@ class BitDot:
     def __init__(self, A: Bits, B: Bits) -> None:
         self.A, self.B = A, B
 
-    def sub(self, rows: Any, cols: Any, view: Tiles) -> BitDot:
+    def sub(self, rows: Index, cols: Index, view: Tiles) -> BitDot:
         return BitDot(take(self.A, rows), take(self.B, cols))
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:

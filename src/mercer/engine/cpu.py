@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Index, Targets
 from mercer.arrays import Array
 from mercer.engine.expression import Node
 from mercer.engine.reductions import TINY, DotBlock, SqDistBlock
@@ -245,7 +246,7 @@ class FusedTile:
         sides = (*self.left.arrays, *self.right.arrays)
         loop(*sides, self.scale, self.scalars, sink, tile, width, *place, *sums, *_no_matrix(self.scalars))
 
-    def part(self, rows: Any, cols: Any) -> FusedTile:
+    def part(self, rows: Index, cols: Index) -> FusedTile:
         """The same for some of the rows and columns; a side that is wanted whole is shared."""
         other = copy(self)
         other._left, other.right = self._left if _is_all(rows) else self.left.part(rows), self.right.part(cols)
@@ -265,7 +266,7 @@ def _up(n: int, by: int) -> int:
     return -(-n // by) * by
 
 
-def _is_all(chosen: Any) -> bool:
+def _is_all(chosen: Index) -> bool:
     return isinstance(chosen, slice) and chosen == slice(None)
 
 
@@ -285,7 +286,7 @@ class _Rows:
         near = none[0] if raw is None else TINY[items.dtype.name] * self.norms.reshape(-1, ROWS).max(axis=1)
         self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
 
-    def part(self, chosen: Any) -> _Rows:
+    def part(self, chosen: Index) -> _Rows:
         if _is_all(chosen):
             return self
         items, norms = self.items[: self.count][chosen], self.norms[: self.count][chosen]
@@ -308,7 +309,7 @@ class _Panels:
         near = none[0, 0] if raw is None else TINY[items.dtype.name] * self.norms.reshape(-1, width).max(axis=1)
         self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
 
-    def part(self, chosen: Any) -> _Panels:
+    def part(self, chosen: Index) -> _Panels:
         if _is_all(chosen):
             return self
         width = self.items.shape[2]
@@ -638,7 +639,7 @@ class _Emitter:
         # ``near`` is the caller's bound for this panel and these rows: a share of the largest norms
         with self.b.if_then(self.v.any_less(smallest, self.v.splat(self.g["near"])), likely=False):
 
-            def step(x: Any, y: Any, total: Any, weight: Any) -> Any:
+            def step(x: Any, y: Targets, total: Any, weight: Any) -> Any:
                 difference = self.b.fmul(self.b.fsub(x, y), weight)
                 return self.v.fma(difference, difference, total)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from mercer.annotations import Items
 from mercer.formula import recorded
 from mercer.runtime.threads import cached_property
 
@@ -238,7 +239,7 @@ class Embedding:
 
     @classmethod
     def of(
-        cls, block: Callable[[Any, Any], Any], A: Any, reference: Any, weights: Any, known: float | None = None
+        cls, block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Any, known: float | None = None
     ) -> Embedding:
         right, found = symbolic(reference, "col")
         return cls(trace(block, _on_side(A, "row"), right), found, weights, known)
@@ -328,7 +329,7 @@ def _whole_power(x: Node, n: int) -> Node:
     return square * x if n % 2 else square
 
 
-def _reduction(name: str, A: Any, B: Any, extra: Any) -> Node:
+def _reduction(name: str, A: Items, B: Items, extra: Any) -> Node:
     A, B = as_node(A), as_node(B)
     if (A.op, B.op) != ("leaf", "leaf") or (A.kind, B.kind) != ("row", "col"):
         raise Untraceable(f"{name}(A, B) compares prepared items, left with right")

@@ -24,9 +24,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer import arrays
-from mercer.arrays import Array, is_tensor
+from mercer.arrays import Tensor, is_tensor
 from mercer.engine.cpu import Spec, specify
 from mercer.engine.expression import Fold, Node, fold_variable, walk
 from mercer.engine.reductions import TINY, FoldBlock, SqDistBlock
@@ -196,7 +197,7 @@ def available() -> bool:
 
 
 def launchable(
-    operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], like: Array, shape: tuple[int, int]
+    operands: dict[Node, Any], steps: list[Node], values: dict[Node, Any], like: Tensor, shape: tuple[int, int]
 ) -> bool:
     """Whether a formula fits the template, on a GPU with Triton, and is large enough to compile for."""
     if not (is_tensor(like) and like.is_cuda and available() and operands) or shape[0] * shape[1] < _WORTH_COMPILING:
@@ -231,8 +232,8 @@ class Launch:
         result: Node,
         values: dict[Node, Any],
         shape: tuple[int, int],
-        dtype: Any,
-        like: Array,
+        dtype: DTypeLike,
+        like: Tensor,
         fast: bool,
     ) -> None:
         self.shape, self.dtype, self.like = shape, np.dtype(dtype), like
@@ -267,7 +268,7 @@ class Launch:
         )
         self.template = (spec, fold, self.dtype.name, len(inputs["row"]), len(inputs["col"]), fast)
 
-    def _run(self, V: Array, out: Array, W: int, span: int = 1) -> None:
+    def _run(self, V: Tensor, out: Tensor, W: int, span: int = 1) -> None:
         """One launch for W columns of V (for the matrix itself, W = 0), and a second for the chunks that the first left
         out.
 
@@ -305,11 +306,11 @@ class Launch:
                 num_stages=2,
             )
 
-    def store(self, out: Array) -> Array:
+    def store(self, out: Tensor) -> Tensor:
         self._run(out, out, 0)
         return out
 
-    def product(self, V: Array) -> Array:
+    def product(self, V: Tensor) -> Tensor:
         V = arrays.astype(arrays.like(V, self.like), self.dtype)
         out = arrays.empty((V.shape[1], self.shape[0]), np.float64, self.like)
         N, M = self.extent
@@ -322,20 +323,21 @@ class Launch:
             sums = arrays.empty((-(-M // span), W, self.shape[0]), np.float64, self.like)
             self._run(v, sums, W, span)
             out[k : k + _PANEL] = sums.sum(0)[: len(out) - k]
-        return out.T.contiguous()
+        product: Tensor = out.T
+        return product.contiguous()
 
 
 _tried: set[Any] = set()  # kernels whose tile shapes were compared
 
 
-def _split(x: Array) -> tuple[Array, Array]:
+def _split(x: Tensor) -> tuple[Tensor, Tensor]:
     """x as the sum of a number the tensor cores multiply exactly (11 bits, rounded) and the small rest."""
     torch = arrays.namespace(x)
     high = ((x.view(torch.int32) + 0x1000) & -0x2000).view(torch.float32)
     return high, x - high
 
 
-def _padded(x: Array) -> Array:
+def _padded(x: Tensor) -> Tensor:
     """The items, and the last of them again up to a whole block: whatever the formula gives there, it gives for a real
     pair too.
     """
@@ -343,7 +345,7 @@ def _padded(x: Array) -> Array:
     return arrays.namespace(x).cat([x, x[-1:].expand(rest, *x.shape[1:])]) if rest else x.contiguous()
 
 
-def _stack(vectors: list[Array], like: Array, dtype: Any) -> Array:
+def _stack(vectors: list[Tensor], like: Tensor, dtype: DTypeLike) -> Tensor:
     if not vectors:
         return like
     return (

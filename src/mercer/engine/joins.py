@@ -12,7 +12,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
+from mercer.annotations import Index, Items, Samples
 from mercer.arrays import Array
 from mercer.compute import release_workspace, workspace
 from mercer.data import HashedRows, chunks, numbered
@@ -49,7 +51,7 @@ class _Side:
         found: Lists = transposed(*self.lists, len(self.norms), np.int32(0))
         return found
 
-    def take(self, chosen: Any) -> _Side:
+    def take(self, chosen: Index) -> _Side:
         from mercer.engine.lists import transposed
 
         offsets, columns, values = self._by_row
@@ -65,7 +67,7 @@ class SparseDot:
     all_columns = True
     dense = False
 
-    def __init__(self, A: Any, B: Any, dtype: Any, budget: int) -> None:
+    def __init__(self, A: Items, B: Items, dtype: DTypeLike, budget: int) -> None:
         from mercer.engine import lists
 
         self.dtype = np.dtype(dtype)
@@ -104,7 +106,7 @@ class SparseDot:
         """Rows of a strip: each reads all lists, and is read and written where they lead."""
         return int(max(8, min(_ROWS, _STRIP // max(1, width * self.kind.itemsize))))
 
-    def sub(self, rows: Any, cols: Any, view: Tiles) -> SparseDot:
+    def sub(self, rows: Index, cols: Index, view: Tiles) -> SparseDot:
         part = object.__new__(SparseDot)
         part.dtype, part.kind = self.dtype, self.kind
         part.left = self.left.take(rows)
@@ -143,7 +145,7 @@ def _equal(rows: Array, cols: Array) -> tuple[Array, Array]:
     return i, j
 
 
-def _summed(X: Any) -> Any:
+def _summed(X: Samples) -> Any:
     X = X.copy()
     X.sum_duplicates()
     return X

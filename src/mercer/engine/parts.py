@@ -12,8 +12,10 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg.blas import ssyrk
 
+from mercer.annotations import Index
 from mercer.arrays import Array
 from mercer.compute import Compute, release_workspace, workspace
 from mercer.data import LazyCounts, chunks
@@ -41,7 +43,7 @@ class PartsDot:
     all_columns = True
     dense = False
 
-    def __init__(self, A: LazyCounts, dtype: Any, budget: int) -> None:
+    def __init__(self, A: LazyCounts, dtype: DTypeLike, budget: int) -> None:
         self.A, self.dtype, self.budget = A, np.dtype(dtype), budget
         self.exact = True
 
@@ -52,7 +54,7 @@ class PartsDot:
     def height(self, width: int) -> int:
         return self.made.height(width)
 
-    def sub(self, rows: Any, cols: Any, view: Tiles) -> SparseDot:
+    def sub(self, rows: Index, cols: Index, view: Tiles) -> SparseDot:
         return self.made.sub(rows, cols, view)
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
@@ -257,5 +259,9 @@ class _Sums:
     @cached_property
     def _ways(self) -> tuple[Array, ...]:
         room = int(self.A.ends[-1]) + 1
-        ways = [np.empty(len(self.total) + 1, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)]
-        return (*ways, *map(np.empty_like, ways), np.empty(room, np.float32))
+        ways: list[Array] = [
+            np.empty(len(self.total) + 1, np.int64),
+            np.empty(room, np.int32),
+            np.empty(room, np.int32),
+        ]
+        return (*ways, *(np.empty_like(way) for way in ways), np.empty(room, np.float32))

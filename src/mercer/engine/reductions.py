@@ -10,9 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Index, Items
 from mercer.arrays import Array, is_tensor, namespace
 from mercer.data import Bits, HashedRows, LazyCounts, chunks, size, take
 from mercer.engine.bits import BitDot
@@ -32,7 +34,7 @@ _WORTH_JOINING = 2**16  # entries; fewer are multiplied before a compiler has st
 TINY = {"float64": 1e-4, "float32": 1e-2}  # below this share of ‖a‖² + ‖b‖², a − b is subtracted before it is squared
 
 
-def rebuild(symbols: Any, left: list[Any], right: list[Any], rows: Any = None, cols: Any = None) -> Any:
+def rebuild(symbols: Any, left: list[Any], right: list[Any], rows: Index = None, cols: Index = None) -> Any:
     """A representation from its symbols, restricted to some rows (left leaves) and columns (right leaves)."""
     if isinstance(symbols, tuple):
         return tuple(rebuild(s, left, right, rows, cols) for s in symbols)
@@ -45,7 +47,7 @@ def _numbers(symbols: Any) -> Any:
     return tuple(map(_numbers, symbols)) if isinstance(symbols, tuple) else symbols.data
 
 
-def _dense(x: Any, dtype: Any, device: str | None) -> Array:
+def _dense(x: Any, dtype: DTypeLike, device: str | None) -> Array:
     """A few rows as a dense array of the computation."""
     if sparse.issparse(x):
         x = x.toarray()
@@ -62,7 +64,7 @@ def sqnorm(x: Any) -> Array:
     return namespace(x).einsum("ij,ij->i", x, x)
 
 
-def in_single(A: Any, B: Any, dtype: Any) -> tuple[Array, Array] | None:
+def in_single(A: Items, B: Items, dtype: DTypeLike) -> tuple[Array, Array] | None:
     """Both in float32 where that is exact: many columns of whole numbers whose inner products stay below 2^24; else
     None.
     """
@@ -88,7 +90,9 @@ def in_single(A: Any, B: Any, dtype: Any) -> tuple[Array, Array] | None:
     return single, single if B is A else B.astype(np.float32)
 
 
-def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> DotBlock | SparseDot | PartsDot | BitDot:
+def dot_block(
+    A: Items, B: Items, dtype: DTypeLike, device: str | None, budget: int
+) -> DotBlock | SparseDot | PartsDot | BitDot:
     """⟨a, b⟩, by what the rows are."""
     if isinstance(A, Bits):
         return BitDot(A, B)
@@ -107,7 +111,7 @@ def dot_block(A: Any, B: Any, dtype: Any, device: str | None, budget: int) -> Do
 class DotBlock:
     """⟨a, b⟩ of dense rows, or of sparse ones with few columns."""
 
-    def __init__(self, A: Any, B: Any, dtype: Any, device: str | None) -> None:
+    def __init__(self, A: Items, B: Items, dtype: DTypeLike, device: str | None) -> None:
         self.A, self.B, self.dtype, self.device = A, B, dtype, device
         self.all_columns = True
         self.sparse = sparse.issparse(A) and sparse.issparse(B) and device is None
@@ -120,7 +124,7 @@ class DotBlock:
         )
         self.dense = not (self.single or sparse.issparse(A) or sparse.issparse(B))
 
-    def sub(self, rows: Any, cols: Any, view: Tiles) -> DotBlock:
+    def sub(self, rows: Index, cols: Index, view: Tiles) -> DotBlock:
         same = self.A is self.B and view.symmetric
         A = take(self.A, rows)
         return DotBlock(A, A if same else take(self.B, cols), self.dtype, self.device)
@@ -146,7 +150,7 @@ class SqDistBlock:
     """
 
     def __init__(
-        self, A: Any, B: Any, scale: Any, column: int | None, dtype: Any, device: str | None, budget: int
+        self, A: Items, B: Items, scale: Any, column: int | None, dtype: DTypeLike, device: str | None, budget: int
     ) -> None:
         self.dtype, self.device = dtype, device
         if column is not None:
@@ -163,7 +167,11 @@ class SqDistBlock:
         self.dense, self.all_columns = not self.sparse, column is None
         # differences are taken in the wider of the data's precision and the computation's: each rounding there counts
         self.wide = np.result_type(arrays.numpy_dtype(A), arrays.numpy_dtype(B), dtype)
-        self._origin = self.L = self.R = self._na = self._nb = None
+        self._origin: Any = None
+        self.L: Any = None
+        self.R: Any = None
+        self._na: Any = None
+        self._nb: Any = None
         self.panel_bytes = (size(A) + size(B)) * (A.shape[1] + 2) * np.dtype(dtype).itemsize
         self.budget = budget
         if self.sparse:
@@ -178,7 +186,7 @@ class SqDistBlock:
         if self.dense and self.panel_bytes <= self.budget and self.L is None:
             self.L, self.R = self._panel(self.A, self.na, left=True), self._panel(self.B, self.nb, left=False)
 
-    def sub(self, rows: Any, cols: Any, view: Tiles) -> SqDistBlock:
+    def sub(self, rows: Index, cols: Index, view: Tiles) -> SqDistBlock:
         part = object.__new__(SqDistBlock)
         part.__dict__.update(self.__dict__)
         part.A, part._na = take(self.A, rows), None if self._na is None else take(self._na, rows)
@@ -253,7 +261,7 @@ class SqDistBlock:
                 self._subtract_first(rows, cols, out, tiny * (na[:, None] + nb[None, :]))
         return out
 
-    def _subtract_first(self, rows: slice, cols: slice, out: Array, bound: Array) -> None:
+    def _subtract_first(self, rows: slice, cols: slice, out: Any, bound: Any) -> None:
         i, j = namespace(out).nonzero(out < bound) if not is_tensor(out) else (out < bound).nonzero(as_tuple=True)
         A, B = self.A[rows], self.B[cols]
         step = max(1, 2**20 // max(1, A.shape[1]))
@@ -272,12 +280,12 @@ class SqDistBlock:
 class FoldBlock:
     """state ← step(state, a_j, b_j) over the columns: compiled where it pays, else step by step on tiles."""
 
-    def __init__(self, fold: Fold, A: Any, B: Any, dtype: Any, device: str | None) -> None:
+    def __init__(self, fold: Fold, A: Items, B: Items, dtype: DTypeLike, device: str | None) -> None:
         self.fold, self.A, self.B, self.dtype, self.device, self.all_columns = fold, A, B, dtype, device, True
         worth_it = size(A) * size(B) * A.shape[1] >= _WORTH_COMPILING
         self.compile = worth_it and device is None and compilable(fold) and not (is_tensor(A) or is_tensor(B))
 
-    def sub(self, rows: Any, cols: Any, view: Tiles) -> FoldBlock:
+    def sub(self, rows: Index, cols: Index, view: Tiles) -> FoldBlock:
         part = FoldBlock(self.fold, take(self.A, rows), take(self.B, cols), self.dtype, self.device)
         part.compile = self.compile
         return part
@@ -285,7 +293,7 @@ class FoldBlock:
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:
         A, B = (_dense(x, self.dtype, self.device) for x in (self.A[rows], self.B[cols]))
         if self.compile:
-            compiled(self.fold, self.dtype)(np.ascontiguousarray(A), np.ascontiguousarray(B.T), out)
+            compiled(self.fold, np.dtype(self.dtype))(np.ascontiguousarray(A), np.ascontiguousarray(B.T), out)
         else:
             out[...] = _run_fold(self.fold, A.T[:, :, None], B.T[:, None, :], out)
         return out
@@ -310,7 +318,7 @@ def _run_fold(fold: Fold, left: Any, right: Any, like: Array) -> Any:
     return states[-1]
 
 
-def fold_self(fold: Fold, A: Any) -> Array:
+def fold_self(fold: Fold, A: Items) -> Array:
     """The fold of every item with itself."""
     out = arrays.empty((size(A),), arrays.numpy_dtype(A), A if is_tensor(A) else None)
     for i in chunks(size(A), 4096):
@@ -324,11 +332,11 @@ class OpaqueBlock:
     once by itself.
     """
 
-    def __init__(self, n: Node, left: list[Any], right: list[Any], dtype: Any, device: str | None) -> None:
+    def __init__(self, n: Node, left: list[Any], right: list[Any], dtype: DTypeLike, device: str | None) -> None:
         self.node, self.left, self.right, self.dtype, self.device = n, left, right, dtype, device
         self.halves = getattr(getattr(n.data.function, "__self__", None), "_halves", False)
 
-    def sub(self, rows: Any, cols: Any, view: Tiles) -> OpaqueBlock:
+    def sub(self, rows: Index, cols: Index, view: Tiles) -> OpaqueBlock:
         return OpaqueBlock(self.node, view.left, view.right, self.dtype, self.device)
 
     def fill(self, rows: slice, cols: slice, out: Array) -> Array:

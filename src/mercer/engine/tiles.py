@@ -15,8 +15,10 @@ import threading
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer import arrays
+from mercer.annotations import Index
 from mercer.arrays import Array, is_tensor
 from mercer.compute import Compute, release_workspace
 from mercer.data import check_same_width, chunks, take
@@ -67,8 +69,8 @@ class Tiles:
     """
 
     def __init__(
-        self, formula: Node, left: list[Any], right: list[Any], shape: tuple[int, int], dtype: Any, compute: Compute,
-        diagonal: Node | None = None, compiled: bool = False,
+        self, formula: Node, left: list[Any], right: list[Any], shape: tuple[int, int], dtype: DTypeLike, compute:
+        Compute, diagonal: Node | None = None, compiled: bool = False,
     ) -> None:  # fmt: skip
         self.shape, self.dtype, self.compute = shape, np.dtype(dtype), compute
         self._like = arrays.empty((0,), self.dtype, _home(left + right, compute))
@@ -256,7 +258,8 @@ class Tiles:
             return FoldBlock(n.data, A, B, self.dtype, self._device)
         if n.op == "dot":
             pair = in_single(A, B, self.dtype) if n is self.formula else None
-            return dot_block(*(pair or (A, B)), self.dtype, self._device, self.compute.budget)
+            left, right = pair or (A, B)
+            return dot_block(left, right, self.dtype, self._device, self.compute.budget)
         scale, column = n.data
         return SqDistBlock(A, B, scale, column, self.dtype, self._device, self.compute.budget // 4)
 
@@ -561,7 +564,7 @@ class Tiles:
 
     # -- views -------------------------------------------------------------------------------------------------------
 
-    def sub(self, rows: Any, cols: Any) -> Tiles:
+    def sub(self, rows: Index, cols: Index) -> Tiles:
         """The matrix of some rows and columns (slices or index arrays), sharing what was prepared for the whole."""
         if not self.fits:
             self._pack()
@@ -601,7 +604,7 @@ class Tiles:
             self._compiled,
         )
 
-    def astype(self, dtype: Any) -> Tiles:
+    def astype(self, dtype: DTypeLike) -> Tiles:
         if self.dtype == dtype:
             return self
         return Tiles(
@@ -645,7 +648,7 @@ def _mirrored(tile: Array) -> Array:
     return tile
 
 
-def same_selection(rows: Any, cols: Any, n: int) -> bool:
+def same_selection(rows: Index, cols: Index, n: int) -> bool:
     """Whether two slices or index arrays choose the same of n items in the same order."""
     if isinstance(rows, slice) and isinstance(cols, slice):
         return range(n)[rows] == range(n)[cols]

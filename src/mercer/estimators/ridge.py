@@ -116,7 +116,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
             known[key] = Posterior.of(
                 gram if used is None else gram.sub(used, used), weights, ridge, self.fit_intercept
             )
-        return known[key]  # type: ignore[no-any-return]
+        return known[key]
 
     def _measured(self, Y: Array, A: Array, values: Array, w: Array, ridge: float) -> tuple[Array, float]:
         """b, and the residual of the system, of coefficients A with K A = ``values``; at λ = 0 what is left is what no

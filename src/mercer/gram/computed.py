@@ -7,8 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer import arrays
+from mercer.annotations import Index, Items
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import leaves, size
@@ -37,7 +39,9 @@ class KernelGram(Gram):
         self.shape, self.dtype, self.compute = tiles.shape, tiles.dtype, tiles.compute
 
     @classmethod
-    def of(cls, kernel: Any, A: Any, B: Any, compute: Compute, *, mirror: bool = True, name: str = "") -> KernelGram:
+    def of(
+        cls, kernel: Any, A: Items, B: Items, compute: Compute, *, mirror: bool = True, name: str = ""
+    ) -> KernelGram:
         """The Gram of a kernel (anything with ``_block`` and ``_diag``) between prepared items.
 
         If ``B is A``, one half is computed and mirrored; not so without ``mirror``, to see whether the kernel is
@@ -58,7 +62,7 @@ class KernelGram(Gram):
         )
 
     @classmethod
-    def gradients(cls, kernel: Any, symbols: Any, A: Any, B: Any, compute: Compute) -> dict[str, KernelGram]:
+    def gradients(cls, kernel: Any, symbols: Any, A: Items, B: Items, compute: Compute) -> dict[str, KernelGram]:
         """∂K/∂log θ for every parameter that occurs in the formula of ``symbols``, the kernel with symbols for
         parameters.
         """
@@ -82,8 +86,8 @@ class KernelGram(Gram):
         formula: Node,
         left: list[Any],
         right: list[Any],
-        A: Any,
-        B: Any,
+        A: Items,
+        B: Items,
         compute: Compute,
         diagonal: Node | None,
     ) -> KernelGram:
@@ -97,7 +101,7 @@ class KernelGram(Gram):
     def _view(self, tiles: Tiles) -> KernelGram:
         return KernelGram(tiles, self.name, self._cure, as_numpy=self._as_numpy)
 
-    def rows(self, idx: Any) -> Array:
+    def rows(self, idx: Index) -> Array:
         idx = as_index(idx, self.shape[0])
         with self._naming(idx):
             out = self._tiles.sub(idx, slice(None)).store()
@@ -106,10 +110,10 @@ class KernelGram(Gram):
             out[np.arange(len(k)), k] = self._tiles.diag()[k]
         return self._out(out)
 
-    def sub(self, rows: Any, cols: Any) -> KernelGram:
+    def sub(self, rows: Index, cols: Index) -> KernelGram:
         return self._view(self._tiles.sub(as_index(rows, self.shape[0]), as_index(cols, self.shape[1])))
 
-    def astype(self, dtype: Any) -> KernelGram:
+    def astype(self, dtype: DTypeLike) -> KernelGram:
         return self._view(self._tiles.astype(precision(dtype)))
 
     def compiled(self) -> KernelGram:
@@ -163,7 +167,7 @@ class KernelGram(Gram):
         return self._out(values)
 
     @contextmanager
-    def _naming(self, idx: Any = None) -> Iterator[None]:
+    def _naming(self, idx: Index = None) -> Iterator[None]:
         """Name the kernel and the pair in an error about a value that is not finite."""
         try:
             yield
@@ -176,7 +180,7 @@ class KernelGram(Gram):
             ) from None
 
 
-def _symbols(A: Any, B: Any) -> tuple[Any, list[Any], Any, list[Any]]:
+def _symbols(A: Items, B: Items) -> tuple[Any, list[Any], Any, list[Any]]:
     left, left_leaves = symbolic(A, "row")
     right, right_leaves = symbolic(B, "col")
     return left, left_leaves, right, left_leaves if B is A else right_leaves
@@ -215,7 +219,7 @@ def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:
     return np.result_type(*found) if found else np.dtype(np.float64)
 
 
-def item_values(function: Callable[[Any], Any], A: Any, dtype: Any) -> Array:
+def item_values(function: Callable[[Any], Any], A: Items, dtype: DTypeLike) -> Array:
     """A formula of one value per prepared item, evaluated."""
     symbols, found = symbolic(A, "row")
     formula = trace_items(function, symbols)

@@ -15,9 +15,11 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Index, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from mercer.gram.factored import Features
 
 
-def as_index(idx: Any, n: int) -> Any:
+def as_index(idx: Index, n: int) -> Any:
     """A number, list, mask or slice as a slice or an array of positions 0…n−1."""
     if isinstance(idx, slice) and (idx.step is None or idx.step > 0):
         return idx
@@ -35,12 +37,12 @@ def as_index(idx: Any, n: int) -> Any:
     return np.arange(n)[chosen if chosen.size else chosen.astype(np.int64)]
 
 
-def is_gram(X: Any) -> bool:
+def is_gram(X: Samples) -> bool:
     """Whether samples are given by their Gram matrix instead of as themselves."""
     return isinstance(X, Gram)
 
 
-def precision(dtype: Any) -> np.dtype[Any]:
+def precision(dtype: DTypeLike) -> np.dtype[Any]:
     wanted: np.dtype[Any] = np.dtype(dtype)
     if wanted.name not in ("float32", "float64"):
         raise ValueError(f"A Gram matrix is of float32 or float64, not of {wanted}.")
@@ -120,7 +122,7 @@ class Gram(ABC):
     # -- values ------------------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def rows(self, idx: Any) -> Array:
+    def rows(self, idx: Index) -> Array:
         """K[idx, :] as an array, computed now.
 
         Parameters
@@ -135,7 +137,7 @@ class Gram(ABC):
         """
 
     @abstractmethod
-    def sub(self, rows: Any, cols: Any) -> Gram:
+    def sub(self, rows: Index, cols: Index) -> Gram:
         """K[rows][:, cols] as a lazy matrix.
 
         Parameters
@@ -150,7 +152,7 @@ class Gram(ABC):
         """
 
     @abstractmethod
-    def astype(self, dtype: Any) -> Gram:
+    def astype(self, dtype: DTypeLike) -> Gram:
         """The same matrix in another precision; a lazy one is computed anew in it, not rounded.
 
         Parameters
@@ -216,7 +218,7 @@ class Gram(ABC):
             )
         return self._dense(out)
 
-    def fresh(self, dtype: Any) -> Array:
+    def fresh(self, dtype: DTypeLike) -> Array:
         """The whole matrix as an array of this precision, in memory that the caller may overwrite."""
         return self.astype(dtype).dense()
 
@@ -267,7 +269,7 @@ class Gram(ABC):
         """The matrix as a CSR array, where most of its values are 0; else None."""
         return None
 
-    def at_hand(self, dtype: Any) -> Array | None:
+    def at_hand(self, dtype: DTypeLike) -> Array | None:
         """The values in host memory, if they are there in this precision, else None; not to be overwritten."""
         return None
 
@@ -275,7 +277,7 @@ class Gram(ABC):
         """The same matrix by compiled code, however small: for a compiled solver, which may ask for it often."""
         return self
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
         return np.asarray(arrays.to_numpy(self.dense()), dtype)
 
     def __repr__(self) -> str:

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
+from mercer.annotations import Index, Items
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import HashedRows, chunks, size, take
@@ -41,7 +43,7 @@ class Counts:
     def __len__(self) -> int:
         return size(self.terms[0][1])
 
-    def take(self, rows: Any) -> Counts:
+    def take(self, rows: Index) -> Counts:
         """Of some rows, whose columns have been numbered."""
         factor = None if self.factor is None else take(self.factor, rows)
         return replace(self, terms=tuple((s, _taken(C, rows)) for s, C in self.terms), factor=factor)
@@ -83,7 +85,7 @@ class CountsGram(FactoredGram):
         left: Counts,
         right: Counts,
         compute: Compute,
-        dtype: Any,
+        dtype: DTypeLike,
         *,
         diagonal: Array | Callable[[], Array] | None = None,
         symmetric: KernelGram | None = None,
@@ -136,7 +138,7 @@ class CountsGram(FactoredGram):
     def width(self) -> int:
         return sum(int(C.shape[1]) for _, C in self.sides[0].terms) + (self.sides[0].constant > 0)
 
-    def _like(self, left: Counts, right: Counts, dtype: Any = None, diagonal: Any = None) -> CountsGram:
+    def _like(self, left: Counts, right: Counts, dtype: DTypeLike | None = None, diagonal: Any = None) -> CountsGram:
         other = CountsGram(left, right, self.compute, self.dtype if dtype is None else dtype, diagonal=diagonal)
         other.name = self.name
         return other
@@ -145,14 +147,14 @@ class CountsGram(FactoredGram):
     def T(self) -> CountsGram:
         return self if self.symmetric else self._like(*self.sides[::-1])
 
-    def sub(self, rows: Any, cols: Any) -> CountsGram:
+    def sub(self, rows: Index, cols: Index) -> CountsGram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         left = self.sides[0].take(rows)
         if not (self.symmetric and same_selection(rows, cols, self.shape[0])):
             return self._like(left, self.sides[1].take(cols))
         return self._like(left, left, diagonal=None if self.diagonal is None else take(self.diagonal, rows))
 
-    def astype(self, dtype: Any) -> CountsGram:
+    def astype(self, dtype: DTypeLike) -> CountsGram:
         if precision(dtype) == self.dtype:
             return self
         other = self._like(*self._given, dtype, self._diagonal)
@@ -218,12 +220,12 @@ class _Formula:
     constant: float
     symmetric: bool
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         t = len(self.scales)
         total = sum(_times(s, dot(a, b)) for s, a, b in zip(self.scales, A, B, strict=False))
         return (total + self.constant if self.constant else total) * A[t] * B[t]
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         t = len(self.scales)
         return (
             A[t + 1]
@@ -244,7 +246,7 @@ def _numbered_together(a: Any, b: Any) -> tuple[Any, Any]:
     return made[0], made[-1]
 
 
-def _features(side: Counts, dtype: Any) -> Any:
+def _features(side: Counts, dtype: DTypeLike) -> Any:
     """Φ = [√s_t u C_t …, √c u]."""
     u = sparse.diags_array(side.factors)
     parts = [np.sqrt(s) * (u @ C.astype(np.float64)) for s, C in side.terms]
@@ -262,7 +264,7 @@ def _csr(counts: HashedRows, places: Any, width: int) -> Any:
     return made
 
 
-def _taken(C: Any, rows: Any) -> Any:
+def _taken(C: Any, rows: Index) -> Any:
     part = take(C, rows)
     part.distinct = True
     return part

@@ -6,9 +6,11 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Index, Items
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import HashedRows, meet, take
@@ -106,7 +108,7 @@ class FactoredGram(Gram):
     def features(self, at_most: float = 0.75) -> Features | None:
         return Features(self) if self.width < at_most * self.shape[0] else None
 
-    def rows(self, idx: Any) -> Array:
+    def rows(self, idx: Index) -> Array:
         return self._lazy().rows(idx)
 
     def _dense(self, out: Array | None = None) -> Array:
@@ -182,7 +184,7 @@ class LowRankGram(FactoredGram):
             )
         return KernelGram.of(_InnerProduct, self.left, self.right, self.compute, name=self.name)
 
-    def sub(self, rows: Any, cols: Any) -> LowRankGram:
+    def sub(self, rows: Index, cols: Index) -> LowRankGram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         left, right = self._numbered  # once for all parts
         part = take(left, rows)
@@ -190,7 +192,7 @@ class LowRankGram(FactoredGram):
             return self._like(part, take(right, cols), self.compute)
         return self._like(part, part, self.compute, None if self.diagonal is None else take(self.diagonal, rows))
 
-    def astype(self, dtype: Any) -> LowRankGram:
+    def astype(self, dtype: DTypeLike) -> LowRankGram:
         dtype = precision(dtype)
         sides = self._numbered if "_numbered" in self.__dict__ else (self.left, self.right)
         left = arrays.astype(sides[0], dtype)
@@ -239,11 +241,11 @@ class _InnerProduct:
     """⟨φ, ψ⟩ as the formula of prepared features."""
 
     @staticmethod
-    def _block(A: Any, B: Any) -> Any:
+    def _block(A: Items, B: Items) -> Any:
         return dot(A, B)
 
     @staticmethod
-    def _diag(A: Any) -> Any:
+    def _diag(A: Items) -> Any:
         return sqnorm(A)
 
 
@@ -251,9 +253,9 @@ class _WithDiagonal:
     """The same for features and their known squared norms."""
 
     @staticmethod
-    def _block(A: Any, B: Any) -> Any:
+    def _block(A: Items, B: Items) -> Any:
         return dot(A[0], B[0])
 
     @staticmethod
-    def _diag(A: Any) -> Any:
+    def _diag(A: Items) -> Any:
         return A[1]

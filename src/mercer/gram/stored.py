@@ -7,9 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Index
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, take
@@ -66,16 +68,16 @@ class DenseGram(Gram):
         self.K, self.compute = K, compute or Compute()
         self.shape, self.dtype = (K.shape[0], K.shape[1]), arrays.numpy_dtype(K)
 
-    def rows(self, idx: Any) -> Array:
+    def rows(self, idx: Index) -> Array:
         return take(self.K, as_index(idx, self.shape[0]))
 
-    def sub(self, rows: Any, cols: Any) -> Gram:
+    def sub(self, rows: Index, cols: Index) -> Gram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         if arrays.is_tensor(self.K) or not (isinstance(rows, np.ndarray) and isinstance(cols, np.ndarray)):
             return DenseGram(take(take(self.K, rows).T, cols).T, self.compute)
         return DensePart(self, rows, cols)
 
-    def astype(self, dtype: Any) -> DenseGram:
+    def astype(self, dtype: DTypeLike) -> DenseGram:
         return DenseGram(arrays.astype(self.K, precision(dtype)), self.compute)
 
     def diag(self) -> Array:
@@ -95,10 +97,10 @@ class DenseGram(Gram):
         out[...] = self.K
         return out
 
-    def fresh(self, dtype: Any) -> Array:
+    def fresh(self, dtype: DTypeLike) -> Array:
         return 1 * self.K if precision(dtype) == self.dtype else arrays.astype(self.K, dtype)
 
-    def at_hand(self, dtype: Any) -> Array | None:
+    def at_hand(self, dtype: DTypeLike) -> Array | None:
         return self.K if not arrays.is_tensor(self.K) and self.dtype == dtype else None
 
     def _product(self, V: Array) -> Array:
@@ -149,18 +151,18 @@ class DensePart(Gram):
     def _gathered(self) -> DenseGram:
         return DenseGram(self._dense(), self.compute)
 
-    def rows(self, idx: Any) -> Array:
+    def rows(self, idx: Index) -> Array:
         rows = self.index[0][as_index(idx, self.shape[0])]
         return DensePart(self.matrix, rows, self.index[1])._dense()
 
-    def at_hand(self, dtype: Any) -> Array | None:
+    def at_hand(self, dtype: DTypeLike) -> Array | None:
         return self._gathered.K if "_gathered" in self.__dict__ and self.dtype == dtype else None
 
-    def sub(self, rows: Any, cols: Any) -> Gram:
+    def sub(self, rows: Index, cols: Index) -> Gram:
         chosen = (as_index(rows, self.shape[0]), as_index(cols, self.shape[1]))
         return self.matrix.sub(*(of[part] for of, part in zip(self.index, chosen, strict=True)))
 
-    def astype(self, dtype: Any) -> Gram:
+    def astype(self, dtype: DTypeLike) -> Gram:
         return self if precision(dtype) == self.dtype else self._gathered.astype(dtype)
 
     def diag(self) -> Array:
@@ -204,13 +206,13 @@ class SparseGram(Gram):
         self.K, self.compute = sparse.csr_array(K), compute or Compute()
         self.shape, self.dtype = (self.K.shape[0], self.K.shape[1]), self.K.dtype
 
-    def rows(self, idx: Any) -> Array:
+    def rows(self, idx: Index) -> Array:
         return np.asarray(self.K[as_index(idx, self.shape[0])].toarray())
 
-    def sub(self, rows: Any, cols: Any) -> SparseGram:
+    def sub(self, rows: Index, cols: Index) -> SparseGram:
         return SparseGram(self.K[as_index(rows, self.shape[0])][:, as_index(cols, self.shape[1])], self.compute)
 
-    def astype(self, dtype: Any) -> SparseGram:
+    def astype(self, dtype: DTypeLike) -> SparseGram:
         return SparseGram(self.K.astype(dtype), self.compute)
 
     def diag(self) -> Array:

@@ -8,9 +8,11 @@ from collections import OrderedDict
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Index
 from mercer.arrays import Array
 from mercer.data import take
 from mercer.engine.tiles import same_selection
@@ -82,16 +84,16 @@ class WeightedGram(Gram):
     def _weigh(self, values: Array, u: Array, v: Array) -> Array:
         return arrays.astype(values * u[:, None] * v[None, :], self.dtype)
 
-    def rows(self, idx: Any) -> Array:
+    def rows(self, idx: Index) -> Array:
         idx = as_index(idx, self.shape[0])
         return self._weigh(self.base.rows(idx), take(self.u, idx), self.v)
 
-    def sub(self, rows: Any, cols: Any) -> WeightedGram:
+    def sub(self, rows: Index, cols: Index) -> WeightedGram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         same = self.v is self.u and same_selection(rows, cols, self.shape[0])
         return WeightedGram(self.base.sub(rows, cols), take(self.u, rows), None if same else take(self.v, cols))
 
-    def astype(self, dtype: Any) -> WeightedGram:
+    def astype(self, dtype: DTypeLike) -> WeightedGram:
         return WeightedGram(self.base.astype(dtype), self.u, self.v)
 
     def diag(self) -> Array:
@@ -134,17 +136,17 @@ class MixedGram(Gram):
     def base(self) -> Gram:
         return self._base if self.part is None else self._base.sub(*self.part)
 
-    def astype(self, dtype: Any) -> Gram:
+    def astype(self, dtype: DTypeLike) -> Gram:
         return self.single if precision(dtype) == np.float32 else self.base.astype(dtype)
 
-    def sub(self, rows: Any, cols: Any) -> MixedGram:
+    def sub(self, rows: Index, cols: Index) -> MixedGram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         inner = self.part or (slice(None), slice(None))
         chosen = zip(inner, (rows, cols), self._base.shape, strict=True)
         first, second = (new if _all(of) else take(np.arange(n)[of], new) for of, new, n in chosen)
         return MixedGram(self._base, self.single.sub(rows, cols), (first, second))
 
-    def rows(self, idx: Any) -> Array:
+    def rows(self, idx: Index) -> Array:
         return self.astype(self.dtype).rows(idx)
 
     def diag(self) -> Array:
@@ -160,7 +162,7 @@ class MixedGram(Gram):
     def T(self) -> Gram:
         return MixedGram(self._base.T, self.single.T, None if self.part is None else self.part[::-1])
 
-    def fresh(self, dtype: Any) -> Array:
+    def fresh(self, dtype: DTypeLike) -> Array:
         return (self.single if precision(dtype) == np.float32 else self.base).fresh(dtype)
 
     def _dense(self, out: Array | None = None) -> Array:
@@ -170,7 +172,7 @@ class MixedGram(Gram):
         return self.astype(self.dtype)._product(V)
 
 
-def _all(chosen: Any) -> bool:
+def _all(chosen: Index) -> bool:
     return isinstance(chosen, slice) and chosen == slice(None)
 
 
@@ -215,7 +217,7 @@ class CachedGram(Gram):
         self.hits = self.misses = 0
         self._kept: OrderedDict[int, Array] = OrderedDict()
 
-    def rows(self, idx: Any) -> Array:
+    def rows(self, idx: Index) -> Array:
         wanted = [int(i) for i in np.arange(self.shape[0])[as_index(idx, self.shape[0])]]
         missing = [i for i in dict.fromkeys(wanted) if i not in self._kept]
         self.misses += len(missing)
@@ -246,7 +248,7 @@ class CachedGram(Gram):
     def sparse(self) -> Any:
         return self.base.sparse()
 
-    def sub(self, rows: Any, cols: Any) -> Gram:
+    def sub(self, rows: Index, cols: Index) -> Gram:
         """From rows that are kept, where the matrix is square and so many can be; all rows of some columns are the rows
         of those, transposed.
         """
@@ -264,7 +266,7 @@ class CachedGram(Gram):
             return DenseGram(self.rows(cols).T, self.compute)
         return self.base.sub(rows, cols)
 
-    def astype(self, dtype: Any) -> CachedGram:
+    def astype(self, dtype: DTypeLike) -> CachedGram:
         return CachedGram(self.base.astype(dtype), self.capacity)
 
     def diag(self) -> Array:
@@ -274,7 +276,7 @@ class CachedGram(Gram):
     def T(self) -> Gram:
         return self.base.T
 
-    def fresh(self, dtype: Any) -> Array:
+    def fresh(self, dtype: DTypeLike) -> Array:
         return self.base.fresh(dtype)
 
     def _dense(self, out: Array | None = None) -> Array:

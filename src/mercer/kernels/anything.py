@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Items, Samples
 from mercer.data import DataError, Domain, Nodes, as_frame, chunks, listed, size, take
 from mercer.formula import equal
 from mercer.gram import Counts
@@ -49,27 +50,27 @@ class Constant(Kernel):
     explicit = True
     _blind = True
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added
         # to
         X = listed(X)
         floats = hasattr(X, "dtype") and arrays.numpy_dtype(X).kind == "f"
         return arrays.zeros((size(X),), arrays.numpy_dtype(X) if floats else np.int8, X)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return self.c
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return self.c
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return 1
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         dtype = arrays.numpy_dtype(A)
         return arrays.zeros((len(A), 1), dtype if dtype.kind == "f" else np.float64, A) + math.sqrt(self.c)
 
-    def _counts(self, A: Any) -> Counts | None:
+    def _counts(self, A: Items) -> Counts | None:
         return Counts((), self.c)
 
 
@@ -97,17 +98,17 @@ class Categorical(Kernel):
            [0., 1., 2.]])
     """
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return _codes(X)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return equal(A, B)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return 1.0
 
 
-def _codes(X: Any) -> Any:
+def _codes(X: Samples) -> Any:
     """A 64-bit code for each row: equal for equal rows, whatever the container."""
     rows = _rows(X)
     known: dict[Any, int] = {}
@@ -122,7 +123,7 @@ def _codes(X: Any) -> Any:
     return out
 
 
-def _rows(X: Any) -> list[Any]:
+def _rows(X: Samples) -> list[Any]:
     frame = as_frame(X)
     if frame is not None:
         return list(frame.rows())
@@ -215,13 +216,13 @@ class Precomputed(Kernel):
         super().__post_init__()
         check_symmetric(self.K)  # n² work: done when the kernel is made, not at each use
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return X, arrays.to_numpy(self.K[:1, :1]).repeat(len(X))  # the second leaf only carries the precision of K
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return self.K[_ids(A)][:, _ids(B)]
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return self.K[_ids(A), _ids(A)]
 
 
@@ -262,7 +263,7 @@ class Function(Kernel):
         if not callable(self.function):
             raise TypeError(f"Function(f): f must be a function of two collections of samples, got {self.function!r}.")
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         if hasattr(A, "__formula__"):
             raise TypeError("a function of samples is called with samples, not with symbols")
         values = self.function(A, B)
@@ -278,14 +279,14 @@ class Function(Kernel):
             )
         return values
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         if hasattr(A, "__formula__"):
             raise TypeError("a function of samples is called with samples, not with symbols")
         parts = [take(A, some) for some in chunks(size(A), _TOGETHER)]
         return np.concatenate([np.zeros(0), *(np.diagonal(arrays.to_numpy(self._block(part, part))) for part in parts)])
 
 
-def _ids(A: Any) -> Any:
+def _ids(A: Items) -> Any:
     if hasattr(A[0], "__formula__"):
         raise TypeError("rows of a matrix are looked up by number, not by symbol")
     return A[0]

@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer import arrays
+from mercer.annotations import Items, Samples, Symbol
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import (
@@ -98,15 +99,15 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     # -- hooks for authors -------------------------------------------------------------------------------------------
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         """Work done once per item; a representation with one row per item in every leaf."""
         return X
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         """k between prepared items: a formula in mercer.formula's functions, or NumPy on the items themselves."""
         raise NotImplementedError(f"{type(self).__name__} must define _block(A, B), or the method of its family.")
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         """k(x, x) for each prepared item. Overridden where it is cheaper than a block of one."""
         pairs = [np.asarray(self._block(take(A, i), take(A, i))) for i in chunks(size(A), 1)]
         wrong = next((pair.shape for pair in pairs if pair.size != 1), None)
@@ -117,17 +118,17 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             )
         return np.array([float(pair.reshape(())) for pair in pairs])
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         """φ(x) for each prepared item, with k(x, z) = ⟨φ(x), φ(z)⟩; array or CSR."""
         raise NotImplementedError
 
-    def _counts(self, A: Any) -> Counts | None:
+    def _counts(self, A: Items) -> Counts | None:
         """The same as whole numbers, where they are that but for scales and a factor for each row: they then need a
         third of the memory.
         """
         return None
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         """How many numbers a row of ``_features`` would hold."""
         raise NotImplementedError
 
@@ -141,14 +142,14 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """
         return self
 
-    def _to_store(self, X: Any) -> Any:
+    def _to_store(self, X: Samples) -> Any:
         """Samples in a form that a fitted model can keep, and a file hold."""
         return self.domain.to_store(X)
 
     def _validate(self) -> None:
         """Raise if parameters that are each valid do not fit together."""
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         """The kernel with its data-driven parts ("scale", means, landmarks) fixed by X; itself where there are none.
 
         ``fit`` of an estimator and ``gram`` do this by themselves; bind a kernel to use it with the same numbers on
@@ -184,7 +185,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
     # -- final: values -----------------------------------------------------------------------------------------------
 
-    def __call__(self, X: Any, Y: Any = None) -> Array:
+    def __call__(self, X: Samples, Y: Samples = None) -> Array:
         """The matrix k(x_i, y_j), or the number k(x, y) for two single vectors.
 
         Parameters
@@ -211,7 +212,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             raise DataError(f"{self} is fixed by data, and a single pair is none: bind it first, kernel.bind(X).")
         return self.gram(*pair).dense()[0, 0]
 
-    def gram(self, X: Any, Y: Any = None, compute: Compute | None = None) -> Gram:
+    def gram(self, X: Samples, Y: Samples = None, compute: Compute | None = None) -> Gram:
         """The lazy matrix K(X, Y), K(X, X) without Y; values are computed when they are asked for.
 
         Parameters
@@ -229,7 +230,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         k, A, B = self._enter(X, Y)
         return k._gram(A, B, compute or Compute())
 
-    def _gram(self, A: Any, B: Any, compute: Compute) -> Gram:
+    def _gram(self, A: Items, B: Items, compute: Compute) -> Gram:
         same = B is A
         # between two sets the features of an open set of columns cost less than pairs, unless there are many of each
         few = self.explicit and not same and self._width(A) <= _entries(A)
@@ -253,12 +254,12 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         gram.name = str(self)
         return gram
 
-    def diag(self, X: Any) -> Array:
+    def diag(self, X: Samples) -> Array:
         """k(x_i, x_i) for each sample, without the matrix."""
         k, A = self._entered(X)
         return k._own(A)
 
-    def _own(self, A: Any) -> Array:
+    def _own(self, A: Items) -> Array:
         """The same of prepared items."""
         values = item_values(self._diag, A, common_dtype(A, Compute()))
         if not arrays.all_finite(values):
@@ -268,7 +269,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             )
         return values if any(arrays.is_tensor(x) for x in leaves(A)) else arrays.to_numpy(values)
 
-    def features(self, X: Any) -> Array:
+    def features(self, X: Samples) -> Array:
         """φ(x_i), with k(x, z) = ⟨φ(x), φ(z)⟩; only for kernels with ``explicit``.
 
         Returns
@@ -287,7 +288,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         phi = self._embedded(X)
         return phi.tocsr()[0] if isinstance(phi, HashedRows) else phi
 
-    def feature_names(self, X: Any) -> list[Any]:
+    def feature_names(self, X: Samples) -> list[Any]:
         """What the columns of ``features(X)`` stand for, as a list; only for kernels on an open set of columns.
 
         Words for ``Spectrum``, paths such as C-C=O for ``PathBag``; a kernel whose features have no names raises
@@ -299,11 +300,11 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         assert isinstance(phi, HashedRows)
         return [names[int(code)] for code in phi.tocsr()[1]]
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         """What the codes stand for that occur in the data."""
         raise TypeError(f"The features of {self} have no names.")
 
-    def _embedded(self, X: Any) -> Any:
+    def _embedded(self, X: Samples) -> Any:
         """φ(x_i) as an array, a CSR matrix or ``HashedRows``."""
         k, A = self._listed()._entered(X)
         if not k.explicit:
@@ -316,7 +317,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             )
         return k._features(A)
 
-    def gradient(self, X: Any, Y: Any = None, compute: Compute | None = None) -> dict[str, Gram]:
+    def gradient(self, X: Samples, Y: Samples = None, compute: Compute | None = None) -> dict[str, Gram]:
         """∂K/∂log θ for each continuous parameter θ, as lazy matrices.
 
         The derivative is taken of the formula itself. At θ = 0 the value is 0 = θ·∂K/∂θ.
@@ -337,7 +338,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         grams: dict[str, Gram] = dict(KernelGram.gradients(k, k._symbolic(""), A, B, compute or Compute()))
         return grams
 
-    def without_derivative(self, X: Any) -> tuple[list[str], str]:
+    def without_derivative(self, X: Samples) -> tuple[list[str], str]:
         """The continuous parameters that ``gradient(X)`` does not reach, and why.
 
         Returns
@@ -381,15 +382,15 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             name for part, child in self._children() for name in child._continuous(f"{prefix}{part}__")
         ]
 
-    def _pairs(self, A: Any, B: Any) -> Any:
+    def _pairs(self, A: Items, B: Items) -> Any:
         """``_block`` as a part of another kernel's formula."""
         return recorded(self._block, A, B)
 
-    def _selfs(self, A: Any) -> Any:
+    def _selfs(self, A: Items) -> Any:
         """``_diag`` as a part of another kernel's formula."""
         return recorded(self._diag, A)
 
-    def _enter(self, X: Any, Y: Any) -> tuple[Kernel, Any, Any]:
+    def _enter(self, X: Samples, Y: Samples) -> tuple[Kernel, Any, Any]:
         """The door for two sets: the kernel bound to the second and both sides prepared (B is A without Y)."""
         if Y is None or Y is X:
             k, A = self._entered(X)
@@ -399,7 +400,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             k, B = self._entered(Y)
             return k, k._prepared(X, self.domain), B
 
-    def _entered(self, X: Any, weights: Any = None) -> tuple[Kernel, Any]:
+    def _entered(self, X: Samples, weights: Any = None) -> tuple[Kernel, Any]:
         """The door for one set: parameters and data checked once; the kernel bound to it, and its items prepared."""
         self.check_parameters()
         with one_call():
@@ -407,7 +408,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             k = self.bind(X, weights)
             return k, k._prepared(X, self.domain)
 
-    def _prepared(self, X: Any, checked_by: Domain) -> Any:
+    def _prepared(self, X: Samples, checked_by: Domain) -> Any:
         """Items that a domain has checked, prepared: not checked again where that is one's own."""
         return self._prepare(X if self.domain == checked_by else self.domain.check(X))
 
@@ -660,7 +661,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return any(child._data_driven for _, child in self._children())
 
 
-def _entries(A: Any) -> int:
+def _entries(A: Items) -> int:
     """Entries of a row of features over an open set of columns, on average, and one for each part beside them; 0 where
     there are none.
     """
@@ -676,7 +677,7 @@ def same_values(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: Symbol) -> Any:
     return x.toarray() if hasattr(x, "toarray") else x
 
 

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Items, Samples, Symbol
 from mercer.compute import Compute
 from mercer.data import Anything, Bits, Domain, HashedRows, Ragged, Vectors, leaves, size
 from mercer.formula import dot, fold, fold_self, pointwise, sqdist, sqnorm
@@ -33,20 +34,20 @@ class Radial(Kernel):
 
     domain: ClassVar[Domain] = Vectors()
 
-    def _profile(self, d2: Any) -> Any:
+    def _profile(self, d2: Symbol) -> Any:
         raise NotImplementedError
 
     def _metric(self) -> Any:
         """Length scales that divide the columns before they are compared: None, a number, or one per column."""
         return None
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return pointwise(self._profile, sqdist(A, B, self._metric()))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return pointwise(self._profile, 0.0 * sqnorm(A))
 
-    def _slope(self, A: Any, B: Any, compute: Compute) -> Any:
+    def _slope(self, A: Items, B: Items, compute: Compute) -> Any:
         """−profile′(‖a − b‖²), from ∂ profile(s‖a − b‖²)/∂ log s of the formula itself; where points coincide, its
         difference quotient there.
         """
@@ -64,15 +65,15 @@ class _SquaredDistance:
         return "‖x − z‖²"
 
     @staticmethod
-    def _block(A: Any, B: Any) -> Any:
+    def _block(A: Items, B: Items) -> Any:
         return sqdist(A, B)
 
     @staticmethod
-    def _diag(A: Any) -> Any:
+    def _diag(A: Items) -> Any:
         return 0.0 * sqnorm(A)
 
 
-def squared_distances(A: Any, B: Any) -> Any:
+def squared_distances(A: Items, B: Items) -> Any:
     """‖a − b‖² between all rows of two tables, without loss for near ones."""
     return KernelGram.of(_SquaredDistance(), A, B, Compute()).dense()
 
@@ -83,7 +84,7 @@ class _Stretched:
     def __init__(self, kernel: Radial) -> None:
         self.kernel, self.stretch = kernel, parameter_symbol("stretch", 1.0)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return pointwise(lambda d2: self.kernel._profile(self.stretch * d2), sqdist(A, B))
 
 
@@ -95,10 +96,10 @@ class Inner(Kernel):
     def _profile(self, s: Any, xx: Any, zz: Any) -> Any:
         raise NotImplementedError
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return pointwise(self._profile, dot(A, B), sqnorm(A), sqnorm(B))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         xx = sqnorm(A)
         return pointwise(self._profile, xx, xx, xx)
 
@@ -113,26 +114,26 @@ class Columnwise(Kernel):
     def _start(self) -> tuple[float, ...]:
         return (0.0,)
 
-    def _step(self, state: tuple[Any, ...], x: Any, z: Any) -> tuple[Any, ...]:
+    def _step(self, state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any, ...]:
         raise NotImplementedError
 
     def _profile(self, s: Any) -> Any:
         return s
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return pointwise(self._profile, fold(self._step, self._start(), A, B))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return pointwise(self._profile, fold_self(self._step, self._start(), A))
 
 
 class Additive(Columnwise):
     """profile(Σ_j term(x_j, z_j))."""
 
-    def _term(self, x: Any, z: Any) -> Any:
+    def _term(self, x: Symbol, z: Symbol) -> Any:
         raise NotImplementedError
 
-    def _step(self, state: tuple[Any, ...], x: Any, z: Any) -> tuple[Any, ...]:
+    def _step(self, state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any, ...]:
         return (state[0] + self._term(x, z),)
 
 
@@ -141,22 +142,22 @@ class Explicit(Kernel):
 
     explicit = True
 
-    def _map(self, X: Any) -> Any:
+    def _map(self, X: Samples) -> Any:
         raise NotImplementedError
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return self._map(X)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return dot(A, B)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return sqnorm(A)
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return A.unpacked() if isinstance(A, Bits) else A
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return A.per_row if isinstance(A, HashedRows) else int(A.shape[1])
 
 
@@ -177,7 +178,7 @@ class Pairwise(Kernel):
     def _parameters(self) -> tuple[float, ...]:
         return ()
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         items, others = _items(A), _items(B)
         if type(self).compiled_pair is not None:
             return _compiled_block(type(self).compiled_pair, items, others, self._parameters())
@@ -190,7 +191,7 @@ class Pairwise(Kernel):
         watch.look()
         return [self._pair(a, b) for b in others]
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         items = _items(A)
         if type(self).compiled_pair is not None:
             pair, parameters = type(self).compiled_pair, self._parameters()
@@ -205,7 +206,7 @@ def _items(rep: Any) -> Any:
     return arrays.to_numpy(leaf) if arrays.is_tensor(leaf) else leaf
 
 
-def _compiled_block(pair: Any, A: Any, B: Any, parameters: tuple[float, ...]) -> Any:
+def _compiled_block(pair: Any, A: Items, B: Items, parameters: tuple[float, ...]) -> Any:
     out = np.empty((size(A), size(B)))
     a, b = (x if isinstance(x, Ragged) else Ragged.of(list(x)) for x in (A, B))
     _loop()(pair, a.values, a.offsets, b.values, b.offsets, parameters, out)

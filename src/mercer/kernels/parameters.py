@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.annotations import Symbol
+
 if TYPE_CHECKING:
     pass
 
@@ -114,7 +116,7 @@ def natural(default: Any = dataclasses.MISSING, *, minimum: int = 1, maximum: in
         else f"must be a whole number of at least {minimum}"
     )
 
-    def check(x: Any) -> str | None:
+    def check(x: Symbol) -> str | None:
         whole = isinstance(x, int | np.integer) and not isinstance(x, bool)
         return None if whole and x >= minimum and (maximum is None or x <= maximum) else bounds
 
@@ -126,7 +128,7 @@ def sample() -> Any:
     return dataclasses.field(metadata={"data": True})
 
 
-def _is_real(x: Any) -> bool:
+def _is_real(x: Symbol) -> bool:
     return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
 
 

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.annotations import Items, Samples
 from mercer.arrays import Array
 from mercer.data import chunks, size
 from mercer.kernels.base import Kernel, kernel
@@ -25,20 +26,20 @@ class Scalable(Kernel):
         "Scale the data or the kernel's parameters, or take its normalized(), which is computed with powers of 2 apart"
     )
 
-    def _scaled(self, A: Any, B: Any) -> tuple[Array, Array | None]:
+    def _scaled(self, A: Items, B: Items) -> tuple[Array, Array | None]:
         """Values m·2^e as m and e; None: e is 0 everywhere."""
         raise NotImplementedError
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         values, powers = self._scaled(plain(A), A if B is A else plain(B))
         return values if powers is None else self._fitted(A, B, values, powers)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         values, powers = self._with_themselves(plain(A))
         out = ldexp(values, powers)
         return np.where((out == 0) & (values != 0), np.nan, out)  # lost, and with it all values of the object
 
-    def _fitted(self, A: Any, B: Any, values: Array, powers: Array) -> Array:
+    def _fitted(self, A: Items, B: Items, values: Array, powers: Array) -> Array:
         """m·2^e as floats: infinite where they are too large; NaN where they are too small and so are all values of
         these objects.
         """
@@ -53,7 +54,7 @@ class Scalable(Kernel):
             out[rows, cols] = np.where(reach < _SMALLEST, np.nan, 0.0)
         return out
 
-    def _with_themselves(self, A: Any) -> tuple[Array, Array]:
+    def _with_themselves(self, A: Items) -> tuple[Array, Array]:
         """k(x, x) of each object as m and e."""
         values, powers = np.zeros(size(A)), np.zeros(size(A), np.int32)
         order = self._alike(A)
@@ -67,7 +68,7 @@ class Scalable(Kernel):
         threads.run_loops(task, chunks(size(A), _TOGETHER))
         return values, powers
 
-    def _alike(self, A: Any) -> Array:
+    def _alike(self, A: Items) -> Array:
         """The objects in an order in which those of one size come together."""
         return np.arange(size(A))
 
@@ -84,19 +85,19 @@ class Balanced(Kernel):
     _halves: ClassVar[bool] = True
     kernel: Kernel
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         assert isinstance(self.kernel, Scalable)
         items = self.kernel._prepare(X)
         values, powers = self.kernel._with_themselves(items)
         half = half_exponents(values, powers)
         return items, half, ldexp(values, powers - 2 * half)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         assert isinstance(self.kernel, Scalable)
         values, powers = self.kernel._scaled(plain(A[0]), A[0] if B is A else plain(B[0]))
         return ldexp(values, (0 if powers is None else powers) - A[1][:, None] - B[1][None, :])
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return A[2]
 
     @property
@@ -104,7 +105,7 @@ class Balanced(Kernel):
         return self.kernel.domain
 
 
-def plain(A: Any) -> Any:
+def plain(A: Items) -> Any:
     """Prepared items; not symbols of them."""
     if hasattr(A, "__formula__"):
         raise TypeError("objects are compared as they are, not as symbols")

@@ -18,6 +18,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from mercer.annotations import Targets
 from mercer.native.vector import Vector, register_bytes
 
 BYTES = 64  # lanes of bytes
@@ -59,7 +60,7 @@ class Bytes:
         first = self.b.insert_element(undefined, x, ir.Constant(_INT32, 0))
         return self.b.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, BYTES), [0] * BYTES))
 
-    def minus_equal(self, x: Any, y: Any) -> Any:
+    def minus_equal(self, x: Any, y: Targets) -> Any:
         """−1 where x = y, else 0."""
         return self.b.sext(self.b.icmp_unsigned("==", x, y), self.type)
 
@@ -262,7 +263,7 @@ def subsequence_end(context, letters, j, letter, below, total):  # type: ignore[
     return signature, code
 
 
-def _where_equal(v: Vector, x: Any, y: Any, value: Any) -> Any:
+def _where_equal(v: Vector, x: Any, y: Targets, value: Any) -> Any:
     return v.b.select(v.b.fcmp_ordered("==", x, y), value, v.constant(0.0))
 
 
@@ -283,7 +284,7 @@ def _aligned(v: Vector, x: Any, s: Any, to: Any) -> Any:
     return v.multiply(x, factor)
 
 
-def _largest(v: Vector, x: Any, y: Any) -> Any:
+def _largest(v: Vector, x: Any, y: Targets) -> Any:
     return v.b.select(v.b.fcmp_ordered(">", x, y), x, y)
 
 

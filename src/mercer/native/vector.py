@@ -13,6 +13,8 @@ import numpy as np
 from llvmlite import binding, ir
 from numba.core import cgutils
 
+from mercer.annotations import Targets
+
 _INT32 = ir.IntType(32)
 
 # exp(r) = 1 + r + r² P(r) on |r| ≤ ln 2/2, and log((1+s)/(1−s)) = 2s + s³ Q(s²) on s ≤ 3 − 2√2: Chebyshev interpolants,
@@ -122,19 +124,19 @@ class Vector:
         )
         return self.b.call(function, args)
 
-    def fma(self, x: Any, y: Any, z: Any) -> Any:
+    def fma(self, x: Any, y: Targets, z: Any) -> Any:
         return self._call("fma", x, y, z)
 
-    def add(self, x: Any, y: Any) -> Any:
+    def add(self, x: Any, y: Targets) -> Any:
         return self.b.fadd(x, y)
 
-    def subtract(self, x: Any, y: Any) -> Any:
+    def subtract(self, x: Any, y: Targets) -> Any:
         return self.b.fsub(x, y)
 
-    def multiply(self, x: Any, y: Any) -> Any:
+    def multiply(self, x: Any, y: Targets) -> Any:
         return self.b.fmul(x, y)
 
-    def divide(self, x: Any, y: Any) -> Any:
+    def divide(self, x: Any, y: Targets) -> Any:
         return self.b.fdiv(x, y)
 
     def negative(self, x: Any) -> Any:
@@ -146,13 +148,13 @@ class Vector:
     def sqrt(self, x: Any) -> Any:
         return self._call("sqrt", x)
 
-    def minimum(self, x: Any, y: Any) -> Any:
+    def minimum(self, x: Any, y: Targets) -> Any:
         """NaN if either is, as in NumPy: a comparison with NaN is unordered and takes x; where y alone is NaN, the
         second select takes y.
         """
         return self._or_nan(y, self.b.select(self.b.fcmp_unordered("<", x, y), x, y))
 
-    def maximum(self, x: Any, y: Any) -> Any:
+    def maximum(self, x: Any, y: Targets) -> Any:
         return self._or_nan(y, self.b.select(self.b.fcmp_unordered(">", x, y), x, y))
 
     def _or_nan(self, x: Any, otherwise: Any) -> Any:
@@ -174,20 +176,20 @@ class Vector:
         return rows
 
     # Conditions are kept as 1.0 and 0.0, like every other value of a formula.
-    def greater(self, x: Any, y: Any) -> Any:
+    def greater(self, x: Any, y: Targets) -> Any:
         return self.b.select(self.b.fcmp_ordered(">", x, y), self.constant(1), self.constant(0))
 
-    def equal(self, x: Any, y: Any) -> Any:
+    def equal(self, x: Any, y: Targets) -> Any:
         return self.b.select(self.b.fcmp_ordered("==", x, y), self.constant(1), self.constant(0))
 
-    def where(self, condition: Any, x: Any, y: Any) -> Any:
+    def where(self, condition: Any, x: Any, y: Targets) -> Any:
         return self.b.select(self.b.fcmp_unordered("!=", condition, self.constant(0)), x, y)
 
-    def least(self, x: Any, y: Any) -> Any:
+    def least(self, x: Any, y: Targets) -> Any:
         """The smaller of two, one instruction; NaN in x is passed over."""
         return self.b.select(self.b.fcmp_ordered("<", x, y), x, y)
 
-    def any_less(self, x: Any, y: Any) -> Any:
+    def any_less(self, x: Any, y: Targets) -> Any:
         """One bit: whether x < y in some lane."""
         mask = self.b.bitcast(self.b.fcmp_ordered("<", x, y), ir.IntType(self.lanes))
         return self.b.icmp_unsigned("!=", mask, ir.Constant(ir.IntType(self.lanes), 0))

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
@@ -64,14 +65,14 @@ class Factored:
                 pivot = found.pivot  # not the error itself, which would keep the matrix alive
         raise NotPositive(pivot)
 
-    def _factor(self, scale: Array, ridge: float, dtype: Any) -> Array:
+    def _factor(self, scale: Array, ridge: float, dtype: DTypeLike) -> Array:
         K = self.gram.fresh(dtype)
         s = arrays.astype(arrays.like(scale, K), dtype)
         if (scale != 1).any():
             K *= s[:, None]
             K *= s[None, :]
         k = np.arange(len(scale))
-        K[k, k] += dtype(ridge)
+        K[k, k] += ridge
         return cholesky(K, self.gram.compute.workers)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.gram import Gram, Use, held
@@ -187,7 +188,7 @@ def _filled(labels: Array, squares: Array, weights: Array, count: int) -> Array:
 class Points(Space):
     """Vectors, dense or sparse. Memory: a strip of rows per thread."""
 
-    def __init__(self, X: Any, weights: Array, workers: int) -> None:
+    def __init__(self, X: Samples, weights: Array, workers: int) -> None:
         self.X, self.weights, self.workers = X, weights, workers
         squared = X.multiply(X) if sparse.issparse(X) else None
         self.norms = np.asarray(squared.sum(axis=1)).reshape(-1) if squared is not None else np.einsum("ij,ij->i", X, X)

@@ -21,7 +21,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import DTypeLike
 
+from mercer.annotations import Targets
 from mercer.native.atomics import claim, read, write
 from mercer.native.vector import Vector, register_bytes
 from mercer.problems import DualQP
@@ -37,7 +39,7 @@ _AGAIN = 8  # times
 MARGIN = 0.2  # of the gap: how far inside its bound a variable may be and still be expected to move
 
 
-def row_length(q: int, dtype: Any) -> int:
+def row_length(q: int, dtype: DTypeLike) -> int:
     """The length of the rows of a block of q variables: whole registers, and no multiple of 1 KB, which would alias in
     the cache.
     """
@@ -79,7 +81,7 @@ class _Best:
         return v.b.add(first, ir.Constant(v.int_type, [v.lanes * s + lane for lane in range(v.lanes)]))
 
 
-def _larger(v: Vector, x: Any, at_x: Any, y: Any, at_y: Any) -> tuple[Any, Any]:
+def _larger(v: Vector, x: Any, at_x: Any, y: Targets, at_y: Any) -> tuple[Any, Any]:
     better = v.b.fcmp_ordered(">", x, y)
     return v.b.select(better, x, y), v.b.select(better, at_x, at_y)
 
@@ -365,7 +367,7 @@ def _iterate(  # type: ignore[no-untyped-def]
 iterate = compiling.jit(_iterate)
 
 
-def job_memory(dtype: Any) -> tuple[Any, ...]:
+def job_memory(dtype: DTypeLike) -> tuple[Any, ...]:
     """flags, and number, value, found, place of a job; what different threads write stands in different cache lines."""
     raw = np.zeros(128 + 6 * 128, np.uint8)
     at = -raw.ctypes.data % 128

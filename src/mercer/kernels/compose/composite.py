@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from mercer.annotations import Samples
 from mercer.data import Anything, Domain, Vectors
 from mercer.kernels.base import Kernel
 
@@ -29,6 +30,6 @@ class Composite(Kernel):
             else Anything()
         )
 
-    def _enter_part(self, part: Kernel, X: Any) -> Any:
+    def _enter_part(self, part: Kernel, X: Samples) -> Any:
         """Data that this kernel's domain has checked, as a part of it prepares them."""
         return part._prepared(X, self.domain)

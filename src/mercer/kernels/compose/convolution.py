@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Index, Items, Samples
 from mercer.compute import Compute
 from mercer.data import Anything, DataError, Domain, chunks, size, take
 from mercer.data.representations import offsets_of, spans
@@ -33,7 +34,7 @@ class Parts:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def take(self, rows: Any) -> Parts:
+    def take(self, rows: Index) -> Parts:
         part, offsets = spans(self.offsets, rows)
         return Parts(offsets, tuple(take(rep, part) for rep in self.reps))
 
@@ -104,7 +105,7 @@ class Convolution(Composite):
         parts = tuple(given.get(name, k) for name, k in self._children())
         return super()._replace(**({"parts": parts} if given else {}), **changes)
 
-    def _decomposed(self, X: Any) -> tuple[Any, list[list[Any]]]:
+    def _decomposed(self, X: Samples) -> tuple[Any, list[list[Any]]]:
         """How many decompositions each object has, and, for each place, all parts there."""
         counts, places = [], [[] for _ in self.parts]  # type: ignore[var-annotated]
         for i, x in enumerate(items_of(X, "objects")):
@@ -126,7 +127,7 @@ class Convolution(Composite):
                     place.append(part)
         return counts, places
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         if not self._data_driven:
             return self
         counts, places = self._decomposed(X)
@@ -136,7 +137,7 @@ class Convolution(Composite):
         )
         return self._replace(**{f"part_{d}": k for d, k in enumerate(bound)})
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         counts, places = self._decomposed(X)
         reps = tuple(
             k._prepare(k.domain.check(_collection(place))) if place else []
@@ -144,7 +145,7 @@ class Convolution(Composite):
         )
         return Parts(offsets_of(counts), reps)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         if hasattr(A, "__formula__"):
             raise TypeError("parts are compared as they are, not as symbols")
         out = np.zeros((len(A), len(B)))
@@ -167,7 +168,7 @@ class Convolution(Composite):
                 raise FloatingPointError(f"{self}, between the parts of some objects: {error}") from None
         return product
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         if hasattr(A, "__formula__"):
             raise TypeError("parts are compared as they are, not as symbols")
         return np.array([float(self._block(A.take(i), A.take(i))[0, 0]) for i in chunks(size(A), 1)])

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Items, Samples, Symbol
 from mercer.compute import Compute
 from mercer.data import DataError, HashedRows, check_weights, size
 from mercer.formula import dot, mean_of_means, mean_over_items, sqnorm, sqrt, where
@@ -40,13 +41,13 @@ class Wrapper(Composite):
     def psd(self) -> bool | None:  # type: ignore[override]
         return True if self.kernel.psd else None
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return self._enter_part(self.kernel, X)
 
-    def _to_store(self, X: Any) -> Any:
+    def _to_store(self, X: Samples) -> Any:
         return self.kernel._to_store(X)
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         return self.kernel._names(X)
 
     @property
@@ -62,7 +63,7 @@ class ZeroNormWarning(UserWarning):
     """Some objects have k(x, x) = 0 and so no direction; their normalised values are 0."""
 
 
-def warn_of_zero_norms(k: Kernel, A: Any, values: str, base: Kernel | None = None) -> None:
+def warn_of_zero_norms(k: Kernel, A: Items, values: str, base: Kernel | None = None) -> None:
     """Say which of the prepared items have k(x, x) = 0, and refuse those with less, or with what is no number; ``base``
     is asked in place of k.
     """
@@ -120,12 +121,12 @@ class Normalized(Wrapper):
         """What is divided by its norms."""
         return self.kernel._balanced()
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         A = self._enter_part(self._base, X)
         warn_of_zero_norms(self.kernel, A, "normalised", self._base)
         return A
 
-    def _inverse_norm(self, A: Any) -> Any:
+    def _inverse_norm(self, A: Items) -> Any:
         d = self._base._selfs(A)
         return (
             where(d > 0, 1.0 / sqrt(where(d > 0, d, 1.0)), 0.0)
@@ -135,21 +136,21 @@ class Normalized(Wrapper):
             else 0.0
         )
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return self._base._pairs(A, B) * self._inverse_norm(A) * self._inverse_norm(B)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         d = self._base._selfs(A)
         return where(d > 0, 1.0, 0.0) if hasattr(d, "__formula__") else float(d > 0)
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return self._base._width(A)
 
-    def _counts(self, A: Any) -> Counts | None:
+    def _counts(self, A: Items) -> Counts | None:
         found = self._base._counts(A)
         return None if found is None else found.normalized()
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         phi = self._base._features(A)
         if isinstance(phi, HashedRows):
             norms = np.sqrt(phi.sqnorm())
@@ -172,7 +173,7 @@ class Directions(Normalized):
     usage: ClassVar[str] = ""
     kernel: Kernel
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return self._enter_part(self._base, X)
 
 
@@ -192,7 +193,7 @@ class Rooted(Wrapper, Explicit):
         if not self.kernel.explicit and not self.kernel._data_driven:
             raise TypeError(f"rooted() takes roots of features, and {self.kernel} has no finite feature map.")
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         phi = self.kernel._features(super()._prepare(X))
         if hasattr(phi, "codes"):
             return phi.valued(_root(phi.values.astype(phi.dtype, copy=False)))
@@ -203,7 +204,7 @@ class Rooted(Wrapper, Explicit):
         return _root(arrays.to_numpy(phi))
 
 
-def _root(x: Any) -> Any:
+def _root(x: Symbol) -> Any:
     return np.sign(x) * np.sqrt(np.abs(x))
 
 
@@ -224,7 +225,7 @@ class Centered(Wrapper):
     def _data_driven(self) -> bool:
         return True
 
-    def bind(self, X: Any, weights: Any = None) -> CenteredAt:
+    def bind(self, X: Samples, weights: Any = None) -> CenteredAt:
         k = self.kernel.bind(X, weights)
         K = k.gram(X)
         w = check_weights(K.shape[0], weights)
@@ -254,30 +255,30 @@ class CenteredAt(Composite):
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         return self
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return self._enter_part(self.kernel, X)
 
     def _reference(self) -> Any:
         return self.kernel._prepare(self.kernel.domain.check(self.reference))
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         R, w, block = self._reference(), self.weights, self.kernel._pairs
         means = mean_over_items(block, A, R, w) + mean_over_items(block, B, R, w)
         return self.kernel._pairs(A, B) - means + mean_of_means(block, A, R, w, self.mean)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         R, w, block = self._reference(), self.weights, self.kernel._pairs
         return self.kernel._selfs(A) - 2.0 * mean_over_items(block, A, R, w) + mean_of_means(block, A, R, w, self.mean)
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         # as wide as all its rows together
         mean = self.kernel._features(self._reference()) if self.kernel._width(A) < size(A) else None
         return len(np.unique(mean.codes)) if isinstance(mean, HashedRows) else self.kernel._width(A)
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         phi = self.kernel._features(A)
         if isinstance(phi, HashedRows):
             mean = self.kernel._features(self._reference()).combined(-np.asarray(self.weights, np.float64))
@@ -322,7 +323,7 @@ class Repaired(Wrapper):
     def _data_driven(self) -> bool:
         return True
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         k = self.kernel.bind(X, weights)
         # both orders of each pair, so that an asymmetric similarity is seen as such
         A = k._prepare(k.domain.check(X))
@@ -352,24 +353,24 @@ class Projected(Composite):
     basis: Any = sample()
     explicit = True
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         return self
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         A, R = self._enter_part(self.kernel, X), self.kernel._prepare(self.kernel.domain.check(self.reference))
         K = KernelGram.of(self.kernel, A, R, Compute())
         return arrays.astype(K @ np.asarray(self.basis), K.dtype)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return dot(A, B)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return sqnorm(A)
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return int(A.shape[1])
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return A
 
     def _symbolic(self, prefix: str) -> Any:

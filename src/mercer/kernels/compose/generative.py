@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import eigh
 
+from mercer.annotations import Samples
 from mercer.data import Anything, DataError, Domain, check_weights, listed, size
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
@@ -64,7 +65,7 @@ class Fisher(Kernel):
     def __sklearn_clone__(self) -> Self:
         return self._replace(model=deepcopy(self.model))  # with its fit: a clone without it would be another kernel
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         U = scores(self.model, X)
         w = check_weights(len(U), weights)
         if self.diagonal:
@@ -77,7 +78,7 @@ class Fisher(Kernel):
         return FisherScores(self.model, vectors[:, kept] / np.sqrt(values[kept]))
 
 
-def scores(model: Any, X: Any) -> Any:
+def scores(model: Any, X: Samples) -> Any:
     """The score vectors of a model, checked: one row of finite numbers for each sample."""
     items = listed(X)
     U = np.asarray(model.score_vectors(items), np.float64)
@@ -104,6 +105,6 @@ class FisherScores(Explicit):
     def __sklearn_clone__(self) -> Self:
         return self._replace(model=deepcopy(self.model))
 
-    def _map(self, X: Any) -> Any:
+    def _map(self, X: Samples) -> Any:
         U = scores(self.model, X)
         return U * self.whitening if np.ndim(self.whitening) == 1 else U @ self.whitening

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Items, Samples
 from mercer.data import Anything, DataError, Domain, Vectors, check_weights, select, size, weighted_median
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
@@ -22,41 +23,41 @@ class Redirected(Wrapper):
 
     domain: ClassVar[Domain] = Anything()  # not that of k: f may take anything
 
-    def _to_store(self, X: Any) -> Any:
+    def _to_store(self, X: Samples) -> Any:
         return X  # what the kernel inside sees is not what there is
 
-    def _redirect(self, X: Any) -> Any:
+    def _redirect(self, X: Samples) -> Any:
         raise NotImplementedError
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return self.kernel._prepare(self.kernel.domain.check(self._redirect(X)))  # what it is given is other data
 
     def _balanced(self) -> Kernel:
         return self._with_children(lambda k: k._balanced())
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return self.kernel._pairs(A, B)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return self.kernel._selfs(A)
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return self.kernel._width(A)
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return self.kernel._features(A)
 
-    def _counts(self, A: Any) -> Counts | None:
+    def _counts(self, A: Items) -> Counts | None:
         return self.kernel._counts(A)
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         return self.kernel._names(self._redirect(X))
 
     @property
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         if not self._data_driven:
             return self
         return self._with_children(lambda child: child.bind(child.domain.check(self._redirect(X)), weights))
@@ -78,7 +79,7 @@ class Mapped(Redirected):
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.function,)
 
-    def _redirect(self, X: Any) -> Any:
+    def _redirect(self, X: Samples) -> Any:
         out = self.function(X)
         if size(out) != size(X):
             raise DataError(
@@ -100,7 +101,7 @@ class OnColumns(Redirected):
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.columns,)
 
-    def _redirect(self, X: Any) -> Any:
+    def _redirect(self, X: Samples) -> Any:
         return select(X, self.columns)
 
 
@@ -132,7 +133,7 @@ class Imputed(Wrapper):
     def _data_driven(self) -> bool:
         return True
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         X = _dense(self.domain.check(X))
         w = check_weights(len(X), weights)
         present = ~np.isnan(X) & (w > 0)[:, None]
@@ -150,7 +151,7 @@ class Imputed(Wrapper):
         return bound.bind(X, weights)
 
 
-def _dense(X: Any) -> Any:
+def _dense(X: Samples) -> Any:
     return X.toarray() if hasattr(X, "toarray") else arrays.to_numpy(X)
 
 
@@ -171,7 +172,7 @@ class Filled(Redirected):
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.values, self.indicator)
 
-    def _redirect(self, X: Any) -> Any:
+    def _redirect(self, X: Samples) -> Any:
         X = self.domain.check(X)
         if X.shape[1] != len(self.values):
             raise DataError(f"The kernel was bound to {len(self.values)} columns, the data has {X.shape[1]}.")
@@ -202,7 +203,7 @@ class Standardized(Wrapper):
     def _data_driven(self) -> bool:
         return True
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         X = np.asarray(_dense(self.domain.check(X)), np.float64)
         w = check_weights(len(X), weights)
         mean = np.average(X, axis=0, weights=w)
@@ -225,7 +226,7 @@ class Shifted(Redirected):
     def _method_arguments(self) -> tuple[Any, ...]:
         return (self.mean, self.spread)
 
-    def _redirect(self, X: Any) -> Any:
+    def _redirect(self, X: Samples) -> Any:
         X = self.domain.check(X)
         if X.shape[1] != len(self.mean):
             raise DataError(f"The kernel was bound to {len(self.mean)} columns, the data has {X.shape[1]}.")
@@ -267,7 +268,7 @@ class Outer(Composite):
         if not callable(self.g):
             raise TypeError(f"Outer(g): g must be a function of a collection of samples, got {self.g!r}.")
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         values = self.g(X)
         values = values if arrays.is_tensor(values) else np.asarray(values)
         if tuple(values.shape) not in ((size(X),), (size(X), 1)):
@@ -278,14 +279,14 @@ class Outer(Composite):
         values = values.reshape(-1)
         return values if arrays.numpy_dtype(values).kind == "f" else arrays.astype(values, np.float64)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return A * B
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return A * A
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return 1
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return A[:, None]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import arrays, formula
+from mercer.annotations import Items, Samples
 from mercer.data import size
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
@@ -28,13 +29,13 @@ class Pointwise(Composite):
     def _apply(self, value: Any) -> Any:
         raise NotImplementedError
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return self._enter_part(self.kernel, X)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return self._apply(self.kernel._pairs(A, B))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return self._apply(self.kernel._selfs(A))
 
     @property
@@ -64,17 +65,17 @@ class Scaled(Pointwise):
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return self.kernel._width(A)
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return math.sqrt(self.scale) * self.kernel._features(A)
 
-    def _counts(self, A: Any) -> Counts | None:
+    def _counts(self, A: Items) -> Counts | None:
         found = self.kernel._counts(A)
         return None if found is None else found.scaled(self.scale)
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         return self.kernel._names(X)
 
     @property
@@ -106,10 +107,10 @@ class Power(Pointwise):
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return int(self.kernel._width(A) ** int(self.exponent))
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return _tensor([self.kernel._features(A)] * int(self.exponent))
 
     @property
@@ -160,13 +161,13 @@ class ExponentialOfDistance(Composite):
 
     kernel: Kernel
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return self._enter_part(self.kernel, X)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return formula.exp(self.kernel._pairs(A, B) - 0.5 * self.kernel._selfs(A) - 0.5 * self.kernel._selfs(B))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return formula.exp(0.0 * self.kernel._selfs(A))
 
     @property
@@ -217,10 +218,10 @@ class PolynomialOf(FunctionOf):
     def _powers(self) -> list[tuple[int, float]]:
         return [(i, float(c)) for i, c in enumerate(self.coefficients) if c > 0]
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return max(1, sum(int(self.kernel._width(A) ** i) for i, _ in self._powers()))
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         phi = self.kernel._features(A)
         dense = [
             math.sqrt(c) * (_tensor([phi] * i) if i else _ones(phi))

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Items, Samples
 from mercer.data import HashedRows, salted, side_by_side, tensor
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
@@ -29,7 +30,7 @@ class Terms(Composite):
         if not self.terms:
             raise ValueError(f"{type(self).__name__} needs at least one kernel.")
 
-    def _to_store(self, X: Any) -> Any:
+    def _to_store(self, X: Samples) -> Any:
         return reduce(lambda kept, term: term._to_store(kept), self.terms, X)
 
     def _children(self) -> Iterator[tuple[str, Kernel]]:
@@ -67,7 +68,7 @@ class Terms(Composite):
             named[name].set_params(**{rest: value})
         return self
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         return tuple(self._enter_part(term, X) for term in self.terms)
 
     @property
@@ -95,22 +96,22 @@ class Sum(Terms):
     usage: ClassVar[str] = "k1 + k2"
     terms: tuple[Kernel, ...]
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return _total(self._each("_pairs", A, B))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return _total(self._each("_selfs", A))
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return sum(self._each("_width", A))
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return _beside(self._each("_features", A))
 
-    def _counts(self, A: Any) -> Counts | None:
+    def _counts(self, A: Items) -> Counts | None:
         return Counts.of_sum(self._each("_counts", A))
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         return {
             int(salted(np.uint64(code), t)[0]): name
             for t, term in enumerate(self.terms)
@@ -133,19 +134,19 @@ class Product(Terms):
     usage: ClassVar[str] = "k1 * k2"
     terms: tuple[Kernel, ...]
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return math.prod(self._each("_pairs", A, B), start=1)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return math.prod(self._each("_selfs", A), start=1)
 
     def _balanced(self) -> Kernel:
         return self._with_children(lambda term: term._balanced())
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return math.prod(self._each("_width", A))
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return _tensor(self._each("_features", A))
 
     @property

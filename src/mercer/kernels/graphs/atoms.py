@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from mercer.annotations import Samples
 from mercer.data import Domain, Graphs
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.inputs import Redirected
@@ -42,12 +43,12 @@ class Atoms(Redirected):
             numbers=isinstance(found, Graphs) and found.numbers,
         )
 
-    def _to_store(self, X: Any) -> Any:
+    def _to_store(self, X: Samples) -> Any:
         return self.domain.to_store(X)
 
-    def _redirect(self, X: Any) -> Any:
+    def _redirect(self, X: Samples) -> Any:
         return self.domain.check(X)
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         assert isinstance(self.domain, Graphs)
         return self.kernel._names(self.domain.graphs(X))

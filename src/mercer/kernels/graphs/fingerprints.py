@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.annotations import Samples
 from mercer.data import Bits, Domain, HashedRows
 from mercer.data.molecules import Molecules, fingerprints, tell_of_charge_and_chirality
 from mercer.data.representations import offsets_of
@@ -41,7 +42,7 @@ class Fingerprint(Explicit):
                 " nothing."
             )
 
-    def _map(self, X: Any) -> Any:
+    def _map(self, X: Samples) -> Any:
         options = self._options() | ({"includeChirality": True} if self.chirality else {})
         found = fingerprints(X, self.kind, options, bits=self.bits, counts=self.counts)
         name, instead = type(self).__name__, "Morgan(chirality=True) tells both charge and chirality"

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.annotations import Items, Samples
 from mercer.data import Domain, Graph, Graphs, HashedRows, PackedGraphs, as_graphs, side_by_side
 from mercer.data.graphs import UNLABELLED
 from mercer.data.representations import batches, offsets_of
@@ -84,7 +85,7 @@ class VertexHistogram(Explicit):
     def _map(self, X: PackedGraphs) -> HashedRows:
         return by_batches(X, lambda some: counted(some.labels, some.offsets))
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         labels = {label for g in as_graphs(X) for label in _labels(g)}
         return _named([(label, path_graph([label], [])) for label in labels], self)
 
@@ -252,7 +253,7 @@ class PathBag(Explicit):
 
         return by_batches(X, count)
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         """A path as its labels from one end to the other, as in C-C=O for molecules."""
         found: dict[Any, Graph] = {}
         for g in as_graphs(X):
@@ -445,18 +446,18 @@ class WeisfeilerLehman(Composite):
         parts = [self.base._prepare(refined) for refined in refinements(X, int(self.depth))]
         return side_by_side([self.base._features(p) for p in parts]) if self.explicit else tuple(parts)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         if self.explicit:
             return dot(A, B)
         return sum(self.base._pairs(a, b) for a, b in zip(A, B, strict=True))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return sqnorm(A) if self.explicit else sum(self.base._selfs(a) for a in A)
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return A
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return int(A.per_row)
 
 

@@ -15,6 +15,7 @@ from scipy.fft import dct
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
+from mercer.annotations import Items, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Domain, chunks
@@ -69,7 +70,7 @@ class OnVertices(Kernel):
     def _applied(self, X: Array) -> Array:
         return chebyshev(self.graph.operator(self.operator), self._finite, X)
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         if not self.explicit:
             return X
         values, vectors = self.graph.spectrum(self.operator)
@@ -87,7 +88,7 @@ class OnVertices(Kernel):
             out[:, some] = self._applied(unit)
         return out
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         if self.explicit:
             return dot(A, B)
         if hasattr(A, "__formula__"):
@@ -99,7 +100,7 @@ class OnVertices(Kernel):
         values, place = self.graph.columns(key, B.ids, self._columns, room)
         return values[np.ix_(A.ids, place)]
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         if self.explicit:
             return sqnorm(A)
         if hasattr(A, "__formula__"):
@@ -109,10 +110,10 @@ class OnVertices(Kernel):
             out[some] = self._columns(A.ids[some])[A.ids[some], np.arange(some.stop - some.start)]
         return out
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return int(A.shape[1])
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return A
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from mercer.annotations import Items
 from mercer.arrays import Array
 from mercer.data import chunks, size
 from mercer.kernels.scaled import Scalable
@@ -19,17 +18,17 @@ class PairwiseKernel(Scalable):
     have ``take``.
     """
 
-    def _cost(self, A: Any, B: Any) -> float:
+    def _cost(self, A: Items, B: Items) -> float:
         """About how many steps a row takes."""
         raise NotImplementedError
 
-    def _sums(self, A: Any, B: Any, same: bool, first: int, out: Array, powers: Array) -> None:
+    def _sums(self, A: Items, B: Items, same: bool, first: int, out: Array, powers: Array) -> None:
         """out[i, j]·2^powers[i, j] = k(a_i, b_j); if the rows are ``same`` as those of B from ``first`` on, for j ≥
         first + i.
         """
         raise NotImplementedError
 
-    def _scaled(self, A: Any, B: Any) -> tuple[Array, Array | None]:
+    def _scaled(self, A: Items, B: Items) -> tuple[Array, Array | None]:
         out, powers = np.zeros((size(A), size(B))), np.zeros((size(A), size(B)), np.int32)
         if not out.size:
             return out, None

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Items, Samples
 from mercer.data import DataError, Domain, HashedRows, Sets, chunks, meet
 from mercer.formula import dot, recorded, sqnorm, where
 from mercer.kernels.base import Kernel, kernel
@@ -45,7 +46,7 @@ class Intersection(Explicit):
     domain: ClassVar[Domain] = Sets()
     _integer_features = True
 
-    def _map(self, X: Any) -> Any:
+    def _map(self, X: Samples) -> Any:
         return X
 
 
@@ -110,15 +111,15 @@ class Tanimoto(Composite):
     def psd(self) -> bool | None:  # type: ignore[override]
         return True if self.base.psd else None
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         A = self.base._prepare(X)
         warn_of_zero_norms(self.base, A, "Tanimoto")
         return A
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return _share(self.base._pairs(A, B), self.base._selfs(A), self.base._selfs(B))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return where(self.base._selfs(A) > 0, 1.0, 0.0)
 
 
@@ -172,7 +173,7 @@ class MinMax(Composite):
                 f" Tanimoto({self.base}) needs none."
             )
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         self._check_features()
         phi = self.base._features(self.base._prepare(X))
         if sparse.issparse(phi):
@@ -194,7 +195,7 @@ class MinMax(Composite):
             return phi
         return (phi.unary(),) if self.base._integer_features else (phi, totals)
 
-    def _minima(self, A: Any, B: Any) -> Any:
+    def _minima(self, A: Items, B: Items) -> Any:
         """Σ min: of dense features by columns, of whole numbers an inner product of ones, of others entry by entry."""
         if isinstance(A, tuple) != isinstance(B, tuple):
             raise DataError("Of X and Y one is sparse and one is dense; give both in one form.")
@@ -202,15 +203,15 @@ class MinMax(Composite):
             return HistogramIntersection()._pairs(A, B)
         return dot(A[0], B[0]) if len(A) == 1 else recorded(_minima, A[0], B[0])
 
-    def _totals(self, A: Any) -> Any:
+    def _totals(self, A: Items) -> Any:
         if not isinstance(A, tuple):
             return HistogramIntersection()._selfs(A)
         return sqnorm(A[0]) if len(A) == 1 else A[1]
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return _share(self._minima(A, B), self._totals(A), self._totals(B))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return where(self._totals(A) > 0, 1.0, 0.0)
 
 

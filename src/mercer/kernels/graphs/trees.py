@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from mercer.annotations import Items
 from mercer.arrays import Array
 from mercer.data import Domain
 from mercer.data.trees import PackedTrees, Trees
@@ -63,7 +64,7 @@ class TreeKernel(PairwiseKernel):
     def _cost(self, A: PackedTrees, B: PackedTrees) -> float:
         return float(np.mean(np.diff(A.offsets))) * len(B.productions)
 
-    def _sums(self, A: Any, B: Any, same: bool, first: int, out: Array, powers: Array) -> None:
+    def _sums(self, A: Items, B: Items, same: bool, first: int, out: Array, powers: Array) -> None:
         from mercer.native import trees
 
         sides = [(x.offsets, x.productions, x.starts, x.children) for x in (A, B)]

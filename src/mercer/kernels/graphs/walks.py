@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.annotations import Index
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Graphs, PackedGraphs
 from mercer.data.representations import spans
@@ -62,7 +63,7 @@ class Classes:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def take(self, rows: Any) -> Classes:
+    def take(self, rows: Index) -> Classes:
         part, offsets = spans(self.offsets, rows)
         arcs, starts = spans(self.starts, part)
         own = self.labels[part], self.sizes[part], starts, self.ends[arcs], self.marks[arcs], self.counts[arcs]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.annotations import Items, Samples
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Ragged, Series, check_weights, weighted_median
 from mercer.data.sequences import one_code
@@ -44,7 +45,7 @@ class Aligned(LaneKernel):
     def _with_themselves(self, X: Ragged, A: Ragged, lanes: int) -> Array:
         return with_itself(A, lanes, 0, self._sweep(X))
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         from mercer.native.lanes import FLOATS
 
         (X, own), (Z, other) = A, B
@@ -57,7 +58,7 @@ class Aligned(LaneKernel):
             )
         return np.exp(np.minimum(logs - np.where(np.isfinite(norms), norms, 0.0), 0.0))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return np.where(np.isfinite(items(A[1])), 1.0, 0.0)
 
 
@@ -107,7 +108,7 @@ class GlobalAlignment(Aligned):
     def _data_driven(self) -> bool:
         return isinstance(self.sigma, str)
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         return self._replace(sigma=_median_distance(self.domain.check(X), weights)) if self._data_driven else self
 
     def _readable(self, A: Ragged, B: Ragged) -> tuple[Ragged, Ragged]:

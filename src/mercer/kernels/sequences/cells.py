@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Items
 from mercer.data import HashedRows, LazyCounts, Ragged
 from mercer.data.representations import batches, offsets_of
 from mercer.gram import Counts
@@ -65,7 +66,7 @@ def gathered(parts: list[Any], kind: Any = np.uint64, values_as: Any = np.float6
     return HashedRows(keys, values, offsets, legend)
 
 
-def counts_of(A: Any) -> Counts | None:
+def counts_of(A: Items) -> Counts | None:
     """Features that are whole numbers, as they are."""
     return (
         Counts(((1.0, A),))
@@ -149,7 +150,7 @@ def in_cells(X: Ragged, patterns: tuple[Pattern, ...], code: Code) -> HashedRows
     ``code(letters, m, pattern)``: the codes of the words of pattern m over the letters, in the order of their numbers
     in base a.
     """
-    letters = letters_of(X.values) if is_small(X.values) else ()
+    letters = letters_of(X.values) if is_small(X.values) else np.empty(0, np.int64)
     a = len(letters)
     if not 1 <= a <= _LETTERS:
         return None

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.annotations import Items
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Domain, Ragged, Sequences, chunks
@@ -154,10 +155,10 @@ class LaneKernel(Kernel):
     def _lane_matrix(self, A: Ragged, B: Ragged) -> Array:
         raise NotImplementedError
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return self._lane_matrix(items(A), A if B is A else items(B))
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         A = items(A)
         order = np.argsort(A.lengths, kind="stable")
         out = np.empty(len(A))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 
 from mercer.arrays import Array
 
@@ -40,7 +39,7 @@ def letters_of(*sides: Array) -> Array:
     return np.flatnonzero(seen[1:]) + 1
 
 
-def numbered_letters(values: Array, letters: Array, first: int, others: int, dtype: Any) -> Array:
+def numbered_letters(values: Array, letters: Array, first: int, others: int, dtype: DTypeLike) -> Array:
     """The place of each value among ``letters``, which are in order, plus ``first``; ``others`` for what is none of
     them.
     """

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Items, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import Ragged, chunks
@@ -179,22 +180,22 @@ class Gappy(LaneKernel):
         weights = [math.comb(s, int(self.k)) for s in range(int(self.k), int(self.g) + 1)]
         return window_sums(A, B, int(self.g), int(self.k), weights, exclude_unknown=False)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return dot(A, B) if self.explicit else super()._block(A, B)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return sqnorm(A) if self.explicit else super()._diag(A)
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return int(A.per_row)
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return A
 
-    def _counts(self, A: Any) -> Counts | None:
+    def _counts(self, A: Items) -> Counts | None:
         return counts_of(A)
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         g, items = int(self.g), [unpacked(item) for item in items_of(X, "sequences")]
         phi = self._prepare(self.domain.check(items))
         if phi.legend is not None and all(isinstance(item, str) for item in items):
@@ -309,7 +310,7 @@ class Mismatch(LaneKernel):
     def _data_driven(self) -> bool:
         return self.alphabet is None
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         if self.alphabet is not None:
             return self
         codes = np.unique(self.domain.check(X).values)
@@ -396,14 +397,14 @@ class Mismatch(LaneKernel):
 
         return swept(A, B, lanes.FLOATS, 0, sweep, cells=False)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return dot(A, B) if self.explicit else super()._block(A, B)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return sqnorm(A) if self.explicit else super()._diag(A)
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return self._words
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return A

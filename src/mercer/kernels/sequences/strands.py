@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.annotations import Items, Samples
 from mercer.compute import Compute
 from mercer.data import Domain, HashedRows, Sequences, chunks, leaves, size, stack, strands, take
 from mercer.data.sequences import as_texts, check_alphabet, restricted
@@ -52,10 +53,10 @@ class Over(Redirected):
         found = _sequences(self.kernel)
         return replace(found, case=self.case) if self.case is not None else found
 
-    def _redirect(self, X: Any) -> Any:
+    def _redirect(self, X: Samples) -> Any:
         return restricted(self.domain.check(X), self.alphabet, self.unknown, self.case)
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         seen = self._redirect(X)
         return self.kernel._names(as_texts(seen) if seen.values.max(initial=0) <= 0x110000 else X)
 
@@ -79,22 +80,22 @@ class BothStrands(Wrapper):
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         both = stack(*strands(self.domain.check(X)))
         twice = None if weights is None else np.concatenate([weights, weights])
         return self._with_children(lambda child: child.bind(both, twice))
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         both = tuple(self._enter_part(self.kernel, side) for side in strands(X))
         if not self.explicit:
             return both
         first, second = map(self.kernel._features, both)
         return math.sqrt(0.5) * (first + second)
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return dot(A, B) if self.explicit else 0.5 * sum(self.kernel._pairs(a, b) for a in A for b in B)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         if self.explicit:
             return sqnorm(A)
         items(next(leaves(A)))
@@ -103,11 +104,11 @@ class BothStrands(Wrapper):
             [float(KernelGram.of(self, x, x, Compute(threads=1), mirror=False).dense()[0, 0]) for x in each]
         )
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         return A.per_row if isinstance(A, HashedRows) else int(A.shape[1])
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         return A
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         return self.kernel._names(as_texts(stack(*strands(self.domain.check(X)))))

@@ -75,9 +75,8 @@ class Substring(SweptScaled):
             columns = np.arange(some.start if same else 0, len(B))
             found = np.empty((len(rows), len(columns))), np.empty((len(rows), len(columns)), np.int32)
             automaton.substrings(A.values, A.offsets, rows, B.values, B.offsets, columns, letters, *weights, *found)
-            whole: Array
-            part: Array
-            for whole, part in zip((out, powers), found, strict=True):
+            pairs: list[tuple[Array, Array]] = list(zip((out, powers), found, strict=True))
+            for whole, part in pairs:
                 whole[some, columns[0] if len(columns) else 0 :] = part
                 if same:
                     whole[columns[0] :, some] = part.T

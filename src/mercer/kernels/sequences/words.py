@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from mercer.annotations import Items, Samples, Symbol
 from mercer.data import Domain, HashedRows, Ragged, Sequences, check_weights
 from mercer.data.sequences import items_of, unpacked
 from mercer.gram import Counts
@@ -17,7 +18,7 @@ from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_words, counted, counts_of, in_cells
 
 
-def windows(X: Any, k: int) -> list[Any]:
+def windows(X: Samples, k: int) -> list[Any]:
     """The distinct words of length k: pieces of strings, or tuples of tokens."""
     pieces = (
         item if isinstance(item, str | bytes) else tuple(item) for item in map(unpacked, items_of(X, "sequences"))
@@ -113,10 +114,10 @@ class Spectrum(Explicit):
 
         return counted(X, len(factors), count)
 
-    def _counts(self, A: Any) -> Counts | None:
+    def _counts(self, A: Items) -> Counts | None:
         return counts_of(A)
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         found: dict[int, Any] = {}
         for k in self._lengths:
             words = windows(X, k)
@@ -142,10 +143,10 @@ def _tokens(text: Any) -> Any:
 class Texts(Sequences):
     """Texts, each cut into words in lower case, or lists of tokens: the internal form is a ``Ragged`` of codes."""
 
-    def check(self, X: Any) -> Any:
+    def check(self, X: Samples) -> Any:
         return X if isinstance(X, Ragged) else self._coded([_tokens(item) for item in items_of(X, "texts")])
 
-    def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
+    def pair(self, x: Symbol, z: Symbol) -> tuple[Any, Any] | None:
         return None
 
 
@@ -190,7 +191,7 @@ class BagOfWords(Explicit):
     def _data_driven(self) -> bool:
         return self.weights == "tfidf"
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         if self.weights != "tfidf":
             return self
         phi = _words(self.domain.check(X))
@@ -199,11 +200,11 @@ class BagOfWords(Explicit):
         seen = np.bincount(place, weights=w[phi.rows], minlength=len(codes))
         return WeightedWords(codes, np.log((1 + w.sum()) / (1 + seen)) + 1, float(np.log(1 + w.sum()) + 1))
 
-    def _map(self, X: Any) -> HashedRows:
+    def _map(self, X: Samples) -> HashedRows:
         phi = _words(X)
         return phi if self.weights == "counts" else phi.valued(np.ones_like(phi.values))
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         return _word_names(X)
 
 
@@ -216,14 +217,14 @@ class WeightedWords(Explicit):
     word_weights: Any
     unseen: float
 
-    def _map(self, X: Any) -> HashedRows:
+    def _map(self, X: Samples) -> HashedRows:
         phi = _words(X)
         place = np.minimum(np.searchsorted(self.codes, phi.codes), max(0, len(self.codes) - 1))
         known = self.codes[place] == phi.codes if len(self.codes) else np.zeros(len(place), bool)
         weight = np.where(known, np.asarray(self.word_weights)[place] if len(self.codes) else 0.0, self.unseen)
         return phi.valued(phi.values * weight)
 
-    def _names(self, X: Any) -> dict[int, Any]:
+    def _names(self, X: Samples) -> dict[int, Any]:
         return _word_names(X)
 
 
@@ -231,6 +232,6 @@ def _words(X: Ragged) -> HashedRows:
     return Spectrum(1)._map(X)
 
 
-def _word_names(X: Any) -> dict[int, Any]:
+def _word_names(X: Samples) -> dict[int, Any]:
     words = list(dict.fromkeys(word for item in items_of(X, "texts") for word in _tokens(item)))
     return names_of(words, _words(Sequences().check([[word] for word in words])), lambda word, _: word)

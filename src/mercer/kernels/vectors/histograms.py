@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from scipy import sparse
 
+from mercer.annotations import Samples, Symbol
 from mercer.data import Domain, Histograms
 from mercer.formula import exp, maximum, minimum, sqrt
 from mercer.kernels.base import kernel
@@ -37,7 +38,7 @@ class HistogramIntersection(Additive):
 
     domain: ClassVar[Domain] = Histograms()
 
-    def _term(self, x: Any, z: Any) -> Any:
+    def _term(self, x: Symbol, z: Symbol) -> Any:
         return minimum(x, z)
 
 
@@ -62,7 +63,7 @@ class Hellinger(Explicit):
 
     domain: ClassVar[Domain] = Histograms()
 
-    def _map(self, X: Any) -> Any:
+    def _map(self, X: Samples) -> Any:
         return X.sqrt() if sparse.issparse(X) else sqrt(X)
 
 
@@ -95,7 +96,7 @@ class ChiSquared(Additive):
     domain: ClassVar[Domain] = Histograms()
     gamma: float = positive(1.0, symbol="γ")
 
-    def _term(self, x: Any, z: Any) -> Any:
+    def _term(self, x: Symbol, z: Symbol) -> Any:
         difference = x - z
         return difference * difference / maximum(x + z, _SMALLEST)
 
@@ -125,7 +126,7 @@ class AdditiveChiSquared(Additive):
 
     domain: ClassVar[Domain] = Histograms()
 
-    def _term(self, x: Any, z: Any) -> Any:
+    def _term(self, x: Symbol, z: Symbol) -> Any:
         return x * z / maximum(x + z, _SMALLEST)
 
     def _profile(self, s: Any) -> Any:

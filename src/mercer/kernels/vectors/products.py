@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Items, Samples, Symbol
 from mercer.data import DataError, Domain, Vectors
 from mercer.formula import (
     arcsin,
@@ -47,7 +48,7 @@ class Linear(Explicit):
 
     domain: ClassVar[Domain] = Vectors()
 
-    def _map(self, X: Any) -> Any:
+    def _map(self, X: Samples) -> Any:
         return X
 
 
@@ -99,13 +100,13 @@ class Polynomial(Inner):
     def _profile(self, s: Any, xx: Any, zz: Any) -> Any:
         return (self.scale * s + self.offset) ** int(self.degree)
 
-    def _width(self, A: Any) -> int:
+    def _width(self, A: Items) -> int:
         d = A.shape[1]
         return (
             math.comb(d + self.degree, self.degree) if self.offset > 0 else math.comb(d + self.degree - 1, self.degree)
         )
 
-    def _features(self, A: Any) -> Any:
+    def _features(self, A: Items) -> Any:
         columns = [
             math.sqrt(math.comb(self.degree, t) * self.offset ** (self.degree - t) * self.scale**t) * monomials
             for t, monomials in _monomials(A, self.degree)
@@ -149,7 +150,7 @@ class TaylorGaussian(Explicit):
     gamma: float = positive(symbol="γ", continuous=False)
     degree: int = natural(4, minimum=0)
 
-    def _map(self, X: Any) -> Any:
+    def _map(self, X: Samples) -> Any:
         X = X.toarray() if sparse.issparse(X) else X
         xp = arrays.namespace(X)
         weight = xp.exp(-self.gamma * xp.einsum("ij,ij->i", X, X))[:, None]
@@ -158,7 +159,7 @@ class TaylorGaussian(Explicit):
         return weight * xp.concatenate(parts, axis=1)
 
 
-def _monomials(X: Any, degree: int) -> Any:
+def _monomials(X: Samples, degree: int) -> Any:
     """For t = 0…degree: t and the columns √(t!/n!)·x^n, |n| = t, whose inner products are ⟨x, z⟩^t."""
     X = X.toarray() if sparse.issparse(X) else X
     n, d = X.shape
@@ -245,19 +246,19 @@ class ArcCosine(Kernel):
     domain: ClassVar[Domain] = Vectors()
     order: int = natural(1, minimum=0, maximum=2)
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         X = X.toarray() if sparse.issparse(X) else X
         xp = arrays.namespace(X)
         norms = xp.sqrt(xp.einsum("ij,ij->i", X, X))
         return X / xp.where(norms > 0, norms, xp.ones_like(norms))[:, None], norms
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         return self._of_angle(sqdist(A[0], B[0]), A[1] * B[1])
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return self._of_angle(0.0 * A[1], A[1] * A[1])
 
-    def _of_angle(self, d2: Any, norms: Any) -> Any:
+    def _of_angle(self, d2: Symbol, norms: Any) -> Any:
         d2 = where(norms > 0, minimum(d2, 4.0), 2.0)
         theta = 2.0 * arcsin(minimum(0.5 * sqrt(d2), 1.0))
         if self.order == 0:
@@ -300,7 +301,7 @@ class Bilinear(Explicit):
     """
 
     domain: ClassVar[Domain] = Vectors()
-    A: Any
+    A: Items
 
     def _validate(self) -> None:
         A = np.asarray(self.A, np.float64)
@@ -318,7 +319,7 @@ class Bilinear(Explicit):
                 f"Bilinear(A): A has the negative eigenvalue {smallest:.3g}, so x^T A x can be negative; use A @ A.T."
             )
 
-    def _map(self, X: Any) -> Any:
+    def _map(self, X: Samples) -> Any:
         values, vectors = np.linalg.eigh(np.asarray(self.A, np.float64))
         if X.shape[1] != len(values):
             raise DataError(f"Bilinear(A) has A of size {len(values)}, the data has {X.shape[1]} columns.")
@@ -349,7 +350,7 @@ class Min(Additive):
 
     domain: ClassVar[Domain] = Vectors(minimum=0.0, columns=1)
 
-    def _term(self, x: Any, z: Any) -> Any:
+    def _term(self, x: Symbol, z: Symbol) -> Any:
         return minimum(x, z)
 
 
@@ -375,7 +376,7 @@ class GeometricMin(Additive):
 
     domain: ClassVar[Domain] = Vectors(minimum=0.0, below=1.0, columns=1)
 
-    def _term(self, x: Any, z: Any) -> Any:
+    def _term(self, x: Symbol, z: Symbol) -> Any:
         return minimum(x, z)
 
     def _profile(self, s: Any) -> Any:
@@ -404,7 +405,7 @@ class AllSubsets(Columnwise):
     def _start(self) -> tuple[float, ...]:
         return (1.0,)
 
-    def _step(self, state: tuple[Any, ...], x: Any, z: Any) -> tuple[Any, ...]:
+    def _step(self, state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any, ...]:
         return (state[0] + state[0] * (x * z),)
 
 
@@ -437,6 +438,6 @@ class Anova(Columnwise):
     def _start(self) -> tuple[float, ...]:
         return (1.0,) + (0.0,) * int(self.degree)
 
-    def _step(self, state: tuple[Any, ...], x: Any, z: Any) -> tuple[Any, ...]:
+    def _step(self, state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any, ...]:
         product = x * z
         return state[:1] + tuple(e + product * lower for lower, e in pairwise(state))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse, special
 
 from mercer import arrays
+from mercer.annotations import Items, Samples, Symbol
 from mercer.data import DataError, Domain, Vectors, check_weights, chunks, weighted_median
 from mercer.formula import (
     absolute,
@@ -34,7 +35,7 @@ class Bandwidth(Kernel):
 
     gamma: Any
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         if not isinstance(self.gamma, str):
             return self
         X = self.domain.check(X)
@@ -53,7 +54,7 @@ class Lengths(Kernel):
 
     length_scale: Any
 
-    def bind(self, X: Any, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Any = None) -> Kernel:
         if not isinstance(self.length_scale, str):
             return self
         bound = Gaussian(self.length_scale).bind(X, weights)
@@ -122,7 +123,7 @@ class Gaussian(Bandwidth, Radial):
         # lengths γ^−½, of numbers or of the symbol for them
         return (np.asarray(self.gamma) if isinstance(self.gamma, list | tuple) else self.gamma) ** -0.5
 
-    def _profile(self, d2: Any) -> Any:
+    def _profile(self, d2: Symbol) -> Any:
         return exp(-d2 if self._metric() is not None else -self.gamma * d2)
 
     def spectral_density(self, omega: Any) -> Any:
@@ -185,7 +186,7 @@ class Laplacian(Bandwidth, Additive):
 
     gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
 
-    def _term(self, x: Any, z: Any) -> Any:
+    def _term(self, x: Symbol, z: Symbol) -> Any:
         return absolute(x - z)
 
     def _profile(self, s: Any) -> Any:
@@ -244,7 +245,7 @@ class Matern(Lengths, Radial):
     def _metric(self) -> Any:
         return self.length_scale
 
-    def _profile(self, d2: Any) -> Any:
+    def _profile(self, d2: Symbol) -> Any:
         if self.nu == math.inf:
             return exp(-0.5 * d2)
         t = sqrt(2.0 * self.nu * maximum(d2, 0.0))
@@ -334,7 +335,7 @@ class RationalQuadratic(Lengths, Radial):
     def _metric(self) -> Any:
         return self.length_scale
 
-    def _profile(self, d2: Any) -> Any:
+    def _profile(self, d2: Symbol) -> Any:
         return exp(-self.alpha * log(1.0 + d2 / (2.0 * self.alpha)))  # vectorised exp and log beat a general power
 
 
@@ -372,7 +373,7 @@ class Periodic(Kernel):
     period: Any = positive(1.0, symbol="p", vector=True)
     length_scale: float = positive(1.0, symbol="ℓ")
 
-    def _prepare(self, X: Any) -> Any:
+    def _prepare(self, X: Samples) -> Any:
         """The points on the circles, and the angles, all and each column, by which a derivative by the period is
         written.
         """
@@ -389,25 +390,25 @@ class Periodic(Kernel):
             tuple(angles[:, j : j + 1] for j in range(X.shape[1])),
         )
 
-    def _block(self, A: Any, B: Any) -> Any:
+    def _block(self, A: Items, B: Items) -> Any:
         d2, changes = sqdist(A[0], B[0]), departures(self.period)
         sides = [(A[1], B[1])] if len(changes) == 1 else zip(A[2], B[2], strict=True)
         for change, (a, b) in zip(changes, sides, strict=False):
             d2 = d2 - 2.0 * change * fold(_angle_times_sine, (0.0,), a, b)
         return self._of_distance(d2)
 
-    def _diag(self, A: Any) -> Any:
+    def _diag(self, A: Items) -> Any:
         return self._of_distance(0.0 * sqnorm(A[0]))
 
-    def _of_distance(self, d2: Any) -> Any:
+    def _of_distance(self, d2: Symbol) -> Any:
         return exp(-0.5 * d2 / (self.length_scale * self.length_scale))
 
 
-def _angle_times_sine(state: tuple[Any, ...], x: Any, z: Any) -> tuple[Any, ...]:
+def _angle_times_sine(state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any, ...]:
     return (state[0] + (x - z) * sin(x - z),)
 
 
-def _scale(X: Any, weights: Any) -> float:
+def _scale(X: Samples, weights: Any) -> float:
     """1/(d·Var), the variance over all entries; 1 for constant data."""
     n, d = X.shape
     w = check_weights(n, weights)
@@ -438,7 +439,7 @@ def _usable(gamma: float, words: str) -> float:
 _MEDIAN_ROWS = 1000
 
 
-def _median(k: Any, X: Any, weights: Any) -> float:
+def _median(k: Any, X: Samples, weights: Any) -> float:
     """1/(weighted median distance) over the pairs of at most 1000 rows, evenly chosen; equal rows count only if most
     are equal.
     """
@@ -464,7 +465,7 @@ def _median(k: Any, X: Any, weights: Any) -> float:
     )
 
 
-def _distances(k: Any, X: Any) -> Any:
+def _distances(k: Any, X: Samples) -> Any:
     class Distance(type(k)):  # type: ignore[misc]
         def _profile(self, s: Any) -> Any:
             return s

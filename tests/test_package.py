@@ -9,6 +9,8 @@ import time
 from importlib.resources import files
 
 import mercer as mc
+from mercer.kernels.compose.composite import Composite
+from mercer.kernels.notation import kernel_classes
 
 
 def _python(code: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
@@ -62,3 +64,13 @@ assert (mc.Gaussian(0.01)(X[:500]).diagonal() == 1).all()
         assert word == "interrupted"
         assert float(moment) - sent < 0.5
         assert process.wait(timeout=60) == 0
+
+
+def test_a_kernel_is_exported_or_internal() -> None:
+    """A kernel that nobody exports would be missing from ``mercer kernels`` and from every table."""
+    classes = [cls for cls in kernel_classes().values() if cls.__module__.startswith("mercer.")]
+    assert len(classes) > 80
+    simple = [cls for cls in classes if not issubclass(cls, Composite)]
+    assert {cls.__name__ for cls in simple if not cls._internal} == {
+        name for name in mc.__all__ if isinstance(getattr(mc, name), type) and getattr(mc, name) in simple
+    }

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-import mercer
 from mercer.kernels.base import Kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.notation import kernel_classes
@@ -31,8 +30,8 @@ def entries(*, composites: bool) -> Iterator[Entry]:
     for cls in kernel_classes().values():
         if not cls.__module__.startswith("mercer.") or issubclass(cls, Composite) != composites:
             continue
-        written = cls.usage if issubclass(cls, Composite) else _signature(cls) if hasattr(mercer, cls.__name__) else ""
-        if written:  # what ``bind`` makes of another kernel is not for users to write
+        written = cls.usage if issubclass(cls, Composite) else "" if cls._internal else _signature(cls)
+        if written:
             yield Entry(written, _formula(cls), _word(cls.psd), _word(cls.explicit))
 
 

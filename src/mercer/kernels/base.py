@@ -92,6 +92,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     psd: bool | None = True  # True, False (there are data for which it is not), None (unknown)
     explicit: bool = False
     _blind: bool = False  # whether it does not look at the samples
+    _internal: ClassVar[bool] = False  # made by ``bind`` of another kernel, and not for users to write
     _integer_features: bool = False  # whether all features are whole numbers
     _cure: ClassVar[str] = "Scale the data or the kernel's parameters"  # where a value is not finite
     # whether it holds something computed from the values of the kernel inside, at its parameters then

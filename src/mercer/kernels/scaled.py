@@ -82,6 +82,8 @@ class Balanced(Kernel):
     of k.
     """
 
+    _internal = True
+
     _halves: ClassVar[bool] = True
     kernel: Kernel
 

@@ -98,6 +98,8 @@ def scores(model: Any, X: Samples) -> Any:
 class FisherScores(Explicit):
     """⟨φ, φ⟩ with φ(x) = u(x)·whitening: scores in which the information is the identity."""
 
+    _internal = True
+
     domain: ClassVar[Domain] = Anything()
     model: Any
     whitening: Any = sample()

@@ -225,6 +225,8 @@ class Gappy(LaneKernel):
 class ListedGappy(Gappy):
     """Gapped words with one feature for each choice of places, however many choices there are."""
 
+    _internal = True
+
     g: int = natural(maximum=200)
     k: int = natural()
 

@@ -212,6 +212,8 @@ class BagOfWords(Explicit):
 class WeightedWords(Explicit):
     """Bags of words with a weight for each that was seen, by its code, and one for all others."""
 
+    _internal = True
+
     domain: ClassVar[Domain] = Texts()
     codes: Any
     word_weights: Any

@@ -230,6 +230,15 @@ COMPOSITES = [
 
 CASES = KERNELS + COMPOSITES  # on rows of numbers
 
+
+def one_of_each(*families: type) -> list[Any]:
+    """The first kernel of each class of these families, on rows of any numbers: a new one is in the tests of the
+    engine without a word.
+    """
+    found = {type(case.kernel): case.kernel for case in reversed(KERNELS) if case.data is real}
+    return [k for cls, k in sorted(found.items(), key=lambda item: item[0].__name__) if issubclass(cls, families)]
+
+
 SEQUENCES = [
     Case(mc.Spectrum(2), _with(sequences.spectrum, k=2), strings),
     Case(mc.Spectrum(3, 1, [0.5, 1.0, 2.0]), _with(sequences.spectrum, k=3, k_min=1, weights=[0.5, 1.0, 2.0]), strings),

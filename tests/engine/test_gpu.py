@@ -17,6 +17,7 @@ from mercer.engine.reductions import FoldBlock
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Radial
 from mercer.kernels.parameters import positive
+from tests.cases import one_of_each
 
 
 @kernel
@@ -42,9 +43,8 @@ class Elementary(Radial):
 OF_DISTANCES = [
     Elementary(),
     mc.Periodic(1.7, 0.8),
-    mc.Gaussian(0.1),
     mc.Matern(2.0, 2.5),
-    mc.RationalQuadratic(2.0, 1.5),
+    *one_of_each(Radial),
     mc.Gaussian(0.1) * mc.Matern(2.0, 1.5) * mc.RationalQuadratic(4.0, 1.5),
 ]
 KERNELS = [

@@ -23,7 +23,7 @@ FUSED = [
     *one_of_each(Radial, Inner),
     mc.Periodic(1.7, 0.8),
     mc.Matern([0.5, 1.0, 2.0, 3.0], 2.5),
-    mc.Gaussian([0.5, 1.0, 2.0, 3.0]),
+    mc.Gaussian([0.1, 0.2, 0.3, 0.4]),
     (mc.Linear() + mc.Gaussian(0.3)).normalized(),
     2 * mc.Gaussian(0.3) * mc.Polynomial(2) + mc.exp(0.1 * mc.Linear()),
     mc.Gaussian(0.3) * mc.Matern(1.3, 1.5) * mc.RationalQuadratic(0.8, 1.7),

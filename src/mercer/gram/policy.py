@@ -15,7 +15,8 @@ costs the features.
     Products and factors in float64 (Newton's method): stored up to 4096 rows, 128 MB, where a factor is made of it in
     any case; any number of rows where a value may cost anything.
 ``Use.AGAIN``
-    Some values twice (ridge regression: a factor, then the residual): stored only where they may cost anything.
+    Some values more than once, by whoever it is: stored only where they may cost anything, and four such matrices fit.
+    Every estimator asks for that first, so that no pair is computed twice.
 ``Use.ACTIVE``
     Blocks and rows as an active set asks for them: float32 values of a cheap kernel are computed when asked for, those
     of a costly one stored up to 16 384 rows, beyond that the rows in use are kept. Up to 512 rows all is stored: to
@@ -124,7 +125,7 @@ def _systems(gram: Gram) -> Gram:
 
 
 def _again(gram: Gram) -> Gram:
-    return _dense(gram) if gram.cost is Cost.ANY else gram
+    return _dense(gram) if gram.cost is Cost.ANY and _fits(gram, 4) else gram
 
 
 def _active(gram: Gram) -> Gram:

@@ -22,13 +22,12 @@ from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import checked_table
 from mercer.estimators.parameters import WithKernels
 from mercer.estimators.weights import checked
-from mercer.gram import DenseGram, Gram, Use, held, is_gram
+from mercer.gram import DenseGram, Gram, is_gram
 from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import PRECOMPUTED, as_kernel
 from mercer.native.linalg import eigenvalues, is_positive
-from mercer.runtime.watch import Stopped
 
 _NARROW = 128  # columns
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
@@ -180,10 +179,6 @@ class KernelEstimator(WithKernels):
         else:
             self.kernel_, A = (kernel or self._given_kernel)._entered(self._unpacked(X), weights)
             gram = self.kernel_._gram(A, A, self.compute or Compute())
-            try:
-                gram = held(gram, Use.AGAIN)
-            except Stopped as stop:  # the time is over before, which the solver then finds and tells
-                stop.accepted()
         if self._needs_psd and not (self.kernel_ is not None and self.kernel_.psd):
             warn_if_indefinite(gram, type(self).__name__)
         return gram

@@ -16,7 +16,7 @@ costs the features.
     any case; any number of rows where a value may cost anything.
 ``Use.AGAIN``
     Some values more than once, by whoever it is: stored only where they may cost anything, and four such matrices fit.
-    Every estimator asks for that first, so that no pair is computed twice.
+    What learns from such a matrix asks for that first, so that no pair is computed twice.
 ``Use.ACTIVE``
     Blocks and rows as an active set asks for them: float32 values of a cheap kernel are computed when asked for, those
     of a costly one stored up to 16 384 rows, beyond that the rows in use are kept. Up to 512 rows all is stored: to

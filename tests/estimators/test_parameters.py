@@ -50,6 +50,8 @@ def test_shared_parameters_are_described_once() -> None:
     section = text.split("Parameters\n----------\n")[1].split("Examples\n")[0]
     for name in inspect.signature(Small).parameters:
         assert section.count(f"\n{name} : ") + section.startswith(f"{name} : ") == 1, name
+    described = [line.split(" : ")[0] for line in section.split("\n") if " : " in line and not line.startswith(" ")]
+    assert described == list(inspect.signature(Small).parameters)
     assert SHARED["solver"].split("\n")[1].strip() in section
     assert text.endswith("Examples\n--------\nNone.")
 

@@ -316,7 +316,9 @@ class SVDD(NoveltyMachine):
 
     @property
     def coef_(self) -> Any:
-        """There are none: the score is a distance, which is not linear in the features."""
+        """There are none, and asking for them is an AttributeError: the score is a distance, which is not linear in the
+        features.
+        """
         raise AttributeError("The score of SVDD is a distance, which is not linear in the features: there is no coef_.")
 
     def _linear(self, gram: Gram, total: float) -> Array:

@@ -64,7 +64,7 @@ SHARED = {
 }
 FITTED = {
     "kernel_": """Kernel or None
-        The kernel bound to the training data, all its parameters numbers; None where X is the matrix itself.""",
+        The kernel, what it takes from data fixed by the training samples; None where X is the matrix itself.""",
     "support_": """ndarray of shape (n_support,)
         The numbers of the training samples that are kept to predict with.""",
     "support_vectors_": """array or list of n_support samples
@@ -124,11 +124,14 @@ def _documented(cls: type) -> str | None:
             described[names] = [line]
         elif described:
             described[names].append(line)
-    known = {name.strip() for names in described for name in names.split(",")}
+    of = {name.strip(): entry for names, entry in described.items() for name in names.split(",")}
+    ordered: list[list[str]] = []
     for name in inspect.signature(cls).parameters:
-        if name not in known and name in SHARED:
-            described[name] = _entry(name, SHARED)
-    entries = ["\n".join(entry).rstrip() for entry in described.values()]
+        entry = of.get(name) or (_entry(name, SHARED) if name in SHARED else None)
+        if entry is not None and entry not in ordered:
+            ordered.append(entry)
+    ordered += [entry for entry in described.values() if entry not in ordered]  # of no parameter: left to be seen
+    entries = ["\n".join(entry).rstrip() for entry in ordered]
     rest = "\n".join(_expanded(lines[end:]))
     return head + rule + "\n".join(entries) + ("\n\n" + rest if rest else "\n")
 

@@ -39,7 +39,7 @@ _TIGHT, _GOOD = 0.003, 0.02  # what is added to a tightness of 0; a criterion wi
 
 
 class _Partition(KernelEstimator):
-    """What is fitted."""
+    """What ``SpectralClustering`` finds, its types declared."""
 
     labels_: Array
     embedding_: Array

@@ -50,6 +50,8 @@ def test_shared_parameters_are_described_once() -> None:
     section = text.split("Parameters\n----------\n")[1].split("Examples\n")[0]
     for name in inspect.signature(Small).parameters:
         assert section.count(f"\n{name} : ") + section.startswith(f"{name} : ") == 1, name
+    described = [line.split(" : ")[0] for line in section.split("\n") if " : " in line and not line.startswith(" ")]
+    assert described == list(inspect.signature(Small).parameters)
     assert SHARED["solver"].split("\n")[1].strip() in section
     assert text.endswith("Examples\n--------\nNone.")
 
@@ -62,3 +64,29 @@ def test_a_shared_default_kernel_is_not_changed() -> None:
     k = mc.Laplacian(1.0)
     mc.SVC(kernel=k).set_params(kernel__gamma=2.0)
     assert k == mc.Laplacian(1.0)
+
+
+def test_fitted_attributes_are_described_once() -> None:
+    @estimator
+    class Fitted(BaseEstimator):  # type: ignore[misc]
+        """A machine.
+
+        Parameters
+        ----------
+        alpha : float
+            λ.
+
+        Attributes
+        ----------
+        own_ : int
+            Its own.
+        gap_, n_iter_
+        """
+
+        alpha: float = 1.0
+
+    section = str(inspect.getdoc(Fitted)).split("Attributes\n----------\n")[1]
+    assert section.startswith("own_ : int\n    Its own.\ngap_ : float\n    How far")
+    assert section.endswith("n_iter_ : int\n    The steps of the solver; of several problems, the sum.")
+    for name in ("SVC", "KernelRidge", "KernelPCA", "KernelKMeans"):
+        assert "\nkernel_ : Kernel or None\n" in getattr(mc, name).__doc__, name

@@ -1,4 +1,4 @@
-"""Canonical correlation between two views of the same items, each seen through a kernel."""
+"""Canonical correlation of two views, each seen through a kernel: one file, since the views are of no other use."""
 
 from __future__ import annotations
 
@@ -196,8 +196,20 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
 
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Find directions of X and ``y`` (the other view: a table, or as many items of any kind) that correlate; a
-        weight is a repetition.
+        """Find directions of X and of y, the other view, that correlate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            One view: samples of the kind that its kernel compares, or their matrix where that is "precomputed".
+        y : array-like of shape (n_samples, n_targets) or (n_samples,), or n_samples items
+            The other view of the same samples, likewise.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its pair.
+
+        Returns
+        -------
+        self
         """
         if y is None:
             raise ValueError(
@@ -257,7 +269,19 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         return split(check_random_state(self.random_state).permutation(n), self.cv)
 
     def transform(self, X: Any, Y: Any = None) -> Any:
-        """f(x) for each component; with the other view, (f(x), g(y))."""
+        """f(x) for each component; with the other view, (f(x), g(y)).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New items of the first view.
+        Y : array-like, n_samples items or None, default=None
+            The other view of these, or None.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_), or two of them
+        """
         check_is_fitted(self)
         if len(getattr(X, "shape", ())) == 2:
             _check_n_features(self, X, reset=False)
@@ -272,31 +296,69 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         return scores, other
 
     def transform_y(self, Y: Any) -> Array:
-        """g(y) for each component."""
+        """g(y) for each component, of items of the other view alone.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_samples, n_targets), or n_samples items
+            New items of the second view.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+        """
         check_is_fitted(self)
         return np.asarray(self._y._values(Y))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The mean correlation of the components on these items."""
+        """The mean correlation of the components on these items.
+
+        Parameters
+        ----------
+        X, y
+            Both views of new items.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its pair.
+
+        Returns
+        -------
+        float
+            At most 1.
+        """
         f, g = self.transform(X, y)
         weights = None if sample_weight is None else relative(checked(sample_weight, len(f)))[0]
         return float(np.mean(correlations(f, g, weights)))
 
     @property
     def function_x_(self) -> Any:
-        """f, in the space of the kernel of x."""
+        """f, one for each component, as functions in the space of the kernel of x (``RKHSFunction``)."""
         return self._x.function_
 
     @property
     def function_y_(self) -> Any:
-        """g, in the space of the kernel of y."""
+        """g, one for each component, as functions in the space of the kernel of y (``RKHSFunction``)."""
         return self._y.function_
 
     def test(self, X: Any, Y: Any, *, n_permutations: int = 500, random_state: Any = None) -> Outcome:
         """Are the views dependent? The first canonical value against those with the items of Y in random order.
 
         Where γ is to be chosen, the test is aggregated over all that could be: one that was chosen for these very pairs
-        would be partial to them. The decompositions, at most their first 100 components, serve all permutations.
+        would be partial to them. The decompositions, at most their first 100 components, serve all permutations. It
+        needs no ``fit``.
+
+        Parameters
+        ----------
+        X, Y
+            Both views of the items to test with.
+        n_permutations : int, default=500
+            How many random orders; the p-value is a multiple of 1/(n_permutations + 1).
+        random_state : int, RandomState, Generator or None, default=None
+            The source of these orders.
+
+        Returns
+        -------
+        Outcome
+            With ``statistic`` and ``pvalue``.
         """
         count = check_permutations(n_permutations)
         x, y = (Spectra(v.spectra_.values[:_TESTED], v.spectra_.vectors[:, :_TESTED]) for v in self._views(X, Y))
@@ -332,18 +394,68 @@ class KernelCCA(CanonicalCorrelation):
     """max corr(f(x), g(y)) over functions of two kernels: ⟨K_x α, K_y β⟩ with α^T(K_x² + γK_x)α = β^T(K_y² + γK_y)β =
     1, matrices centred.
 
-    kernel_x, kernel_y
-        A kernel for each view; None for ``Gaussian()``, or "precomputed". Views may be of any kind: histograms and
-        words, molecules and spectra.
-    alpha
-        γ, or a pair for both views; a list of these, or None for a grid relative to the traces: chosen by correlation
-        on held-out items (``alpha_``).
-    rank
+    Views may be of any kind: histograms and words, molecules and spectra. Without γ, two views whose ranks sum to more
+    than n − 1 correlate perfectly whatever they are, so γ > 0 is needed where kernels are rich.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        How many pairs of functions.
+    kernel_x, kernel_y : Kernel, str or callable, default=Gaussian()
+        A kernel for each view, its text, a function f(X, Y) that returns the matrix, or "precomputed".
+    alpha : float, pair, list of these or None, default=None
+        γ, or a pair (tuple) for both views; a list of these, or None for a grid relative to the traces: chosen by
+        correlation on held-out items (``alpha_``).
+    rank : int or None, default=None
         Columns of an incomplete Cholesky factor of each matrix; None: exact up to 2000 items or for kernels of few
         features, then 500.
+    cv : int, default=5
+        How many folds γ is chosen by.
+    random_state : int, RandomState, Generator or None, default=None
+        Deals the items to the folds.
 
-    ``canonical_values_`` are the values of the regularised problem, ``correlations_`` the empirical correlations of the
-    projections in training.
+    Attributes
+    ----------
+    alpha_ : tuple of two floats
+        γ of each view.
+    alpha_scores_ : ndarray of shape (n_candidates,)
+        The correlation on held-out items of each candidate, where there were several.
+    canonical_values_ : ndarray of shape (n_components_,)
+        The values of the regularised problem, falling.
+    correlations_ : ndarray of shape (n_components_,)
+        The empirical correlations of the projections in training.
+    n_components_ : int
+        How many components there are: fewer than asked for where a view has no more.
+    function_x_, function_y_ : RKHSFunction
+        f and g, in the spaces of the two kernels.
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    CCA : Of two tables, linear.
+    TemporalKernelCCA : Of two series, at several lags.
+    hsic_test : Whether two views are independent, without components.
+
+    References
+    ----------
+    F. R. Bach and M. I. Jordan, Kernel independent component analysis, JMLR 3 (2002). D. R. Hardoon, S. Szedmak and J.
+    Shawe-Taylor, Canonical correlation analysis: an overview with application to learning methods, Neural Computation
+    16 (2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> t = rng.standard_normal(150)
+    >>> X = np.column_stack([t, rng.standard_normal(150)])
+    >>> y = t**2 + 0.1 * rng.standard_normal(150)
+    >>> model = mc.KernelCCA(1, mc.Gaussian(0.3), mc.Gaussian(0.3), alpha=1.0).fit(X[:100], y[:100])
+    >>> bool(model.score(X[100:], y[100:]) > 0.9)
+    True
+    >>> f, g = model.transform(X[100:], y[100:])
+    >>> f.shape, model.test(X, y, n_permutations=99, random_state=0).pvalue
+    ((50, 1), 0.01)
     """
 
     n_components: int = 2

@@ -51,7 +51,7 @@ def _plain(estimator: Any, X: Any, y: Any, *, dtype: Any, reset: bool = True, **
 
 
 def check_whole(machine: Any, *names: str, least: int = 1) -> None:
-    """Raise where one of the parameters is not a whole number of at least ``least``."""
+    """Raise where one of the parameters is not an integer of at least ``least``."""
     for name in names:
         value = getattr(machine, name)
         if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= least):

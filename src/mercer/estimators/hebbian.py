@@ -37,6 +37,55 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
     matrix of budget², so it is kept instead, and the point where the rule comes to rest is computed. It needs no steps,
     and with a budget that spans the data it is the answer of ``KernelPCA``, for any order. Memory: budget²; a sample
     costs as much.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        How many directions; where there are fewer, scores of the last are 0.
+    kernel : Kernel, str or callable, default=Gaussian()
+        As elsewhere, but not "precomputed": new samples meet old ones. What it takes from data ("scale") is fixed by
+        the first batch.
+    budget : int, default=500
+        The most samples that are kept.
+    tol : float, default=1e-9
+        The share of the variance that a sample may leave unexplained without being kept.
+
+    Attributes
+    ----------
+    n_samples_seen_ : int
+        Of all batches.
+    explained_variance_ : ndarray of shape (n_components,)
+        The variances of the scores.
+    n_components_ : int
+        As asked for.
+    centers_ : array or list of n_support samples
+        The samples that span what is seen; the same as ``support_vectors_``.
+    support_ : ndarray of shape (n_support,)
+        Their numbers in the stream.
+    support_vectors_, dual_coef_, intercept_, function_, kernel_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelPCA : Of all samples at once.
+
+    References
+    ----------
+    K. I. Kim, M. O. Franz and B. Schölkopf, Iterative kernel principal component analysis for image modeling, IEEE
+    TPAMI 27 (2005).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> X = np.random.default_rng(0).standard_normal((300, 2))
+    >>> k = mc.Gaussian(0.5)
+    >>> stream = mc.KernelHebbian(3, k, budget=100)
+    >>> for batch in np.split(X, 3):
+    ...     _ = stream.partial_fit(batch)
+    >>> stream.n_samples_seen_, stream.transform(X[:2]).shape
+    (300, (2, 3))
+    >>> bool(np.allclose(stream.explained_variance_, mc.KernelPCA(3, k).fit(X).explained_variance_, rtol=1e-3))
+    True
     """
 
     n_components: int = 2
@@ -48,14 +97,42 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Start anew."""
+        """Start anew with these samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            Samples of the kind that the kernel compares.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its sample.
+
+        Returns
+        -------
+        self
+        """
         for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_stream")]:
             delattr(self, name)
         return self.partial_fit(X, sample_weight=sample_weight)
 
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Take in more samples; a weight is a repetition. What a kernel takes from data is fixed by the first batch."""
+        """Take in more samples. What a kernel takes from data is fixed by the first batch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            The next samples of the stream.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its sample.
+
+        Returns
+        -------
+        self
+        """
         first = not hasattr(self, "n_samples_seen_")
         if self._precomputed:
             raise ValueError(
@@ -148,11 +225,21 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
 
     @property
     def centers_(self) -> Any:
-        """The samples that span what is seen."""
+        """The samples that span what has been seen, at most ``budget``."""
         return self.support_vectors_
 
     def transform(self, X: Any) -> Array:
-        """f_l(x) for each item and component."""
+        """f_l(x) for each item and component.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+        """
         return self._values(X)
 
     @property

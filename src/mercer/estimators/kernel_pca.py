@@ -190,24 +190,76 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
     """K_c = HKH = UΛU^T; the scores of training are U√Λ, those of a new x are f_l(x) = Σ_i u_il (k(x, x_i) −
     means)/√λ_l, ‖f_l‖ = 1.
 
-    n_components
-        A number, a share of the variance between 0 and 1, or None for all of positive eigenvalue. Beyond the rank,
-        scores are 0.
-    solver
-        "exact" (all eigenvalues: n³), "lanczos" (ARPACK) and "krylov" (blocks) need products alone, so that the matrix
-        is never stored unless its values are costly; "auto" chooses by n, the number of components and the kernel's
-        features.
-    pre_image
-        How ``inverse_transform`` goes back: "fixed_point" (kernels of ‖x − z‖²; Mika et al. 1999), "ridge" (a
-        regression from scores to vectors; Bakır et al. 2004), "nearest" (the training object whose features are
-        nearest: strings, graphs); "auto": the first that applies.
-    alpha
-        The ridge of the regression; None: chosen by leave-one-out.
-
     A matrix that is not positive semi-definite (``Sigmoid``, a precomputed one) is of no feature space. Components are
     then of its positive eigenvalues alone, as if it were the nearest matrix that is (negative eigenvalues 0), and
     ``explained_variance_ratio_`` is relative to the sum of these; a warning says how many are negative
     (``n_negative_``) and what part of Σ|λ| they are (``negative_share_``).
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=None
+        A number, a share of the variance between 0 and 1, or None for all of positive eigenvalue. Beyond the rank,
+        scores are 0.
+    solver : {"auto", "exact", "lanczos", "krylov"}, default="auto"
+        "exact" (all eigenvalues: n³), "lanczos" (ARPACK) and "krylov" (blocks) need products alone, so that the matrix
+        is never stored unless its values are costly; "auto" chooses by n, the number of components and the kernel's
+        features.
+    pre_image : {"auto", "fixed_point", "ridge", "nearest"}, default="auto"
+        How ``inverse_transform`` goes back: "fixed_point" (kernels of ‖x − z‖²; Mika et al. 1999), "ridge" (a
+        regression from scores to vectors; Bakır et al. 2004), "nearest" (the training object whose features are
+        nearest: strings, graphs); "auto": the first that applies.
+    alpha : float or None, default=None
+        The ridge of that regression; None: chosen by leave-one-out.
+    tol : float or None, default=None
+        The residual of eigenvectors to reach, as a share of the largest eigenvalue; None: the solver's own.
+
+    Attributes
+    ----------
+    n_components_ : int
+        How many components there are.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        λ of the centred matrix, falling.
+    eigenvectors_ : ndarray of shape (n_support, n_components_)
+        u, one a column.
+    explained_variance_ : ndarray of shape (n_components_,)
+        The variances of the scores, λ/Σw.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Their shares of the whole variance in feature space.
+    n_negative_ : int
+        How many eigenvalues are negative beyond rounding; a lower bound beyond 4000 samples.
+    negative_share_ : float
+        Their part of Σ|λ|.
+    dual_coef_ : ndarray of shape (n_components_, n_support)
+        The coefficients of f_l, which sum to 0.
+    intercept_ : ndarray of shape (n_components_,)
+        Their constants: minus the means of f_l in training.
+    support_, support_vectors_, function_, n_iter_, solver_, kernel_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    PCA : Of vectors themselves.
+    KernelHebbian : Of streams, inside a budget.
+    KernelPCANovelty : What the components cannot reconstruct.
+
+    References
+    ----------
+    B. Schölkopf, A. Smola and K.-R. Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural
+    Computation 10 (1998). S. Mika et al., Kernel PCA and de-noising in feature spaces, NIPS 11 (1999). G. Bakır, J.
+    Weston and B. Schölkopf, Learning to find pre-images, NIPS 16 (2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, 2 * np.pi, 200)
+    >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> X = ring + 0.1 * rng.standard_normal((200, 2))
+    >>> pca = mc.KernelPCA(4, mc.Gaussian(1.0), random_state=0)
+    >>> Z = pca.fit_transform(X)
+    >>> clean = pca.inverse_transform(Z)  # back on the ring
+    >>> Z.shape, bool(np.linalg.norm(clean, axis=1).std() < 0.5 * np.linalg.norm(X, axis=1).std())
+    ((200, 4), True)
     """
 
     n_components: Any = None
@@ -242,19 +294,49 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
             )
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """The scores of X without evaluating the kernel again."""
+        """The scores of X without evaluating the kernel again.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+        """
         self.fit(X, y, sample_weight)
         return self.transform(X) if sample_weight is not None else self._typed(self._training_scores(), X)
 
     def transform(self, X: Any) -> Array:
-        """f_l(x) for each item and component."""
+        """f_l(x) for each item and component.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; with ``kernel="precomputed"`` their matrix with the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+        """
         return self._typed(self._values(X), X)
 
     def _typed(self, scores: Array, X: Any) -> Array:
         return scores.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else scores
 
     def inverse_transform(self, X: Any) -> Any:
-        """Items whose features are near μ + Σ_l z_l f_l, one for each row z of scores."""
+        """Items whose features are near μ + Σ_l z_l f_l, one for each row z of scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+            Scores, as ``transform`` gives them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or n_samples training items where ``pre_image`` is "nearest"
+        """
         check_is_fitted(self)
         Z = np.asarray(arrays.to_numpy(X), np.float64)
         if Z.ndim != 2 or Z.shape[1] != self.n_components_:

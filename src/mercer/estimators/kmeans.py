@@ -1,4 +1,4 @@
-"""k-means, of vectors and of anything with a kernel."""
+"""k-means, of vectors and of anything with a kernel: one file, since both check, descend and warn alike."""
 
 from __future__ import annotations
 
@@ -68,26 +68,60 @@ def warn_of_fewer(labels: Array, wanted: int) -> None:
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """min Σ_i w_i ‖x_i − μ_c(i)‖²: the best of ``n_init`` descents.
 
-    Clusters do not depend on the order of rows; a weight is a repetition.
+    Clusters do not depend on the order of rows; a weight is a repetition. Sparse tables stay sparse.
 
     Parameters
     ----------
-    init
+    n_clusters : int, default=8
+        How many clusters.
+    init : {"k-means++", "random"}, array-like of shape (n_clusters, n_features) or callable, default="k-means++"
         Where descents start: "k-means++" (rows far from each other), "random" (rows), the centres themselves as an
-        array (n_clusters, columns), or a function ``init(X, n_clusters, random_state)`` that returns such an array.
-    n_init
+        array, or a function ``init(X, n_clusters, random_state)`` that returns such an array.
+    n_init : int or "auto", default=10
         How many descents; from given centres there is but one. "auto": one for "k-means++", 10 for "random" and
         functions.
-    tol
-        A descent ends when a step gains less than this share.
-    verbose
+    max_iter : int, default=300
+        The most steps of a descent.
+    tol : float, default=1e-6
+        A descent ends when a step lowers the objective by less than this share of it.
+    verbose : int, default=0
         1 writes a line for each step.
 
     Attributes
     ----------
-    cluster_centers_, labels_, inertia_, n_iter_
-        The means; the nearest one of each row; the objective; steps of the best descent, the first of them to its
-        start.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The means.
+    labels_ : ndarray of shape (n_samples,)
+        The nearest mean of each row.
+    inertia_ : float
+        The objective.
+    n_iter_ : int
+        The steps of the best descent, the first of them to its start.
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelKMeans : The same in the space of a kernel.
+    GaussianMixture : Clusters with covariances.
+    SpectralClustering : Clusters that are connected, not compact.
+
+    References
+    ----------
+    D. Arthur and S. Vassilvitskii, k-means++: the advantages of careful seeding, SODA (2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([centre + rng.standard_normal((50, 2)) for centre in ([0, 0], [8, 0], [0, 8])])
+    >>> clusters = mc.KMeans(3, random_state=0).fit(X)
+    >>> np.bincount(clusters.labels_).tolist()
+    [50, 50, 50]
+    >>> bool(clusters.predict([[8.0, 1.0]])[0] == clusters.labels_[50])
+    True
+    >>> clusters.transform(X).shape, round(clusters.inertia_ / 150, 2)
+    ((150, 3), 2.02)
     """
 
     n_clusters: int = 8
@@ -101,6 +135,21 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters of a table.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            At least ``n_clusters`` rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its row.
+
+        Returns
+        -------
+        self
+        """
         X = checked_table(self, X)
         check_clusters(self, X.shape[0])
         w, scale = relative(checked(sample_weight, X.shape[0]))
@@ -189,16 +238,16 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return checked_table(self, X, reset=False)
 
     def predict(self, X: Any) -> Array:
-        """The nearest centre."""
+        """The number of the nearest centre, for each row of X."""
         return self._assigned(self._accepted(X))[0]
 
     def transform(self, X: Any) -> Array:
-        """The distance to each centre."""
+        """The distance of each row of X to each centre, an array of shape (n_samples, n_clusters)."""
         X = self._accepted(X)
         return np.asarray(np.sqrt(np.maximum(squared_distances(X, self.cluster_centers_), 0.0)), X.dtype)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Minus the objective on X."""
+        """Minus the objective on X, with weights where they are given; y is not used."""
         X = self._accepted(X)
         return -float(checked(sample_weight, X.shape[0]) @ self._assigned(X)[1])
 
@@ -218,8 +267,54 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     """min Σ_i w_i ‖φ(x_i) − μ_c(i)‖², ‖φ(x) − μ_c‖² = k(x, x) − 2 Σ_{j∈c} w_j k(x, x_j)/m_c + Σ_{j,l∈c} w_j w_l k(x_j,
     x_l)/m_c².
 
-    All starts share the matrix; kernels with few features are clustered by these. ``objectives_``, of the best run,
-    never rise.
+    m_c is the weight of cluster c. All starts share the matrix; kernels with few features are clustered by these. The
+    best of ``n_init`` descents from "k-means++" in feature space is kept; its objective never rises.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        How many clusters.
+    n_init : int, default=10
+        How many descents.
+    max_iter : int, default=300
+        The most steps of a descent.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each sample.
+    inertia_ : float
+        The objective.
+    objectives_ : list of float
+        That of each step of the best descent.
+    converged_ : bool
+        Whether its last step moved no sample, or lowered the objective no more.
+    n_iter_ : int
+        Its steps.
+    dual_coef_ : ndarray of shape (n_clusters + 1, n_support)
+        Coefficients of the means less the mean of all, and as the last row those of the mean of all.
+    intercept_ : ndarray of shape (n_clusters + 1,)
+        Their constants.
+    support_, support_vectors_, function_, kernel_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KMeans : Of vectors.
+    SpectralClustering : The same objective relaxed (``cut="ratio"``), or the normalised cut.
+
+    References
+    ----------
+    I. S. Dhillon, Y. Guan and B. Kulis, Kernel k-means, spectral clustering and normalized cuts, KDD (2004).
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> words = ["banana", "bandana", "cabana", "kernel", "colonel", "kennel"]
+    >>> clusters = mc.KernelKMeans(2, mc.Spectrum(2), random_state=0).fit(words)
+    >>> bool(len({*clusters.labels_[:3]}) == len({*clusters.labels_[3:]}) == 1)
+    True
+    >>> bool(clusters.predict(["ananas"])[0] == clusters.labels_[0])
+    True
     """
 
     n_clusters: int = 8
@@ -279,18 +374,48 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         )
 
     def predict(self, X: Any) -> Array:
-        """The cluster whose mean is nearest in feature space."""
+        """The cluster whose mean is nearest in feature space.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; with ``kernel="precomputed"`` their matrix with the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
         return np.argmin(self._square_norms - 2 * self._values(X)[:, :-1], axis=1).astype(np.int32)
 
     def transform(self, X: Any) -> Array:
-        """The distance to each mean in feature space."""
+        """The distance to each mean in feature space.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; not of a precomputed matrix, which lacks k(x, x).
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
         check_is_fitted(self)
         inner, own = self._inner(self._accept_new(X), own=True)
         return self._distances(own, inner + self.intercept_)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Distances in training: also of a precomputed matrix."""
+        """Distances in training: also of a precomputed matrix.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
         self.fit(X, y, sample_weight)
         return (
             self.transform(X)

@@ -22,29 +22,69 @@ from mercer.native.linalg import signs
 class CCA(CanonicalCorrelation):
     """max corr(⟨v, x⟩, ⟨w, y⟩) with v^T(X^T X + γI)v = w^T(Y^T Y + γI)w, tables centred: linear kernels.
 
+    Its attributes are what scikit-learn's CCA means by them, without its iteration. Where scores are to predict y as
+    well as can be, regress on them.
+
     Parameters
     ----------
-    alpha
-        γ ≥ 0; None: chosen by correlation on held-out rows. 0 needs more rows than columns.
+    n_components : int, default=2
+        How many pairs of directions.
+    alpha : float, pair, list of these or None, default=0.0
+        γ ≥ 0; None, or a list: chosen by correlation on held-out rows. 0 needs more rows than columns.
+    cv : int, default=5
+        How many folds γ is chosen by.
+    random_state : int, RandomState, Generator or None, default=None
+        Deals the rows to the folds.
 
     Attributes
     ----------
-    x_rotations_, y_rotations_
+    x_rotations_, y_rotations_ : ndarray of shape (n_features, n_components_) and (n_targets, n_components_)
         v and w, one a column: ``transform(X)`` is ((X − mean)/std) ``x_rotations_``. Without γ columns are divided by
         their standard deviations, with it they are only centred.
-    x_weights_, y_weights_
+    x_weights_, y_weights_ : ndarray of the same shapes
         The same directions made orthonormal one after the other, which fixes their lengths and, by the largest entry of
         ``x_weights_``, the signs.
-    x_loadings_, y_loadings_
+    x_loadings_, y_loadings_ : ndarray of the same shapes
         The least-squares way back: (X − mean)/std ≈ scores ``x_loadings_``^T.
-    coef_, intercept_
+    coef_ : ndarray of shape (n_targets, n_features)
         ``predict(X)`` is (X − mean) ``coef_``^T + ``intercept_``: the scores of x taken for those of y, and these back
         by ``y_loadings_``.
-    correlations_, canonical_values_, alpha_
-        As in ``KernelCCA``.
+    intercept_ : ndarray of shape (n_targets,)
+        The mean of y.
+    alpha_ : tuple of two floats
+        γ of each view.
+    alpha_scores_ : ndarray of shape (n_candidates,)
+        The correlation on held-out rows of each candidate, where there were several.
+    canonical_values_ : ndarray of shape (n_components_,)
+        The values of the regularised problem, falling.
+    correlations_ : ndarray of shape (n_components_,)
+        The empirical correlations of the projections in training.
+    n_components_ : int
+        How many components there are.
+    function_x_, function_y_ : RKHSFunction
+        The directions as functions.
+    n_features_in_, feature_names_in_
 
-    All of these are what scikit-learn's CCA means by them, without its iteration. Where scores are to predict y as well
-    as can be, regress on them.
+    See Also
+    --------
+    KernelCCA : Of any two kinds of items.
+    PCA : Directions of one table.
+
+    References
+    ----------
+    H. Hotelling, Relations between two sets of variates, Biometrika 28 (1936).
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> from sklearn.datasets import load_linnerud
+    >>> X, Y = load_linnerud(return_X_y=True)
+    >>> model = mc.CCA(1).fit(X, Y)
+    >>> model.correlations_.round(3)
+    array([0.796])
+    >>> f, g = model.transform(X, Y)
+    >>> f.shape, model.predict(X[:1]).shape
+    ((20, 1), (1, 3))
     """
 
     n_components: int = 2
@@ -65,7 +105,19 @@ class CCA(CanonicalCorrelation):
         return k, k, self.alpha, None
 
     def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
-        """(f(x), g(y)) in training, as scikit-learn's CCA."""
+        """(f(x), g(y)) in training, as scikit-learn's CCA.
+
+        Parameters
+        ----------
+        X, y
+            Both tables, as for ``fit``.
+        **options : dict
+            ``sample_weight``, as for ``fit``.
+
+        Returns
+        -------
+        tuple of two ndarrays of shape (n_samples, n_components_)
+        """
         return self.fit(X, y, **options).transform(X, y)
 
     def _describe(self, x: View, y: View, f: Array, g: Array) -> None:
@@ -85,15 +137,35 @@ class CCA(CanonicalCorrelation):
         self.intercept_ = self._y_mean.copy()
 
     def predict(self, X: Any) -> Array:
-        """(X − mean) ``coef_``^T + ``intercept_``."""
+        """(X − mean) ``coef_``^T + ``intercept_``: y from the scores of x.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_targets), or (n_samples,) where y was one column
+        """
         check_is_fitted(self)
         X = checked_table(self, X, reset=False)
         out = _centred_product(X, self._x_mean, self.coef_.T) + self.intercept_
         return out[:, 0] if self._y.column_ else out
 
     def inverse_transform(self, X: Any, y: Any = None) -> Any:
-        """Rows whose scores are the given ones, as near as the components allow: scores ``x_loadings_``^T·std + mean;
-        with scores y of the other view, also its rows.
+        """Rows whose scores are the given ones, as near as the components allow: scores ``x_loadings_``^T·std + mean.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+            Scores of x.
+        y : array-like of shape (n_samples, n_components_) or None, default=None
+            Scores of y, or None.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features), or with scores of y also one of shape (n_samples, n_targets)
         """
         check_is_fitted(self)
         back = self._scores(X) @ self.x_loadings_.T * self._x_std + self._x_mean

@@ -26,12 +26,43 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
     The probabilities are those of the model itself; nothing is fitted afterwards. Every sample has a coefficient,
     unlike in an SVM.
 
-    alpha
-        λ; scikit-learn's C of a logistic regression is 1/(2λ).
-    class_weight
-        {class: weight}, "balanced" or None.
-    solver
-        How systems are solved: "auto", "cholesky", "woodbury" (explicit kernels) or "cg".
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        λ > 0; scikit-learn's C of a logistic regression is 1/(2λ).
+    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
+        How the systems of Newton's method are solved; "woodbury" is for explicit kernels. ``solver_`` says what was
+        used.
+    tol : float, default=1e-9
+        The fall of the objective that is still expected, as a share of it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    dual_coef_ : ndarray of shape (n_functions, n_support)
+        Coefficients: one row for two classes, else one for each class.
+    intercept_ : ndarray of shape (n_functions,)
+        b, likewise.
+    support_, support_vectors_, coef_, function_, gap_, objective_, converged_, stop_reason_, n_iter_, solver_, kernel_
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    SVC : Few samples are kept; probabilities by sigmoids.
+    RepresenterMachine : Any other loss.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = mc.KernelLogistic(alpha=0.1, kernel=mc.Gaussian(0.1)).fit(X[::2], y[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 3)
+    0.973
+    >>> model.predict_proba(X[[1, 77]]).round(2)
+    array([[0.97, 0.03, 0.01],
+           [0.01, 0.51, 0.48]])
     """
 
     alpha: float = 1.0
@@ -54,14 +85,33 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
         self._report([fit], X)
 
     def decision_function(self, X: Any) -> Array:
-        """The logit of ``classes_[1]`` for two classes; for more, one value per class whose largest is the
-        prediction.
+        """The logit of ``classes_[1]`` for two classes; for more, one value per class whose largest is the prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; with ``kernel="precomputed"`` their matrix with the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         values = self._values(X)
         return values[:, 0] if len(self.classes_) == 2 else values
 
     def predict_proba(self, X: Any) -> Array:
-        """P(class | x), columns in the order of ``classes_``."""
+        """P(class | x) of the model.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``; rows sum to 1.
+        """
         values = self._values(X)
         if len(self.classes_) > 2:
             return Multinomial(len(self.classes_)).mean(values)
@@ -69,13 +119,35 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
         return np.column_stack([1 - p, p])
 
     def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | x)."""
+        """log P(class | x), without the rounding of P near 0 and 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
         values = self._values(X)
         if len(self.classes_) > 2:
             return np.asarray(log_softmax(values, axis=1))
         return -np.logaddexp(0.0, np.column_stack([values[:, 0], -values[:, 0]]))
 
     def predict(self, X: Any) -> Array:
-        """The likeliest class of each sample."""
+        """The likeliest class of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels out of ``classes_``.
+        """
         values = self.decision_function(X)
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)]

@@ -206,9 +206,18 @@ class KernelMachine(Reporting, KernelEstimator):
         """
         return gram.astype(np.float32) if self._coarse and gram.recomputable else gram
 
-    def compress(self, n: int) -> Any:
-        """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function
-        (``RKHSFunction.compressed``).
+    def compress(self, n: int) -> Self:
+        """A copy that predicts with n of its support vectors, their weights chosen anew: the nearest such function.
+
+        Parameters
+        ----------
+        n : int
+            How many samples to keep, at least 1; they are chosen one by one, as ``RKHSFunction.compressed`` does.
+
+        Returns
+        -------
+        estimator
+            Of the same class; this one stays as it is.
         """
         check_is_fitted(self)
         if self.kernel_ is None:
@@ -229,7 +238,7 @@ class KernelMachine(Reporting, KernelEstimator):
 
     @property
     def dual_coef_(self) -> Any:
-        """The coefficients of the items that are kept, one row for each function."""
+        """The coefficients of the samples that are kept, (n_functions, n_support): one row for each function."""
         return self._dual_coef
 
     @dual_coef_.setter
@@ -238,8 +247,16 @@ class KernelMachine(Reporting, KernelEstimator):
 
     @property
     def function_(self) -> RKHSFunction:
-        """f = Σ coef_i k(·, x_i) + b as a function in the space of the kernel; of several classes, one for each
-        pair.
+        """f = Σ coef_i k(·, x_i) + b as a function in the space of the kernel; of several classes, one for each pair.
+
+        Returns
+        -------
+        RKHSFunction
+
+        Raises
+        ------
+        AttributeError
+            Of a precomputed matrix, which has no function on data.
         """
         check_is_fitted(self)
         if self.kernel_ is None:
@@ -266,10 +283,10 @@ class Weighted(KernelMachine):
     def coef_(self) -> Any:
         """w of f(x) = ⟨w, φ(x)⟩ + b, φ = ``kernel_.features``: one row for each function, or a vector where
         scikit-learn has one (regressors with one output, support vector machines excepted); sparse where ``dual_coef_``
-        is. For ``Linear()``, φ(x) = x.
+        is.
 
-        Only of kernels with a finite feature map of fixed columns; ``function_.feature_weights()`` has those of words
-        and the like.
+        For ``Linear()``, φ(x) = x. Only of kernels with a finite feature map of fixed columns, else an AttributeError;
+        ``function_.feature_weights()`` has the weights of words and the like.
         """
         check_is_fitted(self)
         if self.kernel_ is None or not self.kernel_.explicit:
@@ -299,8 +316,23 @@ class Supervised(KernelMachine):
     """A machine that learns from samples and targets."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Train on samples X with targets or labels y; a weight counts as that many repetitions of its sample."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on samples X with targets or labels y.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            The samples, of the kind that the kernel compares: rows of a table, strings, graphs. With
+            ``kernel="precomputed"`` their matrix (n_samples, n_samples).
+        y : array-like of shape (n_samples,), or (n_samples, n_outputs) where the estimator has several outputs
+            The target or the label of each sample.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its sample; 0 leaves it out.
+
+        Returns
+        -------
+        self
+        """
         return self._fitted(X, y, sample_weight)
 
 
@@ -338,8 +370,23 @@ class Unsupervised(KernelMachine):
     _negligible = 0.0  # what is less than this part of the largest weight is 0
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """Train on samples X; y is not used, a weight counts as that many repetitions of its sample."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Train on samples X alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            The samples, of the kind that the kernel compares: rows of a table, strings, graphs. With
+            ``kernel="precomputed"`` their matrix (n_samples, n_samples).
+        y : None
+            Not used; scikit-learn's pipelines pass it.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its sample; 0 leaves it out.
+
+        Returns
+        -------
+        self
+        """
         return self._fitted(X, None, sample_weight)
 
     def _accept_training(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -365,8 +412,8 @@ class SupportVectorMachine(Weighted):
 
     @property
     def dual_coef_(self) -> Any:
-        """y_i α_i of the support vectors, one row for each function (in libsvm's layout where there are several
-        classes); sparse where X was.
+        """y_i α_i of the support vectors, (n_functions, n_support): one row for each function, in libsvm's layout where
+        there are several classes; sparse where X was.
         """
         coef, kept = self._dual_coef, self.__dict__.get("support_vectors_")
         return type(kept)(coef) if kept is not None and sparse.issparse(kept) else coef

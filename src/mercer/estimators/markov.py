@@ -20,12 +20,55 @@ class MarkovChain(GenerativeModel):
     Fitted by counting, ``smoothing`` added to each count. Letters that were not seen in ``fit`` are passed over.
     ``score_vectors`` is the gradient of log p(x) in the logarithms of π and of the rows of T (each a softmax), for the
     ``Fisher`` kernel.
+
+    Parameters
+    ----------
+    smoothing : float, default=1.0
+        Added to each count, above 0: without it a string with a pair of letters that was not seen is impossible.
+
+    Attributes
+    ----------
+    letters_ : ndarray of shape (n_letters,)
+        The codes of the letters or tokens that were seen, sorted.
+    initial_ : ndarray of shape (n_letters,)
+        π, in the order of ``letters_``.
+    transition_ : ndarray of shape (n_letters, n_letters)
+        T; rows sum to 1.
+
+    See Also
+    --------
+    Fisher : A kernel made of the chain's score vectors.
+    Spectrum : Counts of words of a given length.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> chain = mc.MarkovChain(smoothing=0.1).fit(["abababab", "babababa", "ababab"])
+    >>> chain.transition_.round(2)
+    array([[0.01, 0.99],
+           [0.99, 0.01]])
+    >>> chain.score_samples(["abab", "aabb"]).round(1)
+    array([-0.5, -9.6])
     """
 
     smoothing: float = 1.0
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """X: strings, or sequences of tokens."""
+        """Count which letters begin the strings and which follow each other.
+
+        Parameters
+        ----------
+        X : list of str, or of sequences of tokens
+            The strings.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its string.
+
+        Returns
+        -------
+        self
+        """
         if not self.smoothing > 0:
             raise ValueError(
                 f"smoothing={self.smoothing!r}: give a number above 0; without it a string with a new pair of letters"
@@ -55,14 +98,25 @@ class MarkovChain(GenerativeModel):
         return first, pairs
 
     def score_samples(self, X: Any) -> Array:
-        """log p(x)."""
+        """log p(x) of each string, an array of shape (n_samples,)."""
         check_is_fitted(self)
         first, pairs = self._counts(Sequences().check(X))
         out: Array = first @ np.log(self.initial_) + pairs @ np.log(self.transition_).ravel()
         return out
 
     def score_vectors(self, X: Any) -> Array:
-        """∇ log p(x): counts less what the model expects of them."""
+        """∇ log p(x): counts less what the model expects of them.
+
+        Parameters
+        ----------
+        X : list of str, or of sequences of tokens
+            Strings.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_letters + n_letters²)
+            In the logarithms of π, then of T row by row: what the kernel ``Fisher`` is made of.
+        """
         check_is_fitted(self)
         first, pairs = self._counts(Sequences().check(X))
         k = len(self.letters_)

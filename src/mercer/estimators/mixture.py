@@ -34,34 +34,84 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
 
     Parameters
     ----------
-    covariance_type
+    n_components : int, default=1
+        How many normal distributions.
+    covariance_type : {"full", "tied", "diag", "spherical"}, default="full"
         "full" (one matrix for each component), "tied" (one for all), "diag" (a variance for each column) or "spherical"
         (one variance).
-    n_init
+    tol : float, default=1e-3
+        Steps end when the mean log-likelihood of a sample gains less.
+    reg_covar : float, default=1e-6
+        Added to the variances, so that no component shrinks to a point.
+    max_iter : int, default=100
+        Steps of each start; 0 gives the start itself.
+    n_init : int, default=1
         Starts; the likeliest is kept.
-    init_params
+    init_params : {"kmeans", "k-means++", "random_from_data", "random"}, default="kmeans"
         What a start is made from: "kmeans" (its clusters), "k-means++" or "random_from_data" (what is nearest to each
         of n_components samples, chosen far from each other or not) or "random" (random shares of all samples).
-    weights_init, means_init, precisions_init
-        Where to start instead, as in scikit-learn.
-    reg_covar
-        Added to the variances, so that no component shrinks to a point.
-    max_iter
-        Steps of each start; 0 gives the start itself.
-    warm_start
+    weights_init, means_init, precisions_init : array-like or None, default=None
+        Where to start instead, as in scikit-learn: arrays of the shapes of ``weights_``, ``means_`` and
+        ``precisions_``.
+    warm_start : bool, default=False
         Whether a further ``fit`` goes on from the mixture that the last one found.
-    verbose, verbose_interval
+    verbose : int, default=0
         1 writes a line for every ``verbose_interval`` steps.
+    verbose_interval : int, default=10
+        Steps between two lines.
 
     Attributes
     ----------
-    weights_, means_, covariances_
-        π, μ and Σ; the shape of the last is that of ``covariance_type``, as in scikit-learn.
-    precisions_, precisions_cholesky_
-        Σ^−1 in the same shape, and U with U U^T = Σ^−1, upper triangular; of variances, 1/σ.
-    converged_, n_iter_, lower_bound_, lower_bounds_
-        Whether the last step gained less than ``tol``; steps; the mean log-likelihood before the last step, and before
-        each.
+    weights_ : ndarray of shape (n_components,)
+        π.
+    means_ : ndarray of shape (n_components, n_features)
+        μ.
+    covariances_ : ndarray
+        Σ: of shape (n_components, n_features, n_features) for "full", (n_features, n_features) for "tied",
+        (n_components, n_features) for "diag", (n_components,) for "spherical", as in scikit-learn.
+    precisions_ : ndarray of the same shape
+        Σ^−1.
+    precisions_cholesky_ : ndarray of the same shape
+        U with U U^T = Σ^−1, upper triangular; of variances, 1/σ.
+    converged_ : bool
+        Whether the last step gained less than ``tol``.
+    n_iter_ : int
+        Steps of the likeliest start.
+    lower_bound_ : float
+        The mean log-likelihood before the last step.
+    lower_bounds_ : list of float
+        That before each step.
+    n_features_in_, feature_names_in_
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where ``max_iter`` was reached.
+
+    See Also
+    --------
+    KMeans : Clusters without covariances.
+    Fisher : A kernel made of the mixture's score vectors.
+
+    References
+    ----------
+    A. P. Dempster, N. M. Laird and D. B. Rubin, Maximum likelihood from incomplete data via the EM algorithm, JRSS B 39
+    (1977).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(-3, 1, (100, 1)), rng.normal(3, 0.5, (300, 1))])
+    >>> mixture = mc.GaussianMixture(2, random_state=0).fit(X)
+    >>> order = np.argsort(mixture.means_[:, 0])
+    >>> mixture.weights_[order].round(2), mixture.means_[order, 0].round(1)
+    (array([0.25, 0.75]), array([-2.9,  3. ]))
+    >>> mixture.predict_proba([[3.0]])[:, order].round(3)
+    array([[0., 1.]])
+    >>> bool(mixture.bic(X) < mc.GaussianMixture(1).fit(X).bic(X))
+    True
     """
 
     n_components: int = 1
@@ -90,6 +140,21 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit the mixture to a table.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            At least two rows, and ``n_components``.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its row; the common size of all weights does not matter.
+
+        Returns
+        -------
+        self
+        """
         X = checked_table(self, X, accept_sparse=False, dtype=np.float64, ensure_min_samples=2)
         check_whole(self, "n_components", "n_init", "verbose_interval")
         check_whole(self, "max_iter", least=0)
@@ -197,31 +262,32 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         return X - centre, Mixture(self.weights_, self.means_ - centre, self.covariances_)
 
     def score_samples(self, X: Any) -> Array:
-        """log p(x)."""
+        """log p(x) of each row of X, an array of shape (n_samples,)."""
         return log_likelihoods(*self._accepted(X), self._family)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The mean of log p(x)."""
+        """The mean of log p(x) over the rows of X; larger is better, y is not used."""
         return float(self.score_samples(X).mean())
 
     def predict_proba(self, X: Any) -> Array:
-        """The share of each component in p(x)."""
+        """The share of each component in p(x): an array of shape (n_samples, n_components) whose rows sum to 1."""
         logs = joint(*self._accepted(X), self._family)
         return np.exp(logs - logsumexp(logs, axis=1)[:, None])
 
     def predict(self, X: Any) -> Array:
-        """The component with the largest share."""
+        """The number of the component with the largest share, for each row of X."""
         return np.argmax(joint(*self._accepted(X), self._family), axis=1)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """``fit(X, sample_weight=sample_weight).predict(X)``."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
     def bic(self, X: Any) -> float:
-        """−2 log-likelihood + log(n)·parameters: smaller is better."""
+        """−2 log-likelihood of X + log(n)·parameters: smaller is better."""
         return -2 * self.score(X) * len(X) + self._n_parameters() * float(np.log(len(X)))
 
     def aic(self, X: Any) -> float:
-        """−2 log-likelihood + 2·parameters: smaller is better."""
+        """−2 log-likelihood of X + 2·parameters: smaller is better."""
         return -2 * self.score(X) * len(X) + 2 * self._n_parameters()
 
     def _n_parameters(self) -> int:
@@ -229,7 +295,20 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         return int(self._family.count(k, d) + k * d + k - 1)
 
     def sample(self, n_samples: int = 1) -> tuple[Array, Array]:
-        """New samples and the components they come from."""
+        """Draw new samples; with an int as ``random_state`` the same in every call.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The samples, component by component.
+        labels : ndarray of shape (n_samples,)
+            The components they come from.
+        """
         check_is_fitted(self)
         if n_samples < 1:
             raise ValueError(f"n_samples={n_samples}: draw at least one.")
@@ -243,7 +322,17 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
 
     def score_vectors(self, X: Any) -> Array:
         """∇ log p(x) in η (π = softmax of η_1, …, η_{k−1}, 0), in the means and in the free numbers of the covariances
-        (of a symmetric matrix, those on and above its diagonal), one row for each sample.
+        (of a symmetric matrix, those on and above its diagonal).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_parameters)
+            One gradient a row: what the kernel ``Fisher`` is made of.
         """
         X, mixture = self._accepted(X)
         logs = joint(X, mixture, self._family)

@@ -28,15 +28,45 @@ class Thresholded:
     offset_: float
 
     def score_samples(self, X: Any) -> Array:
-        """The larger, the more inside."""
+        """How far inside each sample is: the larger, the more.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         raise NotImplementedError
 
     def decision_function(self, X: Any) -> Array:
-        """``score_samples(X) − offset_``: negative outside."""
+        """``score_samples(X) − offset_``: negative outside.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         return self.score_samples(X) - self.offset_
 
     def predict(self, X: Any) -> Array:
-        """+1 inside, −1 outside; on the edge is inside."""
+        """+1 inside, −1 outside; on the edge is inside.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
 
@@ -112,6 +142,18 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
         return inner
 
     def score_samples(self, X: Any) -> Array:
+        """How far inside each sample is: Σ_i α_i k(x, x_i), for ``SVDD`` −‖φ(x) − centre‖².
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; with ``kernel="precomputed"`` their matrix with the training samples, which will not do for
+            ``SVDD``: it needs k(x, x).
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
         inner, own = self._inner(self._accept_new(X), own=self._own)
         return self._tied(self._scores(inner[:, 0], own))
@@ -138,15 +180,62 @@ def threshold(scores: Array, weights: Array, contamination: float, one: float = 
     return float(scores[order[min(place, len(order) - 1)]])
 
 
+@estimator
 class OneClassSVM(NoveltyMachine):
     """min ½ α^T K α, 0 ≤ α_i ≤ w_i/(ν Σw), Σα = 1: half a space away from the origin of feature space that holds most
     of the data.
 
-    nu
-        An upper bound of the share of outliers in training, a lower bound of that of support vectors.
-    contamination
+    Scores are Σ_i α_i k(x, x_i); in units where Σα = 1, so they are means of kernel values, and ``offset_`` is that of
+    the edge. Where the origin lies among the data, all scores are 0, and a warning says so.
+
+    Parameters
+    ----------
+    nu : float, default=0.1
+        An upper bound of the share of outliers in training, a lower bound of that of support vectors; above 0, at most
+        1.
+    contamination : float or None, default=None
         If given, the threshold is set so that this share of the training data, to the nearest sample, is called
-        outlier.
+        outlier; between 0 and 0.5.
+    tol : float, default=1e-3
+        The gap to reach: that of the scores times νΣw (at least 1), over the mean of |k(x, x)|. Samples nearer to the
+        edge than that are inside.
+    max_iter : int or None, default=None
+        The most steps of two variables; None: 10⁶ + 1000 n_samples.
+
+    Attributes
+    ----------
+    offset_ : float
+        The threshold of ``score_samples``: what is below is outside.
+    n_support_ : ndarray of shape (1,)
+        The number of support vectors.
+    support_, support_vectors_
+    dual_coef_ : array of shape (1, n_support)
+        α of the support vectors; their sum is 1. Sparse where X was.
+    intercept_ : ndarray of shape (1,)
+        0.
+    objective_ : float
+        The minimum of the dual problem, times max(νΣw, 1)², which is libsvm's scale.
+    coef_, function_, gap_, converged_, stop_reason_, n_iter_, kernel_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    SVDD : The smallest ball; the same machine where k(x, x) is constant.
+    KernelPCANovelty : Distance from a subspace of principal components.
+
+    References
+    ----------
+    B. Schölkopf et al., Estimating the support of a high-dimensional distribution, Neural Computation 13 (2001).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> machine = mc.OneClassSVM(nu=0.05, kernel=mc.Gaussian(0.5)).fit(X)
+    >>> machine.predict([[0.0, 0.0], [4.0, 4.0]])
+    array([ 1, -1])
+    >>> bool((machine.predict(X) < 0).mean() <= 0.05 <= len(machine.support_) / 200)
+    True
     """
 
     def _linear(self, gram: Gram, total: float) -> Array:
@@ -165,17 +254,71 @@ class OneClassSVM(NoveltyMachine):
             )
 
 
+@estimator
 class SVDD(NoveltyMachine):
     """min α^T K α − Σ α_i k_ii, 0 ≤ α_i ≤ C w_i, Σα = 1, C = 1/(ν Σw): the smallest ball in feature space around most
     of the data.
 
     ``score_samples`` is −‖φ(x) − centre‖², ``offset_`` minus the squared radius. For k(x, x) constant it is the
-    one-class SVM.
+    one-class SVM. With ``kernel="precomputed"`` new samples cannot be scored, since k(x, x) is not known.
+
+    Parameters
+    ----------
+    nu : float, default=0.1
+        An upper bound of the share of training samples outside the ball, a lower bound of that of support vectors;
+        above 0, at most 1.
+    contamination : float or None, default=None
+        If given, the threshold is set so that this share of the training data, to the nearest sample, is called
+        outlier; between 0 and 0.5.
+    tol : float, default=1e-3
+        The gap to reach: half that of the scores times νΣw (at least 1), over the mean of |k(x, x)|. Samples nearer to
+        the edge than that are inside.
+    max_iter : int or None, default=None
+        The most steps of two variables; None: 10⁶ + 1000 n_samples.
+
+    Attributes
+    ----------
+    offset_ : float
+        Minus the squared radius: what has a smaller score is outside.
+    n_support_ : ndarray of shape (1,)
+        The number of support vectors.
+    support_, support_vectors_
+    dual_coef_ : array of shape (1, n_support)
+        α of the support vectors, the weights of the centre Σ α_i φ(x_i); their sum is 1. Sparse where X was.
+    intercept_ : ndarray of shape (1,)
+        Minus ‖centre‖².
+    objective_ : float
+        Half the minimum of the dual problem, times max(νΣw, 1)².
+    function_, gap_, converged_, stop_reason_, n_iter_, kernel_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    OneClassSVM : A half-space instead of a ball.
+    KernelPCANovelty : Distance from a subspace of principal components.
+
+    References
+    ----------
+    D. Tax and R. Duin, Support vector data description, Machine Learning 54 (2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> X = np.random.default_rng(0).standard_normal((200, 2))
+    >>> ball = mc.SVDD(nu=0.05, kernel=mc.Linear()).fit(X)
+    >>> centre = ball.dual_coef_ @ ball.support_vectors_
+    >>> distance = np.linalg.norm(X - centre, axis=1)
+    >>> bool(np.allclose(ball.score_samples(X), -(distance**2)))
+    True
+    >>> ball.predict([[0.0, 0.0], [4.0, 4.0]]), round((-ball.offset_) ** 0.5, 2)
+    (array([ 1, -1]), 2.42)
     """
 
     @property
     def coef_(self) -> Any:
-        """There are none: the score is a distance, which is not linear in the features."""
+        """There are none, and asking for them is an AttributeError: the score is a distance, which is not linear in the
+        features.
+        """
         raise AttributeError("The score of SVDD is a distance, which is not linear in the features: there is no coef_.")
 
     def _linear(self, gram: Gram, total: float) -> Array:

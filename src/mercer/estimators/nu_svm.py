@@ -32,13 +32,57 @@ class NuSVC(Classifier, SolverParameters):
     errors. The machine is then constant, f = ±1 for the class of more weight, 0 if they weigh the same, and a warning
     says which ν is large enough.
 
-    nu
-        The share. ½ as in scikit-learn: large enough for classes that overlap; for classes of very different sizes
-        smaller, or with ``class_weight="balanced"``, for which every ν up to 1 has its points.
-    class_weight
-        {class: weight}, "balanced" or None: multiplies the weights of the samples, of which ν is a share.
-    tol
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The share, above 0 and at most 1. ½ as in scikit-learn: large enough for classes that overlap; for classes of
+        very different sizes smaller, or with ``class_weight="balanced"``, for which every ν up to 1 has its points.
+    class_weight : dict, "balanced" or None, default=None
+        {class: weight}, or "balanced" for classes that weigh the same: multiplies the weights of the samples, of which
+        ν is a share.
+    probability : bool, default=False
+        Whether to provide ``predict_proba``, as in ``SVC``.
+    tol : float, default=1e-3
         The gap to reach, as a share of the margin.
+    max_iter : int or None, default=None
+        The most steps of two variables, for each pair of classes; None: 10⁶ + 1000 n_samples.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_support_ : ndarray of shape (n_classes,)
+        The number of support vectors of each class.
+    support_, support_vectors_
+    dual_coef_ : array of shape (n_classes − 1, n_support)
+        As in ``SVC``, for an f that is ±1 on the margin.
+    intercept_ : ndarray of shape (1,), or (n_classes (n_classes − 1)/2,) where there are more than two
+        b of each pair of classes.
+    objective_ : float
+        Half the squared distance of the nearest points, times (νΣw/2)²; of several pairs, the sum.
+    coef_, function_, gap_, converged_, stop_reason_, n_iter_, kernel_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    SVC : C in place of ν.
+    NuSVR : ν for regression.
+
+    References
+    ----------
+    B. Schölkopf et al., New support vector algorithms, Neural Computation 12 (2000). D. Crisp and C. Burges, A
+    geometric interpretation of ν-SVM classifiers, NIPS 12 (1999).
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = mc.NuSVC(nu=0.2, kernel=mc.Gaussian(0.1)).fit(X[50:], y[50:])
+    >>> margin = (2 * y[50:] - 3) * machine.decision_function(X[50:])
+    >>> bool((margin < 0.999).mean() <= 0.2 <= len(machine.support_) / 100)
+    True
+    >>> machine.score(X[50:], y[50:])
+    0.99
     """
 
     nu: float = 0.5

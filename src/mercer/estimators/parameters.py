@@ -8,7 +8,8 @@
         compute: Compute | None = None  # by name alone
 
 ``estimator`` writes the constructor, which does nothing but keep what it is given, as scikit-learn asks, and adds what
-``SHARED`` says to the Parameters of the docstring.
+``SHARED`` says to the Parameters of the docstring. Under Attributes, a line of names alone (``support_, dual_coef_``)
+stands for what ``FITTED`` says of them.
 """
 
 from __future__ import annotations
@@ -61,6 +62,38 @@ SHARED = {
     "verbose": """int, default=0
         Larger numbers print more about the progress.""",
 }
+FITTED = {
+    "kernel_": """Kernel or None
+        The kernel, what it takes from data fixed by the training samples; None where X is the matrix itself.""",
+    "support_": """ndarray of shape (n_support,)
+        The numbers of the training samples that are kept to predict with.""",
+    "support_vectors_": """array or list of n_support samples
+        These samples, of the kind that was given.""",
+    "dual_coef_": """ndarray of shape (n_functions, n_support)
+        The coefficients of these samples, one row for each function.""",
+    "intercept_": """ndarray of shape (n_functions,)
+        The constant b of each function.""",
+    "coef_": """ndarray of shape (n_features_of_kernel,) or (n_functions, n_features_of_kernel)
+        w of f(x) = ⟨w, φ(x)⟩ + b, for kernels with a finite feature map φ such as ``Linear()``.""",
+    "function_": """RKHSFunction
+        f as a function in the space of the kernel: to be evaluated, added, compared and compressed.""",
+    "gap_": """float
+        How far the solution is from the optimum, in the units of ``tol``; of several problems, the largest.""",
+    "objective_": """float
+        The value of the objective that was reached; of several problems, the sum.""",
+    "converged_": """bool
+        Whether ``gap_`` is at most ``tol``.""",
+    "stop_reason_": """str
+        Why the solver ended: "gap", "stalled", "max_iter", "max_time", "callback" or "interrupted".""",
+    "n_iter_": """int
+        The steps of the solver; of several problems, the sum.""",
+    "solver_": """str
+        How the problem was solved.""",
+    "n_features_in_": """int
+        The number of columns of X, where it is a table.""",
+    "feature_names_in_": """ndarray of shape (n_features_in_,)
+        The names of the columns of X, where they have names.""",
+}
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(dataclasses.field,))
@@ -75,7 +108,7 @@ def estimator(cls: Class) -> Class:
 
 def _documented(cls: type) -> str | None:
     """The docstring with the parameters that it does not describe itself and ``SHARED`` does, in the order of the
-    signature.
+    signature, and with the attributes that ``FITTED`` describes.
     """
     text = inspect.cleandoc(cls.__doc__ or "")
     head, rule, body = text.partition("\nParameters\n----------\n")
@@ -91,14 +124,31 @@ def _documented(cls: type) -> str | None:
             described[names] = [line]
         elif described:
             described[names].append(line)
-    known = {name.strip() for names in described for name in names.split(",")}
+    of = {name.strip(): entry for names, entry in described.items() for name in names.split(",")}
+    ordered: list[list[str]] = []
     for name in inspect.signature(cls).parameters:
-        if name not in known and name in SHARED:
-            first, _, rest = SHARED[name].partition("\n")
-            described[name] = [f"{name} : {first}", *textwrap.indent(textwrap.dedent(rest), "    ").split("\n")]
-    entries = ["\n".join(entry).rstrip() for entry in described.values()]
-    rest = "\n".join(lines[end:])
+        entry = of.get(name) or (_entry(name, SHARED) if name in SHARED else None)
+        if entry is not None and entry not in ordered:
+            ordered.append(entry)
+    ordered += [entry for entry in described.values() if entry not in ordered]  # of no parameter: left to be seen
+    entries = ["\n".join(entry).rstrip() for entry in ordered]
+    rest = "\n".join(_expanded(lines[end:]))
     return head + rule + "\n".join(entries) + ("\n\n" + rest if rest else "\n")
+
+
+def _expanded(lines: list[str]) -> list[str]:
+    """The other sections, each line of names that ``FITTED`` knows replaced by what it says of them."""
+    out: list[str] = []
+    for line in lines:
+        names = line.split(", ")
+        out += [entry for name in names for entry in _entry(name, FITTED)] if FITTED.keys() >= set(names) else [line]
+    return out
+
+
+def _entry(name: str, known: Mapping[str, str]) -> list[str]:
+    """The lines of a section that describe one name."""
+    first, _, rest = known[name].partition("\n")
+    return [f"{name} : {first}", *textwrap.indent(textwrap.dedent(rest), "    ").split("\n")]
 
 
 @estimator

@@ -35,29 +35,64 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     variances of the scores and σ² the mean of those left out, which ``get_covariance``, ``get_precision`` and ``score``
     are of, whether scores are whitened or not.
 
+    Sparse tables stay sparse. Cost: one singular value decomposition; where few components of a large table are asked
+    for, products with it alone.
+
     Parameters
     ----------
-    n_components
+    n_components : int, float, "mle" or None, default=None
         A number, a share of the variance between 0 and 1, None for all that are not 0, or "mle" for the number that
         makes the data likeliest (Minka 2000; as many rows as columns, or more).
-    whiten
-        Scores of variance 1.
+    whiten : bool, default=False
+        Whether scores are divided by their standard deviations, so that each has variance 1.
+    random_state : int, RandomState, Generator or None, default=None
+        The start of the iteration where few components of a large table are asked for; they do not depend on it to the
+        accuracy that is reached.
 
     Attributes
     ----------
-    components_
-        V^T, one component a row.
-    mean_
+    components_ : ndarray of shape (n_components_, n_features)
+        V^T, one component a row; its largest entry is positive.
+    mean_ : ndarray of shape (n_features,)
         The mean of the columns.
-    explained_variance_, explained_variance_ratio_, singular_values_
-        Λ; its share of the whole variance; the diagonal of Σ.
-    noise_variance_
+    explained_variance_ : ndarray of shape (n_components_,)
+        Λ, by Σw − 1.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Their shares of the whole variance.
+    singular_values_ : ndarray of shape (n_components_,)
+        The diagonal of Σ.
+    noise_variance_ : float
         σ²: the mean variance of the directions left out, 0 where there are none.
-    n_components_, n_samples_, n_features_in_
-        How many components, and what they were found in.
+    n_components_ : int
+        How many components there are.
+    n_samples_ : int
+        How many rows they were found in.
+    n_features_in_, feature_names_in_
 
-    Sparse tables stay sparse. Cost: one singular value decomposition; where few components of a large table are asked
-    for, products with it alone.
+    See Also
+    --------
+    KernelPCA : The same in the space of a kernel.
+    CCA : Directions of two tables that correlate.
+
+    References
+    ----------
+    M. E. Tipping and C. M. Bishop, Mixtures of probabilistic principal component analyzers, Neural Computation 11
+    (1999). T. P. Minka, Automatic choice of dimensionality for PCA, NIPS 13 (2000).
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> from sklearn.datasets import load_iris
+    >>> X, _ = load_iris(return_X_y=True)
+    >>> pca = mc.PCA(2).fit(X)
+    >>> pca.explained_variance_ratio_.round(3)
+    array([0.925, 0.053])
+    >>> Z = pca.transform(X)
+    >>> back = pca.inverse_transform(Z)
+    >>> Z.shape, round(float(((X - back) ** 2).sum(axis=1).mean()), 3)
+    ((150, 2), 0.101)
+    >>> mc.PCA(0.99).fit(X).n_components_
+    3
     """
 
     n_components: Any = None
@@ -67,6 +102,21 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the principal components of a table.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            At least two rows.
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its row; weights that sum to 1 or less are shares.
+
+        Returns
+        -------
+        self
+        """
         X = checked_table(self, X, ensure_min_samples=2)
         n, d = X.shape
         w, size = relative(checked(sample_weight, n))
@@ -131,14 +181,34 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return np.where(seen, np.sqrt(np.where(seen, self.explained_variance_, 1.0)), np.inf)
 
     def transform(self, X: Any) -> Array:
-        """The scores (x − mean) V."""
+        """The scores (x − mean) V, of variance 1 where ``whiten``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components_)
+        """
         check_is_fitted(self)
         X = checked_table(self, X, reset=False)
         scores = (np.asarray(X @ self.components_.T) - self.mean_ @ self.components_.T) / self._spread()
         return np.asarray(scores, X.dtype)
 
     def inverse_transform(self, X: Any) -> Array:
-        """mean + scores V^T."""
+        """mean + scores V^T: the rows of the subspace that have these scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components_)
+            Scores, as ``transform`` gives them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
         check_is_fitted(self)
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_components_:
@@ -152,13 +222,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return (X * np.where(np.isfinite(spread), spread, 0.0)) @ self.components_ + self.mean_
 
     def get_covariance(self) -> Array:
-        """V(Λ − σ²)V^T + σ²I, the covariance of the model (d, d)."""
+        """V(Λ − σ²)V^T + σ²I, the covariance of the model, an array of shape (n_features, n_features)."""
         check_is_fitted(self)
         V, noise = self.components_.astype(np.float64), self.noise_variance_
         return (V.T * np.maximum(self.explained_variance_ - noise, 0.0)) @ V + noise * np.eye(V.shape[1])
 
     def get_precision(self) -> Array:
-        """The inverse of ``get_covariance()``, from its eigenvectors."""
+        """The inverse of ``get_covariance()``, from its eigenvectors; ValueError where that has none."""
         inverse, rest = self._inverse_variances()
         V = self.components_.astype(np.float64)
         return (V.T * (inverse - rest)) @ V + rest * np.eye(V.shape[1])
@@ -179,7 +249,17 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return 1 / variances, 0.0 if whole else 1 / self.noise_variance_
 
     def score_samples(self, X: Any) -> Array:
-        """log N(x; mean, covariance) of each row."""
+        """log N(x; mean, covariance) of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         inverse, rest = self._inverse_variances()
         X = checked_table(self, X, reset=False)
         V, out = self.components_.astype(np.float64), np.empty(X.shape[0])
@@ -193,7 +273,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         return log_root - 0.5 * (d * float(np.log(2 * np.pi)) + out)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The mean of ``score_samples(X)``."""
+        """The mean of ``score_samples(X)``: larger is better; y is not used."""
         return float(np.mean(self.score_samples(X)))
 
     @property

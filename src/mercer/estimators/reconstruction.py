@@ -23,14 +23,63 @@ from mercer.kernels.vectors.radial import Gaussian
 
 @estimator
 class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[misc]  # scikit-learn has no types
-    """score(x) = −‖φ(x) − μ − Σ_l f_l(x) f_l‖² = −(‖φ(x) − μ‖² − Σ_l f_l(x)²): far from the principal subspace is novel
-    (Hoffmann 2007).
+    """score(x) = −‖φ(x) − μ − Σ_l f_l(x) f_l‖² = −(‖φ(x) − μ‖² − Σ_l f_l(x)²): far from the principal subspace is
+    novel.
 
-    n_components
+    f_l are the directions that ``KernelPCA`` finds. With ``kernel="precomputed"`` the training samples are told apart
+    by ``fit_predict``; new ones cannot be, since k(x, x) is not known.
+
+    Parameters
+    ----------
+    n_components : int, float or None, default=0.5
         A number, or the share of the variance that the subspace keeps: half, where most of the data is and little of
-        what is rare.
-    contamination
-        The share of the training data, to the nearest sample, that is called outlier.
+        what is rare. None: all of positive eigenvalue.
+    contamination : float, default=0.1
+        The share of the training data, to the nearest sample, that is called outlier; between 0 and 0.5.
+    solver : str, default="auto"
+        As in ``KernelPCA``; ``solver_`` says what was used.
+    tol : float or None, default=None
+        The residual of eigenvectors to reach, as a share of the largest eigenvalue; None: the solver's own.
+
+    Attributes
+    ----------
+    offset_ : float
+        The threshold of ``score_samples``: what is below is outside.
+    n_components_ : int
+        The dimension of the subspace.
+    eigenvalues_, explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components_,)
+        As in ``KernelPCA``.
+    eigenvectors_ : ndarray of shape (n_samples, n_components_)
+        As in ``KernelPCA``.
+    n_negative_, negative_share_ : int and float
+        As in ``KernelPCA``.
+    dual_coef_ : ndarray of shape (n_components_ + 1, n_support)
+        Coefficients of the directions, and as the last row those of the mean μ.
+    intercept_ : ndarray of shape (n_components_ + 1,)
+        Their constants.
+    support_, support_vectors_, function_, n_iter_, solver_, kernel_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelPCA : The directions themselves.
+    OneClassSVM, SVDD : Regions found by quadratic programmes; few samples are kept.
+
+    References
+    ----------
+    H. Hoffmann, Kernel PCA for novelty detection, Pattern Recognition 40 (2007).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, 2 * np.pi, 200)
+    >>> X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.05 * rng.standard_normal((200, 2))
+    >>> machine = mc.KernelPCANovelty(10, mc.Gaussian(1.0), contamination=0.05, random_state=0).fit(X)
+    >>> machine.predict([[1.0, 0.0], [0.0, 0.0]])
+    array([ 1, -1])
+    >>> int((machine.predict(X) < 0).sum())
+    10
     """
 
     n_components: Any = 0.5
@@ -67,7 +116,17 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         self._training_labels = self._training_labels if len(used) == size(X) else None
 
     def score_samples(self, X: Any) -> Array:
-        """Minus the squared distance to the subspace: the larger, the more inside."""
+        """Minus the squared distance to the subspace: the larger, the more inside.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
         inner, own = self._inner(self._accept_new(X), own=True)
         return self._scores(own, inner + self.intercept_)
@@ -76,6 +135,20 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         return -np.maximum(self._centred_norms(diagonal, values[:, -1]) - np.sum(values[:, :-1] ** 2, axis=1), 0.0)
 
     def fit_predict(self, X: Any, y: Any = None, **options: Any) -> Array:
-        """+1 inside, −1 outside, for the training data: also of a precomputed matrix."""
+        """+1 inside, −1 outside, for the training data: also of a precomputed matrix.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            The training samples, or their matrix.
+        y : None
+            Not used.
+        **options : dict
+            ``sample_weight``, as for ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         self.fit(X, y, **options)
         return self.predict(X) if self._training_labels is None else self._training_labels

@@ -1,4 +1,4 @@
-"""The representer theorem as an estimator: any convex loss, any kernel.
+"""The representer theorem as an estimator, any loss and kernel: one file, since the machines differ in the loss alone.
 
     min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖²,   f = Σ_i α_i k(·, x_i) + b
 
@@ -73,7 +73,18 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
         self._report(fits, X)
 
     def predict(self, X: Any) -> Array:
-        """What the loss predicts for each sample: E[y] or the like."""
+        """What the loss predicts for each sample: E[y] or the like.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; with ``kernel="precomputed"`` their matrix with the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            ``loss.mean(f(x))``: f(x) itself for most losses, e^f(x) for Poisson's, P(y = 1) for the logistic one.
+        """
         values = self._values(X)
         return self._trained[0].mean(values[:, 0])
 
@@ -82,17 +93,60 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
 class RepresenterMachine(LossRegressor, SolverParameters):
     """min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖² + (no penalty on b), for a loss of ``mercer.losses`` or of your own.
 
-    loss
-        A ``mercer.losses.Loss``; None: ``Squared()``. A loss of ±1 labels is given those.
-    alpha
-        λ.
-    kernel
-        Any kernel; None: ``Gaussian()``; "precomputed": X is the matrix.
-    solver
-        How systems are solved: "auto", "cholesky", "woodbury" (explicit kernels) or "cg". ``solver_`` says what was
-        used.
-    tol
-        The gap to reach, in the units of the solver; None: its own.
+    Whatever the loss, the minimiser is a sum over the training samples, f = Σ_i α_i k(·, x_i) + b. The solver follows
+    from the loss: one linear system for ``Squared``, a quadratic programme for straight pieces (``Hinge``, ``Pinball``,
+    ``EpsilonInsensitive``), splitting for corners with a ``prox``, else Newton's method, or L-BFGS without a curvature.
+
+    Parameters
+    ----------
+    loss : Loss or None, default=None
+        A ``mercer.losses.Loss``; None: ``Squared()``. A loss of ±1 labels is given those. One of your own is a subclass
+        with ``value`` and ``gradient``.
+    alpha : float, default=1.0
+        λ > 0; the C of a support vector machine is 1/(2λ).
+    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
+        How systems are solved; "woodbury" is for explicit kernels. ``solver_`` says what was used.
+    tol : float or None, default=1e-9
+        The gap to reach, in the units of the solver: of a linear system its residual as a share of y; of Newton's
+        method and L-BFGS the fall of the objective that is still expected, as a share of it; of a quadratic programme
+        the violation of the optimality conditions, in units of f; of splitting the relative distance of its two halves,
+        at least 1e-6. None: the solver's own.
+    max_iter : int or None, default=None
+        The most steps of the solver; None: 200 of Newton's method, 2000 of L-BFGS, 5000 of splitting, 500 of conjugate
+        gradients, 10⁶ + 1000 n of a quadratic programme.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (1, n_support)
+        α of the samples where it is not 0.
+    intercept_ : ndarray of shape (1,)
+        b.
+    support_, support_vectors_, coef_, function_, gap_, objective_, converged_, stop_reason_, n_iter_, solver_, kernel_
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelRidge : The squared loss, several outputs, and its uncertainty.
+    KernelHuber, KernelExpectile, KernelPoisson, KernelQuantile : Losses with a name.
+    KernelLogistic : Classes.
+
+    References
+    ----------
+    B. Schölkopf, R. Herbrich and A. Smola, A generalized representer theorem, COLT (2001).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> from mercer.losses import EpsilonInsensitive, Squared
+    >>> X = np.linspace(0, 6, 60)[:, None]
+    >>> y = np.sin(X[:, 0])
+    >>> machine = mc.RepresenterMachine(EpsilonInsensitive(0.1), alpha=0.05, kernel=mc.Gaussian(1.0)).fit(X, y)
+    >>> same = mc.SVR(C=10.0, epsilon=0.1, kernel=mc.Gaussian(1.0)).fit(X, y)  # C = 1/(2λ)
+    >>> bool(np.allclose(machine.predict(X), same.predict(X), atol=1e-3)), machine.solver_
+    (True, 'dual')
+    >>> mc.RepresenterMachine(Squared(), alpha=0.05).fit(X, y).solver_
+    'cholesky'
     """
 
     loss: Loss | None = None
@@ -114,7 +168,52 @@ class RepresenterMachine(LossRegressor, SolverParameters):
 
 @estimator
 class KernelHuber(LossRegressor, SolverParameters):
-    """Regression that outliers do not bend: errors are squared up to ``delta`` and count by their size beyond it."""
+    """Regression that outliers do not bend: errors are squared up to ``delta`` and count by their size beyond it.
+
+    min Σ_i w_i ℓ(y_i − f(x_i)) + λ‖f‖², ℓ(r) = ½r² for |r| ≤ δ, δ(|r| − δ/2) beyond.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        λ > 0; half that of ``KernelRidge`` for the same f, where no error exceeds δ.
+    delta : float, default=1.35
+        δ > 0, in the units of y: about 1.35 times the standard deviation of the errors that are not outliers.
+    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
+        How the systems of Newton's method are solved. ``solver_`` says what was used.
+    tol : float, default=1e-9
+        The fall of the objective that is still expected, as a share of it.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (1, n_support)
+        α of the samples.
+    intercept_ : ndarray of shape (1,)
+        b.
+    support_, support_vectors_, coef_, function_, gap_, objective_, converged_, stop_reason_, n_iter_, solver_, kernel_
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelQuantile : The median, which no size of an outlier moves.
+    SVR : Errors up to ε are free.
+    RepresenterMachine : Any other loss.
+
+    References
+    ----------
+    P. J. Huber, Robust estimation of a location parameter, Annals of Mathematical Statistics 35 (1964).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> X = np.linspace(-1, 1, 50)[:, None]
+    >>> y = 2 * X[:, 0]
+    >>> y[40] = 50.0  # an outlier
+    >>> robust = mc.KernelHuber(alpha=0.1, delta=0.1, kernel=mc.Linear()).fit(X, y)
+    >>> squared = mc.KernelRidge(alpha=0.2, kernel=mc.Linear()).fit(X, y)
+    >>> robust.coef_.round(1), squared.coef_.round(1)
+    (array([2.]), array([3.7]))
+    """
 
     alpha: float = 1.0
     delta: float = 1.35
@@ -130,7 +229,52 @@ class KernelHuber(LossRegressor, SolverParameters):
 
 @estimator
 class KernelExpectile(LossRegressor, SolverParameters):
-    """The τ-expectile of y given x: errors above count τ, below 1 − τ, squared. τ = ½ is the mean."""
+    """The τ-expectile of y given x: errors above count τ, below 1 − τ, squared. τ = ½ is the mean.
+
+    min Σ_i w_i |τ − [y_i < f(x_i)]| (y_i − f(x_i))² + λ‖f‖². Expectiles lie between the mean and the extremes as
+    quantiles do, but follow the size of errors, not their number.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        λ > 0; half that of ``KernelRidge`` for the same f at τ = ½.
+    tau : float, default=0.5
+        τ, between 0 and 1.
+    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
+        How the systems of Newton's method are solved. ``solver_`` says what was used.
+    tol : float, default=1e-9
+        The fall of the objective that is still expected, as a share of it.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (1, n_support)
+        α of the samples.
+    intercept_ : ndarray of shape (1,)
+        b.
+    support_, support_vectors_, coef_, function_, gap_, objective_, converged_, stop_reason_, n_iter_, solver_, kernel_
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelQuantile : Quantiles, several at once.
+    KernelRidge : The mean.
+
+    References
+    ----------
+    W. K. Newey and J. L. Powell, Asymmetric least squares estimation and testing, Econometrica 55 (1987).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 1, (200, 1))
+    >>> y = X[:, 0] * (1 + rng.exponential(size=200))  # wider to the right
+    >>> machines = [mc.KernelExpectile(0.1, tau, mc.Gaussian(1.0)).fit(X, y) for tau in (0.1, 0.9)]
+    >>> low, high = (machine.predict([[0.1], [0.9]]) for machine in machines)
+    >>> (high - low).round(1)
+    array([0.2, 1.3])
+    """
 
     alpha: float = 1.0
     tau: float = 0.5
@@ -146,7 +290,46 @@ class KernelExpectile(LossRegressor, SolverParameters):
 
 @estimator
 class KernelPoisson(LossRegressor, SolverParameters):
-    """Counts: E[y | x] = e^f(x), by maximum likelihood with a penalty on ‖f‖²."""
+    """Counts: E[y | x] = e^f(x), by maximum likelihood with a penalty on ‖f‖².
+
+    min Σ_i w_i (e^f(x_i) − y_i f(x_i)) + λ‖f‖², y_i ≥ 0.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        λ > 0.
+    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
+        How the systems of Newton's method are solved. ``solver_`` says what was used.
+    tol : float, default=1e-9
+        The fall of the objective that is still expected, as a share of it.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (1, n_support)
+        α of the samples.
+    intercept_ : ndarray of shape (1,)
+        b.
+    support_, support_vectors_, coef_, function_, gap_, objective_, converged_, stop_reason_, n_iter_, solver_, kernel_
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelLogistic : Classes.
+    RepresenterMachine : Any other loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (300, 1))
+    >>> y = rng.poisson(np.exp(1 + X[:, 0]))
+    >>> counts = mc.KernelPoisson(alpha=0.1, kernel=mc.Linear()).fit(X, y)
+    >>> counts.coef_.round(1), counts.intercept_.round(1)  # of log E[y]
+    (array([1.]), array([1.]))
+    >>> counts.predict([[0.0]]).round(1)
+    array([2.7])
+    """
 
     alpha: float = 1.0
     kernel: KernelLike = Gaussian()
@@ -168,11 +351,53 @@ class KernelPoisson(LossRegressor, SolverParameters):
 class KernelQuantile(LossRegressor, SolverParameters):
     """Quantiles of y given x, one or several at once, that never cross.
 
-    Each minimises the pinball loss by a quadratic programme of its own over one matrix. Predictions are then sorted
-    across the quantiles, which never raises the summed loss.
+    Each minimises the pinball loss, Σ_i w_i max(τr_i, (τ − 1)r_i) + λ‖f‖² with r_i = y_i − f(x_i), by a quadratic
+    programme of its own over one matrix. Predictions are then sorted across the quantiles, which never raises the
+    summed loss.
 
-    quantiles
-        A share between 0 and 1, or a list of them; predictions have one column for each, in their order.
+    Parameters
+    ----------
+    quantiles : float or list of float, default=0.5
+        A share τ between 0 and 1, or a list of them; predictions have one column for each, in their order.
+    alpha : float, default=1.0
+        λ > 0; the coefficients are between (τ − 1)/(2λ) and τ/(2λ).
+    tol : float, default=1e-4
+        The gap to reach: the largest violation of the optimality conditions, in the units of y.
+    max_iter : int or None, default=None
+        The most steps of two variables, for each quantile; None: 10⁶ + 1000 n_samples.
+
+    Attributes
+    ----------
+    dual_coef_ : ndarray of shape (n_quantiles, n_support)
+        Coefficients, one row for each quantile.
+    intercept_ : ndarray of shape (n_quantiles,)
+        b of each quantile.
+    support_, support_vectors_, coef_, function_, gap_, objective_, converged_, stop_reason_, n_iter_, solver_, kernel_
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelExpectile : Squared errors, counted differently above and below.
+    ConformalRegressor : Intervals that hold the promised share of new y.
+    NuSVR : A tube of one width.
+
+    References
+    ----------
+    I. Takeuchi et al., Nonparametric quantile estimation, JMLR 7 (2006).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(0, 1, (200, 1))
+    >>> y = X[:, 0] * rng.standard_normal(200)  # wider to the right
+    >>> machine = mc.KernelQuantile([0.1, 0.5, 0.9], alpha=0.01, kernel=mc.Gaussian(1.0)).fit(X, y)
+    >>> below = y[:, None] < machine.predict(X)
+    >>> below.mean(axis=0).round(1)
+    array([0.1, 0.5, 0.9])
+    >>> np.diff(machine.predict([[0.1], [0.9]])[:, [0, 2]]).ravel().round(1)
+    array([0.2, 2.1])
     """
 
     quantiles: Any = 0.5
@@ -197,7 +422,17 @@ class KernelQuantile(LossRegressor, SolverParameters):
         return np.ndim(self.quantiles) == 0 and len(self._trained) == 1
 
     def predict(self, X: Any) -> Array:
-        """(n,) for one quantile, (n, quantiles) for a list."""
+        """The quantiles of y at each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; with ``kernel="precomputed"`` their matrix with the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) for one quantile, (n_samples, n_quantiles) for a list
+        """
         values = self._values(X)
         if self._one:
             return values[:, 0]

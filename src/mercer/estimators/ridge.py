@@ -63,17 +63,25 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
 
         Parameters
         ----------
-        X
-            New samples.
-        return_std
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; with ``kernel="precomputed"`` their matrix with the training samples.
+        return_std : bool, default=False
             Whether to return (mean, std); the first such call factors the matrix, in float64.
-        include_noise
+        include_noise : bool, default=False
             False: the standard deviation of f(x). True: that of a new y at x, √(σ²(v(x) + λ)).
 
         Returns
         -------
-        mean, or (mean, std)
-            Each (n,), or (n, outputs) where y had several.
+        mean : ndarray of shape (n_samples,), or (n_samples, n_outputs) where y had columns
+            f(x).
+        std : ndarray of the same shape
+            Only with ``return_std``.
+
+        Raises
+        ------
+        ValueError
+            With ``return_std``: of a precomputed matrix or a compressed machine, which lack what it follows from, and
+            for alpha = 0.
         """
         if not return_std:
             values = self._values(X)
@@ -159,25 +167,67 @@ class KernelRidge(Ridge):
     """min Σ_i w_i (y_i − f(x_i))² + λ‖f‖², f = Σ_i α_i k(·, x_i) + b: (K + λW^−1)α + b1 = y, 1^T α = 0.
 
     Adding a constant to y adds it to the predictions. The residual of the system is computed in float64 and reported,
-    whatever solved it.
+    whatever solved it. y may have several columns, in which NaN is a label that is missing: each output is then fitted
+    to the samples that have one.
 
-    alpha
-        λ, or one for each output; 0 is least squares of minimum norm.
-    fit_intercept
-        False: b = 0.
-    solver
+    Parameters
+    ----------
+    alpha : float or array-like of shape (n_outputs,), default=1.0
+        λ ≥ 0, or one for each output: the variance of the noise over that of the signal, σ². 0 is least squares of
+        minimum norm.
+    solver : {"auto", "cholesky", "woodbury", "cg", "eigen"}, default="auto"
         "cholesky" (n³/3; one copy of the matrix, in float32 from n = 2048 with float64 refinement), "woodbury"
         (explicit kernels: np²), "cg" (conjugate gradients with a rank-1000 preconditioner; the matrix is never stored),
         "eigen", or "auto": woodbury where there are fewer features than samples, cholesky up to n = 20 000 if it fits
         in memory, else cg. ``solver_`` says which.
-    tol
-        The residual to reach, as a share of y; ``gap_`` is the one reached.
+    tol : float, default=1e-8
+        The residual of the system to reach, as a share of y; ``gap_`` is the one reached.
+    max_iter : int, default=500
+        The most steps of conjugate gradients.
 
     Attributes
     ----------
-    signal_variance_ : ndarray of shape (outputs,)
+    dual_coef_ : ndarray of shape (n_outputs, n_support)
+        α, one row for each output; every training sample has one.
+    intercept_ : ndarray of shape (n_outputs,)
+        b of each output.
+    signal_variance_ : ndarray of shape (n_outputs,)
         σ² of the Gaussian process whose posterior mean this is, (y − b)ᵀ(K + λW⁻¹)⁻¹(y − b)/(Σw − 1): the noise then
         has variance σ²λ.
+    gap_ : float
+        The residual of the system as a share of y; of several outputs, the largest.
+    support_, support_vectors_, coef_, function_, converged_, stop_reason_, n_iter_, solver_, kernel_, n_features_in_
+    feature_names_in_
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where the residual is above ``tol``, or the matrix plus λ is not positive definite, with the cure.
+
+    See Also
+    --------
+    KernelRidgeCV : λ and the kernel by exact leave-one-out.
+    SVR : Errors up to ε are free; few samples are kept.
+    KernelHuber : Squared errors that outliers do not bend.
+    tune : The kernel's parameters and λ by the gradient of a criterion.
+
+    References
+    ----------
+    C. E. Rasmussen and C. K. I. Williams, Gaussian Processes for Machine Learning (2006), chapter 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-3, 3, (100, 1))
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(100)
+    >>> ridge = mc.KernelRidge(alpha=0.1, kernel=mc.Gaussian(0.5)).fit(X, y)
+    >>> round(ridge.score(X, y), 2)
+    0.98
+    >>> mean, std = ridge.predict([[1.5], [9.0]], return_std=True)
+    >>> round(float(mean[0]), 1), bool(std[1] > 5 * std[0])  # far from the data it is not sure
+    (0.9, True)
     """
 
     alpha: Any = 1.0

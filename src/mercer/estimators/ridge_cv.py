@@ -31,20 +31,62 @@ class KernelRidgeCV(Ridge):
     refitting; a sample is left out with all its weight and all that are the same in x and y, the kernel stays bound as
     it is), generalised cross-validation and marginal likelihood. Memory: three matrices.
 
-    alphas
-        The λ to try; None: 20 over the range that matters for the kernel.
-    kernel
-        A kernel, or a list of kernels.
-    kernel_grid
+    Parameters
+    ----------
+    alphas : array-like or None, default=None
+        The λ > 0 to try; None: 20 over the range that matters for the kernel.
+    kernel : Kernel, str, callable, or a list of these, default=Gaussian()
+        A kernel as for ``KernelRidge``, or a list of kernels to choose from; "precomputed" where X is the matrix.
+    kernel_grid : dict, list of dict or None, default=None
         Values of the kernel's parameters to try, as for ``ParameterGrid``: {"gamma": [0.1, 1.0]}.
-    criterion
+    criterion : {"loo", "gcv", "marginal likelihood"}, default="loo"
         "loo" (mean squared leave-one-out residual), "gcv", or "marginal likelihood" (of y ~ N(b, σ²(K + λW^−1)) at its
         best σ).
-    alpha_per_target
+    alpha_per_target : bool, default=False
         Whether each output gets its own λ; the kernel is common.
 
-    Fitted: ``alpha_``, ``kernel_``, ``best_score_`` (larger is better), ``scores_`` (kernels × λ × outputs),
-    ``loo_predictions_`` and ``loo_residuals_``, one for each sample that has weight.
+    Attributes
+    ----------
+    alpha_ : float, or ndarray of shape (n_outputs,) with ``alpha_per_target``
+        The λ that was chosen.
+    kernel_ : Kernel or None
+        The kernel that was chosen, bound to the training data; None where X is the matrix itself.
+    best_score_ : float
+        The criterion there, larger is better: minus a mean square, or a log-likelihood; the mean over outputs.
+    scores_ : ndarray of shape (n_kernels, n_alphas, n_outputs)
+        The criterion of each candidate; a list of arrays where kernels have different numbers of λ.
+    loo_predictions_, loo_residuals_ : ndarray of shape (n_samples,), or (n_samples, n_outputs) where y had columns
+        What is predicted for each sample that has weight without it, and what y exceeds that by.
+    dual_coef_ : ndarray of shape (n_outputs, n_support)
+        Coefficients, one row for each output.
+    support_ : ndarray of shape (n_support,)
+        The numbers of the training samples, of those that are the same in x and y the first alone.
+    intercept_ : ndarray of shape (n_outputs,)
+        b of each output.
+    signal_variance_ : ndarray of shape (n_outputs,)
+        σ² of the Gaussian process, as in ``KernelRidge``.
+    gap_ : float
+        The residual of the system as a share of y; of several outputs, the largest.
+    converged_ : bool
+        Whether ``gap_`` is at most 1e-8.
+    support_vectors_, coef_, function_, n_iter_, solver_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelRidge : One λ and one kernel, of any number of samples.
+    KernelSearchCV : Any estimator over any grid, by folds.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> kernels = [mc.Linear(), mc.Gaussian(10.0), mc.Gaussian(100.0)]
+    >>> ridge = mc.KernelRidgeCV(kernel=kernels).fit(X[:200], y[:200])
+    >>> print(ridge.kernel_, round(ridge.alpha_, 2), round(ridge.score(X[200:], y[200:]), 2))
+    Gaussian(γ=10.0) 0.6 0.52
+    >>> ridge.scores_.shape
+    (3, 20, 1)
     """
 
     alphas: Any = None

@@ -39,7 +39,7 @@ _TIGHT, _GOOD = 0.003, 0.02  # what is added to a tightness of 0; a criterion wi
 
 
 class _Partition(KernelEstimator):
-    """What is fitted."""
+    """What ``SpectralClustering`` finds, its types declared."""
 
     labels_: Array
     embedding_: Array
@@ -52,36 +52,75 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
     """Partitions that make Σ_c within(c)/mass(c) large, by the k largest eigenvectors of W^½AW^½, A a matrix of
     similarities.
 
+    within(c) is the sum of the similarities inside cluster c. Clusters are connected, not compact: rings, spirals,
+    graphs. Choosing the width of a kernel holds the n × n matrix in memory; sparse graphs stay sparse.
+
     Parameters
     ----------
-    kernel
+    n_clusters : int, default=8
+        k.
+    kernel : Kernel, str, callable or None, default="auto"
         Similarities of at least 0 for the normalised cut; "precomputed" for a graph's adjacency matrix, which may be
-        sparse and stays so. "auto": a Gaussian whose width is chosen from multiples of the median distance to the
-        seventh neighbour: that whose rows on the sphere of eigenvectors are tightest, clusters being of like size,
+        sparse and stays so. "auto" or None: a Gaussian whose width is chosen from multiples of the median distance to
+        the seventh neighbour: that whose rows on the sphere of eigenvectors are tightest, clusters being of like size,
         (tightness + 0.003)·n/(k·smallest cluster). The diagonal is then 0.
-    affinity
+    affinity : {"kernel", "nearest_neighbors", "precomputed_nearest_neighbors"}, default="kernel"
         "kernel": its values are the similarities. "nearest_neighbors": A = (C + C^T)/2, C_ij = 1 where j is among the
         ``n_neighbors`` samples nearest to i in the space of the kernel, ‖φ(x) − φ(z)‖² = k(x, x) − 2k(x, z) + k(z, z),
         i itself included; kernel "auto": of the vectors themselves. Sparse: memory n·n_neighbors.
         "precomputed_nearest_neighbors": the same of distances, X, as ``sklearn.neighbors`` writes them.
-    n_neighbors
+    n_neighbors : int, default=10
         Neighbours are counted as samples, whatever their weights.
-    cut
+    cut : {"normalized", "ratio"}, default="normalized"
         "normalized": mass is the degree, W = D^−1 (normalised cut: spirals, rings, graphs). "ratio": mass is the number
         (or weight) of the samples, which is kernel k-means (``KernelKMeans``), relaxed. A may have negative
         eigenvalues; only the largest are used.
-    rounding
+    rounding : {"auto", "qr", "kmeans"}, default="auto"
         From eigenvectors to labels: "qr" (pivoted QR), "kmeans" of the rows; "auto": both, and the one with the better
         objective; ``rounding_`` says which.
+    n_init : int, default=10
+        How many descents of the k-means of the rows.
 
     Attributes
     ----------
-    labels_, embedding_, eigenvalues_
-        The clusters; for each sample its row of the eigenvectors; the eigenvalues.
-    objective_
+    labels_ : ndarray of shape (n_samples,)
+        The clusters, numbered as they appear in the data.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        For each sample its row of the eigenvectors, of length 1 for the normalised cut.
+    eigenvalues_ : ndarray of shape (n_clusters,)
+        The largest eigenvalues.
+    objective_ : float
         k − Σ_c within(c)/mass(c), the normalised cut; or the objective of kernel k-means.
-    affinity_matrix_
-        The graph of neighbours, sparse, where there is one.
+    rounding_ : str
+        The rounding that was better.
+    affinity_matrix_ : sparse array of shape (n_samples, n_samples)
+        The graph of neighbours, where there is one.
+    kernel_ : Kernel or None
+        The kernel bound to the data, the chosen width in it; None where similarities are of a matrix or of distances.
+    n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    KernelKMeans : The objective of ``cut="ratio"``, descended from many starts.
+    ClusterDisplay : A picture.
+
+    References
+    ----------
+    J. Shi and J. Malik, Normalized cuts and image segmentation, IEEE TPAMI 22 (2000). A. Y. Ng, M. Jordan and Y. Weiss,
+    On spectral clustering, NIPS 14 (2002). A. Damle, V. Minden and L. Ying, Simple, direct and efficient multi-way
+    spectral clustering, Information and Inference 8 (2019), for pivoted QR.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, 2 * np.pi, 200)
+    >>> radius = np.repeat([1.0, 3.0], 100)
+    >>> X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    >>> rings = mc.SpectralClustering(2, random_state=0).fit_predict(X)
+    >>> bool((rings[:100] == 0).all() and (rings[100:] == 1).all())
+    True
     """
 
     n_clusters: int = 8
@@ -112,6 +151,22 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
 
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters of the samples X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or n_samples items
+            The samples; their similarities with ``kernel="precomputed"``, their distances with
+            ``affinity="precomputed_nearest_neighbors"``, (n_samples, n_samples).
+        y : None
+            Not used.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            A weight counts as that many repetitions of its sample; one of weight 0 goes with the most similar other.
+
+        Returns
+        -------
+        self
+        """
         choices = (
             ("affinity", self.affinity, _AFFINITIES),
             ("cut", self.cut, _CUTS),
@@ -269,7 +324,9 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         return self._affinity(best[1], X, repeats)
 
     def _affinity(self, kernel: Kernel, X: Any, repeats: Array) -> Gram:
-        """Nobody is similar to himself, but to his repetitions."""
+        """Values of the kernel, the diagonal 0 but for repetitions: a sample of weight r has r − 1 copies of itself as
+        neighbours, a mean similarity of 1 − 1/r.
+        """
         gram = kernel.gram(self._unpacked(X), compute=self.compute)
         if 8 * size(X) ** 2 > gram.compute.budget // 2:
             raise MemoryError(
@@ -291,8 +348,8 @@ def _by_appearance(labels: Array) -> Array:
 
 
 def _typical_neighbour(X: Any, weights: Array) -> float:
-    """The median over samples of the distance to the seventh neighbour; neither repetitions nor weights make somebody a
-    neighbour of himself.
+    """The median over samples of the distance to the seventh neighbour; equal rows are one, so that neither repetitions
+    nor weights count as neighbours.
     """
     if not sparse.issparse(X) and not arrays.is_tensor(X):
         X, which = np.unique(X, axis=0, return_inverse=True)
@@ -322,7 +379,9 @@ def _degrees(gram: Gram, weights: Array) -> Array:
 
 
 def _with_loops(gram: Gram, weights: Array) -> Gram:
-    """Who is similar to nobody is a component of his own."""
+    """A sample that is similar to none, whose degree is 0, gets a similarity of 1 to itself: it is a component of its
+    own.
+    """
     alone = _degrees(gram, weights) <= 1e-300
     if not alone.any():
         return gram

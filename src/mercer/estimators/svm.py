@@ -1,10 +1,10 @@
-"""Support vector classification: the hinge loss, and ν in its place, one against one over any kernel."""
+"""Support vector classification over any kernel: one file, since SVC fills in what the machine of pairs asks for."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import log_expit
@@ -223,19 +223,52 @@ class Classifier(LabelLearner, SupportVectorMachine):
     def decision_function(self, X: Any) -> Array:
         """f(x) for two classes, positive for ``classes_[1]``; for more, one score per class whose largest is the
         prediction.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; with ``kernel="precomputed"`` their matrix with the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The margin is at ±1. Of more than two classes: the number of pairs that the class wins, and between classes
+            of as many, a sum of the values squeezed into (−⅓, ⅓).
         """
         check_is_fitted(self)
         values = self._pair_values(X)
         return values[:, 0] if len(self.classes_) == 2 else scores_of_pairs(values, len(self.classes_))
 
     def predict(self, X: Any) -> Array:
-        """The class of each sample."""
+        """The class of each sample, the one with the largest ``decision_function``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels out of ``classes_``.
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
 
     @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """P(class | x), columns in the order of ``classes_``; the likeliest class is always the predicted one."""
+        """P(class | x); the likeliest class is always the predicted one. Only with ``probability=True``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``; rows sum to 1.
+        """
         values, sigmoids = self._probable(X)
         p = np.column_stack([s(values[:, t]) for t, s in enumerate(sigmoids)])
         if len(self.classes_) == 2:
@@ -244,7 +277,18 @@ class Classifier(LabelLearner, SupportVectorMachine):
 
     @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
-        """log P(class | x); of two classes without the rounding of P near 1."""
+        """log P(class | x); of two classes without the rounding of P near 1. Only with ``probability=True``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
         check_is_fitted(self)
         if len(self.classes_) == 2:
             values, (sigmoid,) = self._probable(X)
@@ -267,27 +311,77 @@ class Classifier(LabelLearner, SupportVectorMachine):
 class SVC(Classifier, SolverParameters):
     """min ½‖w‖² + Σ_i C w_i max(0, 1 − y_i f(x_i)), f = ⟨w, φ(x)⟩ + b: soft-margin classification.
 
-    Trained by its dual in float32 blocks with a float64 check, to a gap of ``tol``; stops at the limits and says why.
-    Several classes: one against one, in parallel.
+    w_i is the weight of sample i. The dual problem is solved in float32 blocks with a float64 check, to a gap of
+    ``tol``; where a limit ends it before, a warning says why. Several classes: one machine for each pair, in parallel,
+    over one matrix; attributes have scikit-learn's layout, order and signs.
 
-    C
-        The weight of an error against ½‖w‖²; ``class_weight`` and ``sample_weight`` multiply it. inf: the hard margin,
-        no error allowed; an error where the classes cannot be separated in the kernel's feature space.
-    kernel
-        Any kernel; None: ``Gaussian()``; a function f(X, Y) that returns the matrix; "precomputed": X is the matrix.
-    fit_intercept
-        False: b = 0.
-    class_weight
-        {class: weight}, "balanced" or None.
-    probability
+    Parameters
+    ----------
+    C : float, default=1.0
+        The weight of an error against ½‖w‖²; ``class_weight`` and ``sample_weight`` multiply it. A small C gives a
+        smooth f that ignores more errors. inf: the hard margin, no error allowed; ``fit`` raises ValueError where the
+        classes cannot be separated in the kernel's feature space.
+    probability : bool, default=False
         Whether to provide ``predict_proba``: sigmoids on leave-one-out values (span estimate), no refitting. A sample
         is left out with all its weight and all its copies, so that a weight is a repetition here too.
-    max_iter, max_time
-        Limits in steps and seconds; None: 10⁶ + 1000 n steps, no limit of time.
-    progress
+    tol : float, default=1e-3
+        The gap to reach: the largest violation of the optimality conditions, in units of f, whose margin is 1, as in
+        libsvm. With ``C=inf``, a share of the margin.
+    max_iter : int or None, default=None
+        The most steps of two variables, for each pair of classes; None: 10⁶ + 1000 n_samples.
+    progress : callable or None, default=None
         Called several times a second with a dictionary (gap, tol, n_iter, seconds, active); returns True to stop.
-    on_interrupt
-        "raise", or "keep" the model found so far on Ctrl-C.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_support_ : ndarray of shape (n_classes,)
+        The number of support vectors of each class.
+    support_ : ndarray of shape (n_support,)
+        The numbers of the support vectors among the training samples, class by class.
+    support_vectors_
+    dual_coef_ : array of shape (n_classes − 1, n_support)
+        y_i α_i. Of two classes the second is +1; of more, the first of each pair, and row r of a support vector is its
+        coefficient against the r-th other class. Sparse where X was.
+    intercept_ : ndarray of shape (1,), or (n_classes (n_classes − 1)/2,) where there are more than two
+        b of each pair of classes.
+    coef_ : array of shape (n_pairs, n_features_of_kernel)
+        w of each pair, for kernels with a finite feature map such as ``Linear()``; sparse where X was.
+    objective_ : float
+        The minimum of the dual problem, ½ bᵀKb − yᵀb with b_i = y_i α_i; of several pairs, the sum.
+    function_, gap_, converged_, stop_reason_, n_iter_, kernel_, n_features_in_, feature_names_in_
+
+    Warns
+    -----
+    ConvergenceWarning
+        Where a limit or the arithmetic ended the solver before ``tol``, with the measured cause.
+
+    See Also
+    --------
+    NuSVC : A share of errors in place of C.
+    KernelLogistic : Probabilities by maximum likelihood; every sample has a coefficient.
+    OneClassSVM : Without labels.
+    KernelSearchCV : Choosing C and the kernel, the matrix of each kernel computed once.
+
+    References
+    ----------
+    C. Cortes and V. Vapnik, Support-vector networks, Machine Learning 20 (1995). C.-C. Chang and C.-J. Lin, LIBSVM, ACM
+    TIST 2 (2011), for the layout of several classes. O. Chapelle et al., Machine Learning 46 (2002), for the span
+    estimate.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> machine = mc.SVC(C=10.0, kernel=mc.Gaussian(0.1), probability=True).fit(X[::2], y[::2])
+    >>> machine.predict(X[1::50]), round(machine.score(X[1::2], y[1::2]), 3)
+    (array([0, 1, 2]), 0.973)
+    >>> machine.predict_proba(X[[101]]).round(2)
+    array([[0.02, 0.11, 0.87]])
+    >>> machine.n_support_, machine.stop_reason_
+    (array([5, 9, 7], dtype=int32), 'gap')
     """
 
     C: float = 1.0
@@ -350,9 +444,23 @@ class SVC(Classifier, SolverParameters):
                 one._learn(gram, y, weights, start=start)
             before = one
 
-    def path(self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None) -> list[SVC]:
+    def path(self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None) -> list[Self]:
         """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two
         classes.
+
+        Parameters
+        ----------
+        X, y
+            Samples and their labels, as for ``fit``.
+        Cs : sequence of float
+            The values of C, in any order.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            As for ``fit``.
+
+        Returns
+        -------
+        list of SVC
+            Fitted machines, C increasing; this one stays as it is.
         """
         door = clone(self)  # this machine stays what it is
         X, y = door._accept_training(X, y)

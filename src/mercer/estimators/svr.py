@@ -50,14 +50,75 @@ class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine): 
         self._report(solutions, X)
 
     def predict(self, X: Any) -> Array:
-        """f(x) for each sample."""
+        """f(x) for each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or n_samples items
+            New samples; with ``kernel="precomputed"`` their matrix with the training samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_outputs) where y had columns
+        """
         values = self._values(X)
         return values[:, 0] if self._single else values
 
 
 @estimator
 class SVR(Regressor, SolverParameters):
-    """min ½‖w‖² + Σ_i C w_i max(0, |y_i − f(x_i)| − ε): errors up to ε are free. Several outputs share the matrix."""
+    """min ½‖w‖² + Σ_i C w_i max(0, |y_i − f(x_i)| − ε): errors up to ε are free. Several outputs share the matrix.
+
+    Samples inside the tube |y − f| < ε have no coefficient, so f is sparse where ε is large. y may have several
+    columns; each has a problem of its own.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The weight of an error against ½‖w‖²; ``sample_weight`` multiplies it. It bounds the coefficients, |α_i| ≤ C, so
+        it should grow with the scale of y.
+    epsilon : float, default=0.1
+        ε, in the units of y, at least 0; about as large as the noise. 0 is the absolute error.
+    tol : float, default=1e-3
+        The gap to reach: the largest violation of the optimality conditions, in the units of y.
+    max_iter : int or None, default=None
+        The most steps of two variables, for each output; None: 10⁶ + 2000 n_samples.
+
+    Attributes
+    ----------
+    n_support_ : ndarray of shape (1,)
+        The number of support vectors, of all outputs together.
+    support_, support_vectors_
+    dual_coef_ : array of shape (n_outputs, n_support)
+        α_i − α_i*; sparse where X was.
+    intercept_ : ndarray of shape (n_outputs,)
+        b of each output.
+    coef_ : array of shape (n_outputs, n_features_of_kernel)
+        w, for kernels with a finite feature map such as ``Linear()``; sparse where X was.
+    objective_ : float
+        The minimum of the dual problem; of several outputs, the sum.
+    function_, gap_, converged_, stop_reason_, n_iter_, kernel_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    NuSVR : A share of samples outside the tube in place of ε.
+    KernelRidge : Squared errors; every sample has a coefficient.
+    KernelHuber : Squared for small errors, absolute for large ones.
+
+    References
+    ----------
+    A. Smola and B. Schölkopf, A tutorial on support vector regression, Statistics and Computing 14 (2004).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> X = np.linspace(0, 6, 60)[:, None]
+    >>> y = np.sin(X[:, 0])
+    >>> machine = mc.SVR(C=10.0, epsilon=0.1, kernel=mc.Gaussian(1.0)).fit(X, y)
+    >>> bool(np.abs(machine.predict(X) - y).max() < 0.101), len(machine.support_)
+    (True, 8)
+    """
 
     C: float = 1.0
     epsilon: float = 0.1
@@ -80,6 +141,56 @@ class SVR(Regressor, SolverParameters):
 class NuSVR(Regressor, SolverParameters):
     """SVR where ν, not ε, is chosen: at most a share ν of the samples lie outside the tube, whose width ``epsilon_``
     follows.
+
+    At least a share ν are support vectors. y may have several columns; each has a problem of its own.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        The share, above 0 and at most 1.
+    C : float, default=1.0
+        The weight of an error against ½‖w‖²; ``sample_weight`` multiplies it. C times the sum of the weights must be
+        small enough for float64 to resolve ``tol`` beside it.
+    tol : float, default=1e-3
+        The gap to reach: the largest violation of the optimality conditions, in the units of y.
+    max_iter : int or None, default=None
+        The most steps of two variables, for each output; None: 10⁶ + 2000 n_samples.
+
+    Attributes
+    ----------
+    epsilon_ : float
+        ε, half the width of the tube, in the units of y; of several outputs, that of the last.
+    n_support_ : ndarray of shape (1,)
+        The number of support vectors, of all outputs together.
+    support_, support_vectors_
+    dual_coef_ : array of shape (n_outputs, n_support)
+        α_i − α_i*; sparse where X was.
+    intercept_ : ndarray of shape (n_outputs,)
+        b of each output.
+    objective_ : float
+        The minimum of the dual problem; of several outputs, the sum.
+    coef_, function_, gap_, converged_, stop_reason_, n_iter_, kernel_, n_features_in_, feature_names_in_
+
+    See Also
+    --------
+    SVR : ε in place of ν.
+    KernelQuantile : Quantiles of y, for which a tube of one width is too little.
+
+    References
+    ----------
+    B. Schölkopf et al., New support vector algorithms, Neural Computation 12 (2000).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.linspace(0, 6, 100)[:, None]
+    >>> y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(100)
+    >>> machine = mc.NuSVR(nu=0.2, C=10.0, kernel=mc.Gaussian(1.0)).fit(X, y)
+    >>> outside = np.abs(machine.predict(X) - y) > machine.epsilon_ + 1e-6
+    >>> round(machine.epsilon_, 2), bool(outside.mean() <= 0.2)
+    (0.11, True)
     """
 
     nu: float = 0.5

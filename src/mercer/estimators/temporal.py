@@ -56,18 +56,67 @@ class TemporalKernelCCA(WithKernels):
     """max corr(Σ_τ f_τ(x(t − τ)), g(y(t))) over τ = −max_lag … max_lag: kernel CCA of the embedded x, K̃_x(t, t′) = Σ_τ
     k_x(x(t − τ), x(t′ − τ)), with y.
 
-    ``correlogram_`` (components, lags) is λ(τ) = corr(f_τ(x(t − τ)), g(y(t))); ``best_lag_`` where |λ| of the first
-    component is largest, positive when y follows x. ``band_`` is what 95 % of resamplings of blocks of time give, the
-    functions being kept. Series are on one clock, a row for each moment.
+    It finds which past or future of one series goes with another. Series are on one clock, a row for each moment.
 
-    max_lag
+    Parameters
+    ----------
+    kernel_x, kernel_y : Kernel, str or callable, default=Gaussian()
+        A kernel for the moments of each series; not "precomputed".
+    max_lag : int, default=10
         In moments. The first and last max_lag moments have no complete past or future and serve only as such.
-    rank
+    n_components : int, default=1
+        How many pairs of functions.
+    alpha : float, pair, list of these or None, default=None
+        As in ``KernelCCA``; regularisations are compared on blocks of time.
+    rank : int or None, default=None
         Features of each moment of x and y (incomplete Cholesky); None: as many as there are, at most 2000 over all
         lags.
-    alpha, n_components
-        As in ``KernelCCA``; regularisations are compared on blocks of time.
-    Bießmann et al., Temporal kernel CCA, Machine Learning 79 (2010).
+    n_bootstrap : int, default=200
+        How many resamplings ``band_`` is of; 0: there is none.
+    random_state : int, RandomState, Generator or None, default=None
+        The source of the resamplings.
+
+    Attributes
+    ----------
+    correlogram_ : ndarray of shape (n_components, 2 max_lag + 1)
+        λ(τ) = corr(f_τ(x(t − τ)), g(y(t))).
+    lags_ : ndarray of shape (2 max_lag + 1,)
+        τ = −max_lag … max_lag.
+    best_lag_ : int
+        Where |λ| of the first component is largest; positive when y follows x.
+    band_ : ndarray of shape (2, n_components, 2 max_lag + 1) or None
+        What 95 % of resamplings of blocks of time give for λ(τ), the functions being kept: its lower and upper end.
+    alpha_ : tuple of two floats
+        γ of each view.
+    alpha_scores_ : ndarray of shape (n_candidates,)
+        The correlation on held-out blocks of each candidate, where there were several.
+    canonical_values_ : ndarray of shape (n_components,)
+        The values of the regularised problem, falling.
+    correlations_ : ndarray of shape (n_components,)
+        The empirical correlations in training, all lags together.
+    n_features_in_
+
+    See Also
+    --------
+    KernelCCA : Of items without an order.
+    CorrelogramDisplay : A picture of ``correlogram_`` and ``band_``.
+
+    References
+    ----------
+    F. Bießmann et al., Temporal kernel CCA and its application in multimodal neuronal data analysis, Machine Learning
+    79 (2010).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.standard_normal(150)
+    >>> y = np.roll(x, 2) ** 2 + 0.1 * rng.standard_normal(150)  # two moments later
+    >>> k = mc.Gaussian(0.5)
+    >>> model = mc.TemporalKernelCCA(k, k, max_lag=4, alpha=1.0, rank=20, n_bootstrap=50, random_state=0).fit(x, y)
+    >>> model.best_lag_, model.correlogram_.shape, model.band_.shape
+    (2, (1, 9), (2, 1, 9))
     """
 
     kernel_x: KernelLike = Gaussian()
@@ -83,7 +132,19 @@ class TemporalKernelCCA(WithKernels):
 
     @all_or_nothing
     def fit(self, X: Any, Y: Any) -> Self:
-        """Series X and Y of the same length, a row for each moment."""
+        """Find the functions of two series that correlate.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_moments, n_features) or (n_moments,), or n_moments items
+            The series that comes at every lag, a row for each moment.
+        Y : array-like of shape (n_moments, n_targets) or (n_moments,), or n_moments items
+            The other series, of the same length, at the same moments.
+
+        Returns
+        -------
+        self
+        """
         lag = self.max_lag
         if X is None or Y is None:
             raise ValueError("TemporalKernelCCA correlates two series: fit(X, Y).")
@@ -158,6 +219,17 @@ class TemporalKernelCCA(WithKernels):
     def transform(self, X: Any, Y: Any = None) -> Any:
         """Σ_τ f_τ(x(t − τ)) at each moment that has max_lag moments before and after it; with the other series, also
         g(y(t)) there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_moments, n_features) or (n_moments,), or n_moments items
+            A new part of the first series.
+        Y : array-like, n_moments items or None, default=None
+            The other series at the same moments, or None.
+
+        Returns
+        -------
+        ndarray of shape (n_moments − 2 max_lag, n_components), or two of them
         """
         check_is_fitted(self)
         lag, count = int(self.lags_[-1]), len(self.canonical_values_)

@@ -30,15 +30,76 @@ def mmd_test(
     """MMD² = ‖μ_P − μ_Q‖² between the means of two samples in feature space; 0 only if P = Q where the kernel is
     characteristic.
 
-    kernel
-        One, or a list of them over which the test is aggregated; "aggregated" for Gaussians and Laplacians of many
-        widths; None: the Gaussian of the median distance. What a kernel takes from data it takes from both samples
+    Tests whether X and Y come from one distribution, by any difference that the kernel sees. Works for every kind of
+    data with a kernel: tables, strings, graphs. The level is exact for any number of permutations.
+
+    Parameters
+    ----------
+    X, Y : collections of samples
+        m and n items, at least two each; of one dimension, numbers are a table of one column. Data frames have the same
+        columns, in any order.
+    kernel : Kernel, list of Kernel, "aggregated" or None, default=None
+        One, or a list over which the test is aggregated: the level stays exact, and the width need not be guessed.
+        "aggregated": ten Gaussians and ten Laplacians, of widths from half the least to twice the largest common
+        distance. None: the Gaussian of the median distance. What a kernel takes from data it takes from both samples
         together.
-    statistic
-        "unbiased" or "biased": compared with ``n_permutations`` ways to deal the items into two samples, each a column
-        of one product with the one matrix. "block": the mean of unbiased statistics of blocks of √n items, each dealt
-        anew in itself; "linear": blocks of two, compared with Student's distribution. They need n^1.5 and n values of
-        the kernel, and no matrix. Gretton et al. 2012; Zaremba et al. 2013.
+    n_permutations : int, default=1000
+        How many ways to deal the items into two samples the statistic is compared with. p is never below
+        1/(n_permutations + 1).
+    statistic : {"unbiased", "biased", "linear", "block"}, default="unbiased"
+        "unbiased" or "biased": from the matrix of all m + n items, each permutation a column of one product with it.
+        "block": the mean of unbiased statistics of blocks of √n items, each dealt anew in itself; n^1.5 values of the
+        kernel, and no matrix. "linear": blocks of two, compared with Student's distribution; n values of the kernel,
+        and no permutations. The last two are for one kernel, and for samples too large for the first; they need many
+        more items to see the same difference.
+    random_state : int, RandomState or None, default=None
+        Of the permutations.
+    compute : Compute, optional
+        Device, precision, memory and threads.
+
+    Returns
+    -------
+    Outcome
+        With ``statistic``, ``pvalue`` and ``null``.
+
+    Raises
+    ------
+    ValueError
+        If a sample has fewer than two items, or the columns differ.
+
+    See Also
+    --------
+    hsic_test : Whether two things that come in pairs are independent.
+    mean_embedding : μ as a function.
+
+    Notes
+    -----
+    Of several kernels, each statistic becomes its rank among all permutations, and the best rank over the kernels is
+    compared with that of the permutations (Westfall and Young 1993). ``statistic`` is then minus the logarithm of the
+    smallest share.
+
+    References
+    ----------
+    Gretton, A. et al. (2012). A kernel two-sample test. Journal of Machine Learning Research 13.
+
+    Zaremba, W., Gretton, A. and Blaschko, M. (2013). B-test: a non-parametric, low variance kernel two-sample test.
+    NIPS.
+
+    Schrab, A. et al. (2023). MMD aggregated two-sample test. Journal of Machine Learning Research 24.
+
+    Examples
+    --------
+    Two samples of the same mean and variance, but of different shape:
+
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.standard_normal(200), rng.exponential(size=200) - 1
+    >>> outcome = mc.mmd_test(X, Y, [mc.Gaussian(1.0), mc.Gaussian(0.1)], n_permutations=200, random_state=0)
+    >>> round(outcome.pvalue, 3), outcome.note
+    (0.01, 'over 2 kernels, best the one at place 0')
+    >>> mc.mmd_test(X[:100], X[100:], n_permutations=200, random_state=0).pvalue > 0.05
+    True
     """
     if statistic not in _STATISTICS:
         raise ValueError(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.")

@@ -28,26 +28,72 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     """A regressor with ``predict_interval``: for exchangeable data P(y ∈ interval) ≥ coverage, without any assumption
     on the noise.
 
-    estimator
-        Any regressor. One that predicts two quantiles, such as ``KernelQuantile([0.05, 0.95])``, gives ends that follow
-        the noise: these two, moved by the quantile of how far targets lie outside of them (Romano, Patterson and Candès
-        2019).
-    coverage
-        The share of new targets that must lie inside.
-    method
-        "split": trained on a part, the interval is ± the quantile of its errors on the rest (Papadopoulos 2002): P ≥
-        coverage exactly. "loo": jackknife+ (Barber et al. 2021), trained on all: each sample's leave-one-out machine
-        and error give the ends. P ≥ 2·coverage − 1 always, and about ``coverage`` in practice. For ``KernelRidge`` in
-        closed form, from one factorisation, the kernel staying bound as it is (a bandwidth "scale" does not follow the
-        sample that is left out); others are refitted on ``folds`` (CV+, whose guarantee is a little weaker).
-    calibration
-        The share of samples that "split" keeps for the errors.
-    folds
-        How many refits "loo" may take for estimators without a closed form (CV+).
+    The probability is over new samples and the training sample together, not for each x: where the noise differs from
+    place to place, intervals of one width are too wide here and too narrow there. Quantiles as the estimator mend that.
 
+    Parameters
+    ----------
+    estimator : regressor
+        Any regressor. One that predicts two quantiles, such as ``KernelQuantile([0.05, 0.95])``, gives ends that follow
+        the noise: these two, moved by the quantile of how far targets lie outside of them (Romano et al. 2019).
+    coverage : float, default=0.9
+        The share of new targets that must lie inside, between 0 and 1. It needs errors of at least
+        coverage/(1 − coverage) samples.
+    method : {"loo", "split"}, default="loo"
+        "split": trained on a part, the interval is ± the quantile of its errors on the rest (Papadopoulos et al. 2002):
+        P ≥ coverage exactly. "loo": jackknife+ (Barber et al. 2021), trained on all: each sample's leave-one-out
+        machine and error give the ends. P ≥ 2·coverage − 1 always, and about ``coverage`` in practice. For
+        ``KernelRidge`` in closed form, from one factorisation, the kernel staying bound as it is (a bandwidth "scale"
+        does not follow the sample that is left out); others are refitted on ``folds`` (CV+, whose guarantee is a little
+        weaker).
+    calibration : float, default=0.3
+        The share of samples that "split" keeps for the errors.
+    folds : int, default=10
+        How many refits "loo" may take for estimators without a closed form (CV+).
+    random_state : int or None, default=0
+        Of the split, and of the folds.
+
+    Attributes
+    ----------
+    estimator_ : regressor
+        Trained on all samples; for "split", on its part.
+    errors_ : ndarray
+        |y − f(x)| of samples that f was not trained on; of two quantiles, how far y lies outside, negative inside.
+    n_features_in_ : int
+        How many columns the data had.
+
+    See Also
+    --------
+    KernelQuantile : Quantiles of y given x, without a guarantee.
+
+    Notes
+    -----
     What ``fit`` is given besides, such as ``sample_weight``, goes to the estimator: by scikit-learn's metadata routing
     where that is enabled, else as it is. The samples being exchangeable, each counts once among the errors, whatever
     its weight in training.
+
+    References
+    ----------
+    Papadopoulos, H., Proedrou, K., Vovk, V. and Gammerman, A. (2002). Inductive confidence machines for regression.
+    ECML.
+
+    Romano, Y., Patterson, E. and Candès, E. (2019). Conformalized quantile regression. NeurIPS.
+
+    Barber, R. F., Candès, E., Ramdas, A. and Tibshirani, R. (2021). Predictive inference with the jackknife+. Annals
+    of Statistics 49.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, (500, 1))
+    >>> y = np.sin(2 * X[:, 0]) + 0.2 * rng.standard_normal(500)
+    >>> ridge = mc.KernelRidge(alpha=0.1, kernel=mc.Gaussian(1.0))
+    >>> model = mc.ConformalRegressor(ridge, coverage=0.9).fit(X[:100], y[:100])
+    >>> lower, upper = model.predict_interval(X[100:]).T
+    >>> float(np.mean((lower <= y[100:]) & (y[100:] <= upper)))
+    0.89
     """
 
     def __init__(
@@ -64,13 +110,33 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self.calibration, self.folds, self.random_state = calibration, folds, random_state
 
     def get_metadata_routing(self) -> Any:
-        """What goes where: all to the estimator's ``fit``."""
+        """What goes where, for scikit-learn: all to the estimator's ``fit``."""
         return MetadataRouter(owner=self).add(
             estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
         )
 
     def fit(self, X: Any, y: Any, **params: Any) -> ConformalRegressor:
-        """Train, and learn how large errors are; ``params`` are for the estimator."""
+        """Train, and learn how large errors on other samples are.
+
+        Parameters
+        ----------
+        X : collection of samples
+            What the estimator takes.
+        y : array of shape (n,)
+            Targets.
+        **params
+            For the estimator's ``fit``; those with a value for each sample are divided as the samples are.
+
+        Returns
+        -------
+        ConformalRegressor
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If there are too few samples for this coverage: the interval would be infinite.
+        """
         if not 0 < self.coverage < 1:
             raise ValueError(f"coverage={self.coverage!r}: a share between 0 and 1.")
         if self.method not in _METHODS:
@@ -202,7 +268,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return tags
 
     def predict(self, X: Any) -> Array:
-        """By the estimator trained on all (or, for "split", on its part); half-way between two quantiles."""
+        """What the estimator trained on all (or, for "split", on its part) predicts; half-way between two quantiles."""
         lower, upper = self._both(X)
         return lower if upper is lower else (lower + upper) / 2
 
@@ -212,7 +278,13 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return _two(self.estimator_.predict(X))
 
     def predict_interval(self, X: Any) -> Array:
-        """(n, 2): the lower and the upper end for each sample."""
+        """The interval of each sample, which holds its target with the probability ``coverage``.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            The lower and the upper end.
+        """
         check_is_fitted(self, "estimator_")
         if self.method == "split":
             n = len(self.errors_)

@@ -29,7 +29,19 @@ _UNDER_WAY = object()
 
 
 class ModelFileError(ValueError):
-    """A model that cannot be written, or a file that cannot be read; the message says what is in the way."""
+    """A model that cannot be written, or a file that cannot be read; the message says what is in the way.
+
+    A ``ValueError``, raised by ``save`` and ``load`` and by nothing else.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> try:
+    ...     mc.save(mc.Linear().map(lambda X: X), "model.mercer")
+    ... except mc.ModelFileError as error:
+    ...     print(str(error).partition(",")[0])
+    Mapped.function is the function '<lambda>'. A file holds data and no code
+    """
 
 
 def pack(value: Any, where: str, known: dict[int, tuple[Any, Any]]) -> Any:

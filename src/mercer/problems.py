@@ -1,4 +1,7 @@
-"""The mathematics that solvers are given: problems as values, and their solutions."""
+"""The mathematics that solvers are given: problems as values, and their solutions.
+
+A problem does not hold the kernel matrix: solvers are given both.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,43 @@ from mercer.arrays import Array
 class DualQP:
     """min ½ b^T K b + p^T b over lower ≤ b ≤ upper, with the sum of b over each group kept at that of ``start``.
 
-    The variables are signed (an SVC's b_i is y_i α_i), so that Q is a kernel matrix itself: K[index[s], index[t]] is
-    its entry (s, t). SVC, SVR, their ν forms, one-class, SVDD and quantile regression are each one of these.
+    The variables are signed (an SVC's b_i is y_i α_i), so that the quadratic form is a kernel matrix itself:
+    K[index[s], index[t]] is its entry (s, t). SVC, SVR, their ν forms, one-class, SVDD and quantile regression are each
+    one of these.
 
-    index
+    Parameters
+    ----------
+    linear : ndarray of shape (m,)
+        p.
+    lower, upper : ndarray of shape (m,)
+        The bounds of each variable, finite.
+    start : ndarray of shape (m,)
+        A point within the bounds. The solver starts there and keeps its sums.
+    index : ndarray of int of shape (m,), optional
         The item of each variable; None: variable t is item t. SVR has two variables per item.
-    group
+    group : ndarray of int of shape (m,), optional
         0 or 1 for each variable; None: all in one group. The ν forms have two sums to keep.
-    coupled
+    coupled : bool, default=True
         False: no sum is kept, a machine without bias.
+
+    See Also
+    --------
+    Solution : What a solver returns for it.
+    mercer.losses.Loss.dual : The problem of a loss made of straight lines.
+
+    Examples
+    --------
+    The hard margin between −1 and 3 on the line, with C so large that it is never met:
+
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> from mercer.problems import DualQP
+    >>> from mercer.solvers.dual import ActiveSet
+    >>> y = np.array([-1.0, 1.0])
+    >>> problem = DualQP(-y, np.minimum(0, 100 * y), np.maximum(0, 100 * y), start=np.zeros(2))
+    >>> found = ActiveSet().solve(problem, mc.Linear().gram([[-1.0], [3.0]]))
+    >>> found.coef.round(4), found.multipliers.round(4), found.stop_reason
+    (array([-0.125,  0.125]), array([-0.5]), 'gap')
     """
 
     linear: Array
@@ -34,16 +65,19 @@ class DualQP:
     coupled: bool = True
 
     def __len__(self) -> int:
+        """The number of variables."""
         return len(self.linear)
 
     @property
     def groups(self) -> list[Any]:
-        """Which variables share a sum: slices or masks."""
+        """Which variables share a sum: a slice of all, or a mask for each group."""
         return [slice(None)] if self.group is None else [self.group == k for k in range(int(self.group.max()) + 1)]
 
     def part(self, chosen: Array) -> DualQP:
-        """The problem of some of the variables, all others held where they are; it is given their gradient, so that
-        items need no names.
+        """The problem of some of the variables, all others held where they are.
+
+        Its matrix is the part of K that belongs to these variables, so it has no ``index``. A solver of it starts from
+        their gradient, which contains what the others contribute.
         """
         group = None if self.group is None else self.group[chosen]
         return DualQP(
@@ -51,21 +85,33 @@ class DualQP:
         )
 
     def items(self, b: Array, n: int) -> Array:
-        """The coefficient of each of n items."""
+        """The coefficient of each of n items: the sum of b over its variables."""
         return b if self.index is None else np.bincount(self.index, weights=b, minlength=n)
 
     def of_items(self, values: Array) -> Array:
-        """What belongs to each item, for each variable."""
+        """Values of the items as values of the variables: that of its item for each."""
         return values if self.index is None else values[self.index]
 
     def violation(self, b: Array, g: Array) -> tuple[float, Array, Array]:
-        """(gap, multiplier, key) at the point b with gradient g.
+        """(gap, multiplier, key) at the point b with gradient g = K b + p: how far the point is from optimal.
 
         With up = {b < upper} and down = {b > lower}, the point is optimal if max over up of −g plus max over down of g
-        is at most 0: the ``gap`` (libsvm's m − M), the largest over groups; without a sum, the largest projected
-        gradient. ``multiplier``, one number a group, is the midpoint of the two, an estimate of the multiplier of its
-        sum (the bias). ``key`` says how far each variable is on the wrong side of its multiplier: free ones about 0,
-        violating ones up to gap/2, those safely at a bound far below.
+        is at most 0.
+
+        Parameters
+        ----------
+        b, g : ndarray of shape (m,)
+            A point within the bounds, and the gradient there.
+
+        Returns
+        -------
+        gap : float
+            That sum (libsvm's m − M), the largest over groups; without a sum to keep, the largest projected gradient.
+        multiplier : ndarray
+            One number for each group, the midpoint of the two: an estimate of the multiplier of its sum (the bias).
+        key : ndarray of shape (m,)
+            How far each variable is on the wrong side of its multiplier: free ones about 0, violating ones up to gap/2,
+            those safely at a bound far below.
         """
         up, down = b < self.upper, b > self.lower
         gap, multipliers = 0.0, []
@@ -111,8 +157,33 @@ class DualQP:
 class LinearSystem:
     """(K + λW^−1) A + 1 b^T = Y with 1^T A = ``total``: min Σ_i w_i ‖y_i − f(x_i)‖² + λ‖f‖², f = Σ_i a_i k(·, x_i) + b.
 
-    Without ``bias``, b = 0 and the sums are free. One column of Y for each output; a sample of weight 0 has no
-    coefficient.
+    Parameters
+    ----------
+    targets : ndarray of shape (n,) or (n, m)
+        Y, one column for each output.
+    weights : ndarray of shape (n,)
+        W, at least 0; a sample of weight 0 has no coefficient.
+    ridge : float
+        λ.
+    bias : bool, default=True
+        Whether there is a b; without it b = 0 and the sums of A are free.
+    total : ndarray of shape (m,), optional
+        What the columns of A sum to; None: 0.
+
+    See Also
+    --------
+    LinearSolution : What a solver returns for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> from mercer.problems import LinearSystem
+    >>> from mercer.solvers.linear import ConjugateGradients
+    >>> problem = LinearSystem(np.array([0.0, 2.0]), np.ones(2), ridge=1.0)
+    >>> found = ConjugateGradients().solve(problem, mc.Linear().gram([[-1.0], [1.0]]))
+    >>> found.coef.round(4).ravel(), found.bias.round(4)
+    (array([-0.3333,  0.3333]), array([1.]))
     """
 
     targets: Array
@@ -124,9 +195,22 @@ class LinearSystem:
 
 @dataclass(frozen=True, eq=False)
 class LinearSolution:
-    """Coefficients (n, m) and biases (m,) of a ``LinearSystem``; ``residual`` is ‖what is left‖/‖right side‖, of the
-    worst output, computed in float64 from the matrix itself; ``solver`` how it was found, in ``n_iter`` steps;
-    ``stop_reason`` as of a ``Solution``.
+    """What solves a ``LinearSystem``, and how exactly.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n, m)
+        A.
+    bias : ndarray of shape (m,)
+        b.
+    residual : float
+        ‖what is left‖/‖right side‖ of the worst output, computed in float64 from the matrix itself.
+    n_iter : int
+        Steps that were taken.
+    solver : str
+        How it was found.
+    stop_reason : str
+        As of a ``Solution``.
     """
 
     coef: Array
@@ -141,7 +225,35 @@ class LinearSolution:
 class SmoothERM:
     """min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖², f = Σ_i α_i k(·, x_i) + b with Σ_i α_i = 0 where there is a bias.
 
-    ``loss`` has ``value``, ``gradient`` and, where it is known, ``curvature`` (``mercer.losses.Loss``).
+    Parameters
+    ----------
+    loss : mercer.losses.Loss
+        With ``value`` and ``gradient`` and, where they are known, ``curvature`` or ``prox``.
+    targets : ndarray of shape (n,)
+        y.
+    weights : ndarray of shape (n,)
+        w, positive.
+    ridge : float
+        λ.
+    bias : bool, default=True
+        Whether there is a b.
+
+    See Also
+    --------
+    SmoothSolution : What a solver returns for it.
+    mercer.solvers.erm.minimise : Chooses problem and solver for any loss.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> from mercer.losses import Logistic
+    >>> from mercer.problems import SmoothERM
+    >>> from mercer.solvers.smooth import Descent
+    >>> problem = SmoothERM(Logistic(), np.array([-1.0, -1.0, 1.0]), np.ones(3), ridge=0.1)
+    >>> found = Descent().solve(problem, mc.Linear().gram([[0.0], [1.0], [3.0]]))
+    >>> found.values.round(3), found.converged
+    (array([-3.605, -1.855,  1.645]), True)
     """
 
     loss: Any
@@ -153,8 +265,28 @@ class SmoothERM:
 
 @dataclass(frozen=True, eq=False)
 class SmoothSolution:
-    """What a problem with a loss was solved to. ``values`` are f(x_i); ``gap``, in the units of its solver, is how far
-    from the optimum it may be.
+    """What a problem with a loss was solved to.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (n,) or (n, m)
+        α, one column for each output where the loss couples several.
+    bias : float or ndarray of shape (m,)
+        b.
+    values : ndarray of the shape of ``coef``
+        f(x_i).
+    objective : float
+        Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖² there.
+    gap : float
+        How far from the optimum it may be, in the units of its solver.
+    n_iter : int
+        Steps that were taken.
+    stop_reason : str
+        As of a ``Solution``.
+    solver : str
+        How it was found, as "newton-cholesky".
+    note : str
+        What was measured about the cause, where it did not converge.
     """
 
     coef: Array
@@ -169,6 +301,7 @@ class SmoothSolution:
 
     @property
     def converged(self) -> bool:
+        """Whether the gap that was asked for was reached."""
         return self.stop_reason == "gap"
 
 
@@ -176,19 +309,25 @@ class SmoothSolution:
 class Solution:
     """What a solver found for a ``DualQP``, and how it ended.
 
-    coef
-        One number per variable of the problem.
-    multipliers
+    Attributes
+    ----------
+    coef : ndarray of shape (m,)
+        b, one number for each variable of the problem.
+    multipliers : ndarray
         The multiplier of each sum that the problem keeps: an SVC's bias.
-    gap
-        How far from optimal, in units of the gradient, computed in float64.
-    stop_reason
+    objective : float
+        ½ b^T K b + p^T b.
+    gap : float
+        How far from optimal, in units of the gradient, computed in float64 (``DualQP.violation``).
+    n_iter : int
+        Steps that were taken.
+    stop_reason : str
         "gap" (converged), "stalled", "max_iter", "max_time", "callback" or "interrupted".
-    gradient
+    gradient : ndarray of shape (m,)
         K b + p.
-    free
+    free : ndarray of bool of shape (m,)
         Which variables are strictly between their bounds.
-    note
+    note : str
         What was measured about the cause, where it did not converge.
     """
 
@@ -204,6 +343,7 @@ class Solution:
 
     @property
     def converged(self) -> bool:
+        """Whether the gap that was asked for was reached."""
         return self.stop_reason == "gap"
 
 
@@ -213,6 +353,25 @@ class Eigen:
     I if not ``centred``.
 
     Centring in feature space is P: with unit weights P K P is HKH, and it is never formed.
+
+    Parameters
+    ----------
+    count : int
+        How many eigenvalues are sought.
+    weights : ndarray of shape (n,)
+        W, positive.
+    centred : bool, default=True
+        Whether the mean in feature space is taken out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> from mercer.problems import Eigen
+    >>> from mercer.solvers.eigen import solve_eigen
+    >>> found = solve_eigen(Eigen(1, np.ones(3)), mc.Linear().gram([[0.0], [1.0], [5.0]]))
+    >>> found.values.round(3), round(found.trace, 3)
+    (array([14.]), 14.0)
     """
 
     count: int
@@ -222,16 +381,25 @@ class Eigen:
 
 @dataclass(frozen=True, eq=False)
 class EigenSolution:
-    """Eigenvalues, falling, and orthonormal eigenvectors (n, m) of an ``Eigen`` problem, each with its largest entry
-    positive.
+    """Eigenvalues and eigenvectors of an ``Eigen`` problem.
 
-    means
+    Attributes
+    ----------
+    values : ndarray of shape (m,)
+        Eigenvalues, falling.
+    vectors : ndarray of shape (n, m)
+        Orthonormal eigenvectors, each with its largest entry positive.
+    means : ndarray of shape (n,)
         K w/Σw: the inner product of each item with the mean of all.
-    trace
+    trace : float
         The sum of all eigenvalues, also of those that were not asked for.
-    residual
+    residual : float
         The largest ‖A u − λu‖ over the largest eigenvalue.
-    spectrum
+    n_iter : int
+        Steps that were taken.
+    solver : str
+        How they were found.
+    spectrum : ndarray, optional
         All eigenvalues, where they were found.
     """
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.base import clone
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.compute import Compute
 from mercer.data import size, take
 from mercer.gram import Gram, KernelGram
@@ -28,20 +30,35 @@ from mercer.native.linalg import eigenvalues
 
 @dataclass(frozen=True)
 class Validity:
-    """What was measured, and a verdict in words. True if the matrix is that of a kernel, up to rounding.
+    """What ``check_kernel`` and ``check_gram`` measured, and a verdict in words.
+
+    ``bool(report)`` is True if the matrix is that of a kernel, up to rounding; ``str(report)`` is the verdict.
 
     Attributes
     ----------
     finite, symmetric, cauchy_schwarz : bool
-        Whether all values are finite; k(x, z) = k(z, x); |k(x, z)|² ≤ k(x, x)k(z, z).
+        Whether all values are finite; k(x, z) = k(z, x); |k(x, z)|² ≤ k(x, x)k(z, z). A matrix that is not finite, or
+        not symmetric, is not examined further; the rest is then False.
     smallest_eigenvalue : float
         Relative to the largest; NaN if it was not measured.
     largest_eigenvalue : float
+        NaN if it was not measured.
     verdict : str
         The same in words, with the place where something is wrong.
     tolerance : float
         What counts as rounding, relative to the largest value: 1e-8, and more where the matrix is of fewer than 64
         bits.
+    without_derivative : tuple of str
+        Parameters that ``gradient`` and ``tune`` do not see though they are said to be continuous.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> report = mc.check_gram([[1.0, 2.0], [2.0, 1.0]])
+    >>> bool(report), report.symmetric, report.cauchy_schwarz
+    (False, True, False)
+    >>> print(report.verdict)
+    The matrix breaks |k(x, z)|² ≤ k(x, x)k(z, z): |2| > 1 for the pair (0, 1). It is not a kernel.
     """
 
     finite: bool
@@ -51,7 +68,6 @@ class Validity:
     cauchy_schwarz: bool
     verdict: str
     tolerance: float = 1e-8
-    # parameters that ``gradient`` and ``tune`` do not see though they are said to be continuous
     without_derivative: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
@@ -61,15 +77,49 @@ class Validity:
         return self.verdict
 
 
-def _tolerance(dtype: Any) -> float:
+def _tolerance(dtype: DTypeLike) -> float:
     """What rounding makes of 0 in a matrix of this type: that of float32 is 1e-5."""
     return 1e-8 if dtype.kind != "f" else max(1e-8, 84 * float(np.finfo(dtype).eps))
 
 
-def check_kernel(kernel: Kernel, X: Any) -> Validity:
+def check_kernel(kernel: Kernel, X: Samples) -> Validity:
     """Whether k behaves as a kernel on X: finite, symmetric, positive semi-definite, |k(x, z)|² ≤ k(x, x)k(z, z).
 
-    The verdict also names parameters without a derivative, which ``tune`` would leave as they are.
+    For a kernel of your own, on data as you will use. Positive semi-definite on X proves nothing for other data;
+    indefinite on X refutes the kernel. The verdict also names parameters without a derivative, which ``tune`` would
+    leave as they are.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Bound to X where it takes something from data.
+    X : collection of samples
+        What the kernel's domain takes. All n² values are computed, both (x, z) and (z, x), and eigenvalues in n³
+        steps: some hundred samples are enough.
+
+    Returns
+    -------
+    Validity
+        True in a condition if nothing is wrong; ``verdict`` says what was measured.
+
+    See Also
+    --------
+    check_gram : The same for a matrix.
+    check_mercer : Mercer's condition on an interval.
+    mercer.testing.assert_kernel_contract : All that a kernel of Mercer promises.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> X = np.linspace(-2, 2, 20)[:, None]
+    >>> bool(mc.check_kernel(mc.Gaussian(1.0), X))
+    True
+    >>> report = mc.check_kernel(mc.Sigmoid(1.0, -1.0), X)
+    >>> bool(report)
+    False
+    >>> print(report.verdict)
+    Sigmoid(offset=-1.0) gives k(x9, x9) = -0.756901 < 0: an inner product of a thing with itself. It is not a kernel.
     """
     kernel = kernel.bind(X)
     try:
@@ -84,7 +134,39 @@ def check_kernel(kernel: Kernel, X: Any) -> Validity:
 
 
 def check_gram(K: Any) -> Validity:
-    """Whether a matrix can be the Gram matrix of a kernel."""
+    """Whether a matrix can be the Gram matrix of a kernel: finite, symmetric, positive semi-definite.
+
+    Parameters
+    ----------
+    K : array, sparse matrix or Gram of shape (n, n)
+        Of real numbers. Eigenvalues cost n³.
+
+    Returns
+    -------
+    Validity
+        True in a condition if nothing is wrong; ``verdict`` says what was measured, and where.
+
+    Raises
+    ------
+    ValueError
+        If K is not square, or not of real numbers.
+
+    See Also
+    --------
+    check_kernel : The same for a kernel on data.
+    Precomputed : A kernel from a matrix; ``Precomputed(K).repaired("clip")`` from an indefinite one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> bool(mc.check_gram(np.eye(3)))
+    True
+    >>> similarity = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.9], [0.0, 0.9, 1.0]])
+    >>> report = mc.check_gram(similarity)
+    >>> bool(report), report.cauchy_schwarz, round(report.smallest_eigenvalue, 3)
+    (False, True, -0.12)
+    """
     K = arrays.to_numpy(K.dense() if hasattr(K, "dense") else K.toarray() if sparse.issparse(K) else K)
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"A Gram matrix is square, got shape {K.shape}.")
@@ -145,7 +227,38 @@ def _examine(K: Any, name: str) -> Validity:
 def check_mercer(kernel: Kernel, interval: tuple[float, float], nodes: int = 64) -> Any:
     """Mercer's condition ∬ g(x) k(x, z) g(z) dx dz ≥ 0 on an interval, by Gauss–Legendre quadrature.
 
-    Returns the eigenvalues, largest first, of the integral operator: negative ones, beyond rounding, refute the kernel.
+    Parameters
+    ----------
+    kernel : Kernel
+        A kernel on vectors, of one column here.
+    interval : tuple of two floats
+        (a, b), a < b.
+    nodes : int, default=64
+        Points of the quadrature: as many eigenvalues are returned, of which the largest are accurate.
+
+    Returns
+    -------
+    ndarray of shape (nodes,)
+        The eigenvalues, largest first, of the integral operator: negative ones, beyond rounding, refute the kernel.
+
+    See Also
+    --------
+    check_kernel : On data.
+
+    References
+    ----------
+    Mercer, J. (1909). Functions of positive and negative type. Philosophical Transactions of the Royal Society A 209.
+
+    Examples
+    --------
+    The eigenvalues of min(x, z) on [0, 1] are 1/((i − ½)²π²):
+
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> mc.check_mercer(mc.Min(), (0.0, 1.0))[:3].round(3)
+    array([0.405, 0.045, 0.016])
+    >>> (1 / ((np.arange(1, 4) - 0.5) * np.pi) ** 2).round(3)
+    array([0.405, 0.045, 0.016])
     """
     a, b = interval
     if not a < b:
@@ -157,12 +270,39 @@ def check_mercer(kernel: Kernel, interval: tuple[float, float], nodes: int = 64)
     return eigenvalues(root[:, None] * K * root)[::-1]
 
 
-def assert_kernel_contract(kernel: Kernel, X: Any, *, rtol: float = 1e-10) -> None:
+def assert_kernel_contract(kernel: Kernel, X: Samples, *, rtol: float = 1e-10) -> None:
     """Raise AssertionError unless the kernel keeps what every kernel of Mercer promises on the samples X.
 
     Symmetry; positive semi-definiteness where promised; diag = the diagonal; any block equal to its part of the whole;
     products, rows and views equal to the dense matrix; features that reproduce it; a derivative for each continuous
-    parameter; equal after clone, pickle and parse, before it is bound to X and after.
+    parameter; equal after clone, pickle and parse, before it is bound to X and after. Every kernel of Mercer is tested
+    with it; call it in the tests of your own.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel to examine, bound or not.
+    X : collection of samples
+        Some ten to a hundred, as varied as the kernel allows: empty sequences, copies, missing labels.
+    rtol : float, default=1e-10
+        What two ways to the same value may differ by, as a share of the largest value of the matrix.
+
+    Raises
+    ------
+    AssertionError
+        With the kernel, what was compared and by how much it differs.
+
+    See Also
+    --------
+    check_kernel : Measures and reports, and does not raise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> from mercer.testing import assert_kernel_contract
+    >>> X = np.random.default_rng(0).standard_normal((12, 2))
+    >>> assert_kernel_contract(mc.Gaussian(0.5) + mc.Linear(), X)
     """
     assert_reads_back(kernel)
     kernel = kernel.bind(X)
@@ -208,7 +348,22 @@ def assert_reads_back(kernel: Kernel) -> None:
     """Raise AssertionError unless ``parse`` makes the same kernel of str(kernel), and of repr(kernel).
 
     What a text cannot hold (functions, long arrays, fitted models) is given to ``parse`` beside it, by
-    ``mercer.kernels.notation.names_of``.
+    ``mercer.kernels.notation.names_of``. Where two different things have the same description, the text does not say
+    which is which, and nothing is compared.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel to write and read back.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> from mercer.testing import assert_reads_back
+    >>> k = 2 * mc.Gaussian(0.5) + mc.Spectrum(3).normalized()
+    >>> print(k)
+    2·Gaussian(γ=0.5) + Spectrum(k=3).normalized()
+    >>> assert_reads_back(k)
     """
     try:
         names = names_of(kernel)

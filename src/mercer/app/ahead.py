@@ -19,6 +19,7 @@ import numpy as np
 from scipy import sparse
 
 import mercer as mc
+from mercer.annotations import Samples
 from mercer.compute import Compute
 from mercer.data import size, take
 from mercer.kernels.base import Kernel
@@ -46,8 +47,9 @@ class Compiled:
     Attributes
     ----------
     functions : int
-        Compiled now; what was in the cache already is not counted.
+        How many were compiled now; what was in the cache already is not counted.
     seconds : float
+        How long it took.
     folders : tuple of Path
         Where the code is kept: the cache, or the package itself.
     size : int
@@ -63,20 +65,39 @@ class Compiled:
 def compile_ahead(*kernels: Kernel | str, report: Report | None = None) -> Compiled:
     """Compile into the cache what usual work needs, so that a first fit in another process compiles nothing.
 
+    For the image of a container, or a machine where the first answer must be quick. Takes a minute or two where nothing
+    is in the cache yet; a second call finds everything there.
+
     Parameters
     ----------
-    kernels : Kernel or str
+    *kernels : Kernel or str
         Compile for machines and matrices of these kernels, as ``"Gaussian() + Linear()"``. None: for the usual kernels
         on vectors, sequences and graphs, and for the estimators over them.
     report : callable, optional
-        Called with what is compiled next, and the share that is done.
+        Called as ``report(name, share)`` with what is compiled next, and the share that is done.
 
     Returns
     -------
     Compiled
+        How many functions were compiled, how long it took, and where they are kept.
 
+    Raises
+    ------
+    OSError
+        If nothing can be written where compiled code is kept; the message names the folder and the variable to set.
+
+    Notes
+    -----
     Code is compiled for the processor of this machine, and kept where Numba keeps it: ``NUMBA_CACHE_DIR`` if that is
-    set, else beside the sources; what is written for a formula is kept under ``XDG_CACHE_HOME``.
+    set, else beside the sources; what is written for a formula is kept under ``XDG_CACHE_HOME``. On the command line:
+    ``mercer compile``.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> done = mc.compile_ahead("Tanimoto()")
+    >>> done.functions >= 0, len(done.folders) > 0
+    (True, True)
     """
     check_cache()
     chosen = [parse(k) if isinstance(k, str) else k for k in kernels]
@@ -179,7 +200,7 @@ def _sample_for(kernel: Kernel) -> Any:
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-def _of_kernel(kernel: Kernel, X: Any) -> Iterator[Work]:
+def _of_kernel(kernel: Kernel, X: Samples) -> Iterator[Work]:
     """Matrices and products in both precisions, and a machine and ridge regression over the kernel."""
     name = str(kernel)
     if isinstance(X, np.ndarray):
@@ -195,7 +216,7 @@ def _of_kernel(kernel: Kernel, X: Any) -> Iterator[Work]:
     yield name, lambda: mc.KernelRidge(kernel=kernel).fit(X, _classes(n) - 0.5).predict(X)
 
 
-def _matrices(kernel: Kernel, X: Any) -> None:
+def _matrices(kernel: Kernel, X: Samples) -> None:
     n = size(X)
     bound = kernel.bind(X)
     bound(X)

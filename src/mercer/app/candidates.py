@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Samples
 from mercer.app.kinds import Kind
 from mercer.compute import Compute
 from mercer.estimators.ridge import KernelRidge
@@ -118,7 +119,7 @@ class Entries:
     spread: float
 
     @classmethod
-    def of(cls, X: Any) -> Entries:
+    def of(cls, X: Samples) -> Entries:
         squares, means = X.multiply(X).sum() / X.shape[0], np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
         return cls(max(float(squares - means @ means), 0.0) or 1.0)
 

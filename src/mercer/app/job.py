@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from mercer import __version__
+from mercer.annotations import Index, Samples
 from mercer.app.candidates import Candidate, Columns, Entries, candidates, relevance
 from mercer.app.kinds import Kind, clean, infer_kinds, task_of
 from mercer.app.model import Model, Rows, as_table, as_targets, is_present, score, target_column
@@ -108,8 +109,8 @@ class _Run:
     def _take(self, table: pl.DataFrame | SparseTable, rows: Array) -> None:
         """The samples, what is known of their columns, and what is worth trying on them."""
         self.kinds: dict[str, Kind] = {}
-        self.X: Any
-        self.indices: Any = None
+        self.X: Samples
+        self.indices: Index = None
         self.columns: Columns | Entries
         if isinstance(table, SparseTable):
             self.X, self.indices = table.X[rows], table.indices

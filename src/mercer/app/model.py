@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mercer.annotations import Index
 from mercer.app.kinds import Kind, Task, conform, infer_kinds
 from mercer.arrays import Array
 from mercer.data import DataError, as_frame
@@ -30,7 +31,7 @@ class Model:
     task: Task
     labels: list[Any]
     summary: dict[str, Any] = field(default_factory=dict)
-    indices: Any = None  # of the columns of a sparse table, where it was trained on one
+    indices: Index = None  # of the columns of a sparse table, where it was trained on one
 
     def prepared(self, table: Rows) -> tuple[Any, list[str]]:
         """The columns the model was trained on, in the same form, and those that it does not know."""

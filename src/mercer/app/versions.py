@@ -37,7 +37,24 @@ def versions() -> dict[str, str]:
 
 
 def show_versions(file: Any = None) -> None:
-    """Print versions, BLAS libraries, cores and devices: paste it into a bug report."""
+    """Print versions, BLAS libraries, cores and devices: paste it into a bug report.
+
+    On the command line: ``mercer versions``.
+
+    Parameters
+    ----------
+    file : text file, optional
+        Where to write; None: standard output.
+
+    Examples
+    --------
+    >>> import io
+    >>> import mercer as mc
+    >>> text = io.StringIO()
+    >>> mc.show_versions(text)
+    >>> f"mercer: {mc.__version__}" in text.getvalue()
+    True
+    """
     from threadpoolctl import threadpool_info
 
     from mercer.arrays import device_name

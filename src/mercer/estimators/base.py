@@ -15,6 +15,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from mercer import arrays
+from mercer.annotations import Index, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
@@ -106,7 +107,7 @@ class KernelEstimator(WithKernels):
     def _of_vectors(self) -> bool:
         return self._precomputed or isinstance(self._given_kernel.domain, Vectors)
 
-    def _is_table(self, X: Any, reset: bool) -> bool:
+    def _is_table(self, X: Samples, reset: bool) -> bool:
         """Whether X is to be checked as rows of numbers; a function of samples is given arrays checked, and anything
         else as it is.
         """
@@ -121,7 +122,7 @@ class KernelEstimator(WithKernels):
             or (hasattr(X, "__array__") and as_frame(X) is None and np.asarray(X).ndim > 1)
         )
 
-    def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
+    def _accept(self, X: Samples, y: Targets = "no_validation", *, reset: bool, **options: Any) -> Any:
         """X (and y) checked: by scikit-learn's rules where it is a table of numbers, else by the kernel's domain."""
         if self._is_table(X, reset):
             missing = not self._precomputed and getattr(self._given_kernel.domain, "missing", False)
@@ -151,7 +152,7 @@ class KernelEstimator(WithKernels):
             assert_all_finite(y, input_name="y")
         return X, y
 
-    def _weights(self, n: int, sample_weight: Any) -> Array | None:
+    def _weights(self, n: int, sample_weight: Weights) -> Array | None:
         """Weights of n samples, checked."""
         return None if sample_weight is None else np.asarray(moderate_weights(checked(sample_weight, n)))
 
@@ -168,7 +169,7 @@ class KernelEstimator(WithKernels):
 
     # -- the matrix --------------------------------------------------------------------------------------------------
 
-    def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Gram:
+    def _matrix(self, X: Samples, weights: Array | None, kernel: Kernel | None = None) -> Gram:
         """The square matrix of the training items, which are looked at once: also sets ``kernel_``, the kernel (None:
         the given one) bound to them. A warning where the matrix is indefinite and the estimator is only right for one
         that is not.
@@ -183,7 +184,7 @@ class KernelEstimator(WithKernels):
             warn_if_indefinite(gram, type(self).__name__)
         return gram
 
-    def _unpacked(self, X: Any) -> Any:
+    def _unpacked(self, X: Samples) -> Any:
         """A sparse table of few columns as a dense one, where that is small: the engine's inner products are then in
         registers.
         """
@@ -194,13 +195,13 @@ class KernelEstimator(WithKernels):
         )
         return X.toarray() if small else X
 
-    def _some(self, X: Any, chosen: Array) -> Any:
+    def _some(self, X: Samples, chosen: Array) -> Any:
         """The problem of some of the samples: of a matrix, their rows and columns."""
         if is_gram(X):
             return X.sub(chosen, chosen)
         return X[np.ix_(chosen, chosen)] if self._precomputed else take(X, chosen)
 
-    def _kinds(self, gram: Gram, y: Array, X: Any) -> tuple[Array, Array]:
+    def _kinds(self, gram: Gram, y: Array, X: Samples) -> tuple[Array, Array]:
         """(the first sample of each kind, the kind of each sample): samples are of one kind if they are the same in x
         and y.
 
@@ -229,7 +230,7 @@ class KernelEstimator(WithKernels):
 
     # -- what is kept, and new items ---------------------------------------------------------------------------------
 
-    def _items(self, X: Any, chosen: Any) -> Any:
+    def _items(self, X: Samples, chosen: Index) -> Any:
         """Some of the training items: what is kept to predict with. Of a precomputed matrix there is nothing to
         keep.
         """
@@ -238,7 +239,7 @@ class KernelEstimator(WithKernels):
         with quietly():  # what the kernel does not use was told when the matrix was computed
             return self.kernel_._to_store(take(X, chosen))
 
-    def _accept_new(self, X: Any) -> Any:
+    def _accept_new(self, X: Samples) -> Any:
         """New items, checked; where they are given by their matrix with the training items, that with those that were
         kept, a Gram.
         """
@@ -255,7 +256,7 @@ class KernelEstimator(WithKernels):
         alone = getattr(X, "ndim", 0) == 2 and X.shape[1] == len(self.support_) != self.n_features_in_
         return DenseGram(np.asarray(X) if alone else self._accept(X, reset=False)[:, self.support_], self.compute)
 
-    def _meet(self, X: Any) -> Met:
+    def _meet(self, X: Samples) -> Met:
         """Accepted items and those that were kept."""
         kernel = self._bound
         if kernel is None or is_gram(X):

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, TypeVar
 
+from mercer.annotations import Samples, Targets
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.runtime.watch import Stopped, Watch, watching
 
@@ -61,7 +62,7 @@ class Reporting(CallbackSupportMixin):  # type: ignore[misc]
     progress: Callable[[dict[str, Any]], Any] | None
     _first_report: ClassVar[dict[str, Any]] = {}  # what is said before the solver has anything to say
 
-    def _open_task(self, X: Any, y: Any = None) -> None:
+    def _open_task(self, X: Samples, y: Targets = None) -> None:
         if getattr(self, "_skl_callbacks", None):
             self._init_callback_context(max_subtasks=None).call_on_fit_task_begin(estimator=self, X=X, y=y)
 

@@ -11,6 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import size
@@ -46,7 +47,7 @@ class Column(KernelMachine):
     single = True
     column_ = False  # whether it was
 
-    def _accept(self, X: Any, y: Any = "no_validation", *, reset: bool, **options: Any) -> Any:
+    def _accept(self, X: Samples, y: Targets = "no_validation", *, reset: bool, **options: Any) -> Any:
         if (
             self.single
             and self._of_vectors
@@ -89,7 +90,7 @@ class View(Column, Components):
         self.kernel, self.single, self.rank, self.compute = kernel, single, rank, compute
         self.n_components, self.solver, self.random_state, self.tol, self.progress = None, "auto", 0, None, None
 
-    def seen(self, X: Any, sample_weight: Any = None, expected: int | None = None) -> Self:
+    def seen(self, X: Samples, sample_weight: Weights = None, expected: int | None = None) -> Self:
         """Fitted to X; ``expected``: the number of samples of the other view."""
         X = self._accept(X, reset=True)
         n = size(X)
@@ -195,7 +196,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         raise NotImplementedError
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
         """Find directions of X and of y, the other view, that correlate.
 
         Parameters
@@ -254,7 +255,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
     def _describe(self, x: View, y: View, f: Array, g: Array) -> None:
         """What else is to say of two views while they remember their items; f, g are the projections of these."""
 
-    def _views(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[View, View]:
+    def _views(self, X: Samples, Y: Samples, sample_weight: Weights = None) -> tuple[View, View]:
         kernel_x, kernel_y, _, rank = self._kernels()
         x = View(kernel_x, rank=rank, compute=self.compute).seen(X, sample_weight)
         return x, View(kernel_y, single=True, rank=rank, compute=self.compute).seen(Y, sample_weight, x.n_given_)
@@ -268,7 +269,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
             )
         return split(check_random_state(self.random_state).permutation(n), self.cv)
 
-    def transform(self, X: Any, Y: Any = None) -> Any:
+    def transform(self, X: Samples, Y: Samples = None) -> Any:
         """f(x) for each component; with the other view, (f(x), g(y)).
 
         Parameters
@@ -295,7 +296,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
             )
         return scores, other
 
-    def transform_y(self, Y: Any) -> Array:
+    def transform_y(self, Y: Samples) -> Array:
         """g(y) for each component, of items of the other view alone.
 
         Parameters
@@ -310,7 +311,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         check_is_fitted(self)
         return np.asarray(self._y._values(Y))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Samples, y: Targets, sample_weight: Weights = None) -> float:
         """The mean correlation of the components on these items.
 
         Parameters
@@ -339,7 +340,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         """g, one for each component, as functions in the space of the kernel of y (``RKHSFunction``)."""
         return self._y.function_
 
-    def test(self, X: Any, Y: Any, *, n_permutations: int = 500, random_state: Any = None) -> Outcome:
+    def test(self, X: Samples, Y: Samples, *, n_permutations: int = 500, random_state: Any = None) -> Outcome:
         """Are the views dependent? The first canonical value against those with the items of Y in random order.
 
         Where γ is to be chosen, the test is aggregated over all that could be: one that was chosen for these very pairs

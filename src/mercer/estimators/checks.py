@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from sklearn.utils.validation import validate_data
 
+from mercer.annotations import Samples, Targets
 from mercer.data import Vectors
 
 
-def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, missing: bool = False, **options: Any) -> Any:
+def checked_table(
+    estimator: Any, X: Samples, y: Targets = "no_validation", *, missing: bool = False, **options: Any
+) -> Any:
     """X (and y) by scikit-learn's rules, but for missing and infinite entries: these are named, with the cure.
     ``missing``: NaN is allowed.
     """
@@ -27,7 +31,7 @@ def checked_table(estimator: Any, X: Any, y: Any = "no_validation", *, missing: 
     return found
 
 
-def _plain(estimator: Any, X: Any, y: Any, *, dtype: Any, reset: bool = True, **options: Any) -> bool:
+def _plain(estimator: Any, X: Samples, y: Targets, *, dtype: DTypeLike, reset: bool = True, **options: Any) -> bool:
     """Whether there is nothing to convert and nothing to complain of but what is not finite: small data would wait for
     scikit-learn to find that.
     """

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, in_order_of, size, stack, take
@@ -96,7 +97,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
     compute: Compute | None = None
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Start anew with these samples.
 
         Parameters
@@ -117,7 +118,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         return self.partial_fit(X, sample_weight=sample_weight)
 
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Take in more samples. What a kernel takes from data is fixed by the first batch.
 
         Parameters
@@ -163,7 +164,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         self.n_samples_seen_ += n
         return self
 
-    def _take_in(self, X: Any, A: Any, weights: Array, scale: float, numbers: Array) -> None:
+    def _take_in(self, X: Samples, A: Any, weights: Array, scale: float, numbers: Array) -> None:
         """Samples X, prepared A, of weight ``scale`` times ``weights``; ``numbers`` are theirs in the batch."""
         assert self.kernel_ is not None
         norms = np.asarray(self.kernel_._own(A), np.float64)
@@ -228,7 +229,7 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         """The samples that span what has been seen, at most ``budget``."""
         return self.support_vectors_
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Samples) -> Array:
         """f_l(x) for each item and component.
 
         Parameters

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
@@ -19,7 +20,7 @@ from mercer.estimators.machine import Unsupervised
 from mercer.estimators.parameters import KernelLike, Progress, RandomState, estimator
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
 from mercer.estimators.weights import NEGLIGIBLE, relative
-from mercer.gram import Gram
+from mercer.gram import Gram, Use, held
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import signs
 from mercer.problems import Eigen, EigenSolution
@@ -45,7 +46,7 @@ class Components(Unsupervised):
         if self.solver not in SOLVERS:
             raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
 
-    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         """Sets what ``_values`` needs."""
         n = gram.shape[0]
         if n < 2:
@@ -53,6 +54,7 @@ class Components(Unsupervised):
                 f"{type(self).__name__} needs at least two samples of positive weight (n_samples={n}): one has no"
                 " variance."
             )
+        gram = held(gram, Use.AGAIN)
         weights, scale = relative(weights)
         s, below = self._solve(gram, weights)
         positive = s.values > self._rounding(gram, weights, s)
@@ -282,7 +284,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
                 f"pre_image={self.pre_image!r}: choose one of {', '.join(map(repr, ('auto', *PRE_IMAGES)))}."
             )
 
-    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         super()._learn(gram, y, weights, X)
         lost = int(np.sum(self.explained_variance_ == 0))
         if lost:
@@ -293,7 +295,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
                 f" {lost} are 0."
             )
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Array:
         """The scores of X without evaluating the kernel again.
 
         Parameters
@@ -308,7 +310,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         self.fit(X, y, sample_weight)
         return self.transform(X) if sample_weight is not None else self._typed(self._training_scores(), X)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Samples) -> Array:
         """f_l(x) for each item and component.
 
         Parameters
@@ -322,10 +324,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         """
         return self._typed(self._values(X), X)
 
-    def _typed(self, scores: Array, X: Any) -> Array:
+    def _typed(self, scores: Array, X: Samples) -> Array:
         return scores.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else scores
 
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: Samples) -> Any:
         """Items whose features are near μ + Σ_l z_l f_l, one for each row z of scores.
 
         Parameters

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size
@@ -24,7 +25,7 @@ from mercer.estimators.machine import Unsupervised
 from mercer.estimators.parameters import KernelLike, Progress, RandomState, estimator
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
-from mercer.gram import Gram
+from mercer.gram import Gram, Use, held
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.runtime.watch import watching
@@ -134,7 +135,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     random_state: RandomState = None
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Find the clusters of a table.
 
         Parameters
@@ -188,7 +189,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             return 1 if isinstance(self.init, str) and self.init == "k-means++" else _AUTO
         return int(self.n_init)
 
-    def _centres(self, X: Any, rng: Any) -> list[Array]:
+    def _centres(self, X: Samples, rng: Any) -> list[Array]:
         """Centres that were given, or that a function gives, checked; none where they are drawn."""
         if isinstance(self.init, str):
             if self.init not in DRAWS:
@@ -224,7 +225,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         return heard
 
-    def _assigned(self, X: Any) -> tuple[Array, Array]:
+    def _assigned(self, X: Samples) -> tuple[Array, Array]:
         """The nearest centre of each row and the squared distance to it, without loss for near ones."""
         labels, squares = np.empty(X.shape[0], np.int32), np.empty(X.shape[0])
         for rows in chunks(X.shape[0], _AT_ONCE):
@@ -233,20 +234,20 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             squares[rows] = np.take_along_axis(distances, labels[rows][:, None], axis=1)[:, 0]
         return labels, np.maximum(squares, 0.0)
 
-    def _accepted(self, X: Any) -> Any:
+    def _accepted(self, X: Samples) -> Any:
         check_is_fitted(self)
         return checked_table(self, X, reset=False)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """The number of the nearest centre, for each row of X."""
         return self._assigned(self._accepted(X))[0]
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Samples) -> Array:
         """The distance of each row of X to each centre, an array of shape (n_samples, n_clusters)."""
         X = self._accepted(X)
         return np.asarray(np.sqrt(np.maximum(squared_distances(X, self.cluster_centers_), 0.0)), X.dtype)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> float:
         """Minus the objective on X, with weights where they are given; y is not used."""
         X = self._accepted(X)
         return -float(checked(sample_weight, X.shape[0]) @ self._assigned(X)[1])
@@ -328,12 +329,13 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
 
     _first_report: ClassVar[dict[str, Any]] = {"step": 0, "objective": np.inf}
 
-    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         check_clusters(self, gram.shape[0])
+        gram = held(gram, Use.AGAIN)
         weights, scale = relative(weights)
         self._describe(gram, weights, self._clustered(gram, weights), scale)
 
-    def _remember(self, X: Any, gram: Gram, used: Array) -> None:
+    def _remember(self, X: Samples, gram: Gram, used: Array) -> None:
         super()._remember(X, gram, used)
         if len(used) < size(X):
             self.labels_ = self.predict(X)
@@ -373,7 +375,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             found.converged,
         )
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """The cluster whose mean is nearest in feature space.
 
         Parameters
@@ -388,7 +390,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         check_is_fitted(self)
         return np.argmin(self._square_norms - 2 * self._values(X)[:, :-1], axis=1).astype(np.int32)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Samples) -> Array:
         """The distance to each mean in feature space.
 
         Parameters
@@ -404,7 +406,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         inner, own = self._inner(self._accept_new(X), own=True)
         return self._distances(own, inner + self.intercept_)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Array:
         """Distances in training: also of a precomputed matrix.
 
         Parameters

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.annotations import Samples, Targets
 from mercer.arrays import Array
 from mercer.data import size
 from mercer.estimators.cca import CanonicalCorrelation, View
@@ -104,7 +105,7 @@ class CCA(CanonicalCorrelation):
         k = Linear().standardized() if self._free else Linear()
         return k, k, self.alpha, None
 
-    def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any:
+    def fit_transform(self, X: Samples, y: Targets = None, **options: Any) -> Any:
         """(f(x), g(y)) in training, as scikit-learn's CCA.
 
         Parameters
@@ -136,7 +137,7 @@ class CCA(CanonicalCorrelation):
         self.coef_ = (self.y_loadings_ @ self.x_rotations_.T) * self._y_std[:, None] / self._x_std
         self.intercept_ = self._y_mean.copy()
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """(X − mean) ``coef_``^T + ``intercept_``: y from the scores of x.
 
         Parameters
@@ -153,7 +154,7 @@ class CCA(CanonicalCorrelation):
         out = _centred_product(X, self._x_mean, self.coef_.T) + self.intercept_
         return out[:, 0] if self._y.column_ else out
 
-    def inverse_transform(self, X: Any, y: Any = None) -> Any:
+    def inverse_transform(self, X: Samples, y: Targets = None) -> Any:
         """Rows whose scores are the given ones, as near as the components allow: scores ``x_loadings_``^T·std + mean.
 
         Parameters
@@ -220,12 +221,12 @@ def _adopted(view: View, values: Array, rotations: Array, mean: Array, std: Arra
     return np.linalg.solve(T.T @ weighted, (_centred_inner(view.items_, mean, weighted) / std[:, None]).T).T
 
 
-def _centred_product(X: Any, mean: Array, V: Array) -> Array:
+def _centred_product(X: Samples, mean: Array, V: Array) -> Array:
     """(X − mean) V; of a sparse table without making it dense."""
     return np.asarray(X @ V) - mean @ V if sparse.issparse(X) else np.asarray((X - mean) @ V)
 
 
-def _centred_inner(X: Any, mean: Array, V: Array) -> Array:
+def _centred_inner(X: Samples, mean: Array, V: Array) -> Array:
     """(X − mean)^T V."""
     return np.asarray(X.T @ V) - np.outer(mean, V.sum(axis=0)) if sparse.issparse(X) else np.asarray((X - mean).T @ V)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
 
 import numpy as np
 from scipy.special import log_softmax
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import LabelLearner
 from mercer.estimators.parameters import ClassWeight, KernelLike, SolverParameters, estimator
@@ -73,7 +73,7 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
     solver: str = "auto"
     tol: float = 1e-9
 
-    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Samples = None) -> None:
         codes, weighted = self._labels(y, weights)
         ridge, limits = self._positive("alpha"), self._limits()
         binary = len(self.classes_) == 2
@@ -84,7 +84,7 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
         self.intercept_ = np.atleast_1d(np.asarray(fit.bias, np.float64))
         self._report([fit], X)
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Samples) -> Array:
         """The logit of ``classes_[1]`` for two classes; for more, one value per class whose largest is the prediction.
 
         Parameters
@@ -99,7 +99,7 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
         values = self._values(X)
         return values[:, 0] if len(self.classes_) == 2 else values
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Samples) -> Array:
         """P(class | x) of the model.
 
         Parameters
@@ -118,7 +118,7 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
         p = Logistic().mean(values[:, 0])
         return np.column_stack([1 - p, p])
 
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Samples) -> Array:
         """log P(class | x), without the rounding of P near 0 and 1.
 
         Parameters
@@ -136,7 +136,7 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
             return np.asarray(log_softmax(values, axis=1))
         return -np.logaddexp(0.0, np.column_stack([values[:, 0], -values[:, 0]]))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """The likeliest class of each sample.
 
         Parameters

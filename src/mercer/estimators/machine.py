@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import HashedRows, chunks, size, take
@@ -57,7 +58,7 @@ class KernelMachine(Reporting, KernelEstimator):
 
     # -- training ----------------------------------------------------------------------------------------------------
 
-    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fitted(self, X: Samples, y: Targets, sample_weight: Weights) -> Self:
         """All of a fit: the door, the matrix, what is learnt from it, and what is kept of the samples."""
         X, y = self._accept_training(X, y)
         self._open_task(X, y)
@@ -70,7 +71,7 @@ class KernelMachine(Reporting, KernelEstimator):
         self._close_task()
         return self
 
-    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _accept_training(self, X: Samples, y: Targets) -> tuple[Any, Any]:
         """X and y, checked."""
         X, y = self._accept(X, y, reset=True, **self._targets)
         return X, np.asarray(y, np.float64) if self._targets.get("y_numeric") else y
@@ -93,14 +94,14 @@ class KernelMachine(Reporting, KernelEstimator):
         if compute is not None and not isinstance(compute, Compute):
             raise TypeError(f"compute={compute!r}: a mercer.Compute, or None.")
 
-    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         """All that is fitted but what is kept of the samples, from their matrix; ``support_`` are numbers of its rows.
         Weights are positive, y is None where there are no targets. X, the samples themselves where they are at hand,
         tells copies apart and the cause of a warning.
         """
         raise NotImplementedError
 
-    def _remember(self, X: Any, gram: Gram, used: Array) -> None:
+    def _remember(self, X: Samples, gram: Gram, used: Array) -> None:
         """What is kept of the samples X to predict with; learnt was from those numbered ``used``, of which ``gram`` is
         the matrix.
         """
@@ -108,7 +109,7 @@ class KernelMachine(Reporting, KernelEstimator):
         self.support_vectors_ = self._items(X, self.support_)
 
     @watched
-    def _learned(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> Self:
+    def _learned(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> Self:
         """This machine, having learnt from a matrix alone: new items are then given by their matrix with all items of
         that.
         """
@@ -116,12 +117,14 @@ class KernelMachine(Reporting, KernelEstimator):
         self._learn(gram, y, weights, X)
         return self
 
-    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any], X: Any = None) -> None:
+    def _learn_path(self, gram: Gram, y: Targets, weights: Array, machines: Sequence[Any], X: Samples = None) -> None:
         """``machines``, which differ from this one only in the parameter ``_along``, learn from a matrix."""
         for machine in machines:
             machine._learned(gram, y, weights, X)
 
-    def _learn_rows(self, gram: Gram, y: Any, sample_weight: Any, machines: Sequence[Any], X: Any = None) -> Array:
+    def _learn_rows(
+        self, gram: Gram, y: Targets, sample_weight: Weights, machines: Sequence[Any], X: Samples = None
+    ) -> Array:
         """The same with the weights of all rows, of which those of weight 0 are not there; the numbers of the
         others. X: the samples of the rows, where they are at hand.
         """
@@ -131,7 +134,7 @@ class KernelMachine(Reporting, KernelEstimator):
         self._learn_path(part, y, weights, machines, X if X is None or part is gram else take(X, used))
         return used
 
-    def _warn(self, reason: str, gap: float, note: str, X: Any) -> None:
+    def _warn(self, reason: str, gap: float, note: str, X: Samples) -> None:
         """Say that the solver did not converge, how it ended, and what was measured about the cause."""
         if reason in ("callback", "interrupted"):
             return
@@ -154,7 +157,7 @@ class KernelMachine(Reporting, KernelEstimator):
             raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be {wanted}.")
         return float(value)
 
-    def _without_zeros(self, X: Any, y: Any, weights: Array | None) -> tuple[Any, Any, Array, Array]:
+    def _without_zeros(self, X: Samples, y: Targets, weights: Array | None) -> tuple[Any, Any, Array, Array]:
         """Samples of weight 0 are not there; (X, y, weights, the numbers of those that are)."""
         n = size(X)
         if weights is None:
@@ -176,16 +179,16 @@ class KernelMachine(Reporting, KernelEstimator):
 
     # -- prediction --------------------------------------------------------------------------------------------------
 
-    def _values(self, X: Any) -> Array:
+    def _values(self, X: Samples) -> Array:
         """Σ_i coef_i k(x, x_i) + b for new items."""
         check_is_fitted(self)
         return self._values_of(self._accept_new(X))
 
-    def _values_of(self, X: Any) -> Array:
+    def _values_of(self, X: Samples) -> Array:
         """The same for items that have been accepted."""
         return (self._inner(X)[0] if len(self.support_) else np.zeros((size(X), 1))) + self.intercept_
 
-    def _inner(self, X: Any, *, own: bool = False) -> tuple[Array, Array]:
+    def _inner(self, X: Samples, *, own: bool = False) -> tuple[Array, Array]:
         """Σ_i coef_i k(x, x_i) for accepted items and, where it is wanted, k(x, x), from one look at them."""
         n, parts, owns = size(X), [np.zeros((0, len(self._dual_coef)))], [np.zeros(0)]
         coef = self._dual_coef.T
@@ -316,7 +319,7 @@ class Supervised(KernelMachine):
     """A machine that learns from samples and targets."""
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
         """Train on samples X with targets or labels y.
 
         Parameters
@@ -341,7 +344,7 @@ class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
 
     class_weight: Any = None
 
-    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
+    def _accept_training(self, X: Samples, y: Targets) -> tuple[Any, Array]:
         X, y = super()._accept_training(X, y)
         if y.dtype.kind not in "iub":  # whole numbers are labels, and small data would wait for the proof
             check_classification_targets(y)
@@ -370,7 +373,7 @@ class Unsupervised(KernelMachine):
     _negligible = 0.0  # what is less than this part of the largest weight is 0
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Train on samples X alone.
 
         Parameters
@@ -389,10 +392,10 @@ class Unsupervised(KernelMachine):
         """
         return self._fitted(X, None, sample_weight)
 
-    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def _accept_training(self, X: Samples, y: Targets) -> tuple[Any, Any]:
         return self._accept(X, reset=True), None
 
-    def _weights(self, n: int, sample_weight: Any) -> Array | None:
+    def _weights(self, n: int, sample_weight: Weights) -> Array | None:
         w, scale = relative(checked(sample_weight, n), self._negligible)
         return w * scale
 
@@ -426,7 +429,7 @@ class SupportVectorMachine(Weighted):
         keep = self.on_interrupt == "keep"
         return ActiveSet(tol=self.tol, max_iter=self.max_iter, keep_on_interrupt=keep)
 
-    def _report(self, solutions: Sequence[Solution], X: Any) -> None:
+    def _report(self, solutions: Sequence[Solution], X: Samples) -> None:
         """The fitted attributes about convergence, and a warning that names the measured cause where there was none."""
         worst = max(solutions, key=lambda s: (not s.converged, s.gap))
         self.n_iter_ = int(sum(s.n_iter for s in solutions))
@@ -435,7 +438,7 @@ class SupportVectorMachine(Weighted):
         if not self.converged_:
             self._warn(worst.stop_reason, worst.gap, worst.note, X)
 
-    def _remember(self, X: Any, gram: Gram, used: Array) -> None:
+    def _remember(self, X: Samples, gram: Gram, used: Array) -> None:
         super()._remember(X, gram, used)
         self._coarse = self._is_coarse(gram)
 
@@ -452,7 +455,7 @@ class SupportVectorMachine(Weighted):
         return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
 
 
-def _uneven(X: Any) -> str:
+def _uneven(X: Samples) -> str:
     """Whether the columns of a table differ in scale so much that distances are those of a few of them."""
     if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and len(X)):
         return ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import Ragged, Sequences, check_weights
 from mercer.estimators.generative import GenerativeModel
@@ -53,7 +54,7 @@ class MarkovChain(GenerativeModel):
 
     smoothing: float = 1.0
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Count which letters begin the strings and which follow each other.
 
         Parameters
@@ -97,14 +98,14 @@ class MarkovChain(GenerativeModel):
         np.add.at(pairs, (row[inner], place[inner - 1] * k + place[inner]), 1.0)
         return first, pairs
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Samples) -> Array:
         """log p(x) of each string, an array of shape (n_samples,)."""
         check_is_fitted(self)
         first, pairs = self._counts(Sequences().check(X))
         out: Array = first @ np.log(self.initial_) + pairs @ np.log(self.transition_).ravel()
         return out
 
-    def score_vectors(self, X: Any) -> Array:
+    def score_vectors(self, X: Samples) -> Array:
         """∇ log p(x): counts less what the model expects of them.
 
         Parameters

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
@@ -139,7 +140,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         return FAMILIES[self.covariance_type]
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Fit the mixture to a table.
 
         Parameters
@@ -254,39 +255,39 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
             return cluster(points, self.n_components, n_init=1, max_iter=100, random_state=rng, tol=1e-4).labels
         return STARTS[self.init_params](points, self.n_components, rng)
 
-    def _accepted(self, X: Any) -> tuple[Array, Mixture]:
+    def _accepted(self, X: Samples) -> tuple[Array, Mixture]:
         """X and the mixture, both about the mean of the components."""
         check_is_fitted(self)
         X = checked_table(self, X, accept_sparse=False, dtype=np.float64, reset=False)
         centre = self.weights_ @ self.means_
         return X - centre, Mixture(self.weights_, self.means_ - centre, self.covariances_)
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Samples) -> Array:
         """log p(x) of each row of X, an array of shape (n_samples,)."""
         return log_likelihoods(*self._accepted(X), self._family)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Samples, y: Targets = None) -> float:
         """The mean of log p(x) over the rows of X; larger is better, y is not used."""
         return float(self.score_samples(X).mean())
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Samples) -> Array:
         """The share of each component in p(x): an array of shape (n_samples, n_components) whose rows sum to 1."""
         logs = joint(*self._accepted(X), self._family)
         return np.exp(logs - logsumexp(logs, axis=1)[:, None])
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """The number of the component with the largest share, for each row of X."""
         return np.argmax(joint(*self._accepted(X), self._family), axis=1)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_predict(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Array:
         """``fit(X, sample_weight=sample_weight).predict(X)``."""
         return self.fit(X, sample_weight=sample_weight).predict(X)
 
-    def bic(self, X: Any) -> float:
+    def bic(self, X: Samples) -> float:
         """−2 log-likelihood of X + log(n)·parameters: smaller is better."""
         return -2 * self.score(X) * len(X) + self._n_parameters() * float(np.log(len(X)))
 
-    def aic(self, X: Any) -> float:
+    def aic(self, X: Samples) -> float:
         """−2 log-likelihood of X + 2·parameters: smaller is better."""
         return -2 * self.score(X) * len(X) + 2 * self._n_parameters()
 
@@ -320,7 +321,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         noise = rng.standard_normal((n_samples, d))
         return self.means_[labels] + np.einsum("ide,ie->id", roots[labels], noise), labels
 
-    def score_vectors(self, X: Any) -> Array:
+    def score_vectors(self, X: Samples) -> Array:
         """∇ log p(x) in η (π = softmax of η_1, …, η_{k−1}, 0), in the means and in the free numbers of the covariances
         (of a symmetric matrix, those on and above its diagonal).
 

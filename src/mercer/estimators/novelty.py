@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator
@@ -27,7 +28,7 @@ class Thresholded:
 
     offset_: float
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Samples) -> Array:
         """How far inside each sample is: the larger, the more.
 
         Parameters
@@ -41,7 +42,7 @@ class Thresholded:
         """
         raise NotImplementedError
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Samples) -> Array:
         """``score_samples(X) − offset_``: negative outside.
 
         Parameters
@@ -55,7 +56,7 @@ class Thresholded:
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """+1 inside, −1 outside; on the edge is inside.
 
         Parameters
@@ -105,10 +106,10 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
         if self.contamination is not None:
             check_contamination(self)
 
-    def _weights(self, n: int, sample_weight: Any) -> Array | None:
+    def _weights(self, n: int, sample_weight: Weights) -> Array | None:
         return KernelEstimator._weights(self, n, sample_weight)
 
-    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         solver, gram = self._solver(), held(gram, Use.ACTIVE)
         # solved for a multiple of α: bounded by the weights themselves (libsvm's scale), but of a sum that is neither
         # below 1 nor too large for float64 to resolve the tolerance, both over the kernel's size, so that this means
@@ -141,7 +142,7 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
         """Scores from Σ_i α_i k(x, x_i) and, where they need it, k(x, x)."""
         return inner
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Samples) -> Array:
         """How far inside each sample is: Σ_i α_i k(x, x_i), for ``SVDD`` −‖φ(x) − centre‖².
 
         Parameters

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.estimators.all_or_nothing import all_or_nothing
@@ -101,7 +102,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
     random_state: RandomState = None
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Find the principal components of a table.
 
         Parameters
@@ -180,7 +181,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         seen = self.explained_variance_ > 1e-24 * self.explained_variance_[0]
         return np.where(seen, np.sqrt(np.where(seen, self.explained_variance_, 1.0)), np.inf)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Samples) -> Array:
         """The scores (x − mean) V, of variance 1 where ``whiten``.
 
         Parameters
@@ -197,7 +198,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         scores = (np.asarray(X @ self.components_.T) - self.mean_ @ self.components_.T) / self._spread()
         return np.asarray(scores, X.dtype)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Samples) -> Array:
         """mean + scores V^T: the rows of the subspace that have these scores.
 
         Parameters
@@ -248,7 +249,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
             )
         return 1 / variances, 0.0 if whole else 1 / self.noise_variance_
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Samples) -> Array:
         """log N(x; mean, covariance) of each row.
 
         Parameters
@@ -272,7 +273,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # 
         log_root = 0.5 * (float(np.sum(np.log(inverse))) + ((d - k) * float(np.log(rest)) if rest else 0.0))
         return log_root - 0.5 * (d * float(np.log(2 * np.pi)) + out)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Samples, y: Targets = None) -> float:
         """The mean of ``score_samples(X)``: larger is better; y is not used."""
         return float(np.mean(self.score_samples(X)))
 

@@ -10,6 +10,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
+from mercer.annotations import Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import size
@@ -96,7 +97,7 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         super()._check()
         check_contamination(self)
 
-    def _learn(self, gram: Gram, y: Any, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         super()._learn(gram, y, weights, X)
         weights, scale = relative(weights)
         # one more column: ⟨φ(x), μ⟩, so that a score costs one product
@@ -111,11 +112,11 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         )
         self._training_labels: Any = np.where(scores < self.offset_, -1, 1)
 
-    def _remember(self, X: Any, gram: Gram, used: Array) -> None:
+    def _remember(self, X: Samples, gram: Gram, used: Array) -> None:
         super()._remember(X, gram, used)
         self._training_labels = self._training_labels if len(used) == size(X) else None
 
-    def score_samples(self, X: Any) -> Array:
+    def score_samples(self, X: Samples) -> Array:
         """Minus the squared distance to the subspace: the larger, the more inside.
 
         Parameters
@@ -134,7 +135,7 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
     def _scores(self, diagonal: Array, values: Array) -> Array:
         return -np.maximum(self._centred_norms(diagonal, values[:, -1]) - np.sum(values[:, :-1] ** 2, axis=1), 0.0)
 
-    def fit_predict(self, X: Any, y: Any = None, **options: Any) -> Array:
+    def fit_predict(self, X: Samples, y: Targets = None, **options: Any) -> Array:
         """+1 inside, −1 outside, for the training data: also of a precomputed matrix.
 
         Parameters

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import Supervised, Weighted
 from mercer.estimators.parameters import KernelLike, SolverParameters, estimator
@@ -34,7 +35,7 @@ class LossMachine(Supervised, Weighted):
         keep = self.on_interrupt == "keep"
         return Limits(self.tol, self.max_iter, solver=self.solver, keep_on_interrupt=keep)
 
-    def _report(self, fits: list[SmoothSolution], X: Any) -> None:
+    def _report(self, fits: list[SmoothSolution], X: Samples) -> None:
         """The fitted attributes about convergence, and a warning where there was none."""
         worst = max(fits, key=lambda fit: (fit.stop_reason != "gap", fit.gap))
         self.n_iter_ = int(sum(fit.n_iter for fit in fits))
@@ -57,7 +58,7 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
     def _one(self) -> bool:
         return True
 
-    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Samples = None) -> None:
         ridge, limits, losses = self._positive("alpha"), self._limits(), self._losses()
         for loss in losses:
             loss.check(y)
@@ -72,7 +73,7 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
         self.intercept_, self._trained = np.array([fit.bias for fit in fits]), losses
         self._report(fits, X)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """What the loss predicts for each sample: E[y] or the like.
 
         Parameters
@@ -421,7 +422,7 @@ class KernelQuantile(LossRegressor, SolverParameters):
     def _one(self) -> bool:
         return np.ndim(self.quantiles) == 0 and len(self._trained) == 1
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """The quantiles of y at each sample.
 
         Parameters

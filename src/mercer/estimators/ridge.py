@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
+from mercer.annotations import Index, Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
@@ -44,7 +45,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
     def _one(self) -> bool:
         return bool(self._single)
 
-    def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Gram:
+    def _matrix(self, X: Samples, weights: Array | None, kernel: Kernel | None = None) -> Gram:
         """Of X on the device to compute on: what is computed there then stays there, but what a kernel takes from data
         is kept here.
         """
@@ -54,7 +55,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
             kernel, X = given.bind(given.domain.check(X), weights), arrays.to_device(X, device)
         return super()._matrix(X, weights, kernel)
 
-    def predict(self, X: Any, return_std: bool = False, include_noise: bool = False) -> Any:
+    def predict(self, X: Samples, return_std: bool = False, include_noise: bool = False) -> Any:
         """f(x) for each sample; with ``return_std`` also how sure it is of that.
 
         The ridge is the posterior mean of a Gaussian process: f ~ b + GP(0, σ²k), y_i = f(x_i) + noise of variance
@@ -240,7 +241,7 @@ class KernelRidge(Ridge):
     progress: Progress | None = None
     compute: Compute | None = None
 
-    def _accept_training(self, X: Any, y: Any) -> tuple[Any, Array]:
+    def _accept_training(self, X: Samples, y: Targets) -> tuple[Any, Array]:
         """X, and y as (n,) or (n, outputs) float64. NaN among several outputs is a label that is missing; alone it is
         an error.
         """
@@ -258,7 +259,7 @@ class KernelRidge(Ridge):
         if self.solver not in _SOLVERS:
             raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, _SOLVERS))}.")
 
-    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Samples = None) -> None:
         Y = y.reshape(len(y), -1)
         _check_labels(Y)
         ridges = self._ridges(Y.shape[1])
@@ -281,7 +282,7 @@ class KernelRidge(Ridge):
     _along = "alpha"
     _needs_psd = False  # λ may make up for negative eigenvalues; it warns where it does not
 
-    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any], X: Any = None) -> None:
+    def _learn_path(self, gram: Gram, y: Targets, weights: Array, machines: Sequence[Any], X: Samples = None) -> None:
         """One decomposition for all λ, where there are enough of them to pay for it."""
         Y = y.reshape(len(y), -1)
         for machine in machines:
@@ -322,7 +323,7 @@ class KernelRidge(Ridge):
         return np.broadcast_to(alpha, (outputs,))
 
     def _solve(
-        self, gram: Gram, Y: Array, w: Array, ridges: Array, outputs: Array, coef: Array, bias: Array, rows: Any
+        self, gram: Gram, Y: Array, w: Array, ridges: Array, outputs: Array, coef: Array, bias: Array, rows: Index
     ) -> None:
         """Fill in the columns ``outputs`` of the coefficients: one factor for each different λ, or one decomposition
         for many.

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.estimators.parameters import KernelLike, Progress, estimator
@@ -109,7 +110,7 @@ class KernelRidgeCV(Ridge):
         if self.criterion not in self._CRITERIA:
             raise ValueError(f"criterion={self.criterion!r}: choose one of {', '.join(map(repr, self._CRITERIA))}.")
 
-    def _matrix(self, X: Any, weights: Array | None, kernel: Kernel | None = None) -> Any:
+    def _matrix(self, X: Samples, weights: Array | None, kernel: Kernel | None = None) -> Any:
         """Those of all kernels, one after the other; ``kernel_`` is that of the last one."""
         return (
             super()._matrix(X, weights)
@@ -117,7 +118,7 @@ class KernelRidgeCV(Ridge):
             else (super(KernelRidgeCV, self)._matrix(X, weights, kernel) for kernel in self._candidates())
         )
 
-    def _learn(self, gram: Any, y: Array, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Any, y: Array, weights: Array, X: Samples = None) -> None:
         """``gram``: a matrix, or one after the other those to choose from."""
         grams = iter([gram] if is_gram(gram) else gram)
         gram = next(grams)

@@ -13,6 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
 from mercer import arrays
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import chunks, size, take
@@ -23,7 +24,7 @@ from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
 from mercer.estimators.parameters import KernelLike, RandomState, estimator
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
-from mercer.gram import DenseGram, Gram, SparseGram
+from mercer.gram import DenseGram, Gram, SparseGram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
@@ -150,7 +151,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         return self.affinity == "precomputed_nearest_neighbors"
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Self:
         """Find the clusters of the samples X.
 
         Parameters
@@ -216,7 +217,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
             self.labels_, self.embedding_ = everyone, rows
         return self
 
-    def _accept_graph(self, X: Any) -> Any:
+    def _accept_graph(self, X: Samples) -> Any:
         """A square matrix, symmetric where it is one of similarities; a sparse one stays so."""
         X = checked_table(self, X)
         if X.shape[0] != X.shape[1]:
@@ -234,14 +235,14 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
             X = sparse.csr_array((X + X.T) / 2)
         return X
 
-    def _part(self, X: Any, chosen: Array) -> Any:
+    def _part(self, X: Samples, chosen: Array) -> Any:
         return (
             X[chosen][:, chosen]
             if self._of_distances or (self._precomputed and sparse.issparse(X))
             else self._some(X, chosen)
         )
 
-    def _neighbours(self, X: Any, weights: Array) -> Gram:
+    def _neighbours(self, X: Samples, weights: Array) -> Gram:
         """The graph of nearest neighbours; sets ``affinity_matrix_``, and ``kernel_`` where one says what is near."""
         check_whole(self, "n_neighbors")
         if self.n_neighbors > size(X):
@@ -258,7 +259,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         self.affinity_matrix_ = sparse.csr_array((C + C.T) / 2)
         return SparseGram(self.affinity_matrix_, self.compute)
 
-    def _similarities(self, X: Any, some: Array, others: Array) -> Array:
+    def _similarities(self, X: Samples, some: Array, others: Array) -> Array:
         """Of some samples to others: values of the kernel, or minus distances."""
         if self._of_distances:
             D = X[some][:, others]
@@ -284,6 +285,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
     def _learn(self, gram: Gram, weights: Array, rng: Any) -> None:
         """Eigenvectors, both roundings, the better one."""
         k, normalised = self.n_clusters, self.cut == "normalized"
+        gram = held(gram, Use.AGAIN)
         gram = _with_loops(gram, weights) if normalised else gram
         mass = weights * _degrees(gram, weights) if normalised else weights
         R, values = _eigenvectors(gram, weights, mass, k, normalised)
@@ -300,7 +302,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         self.objective_ = whole - found[self.rounding_]
         self.embedding_, self.eigenvalues_ = R, values
 
-    def _automatic(self, X: Any, weights: Array, repeats: Array, rng: Any) -> Gram:
+    def _automatic(self, X: Samples, weights: Array, repeats: Array, rng: Any) -> Gram:
         """The Gaussian similarity of the best width, its diagonal 0; sets ``kernel_``. ``repeats``: how often each
         sample is there.
         """
@@ -323,7 +325,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         self.kernel_ = best[1]
         return self._affinity(best[1], X, repeats)
 
-    def _affinity(self, kernel: Kernel, X: Any, repeats: Array) -> Gram:
+    def _affinity(self, kernel: Kernel, X: Samples, repeats: Array) -> Gram:
         """Values of the kernel, the diagonal 0 but for repetitions: a sample of weight r has r − 1 copies of itself as
         neighbours, a mean similarity of 1 − 1/r.
         """
@@ -347,7 +349,7 @@ def _by_appearance(labels: Array) -> Array:
     return np.argsort(np.argsort(first)).astype(np.int32)[which.reshape(-1)]
 
 
-def _typical_neighbour(X: Any, weights: Array) -> float:
+def _typical_neighbour(X: Samples, weights: Array) -> float:
     """The median over samples of the distance to the seventh neighbour; equal rows are one, so that neither repetitions
     nor weights count as neighbours.
     """

@@ -13,6 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import size
 from mercer.estimators import hulls
@@ -90,7 +91,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         a, b = pairs_of(len(self.classes_))[t]
         return f"{self.classes_[a]!s} and class {self.classes_[b]!s}"
 
-    def _without_zeros(self, X: Any, y: Any, weights: Array | None) -> tuple[Any, Any, Array, Array]:
+    def _without_zeros(self, X: Samples, y: Targets, weights: Array | None) -> tuple[Any, Any, Array, Array]:
         """Samples of several classes also class by class, so that what a pair needs lies together."""
         X, y, weights, used = super()._without_zeros(X, y, weights)
         if self._precomputed or is_gram(X) or not (y[1:] < y[:-1]).any():
@@ -101,7 +102,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         order = np.argsort(codes, kind="stable")
         return self._some(X, order), y[order], weights[order], used[order]
 
-    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None, start: Array | None = None) -> None:
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Samples = None, start: Array | None = None) -> None:
         codes, weights = self._labels(y, weights)
         self._feasible(dict(zip(self.classes_, np.bincount(codes, weights).tolist(), strict=True)))
         solver, parts = self._solver(), self._parts(codes, self._bounds(weights), _ready(gram, len(self.classes_)))
@@ -203,7 +204,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
             np.repeat(np.arange(len(self.classes_)), self.n_support_)[kept], minlength=len(self.classes_)
         ).astype(np.int32)
 
-    def _pair_values(self, X: Any) -> Array:
+    def _pair_values(self, X: Samples) -> Array:
         """The decision of each pair (a, b): positive for a; of two classes, for the second."""
         if len(self.classes_) == 2 or self._compressed or not len(self.support_):
             return self._values(X)
@@ -220,7 +221,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         values = [parts[a][:, b - 1] + parts[b][:, a] for a, b in pairs_of(len(self.classes_))]
         return np.column_stack(values) + self.intercept_
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Samples) -> Array:
         """f(x) for two classes, positive for ``classes_[1]``; for more, one score per class whose largest is the
         prediction.
 
@@ -239,7 +240,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         values = self._pair_values(X)
         return values[:, 0] if len(self.classes_) == 2 else scores_of_pairs(values, len(self.classes_))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """The class of each sample, the one with the largest ``decision_function``.
 
         Parameters
@@ -256,7 +257,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)]
 
     @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Samples) -> Array:
         """P(class | x); the likeliest class is always the predicted one. Only with ``probability=True``.
 
         Parameters
@@ -276,7 +277,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         return couple(p, np.argmax(scores_of_pairs(values, len(self.classes_)), axis=1), len(self.classes_))
 
     @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: Samples) -> Array:
         """log P(class | x); of two classes without the rounding of P near 1. Only with ``probability=True``.
 
         Parameters
@@ -296,7 +297,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _probable(self, X: Any) -> tuple[Array, list[ScoreSigmoid]]:
+    def _probable(self, X: Samples) -> tuple[Array, list[ScoreSigmoid]]:
         """The decision of each pair, and the sigmoid that makes a probability of it."""
         check_is_fitted(self)
         if self._sigmoids is None:
@@ -427,7 +428,7 @@ class SVC(Classifier, SolverParameters):
 
     _along = "C"
 
-    def _learn_path(self, gram: Gram, y: Any, weights: Array, machines: Sequence[Any], X: Any = None) -> None:
+    def _learn_path(self, gram: Gram, y: Targets, weights: Array, machines: Sequence[Any], X: Samples = None) -> None:
         """In increasing order of C, each started from the last; the matrix is prepared once. Two classes."""
         if self.probability or len(np.unique(y)) != 2:
             super()._learn_path(gram, y, weights, machines, X)
@@ -444,7 +445,7 @@ class SVC(Classifier, SolverParameters):
                 one._learn(gram, y, weights, start=start)
             before = one
 
-    def path(self, X: Any, y: Any, Cs: Sequence[float], sample_weight: Any = None) -> list[Self]:
+    def path(self, X: Samples, y: Targets, Cs: Sequence[float], sample_weight: Weights = None) -> list[Self]:
         """The machine for each C in increasing order, each started from the last; the matrix is prepared once. Two
         classes.
 

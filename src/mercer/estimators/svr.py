@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import ManyOutputs, Supervised, SupportVectorMachine, check_nu, filled
 from mercer.estimators.parameters import KernelLike, SolverParameters, estimator
@@ -32,7 +33,7 @@ class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine): 
     def _feasible(self) -> None:
         self._positive("C")
 
-    def _learn(self, gram: Gram, y: Array, weights: Array, X: Any = None) -> None:
+    def _learn(self, gram: Gram, y: Array, weights: Array, X: Samples = None) -> None:
         self._feasible()
         solver, targets = self._solver(), y.reshape(len(y), -1)
         gram = held(gram, Use.ACTIVE) if targets.shape[1] > 1 else gram
@@ -49,7 +50,7 @@ class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine): 
         self._single = y.ndim == 1
         self._report(solutions, X)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Samples) -> Array:
         """f(x) for each sample.
 
         Parameters

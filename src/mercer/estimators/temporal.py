@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import listed, size
@@ -31,7 +32,7 @@ class TimeFeatures(Column):
     def __init__(self, kernel: KernelLike = None, *, compute: Compute | None = None) -> None:
         self.kernel, self.compute = kernel, compute
 
-    def fit(self, X: Any, rank: int) -> Array:
+    def fit(self, X: Samples, rank: int) -> Array:
         """Returns g, one row for each moment."""
         if isinstance(self.kernel, str):
             raise ValueError(
@@ -131,7 +132,7 @@ class TemporalKernelCCA(WithKernels):
     compute: Compute | None = None
 
     @all_or_nothing
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Samples, Y: Samples) -> Self:
         """Find the functions of two series that correlate.
 
         Parameters
@@ -216,7 +217,7 @@ class TemporalKernelCCA(WithKernels):
             draws[b] = np.divide(cov, spread, out=np.zeros_like(cov), where=spread > 0).T
         return np.quantile(draws, [0.025, 0.975], axis=0)
 
-    def transform(self, X: Any, Y: Any = None) -> Any:
+    def transform(self, X: Samples, Y: Samples = None) -> Any:
         """Σ_τ f_τ(x(t − τ)) at each moment that has max_lag moments before and after it; with the other series, also
         g(y(t)) there.
 

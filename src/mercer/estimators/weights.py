@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
+from mercer.annotations import Weights
 from mercer.arrays import Array
 
 LARGEST_SUM = 1e9  # of the variables of a dual problem
 NEGLIGIBLE = 1e-20  # of the largest weight: what is divided by the square roots of such weights is rounding
 
 
-def checked(sample_weight: Any, n: int) -> Array:
+def checked(sample_weight: Weights, n: int) -> Array:
     """Weights of n samples in float64, each of at least 0 and one of them positive; ones for None."""
     if sample_weight is None:
         return np.ones(n)

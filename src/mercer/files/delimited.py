@@ -200,7 +200,7 @@ def _numbers(places: Sequence[int]) -> str:
 
 
 def _typed(texts: pl.DataFrame, names: Sequence[str], path: Path) -> pl.DataFrame:
-    """Columns of texts, to be called ``names``, as what all of them are: whole numbers, numbers, booleans, ISO dates;
+    """Columns of texts, to be called ``names``, as what all of them are: integers, numbers, booleans, ISO dates;
     else as texts.
     """
     kinds: dict[str, Any] = {}

@@ -66,6 +66,42 @@ class Header:
 def save(model: Any, path: str | Path) -> None:
     """Write a model, a kernel, or a dictionary or list of them and of data, to a file. The file appears whole or not at
     all.
+
+    The file holds data and no code: it can be read without trusting who wrote it. ``progress`` and callbacks, which are
+    about a run, are left out.
+
+    Parameters
+    ----------
+    model : estimator, kernel, or dict or list of them and of data
+        Fitted or not. Estimators of scikit-learn, such as pipelines with a machine of Mercer in them, are held too.
+    path : str or Path
+        Where to write; what is there is replaced.
+
+    Raises
+    ------
+    ModelFileError
+        If the model holds what a file cannot, such as a function, with the place of it in the model; or if the folder
+        does not exist.
+
+    See Also
+    --------
+    load : The way back.
+
+    Notes
+    -----
+    The file is a skops archive (a zip file that is not compressed): arrays as they are, objects as the name of their
+    class and their attributes. It names its format and the version of Mercer that wrote it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import mercer as mc
+    >>> model = mc.KernelRidge(kernel=mc.Spectrum(2)).fit(["abab", "baba", "cccc"], [1.0, 2.0, 3.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mc.save(model, f"{folder}/model.mercer")
+    ...     again = mc.load(f"{folder}/model.mercer")
+    >>> bool(again.predict(["abba"]) == model.predict(["abba"]))
+    True
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -92,15 +128,42 @@ def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
 
     Parameters
     ----------
-    path
+    path : str or Path
         A file that ``save`` wrote.
-    trusted
-        Classes of your own (or their full names) that may be made besides Mercer's: kernels you wrote, say.
+    trusted : sequence of type or str, default=()
+        Classes of your own (or their full names) that may be made besides Mercer's: kernels you wrote, say. Name only
+        classes that you know: their own code may run when they are made.
+
+    Returns
+    -------
+    model
+        What was saved.
 
     Raises
     ------
     ModelFileError
         A ``ValueError``: for whatever is wrong with the file. Nothing has been loaded then.
+
+    See Also
+    --------
+    save : Writes the file, and an example.
+
+    Notes
+    -----
+    What is made without being named: estimators, kernels and dataclasses that Mercer itself defines, and what skops
+    trusts by default (plain data, NumPy, scikit-learn's estimators). Sizes of arrays are compared with the bytes that
+    are there, and attributes with those that the class has.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import mercer as mc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "kernel.mercer")
+    ...     mc.save(mc.Gaussian(0.5) + mc.Linear(), path)
+    ...     mc.load(path)
+    Gaussian(gamma=0.5) + Linear()
     """
     from skops.io import get_untrusted_types, loads  # type: ignore[import-untyped]  # skops has no types
 

@@ -18,6 +18,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from mercer import arrays
+from mercer.annotations import Index, Samples
 from mercer.data import Graph, as_frame
 from mercer.data.networks import Network
 from mercer.data.tables import excerpt
@@ -29,7 +30,19 @@ _UNDER_WAY = object()
 
 
 class ModelFileError(ValueError):
-    """A model that cannot be written, or a file that cannot be read; the message says what is in the way."""
+    """A model that cannot be written, or a file that cannot be read; the message says what is in the way.
+
+    A ``ValueError``, raised by ``save`` and ``load`` and by nothing else.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> try:
+    ...     mc.save(mc.Linear().map(lambda X: X), "model.mercer")
+    ... except mc.ModelFileError as error:
+    ...     print(str(error).partition(",")[0])
+    Mapped.function is the function '<lambda>'. A file holds data and no code
+    """
 
 
 def pack(value: Any, where: str, known: dict[int, tuple[Any, Any]]) -> Any:
@@ -221,11 +234,11 @@ class Sparse(Plain):
     name: str
     shape: tuple[int, ...]
     data: Any
-    indices: Any
+    indices: Index
     indptr: Any
 
     @classmethod
-    def of(cls, X: Any) -> Sparse:
+    def of(cls, X: Samples) -> Sparse:
         kept = X if X.format in ("csr", "csc") else X.tocsr()
         return cls(type(kept).__name__, tuple(int(s) for s in kept.shape), kept.data, kept.indices, kept.indptr)
 

@@ -61,30 +61,52 @@ def read_table(
     """The table in a file; its format is told by the extension, and by its first lines where the extension says
     nothing.
 
+    Columns have types: integers, numbers, booleans, ISO dates or texts, with missing values as null. What cannot be
+    read without guessing is refused.
+
     Parameters
     ----------
-    path
+    path : str or Path
         CSV and its relatives, svmlight, FASTA, as they are or packed by gzip, bzip2 or xz; Parquet; NPZ.
-    columns
+    columns : sequence of str, optional
         The columns to return, in this order; None for all. Of a svmlight file, a feature that no line mentions is 0.
-    sparse
+    sparse : bool, optional
         Whether a svmlight file comes as a ``SparseTable``; None: where it has many times more zeros than entries, or
         more than 10 000 columns. Other formats have no sparse form.
-    max_bytes
+    max_bytes : int or str, optional
         How much may be read of a file after unpacking, in bytes or as "2GB"; None: an eighth of the machine's memory,
         for reading takes several times the size of a text. A field of a text counts for 16 bytes at least.
-    lines
+    lines : str, optional
         The name of the one column of a text file in which every line is a value: SMILES, texts. A first line that is
         this name is a header.
 
     Returns
     -------
-    polars.DataFrame, or SparseTable
+    polars.DataFrame or SparseTable
+        Estimators take both: a data frame as it is, of a ``SparseTable`` its ``X``.
 
     Raises
     ------
     DataError
         A ``ValueError``: for whatever is wrong with the file, with the place and the cure.
+
+    See Also
+    --------
+    read_tu, read_sdf : Files of graphs and molecules.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import mercer as mc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("height,city,left-handed\\n1.81,Bonn,true\\n,Kiel,false\\n")
+    ...     table = mc.read_table(path)
+    >>> table["height"].to_list()
+    [1.81, None]
+    >>> [str(kind) for kind in table.dtypes]
+    ['Float64', 'String', 'Boolean']
     """
     path = Path(path)
     kind = kind_of(path)

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from mercer.annotations import Index, Samples
 from mercer.data import DataError
 
 _NAME = re.compile(r"x(0|[1-9][0-9]{0,17})")
@@ -32,15 +33,37 @@ class SparseTable:
 
     Attributes
     ----------
-    X : scipy.sparse.csr_array
+    X : scipy.sparse.csr_array of shape (n, d)
         One column for every index that occurs.
-    indices : ndarray of int
+    indices : ndarray of int of shape (d,)
         The index that each column of X stands for, ascending. As the column of a table, index j is called ``xj``.
-    target : ndarray
+    target : ndarray of shape (n,)
+        The labels; integers where all are.
+
+    See Also
+    --------
+    read_table : Reads it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import mercer as mc
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "train.svm")
+    ...     _ = path.write_text("+1 3:1.5 900000:2\\n-1 3:-1\\n")
+    ...     table = mc.read_table(path)
+    >>> table
+    <sparse table of 2 rows and 2 columns, 3 entries>
+    >>> table.names, table.target
+    (['x3', 'x900000'], array([ 1, -1]))
+    >>> model = mc.SVC(kernel=mc.Linear()).fit(table.X, table.target)
+    >>> model.predict(table.on(table.indices))
+    array([ 1, -1])
     """
 
-    X: Any
-    indices: Any
+    X: Samples
+    indices: Index
     target: Any
 
     @property
@@ -54,14 +77,25 @@ class SparseTable:
         return int(self.indices[-1]) + int(self.indices[0] == 0) if len(self.indices) else 0
 
     def __len__(self) -> int:
+        """The number of rows."""
         return self.height
 
     def __repr__(self) -> str:
+        """Rows, columns and entries."""
         return f"<sparse table of {self.height} rows and {len(self.indices)} columns, {self.X.nnz} entries>"
 
-    def on(self, indices: Any) -> Any:
+    def on(self, indices: Index) -> Any:
         """The entries of these indices as the columns of a CSR matrix, 0 where this table has none; others are left
         out.
+
+        Parameters
+        ----------
+        indices : array of int of shape (d,)
+            Those of another table, in any order.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n, d)
         """
         wanted = np.asarray(indices, np.int64)
         order = np.argsort(wanted, kind="stable")
@@ -75,16 +109,20 @@ class SparseTable:
 
     @property
     def names(self) -> list[str]:
-        """What the columns of X are called in a table."""
+        """What the columns of X are called in a table: x3 for index 3."""
         return [f"x{j}" for j in self.indices.tolist()]
 
-    def unknown(self, indices: Any) -> list[str]:
-        """The names of the columns that are not among these indices."""
+    def unknown(self, indices: Index) -> list[str]:
+        """The names of the columns of this table that are not among these indices: what ``on`` would leave out."""
         return [f"x{j}" for j in np.setdiff1d(self.indices, indices).tolist()]
 
     def frame(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """The table with every 0 written out: ``target``, then x1 … xd (from x0 where an index is 0); or the columns
-        that are named.
+        """The table with every 0 written out, as a polars data frame.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            Of "target", "x1", "x2", …; None: ``target``, then x1 … xd (from x0 where an index is 0).
         """
         if columns is None:
             start, last = (int(self.indices[0] != 0), int(self.indices[-1])) if len(self.indices) else (1, 0)
@@ -95,7 +133,7 @@ class SparseTable:
         }
         return pl.DataFrame([made[name] for name in columns if name in made] or list(made.values()))
 
-    def _series(self, indices: Any) -> list[pl.Series]:
+    def _series(self, indices: Index) -> list[pl.Series]:
         values = self.on(indices).toarray()
         return [pl.Series(f"x{j}", values[:, k]) for k, j in enumerate(indices.tolist())]
 
@@ -106,7 +144,7 @@ class SparseTable:
 
     @classmethod
     def of_frame(cls, frame: pl.DataFrame, target: str) -> SparseTable:
-        """The columns x1, x2, … of a table, and its target, if it has one."""
+        """The columns x1, x2, … of a data frame, and its column ``target``, where it has one; else targets are 0."""
         names = {name: int(found[1]) for name in frame.columns if (found := _NAME.fullmatch(name))}
         ordered = sorted(names, key=lambda name: names[name])
         try:

@@ -10,6 +10,7 @@ from scipy import stats
 from sklearn.utils import check_array, check_random_state
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import Vectors, size
 from mercer.hypotheses.kernels import items
@@ -28,27 +29,76 @@ _SEEN = 1e-5  # of the largest eigenvalue: what is kept of a kernel's features
 
 
 def kci_test(
-    X: Any, Y: Any, Z: Any, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None,
+    X: Samples, Y: Samples, Z: Any, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None,
     kernel_z: Kernel | None = None, *, method: str = "gamma", n_permutations: int = 1000, random_state: Any = None,
 ) -> Outcome:  # fmt: skip
     """X ⟂ Y | Z: T = Σ_ij ⟨a_i, a_j⟩⟨b_i, b_j⟩ k(z_i, z_j)/n, where a and b are what is left of φ(x) and ψ(y) after
     regression on z.
 
+    Tests whether x and y are independent once z is known: whether z explains all dependence between them. The level is
+    approximate.
+
+    Parameters
+    ----------
+    X, Y, Z : collections of samples
+        n items each, at least 10, that belong together. Of one dimension, numbers are a table of one column.
+    kernel_x, kernel_y : Kernel or None, default=None
+        For x and y; where these are vectors, for what the regression on z leaves of them, standardised. None:
+        exp(−d²/2m), m the median squared distance.
+    kernel_z : Kernel or None, default=None
+        None: Gaussians of widths chosen by leave-one-out on standardised columns.
+    method : {"gamma", "local"}, default="gamma"
+        "gamma": the null's mean and variance, and a gamma distribution. "local": residuals a permuted among those of
+        near z, ``n_permutations`` times.
+    n_permutations : int, default=1000
+        Only for "local".
+    random_state : int, RandomState or None, default=None
+        Only for "local".
+
+    Returns
+    -------
+    Outcome
+        With ``statistic`` and ``pvalue``; ``null`` is empty for "gamma".
+
+    Raises
+    ------
+    ValueError
+        If X, Y and Z are not of the same length, or have fewer than 10 items.
+
+    See Also
+    --------
+    hsic_test : Independence without a condition; exact.
+
+    Notes
+    -----
     The plain permutation is invalid here: it destroys the dependence through z as well. And what a regression leaves
     over passes for dependence, so that with a fixed ridge, true hypotheses are rejected almost always when z decides
     much. Here vectors are first replaced by what a kernel ridge regression on z leaves of them (given z, nothing is
     lost), then their features are regressed again; widths and ridges are those of the least leave-one-out error; and
     the null is scaled by what the regressions themselves do to independent noise.
 
-    kernel_x, kernel_y
-        For the views, of vectors for what is left of them, standardised; None: exp(−d²/2m), m the median squared
-        distance.
-    kernel_z
-        None: Gaussians of widths chosen by leave-one-out on standardised columns.
-    method
-        "gamma": the null's mean and variance, and a gamma distribution. "local": residuals a permuted among those of
-        near z, ``n_permutations`` times.
-    Memory: some matrices of n². After Zhang et al. 2011; Runge 2018.
+    Memory: some matrices of n². Time: n³.
+
+    References
+    ----------
+    Zhang, K. et al. (2011). Kernel-based conditional independence test and application in causal discovery. UAI.
+
+    Runge, J. (2018). Conditional independence testing based on a nearest-neighbor estimator of conditional mutual
+    information. AISTATS.
+
+    Examples
+    --------
+    x and y both follow z, and nothing else connects them:
+
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.standard_normal(120)
+    >>> x, y = z + 0.5 * rng.standard_normal(120), z**2 + 0.5 * rng.standard_normal(120)
+    >>> mc.hsic_test(x, y, n_permutations=200, random_state=0).pvalue < 0.01
+    True
+    >>> mc.kci_test(x, y, z).pvalue > 0.05
+    True
     """
     if method not in ("gamma", "local"):
         raise ValueError(

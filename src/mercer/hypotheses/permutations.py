@@ -13,7 +13,7 @@ from mercer.hypotheses.result import Outcome, permutation_outcome
 def check_permutations(count: Any) -> int:
     if isinstance(count, bool) or not (isinstance(count, int | np.integer) and count >= 1):
         raise ValueError(
-            f"n_permutations={count!r}: give a whole number of at least 1; p is never below 1/(n_permutations + 1)."
+            f"n_permutations={count!r}: give an integer of at least 1; p is never below 1/(n_permutations + 1)."
         )
     return int(count)
 

@@ -11,8 +11,37 @@ from mercer.arrays import Array
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A statistic, how often chance alone gives one as large, and the sample of chance it was compared with (empty
-    where a formula was used).
+    """What a test found: a statistic, and how often chance alone gives one as large.
+
+    ``print(outcome)`` says it in one line.
+
+    Attributes
+    ----------
+    name : str
+        Of the statistic.
+    statistic : float
+        Its value on the data; large ones speak against the hypothesis.
+    pvalue : float
+        The probability, under the hypothesis, of a statistic at least as large. Of permutations,
+        (1 + #{null ≥ statistic})/(B + 1): never 0, and its level is exact.
+    null : ndarray
+        The statistic of each of the B permutations; empty where a limit distribution was used.
+    note : str
+        How it was computed: the number of blocks, or which of several kernels was the best.
+
+    See Also
+    --------
+    mmd_test, hsic_test, kci_test : The tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> outcome = mc.mmd_test(np.arange(10.0), np.arange(10.0) + 5, n_permutations=99, random_state=0)
+    >>> outcome.pvalue, len(outcome.null)
+    (0.02, 99)
+    >>> print(outcome)
+    maximum mean discrepancy: statistic 0.2984, p = 0.02 (99 permutations)
     """
 
     name: str
@@ -22,6 +51,7 @@ class Outcome:
     note: str = ""
 
     def __str__(self) -> str:
+        """Statistic, p and how it was found, in one line."""
         how = f"{len(self.null)} permutations" if len(self.null) else "a limit distribution"
         return (
             f"{self.name}: statistic {self.statistic:.4g}, p = {self.pvalue:.4g}"

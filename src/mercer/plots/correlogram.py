@@ -17,7 +17,42 @@ class CorrelogramDisplay:
     """λ(τ) = corr(f_τ(x(t − τ)), g(y(t))) over the lag τ, with its bootstrap band (lower, upper) and the lag of the
     largest |λ|.
 
-    At τ > 0 the past of x meets the present of y: x leads.
+    At τ > 0 the past of x meets the present of y: x leads. Made by ``from_estimator``; ``plot`` draws it again,
+    elsewhere.
+
+    Parameters
+    ----------
+    lags : array of shape (n,)
+        τ.
+    correlogram : array of shape (n,)
+        λ(τ).
+    band : array of shape (2, n), optional
+        The lower and the upper end of the bootstrap band.
+    best_lag : float, optional
+        The lag to mark; None: that of the largest |λ|.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's figure and axes
+        To be changed at will.
+    line_, band_ : matplotlib artists
+        The correlogram and its band; None where there is no band.
+
+    See Also
+    --------
+    TemporalKernelCCA : Computes the correlogram.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> plt.switch_backend("Agg")
+    >>> lags = np.arange(-5, 6)
+    >>> display = mc.CorrelogramDisplay(lags, np.exp(-((lags - 2) ** 2) / 4)).plot()
+    >>> int(display.best_lag)
+    2
+    >>> plt.close(display.figure_)
     """
 
     lags: Array
@@ -45,7 +80,23 @@ class CorrelogramDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, component: int = 0, *, ax: Any = None, **kwargs: Any) -> CorrelogramDisplay:
-        """Of a fitted ``TemporalKernelCCA``."""
+        """The correlogram of a fitted ``TemporalKernelCCA``.
+
+        Parameters
+        ----------
+        estimator : TemporalKernelCCA
+            Fitted; its ``band_`` is drawn where it has one.
+        component : int, default=0
+            Which pair of canonical directions, counted from 0.
+        ax : matplotlib axes, optional
+            Where to draw; None: a new figure.
+        **kwargs
+            For the line.
+
+        Returns
+        -------
+        CorrelogramDisplay
+        """
         pyplot()
         if not hasattr(estimator, "correlogram_"):
             raise ValueError(f"{called(estimator)} has no correlogram_: fit a TemporalKernelCCA first.")
@@ -58,7 +109,7 @@ class CorrelogramDisplay:
         return cls(estimator.lags_, values[component], band, best).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> CorrelogramDisplay:
-        """Draw; further arguments go to the line."""
+        """Draw on ``ax``, or on a new figure; further arguments go to the line. Returns the display itself."""
         ax, _ = self.ax_, self.figure_ = canvas(ax)
         ax.axhline(0, color=GREY, lw=0.8)
         self.band_ = None

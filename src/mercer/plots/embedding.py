@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Samples, Targets
 from mercer.arrays import Array
 from mercer.plots.drawing import canvas, framed, pyplot, scatter
 from mercer.plots.samples import as_numbers, called, one_each, percent
@@ -15,10 +16,50 @@ from mercer.plots.samples import as_numbers, called, one_each, percent
 
 @dataclass(eq=False)
 class EmbeddingDisplay:
-    """Points at two of their components; y, where given, as classes (a legend) or as a scale (a colour bar)."""
+    """Points at two of their components; y, where given, as classes (a legend) or as a scale (a colour bar).
+
+    Made by ``from_estimator``; ``plot`` draws it again, elsewhere.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, 2)
+        Two components of each sample.
+    y : array of shape (n,), optional
+        Texts, booleans and up to 20 different integers are classes; other numbers are a scale.
+    names : tuple of two str, default=("component 1", "component 2")
+        Of the axes.
+    title : str, default=""
+        Above the picture.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's figure and axes
+        To be changed at will.
+    scatters_ : list
+        The points: one collection for each class, or one for all.
+
+    See Also
+    --------
+    ClusterDisplay : Points by cluster.
+    KernelPCA, PCA, KernelCCA : Estimators with components.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> plt.switch_backend("Agg")
+    >>> radius = np.repeat([1.0, 3.0], 30)
+    >>> X = radius[:, None] * np.column_stack([np.cos(np.arange(60)), np.sin(np.arange(60))])
+    >>> pca = mc.KernelPCA(2, kernel=mc.Gaussian(0.5)).fit(X)
+    >>> display = mc.EmbeddingDisplay.from_estimator(pca, X, radius)
+    >>> [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    ['1', '3']
+    >>> plt.close(display.figure_)
+    """
 
     points: Array
-    y: Any = None
+    y: Targets = None
     names: tuple[str, str] = ("component 1", "component 2")
     title: str = ""
     figure_: Any = field(init=False, repr=False)
@@ -27,10 +68,36 @@ class EmbeddingDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any = None, components: Sequence[int] = (0, 1), *, ax: Any = None, **kwargs: Any
+        cls,
+        estimator: Any,
+        X: Samples,
+        y: Targets = None,
+        components: Sequence[int] = (0, 1),
+        *,
+        ax: Any = None,
+        **kwargs: Any,
     ) -> EmbeddingDisplay:
         """``estimator.transform(X)`` at two components, with their share of the variance where the estimator knows
         it.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``transform``.
+        X : collection of samples
+            What the estimator takes.
+        y : array of shape (n,), optional
+            Classes or numbers by which the points are coloured.
+        components : pair of int, default=(0, 1)
+            Which two, counted from 0.
+        ax : matplotlib axes, optional
+            Where to draw; None: a new figure.
+        **kwargs
+            For ``scatter``.
+
+        Returns
+        -------
+        EmbeddingDisplay
         """
         pyplot()
         if not hasattr(estimator, "transform"):
@@ -48,7 +115,7 @@ class EmbeddingDisplay:
         return cls(Z[:, list(chosen)], y, (first, second), called(estimator)).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> EmbeddingDisplay:
-        """Draw; further arguments go to ``scatter``."""
+        """Draw on ``ax``, or on a new figure; further arguments go to ``scatter``. Returns the display itself."""
         y = None if self.y is None else one_each(self.y, len(self.points), "y")
         self.ax_, self.figure_ = canvas(ax)
         self.scatters_ = scatter(self.ax_, self.points, y, getattr(self.y, "name", None), kwargs)

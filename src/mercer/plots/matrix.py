@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.estimators.spectral_clustering import SpectralClustering
@@ -27,16 +28,52 @@ _SPECTRUM = 3000  # rows up to which all eigenvalues are computed: some seconds
 class GramDisplay:
     """A Gram matrix as a heat map, and its spectrum beside it on a logarithmic scale.
 
-    K, rows
-        What is shown, in the order shown, and which rows of the whole matrix these are.
-    eigenvalues
+    A matrix whose blocks agree with the labels is one to learn from; all values alike, or a diagonal and nothing beside
+    it, are a width that is too large or too small. Made by ``from_kernel`` or ``from_matrix``; ``plot`` draws it again,
+    elsewhere.
+
+    Parameters
+    ----------
+    K : ndarray of shape (m, m)
+        What is shown, in the order shown.
+    rows : ndarray of int of shape (m,)
+        Which rows of the whole matrix these are.
+    eigenvalues : ndarray
         Falling; of the whole matrix, or of ``K`` where that is too large.
-    n_samples
+    n_samples : int
         Rows of the whole matrix.
-    labels
+    labels : ndarray of shape (m,), optional
         One for each row shown; equal ones stand together.
-    floor
+    floor : float, default=0.0
         |λ| up to here is rounding: neither positive nor negative.
+    name, order : str
+        What the matrix is called, and how its rows are sorted, in words.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's figure, and the axes of the matrix
+        To be changed at will.
+    axes_ : array of axes
+        Those of the matrix and of the spectrum.
+    image_ : matplotlib image
+        The heat map.
+
+    See Also
+    --------
+    check_gram : Whether a matrix is that of a kernel, in words.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> plt.switch_backend("Agg")
+    >>> labels = np.repeat(["low", "high"], 10)
+    >>> X = np.r_[np.linspace(0, 1, 10), np.linspace(5, 6, 10)][:, None]
+    >>> display = mc.GramDisplay.from_kernel(mc.Gaussian(1.0), X, labels)
+    >>> round(display.effective_rank, 1), len(display.axes_)
+    (2.7, 2)
+    >>> plt.close(display.figure_)
     """
 
     K: Array
@@ -54,6 +91,7 @@ class GramDisplay:
 
     @property
     def smallest_eigenvalue(self) -> float:
+        """The smallest of ``eigenvalues``; negative beyond ``floor``, it proves the matrix indefinite."""
         return float(self.eigenvalues[-1])
 
     @property
@@ -66,7 +104,7 @@ class GramDisplay:
     def from_kernel(
         cls,
         kernel: Kernel,
-        X: Any,
+        X: Samples,
         labels: Any = None,
         *,
         n_clusters: int | None = None,
@@ -75,7 +113,23 @@ class GramDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> GramDisplay:
-        """The matrix k(X, X); see ``from_matrix``. Of many rows only those shown are computed."""
+        """The matrix k(X, X). Of more than 3000 rows only those shown are computed.
+
+        Parameters
+        ----------
+        kernel : Kernel
+            The kernel.
+        X : collection of samples
+            What it takes.
+        labels, n_clusters, max_rows, ax, **kwargs
+            As for ``from_matrix``.
+        compute : Compute, optional
+            Device, precision, memory and threads.
+
+        Returns
+        -------
+        GramDisplay
+        """
         gram = kernel.gram(X, compute=compute)
         name = textwrap.shorten(str(kernel), 60, placeholder=" …")
         return cls.from_matrix(gram, labels, n_clusters=n_clusters, max_rows=max_rows, name=name, ax=ax, **kwargs)
@@ -95,9 +149,31 @@ class GramDisplay:
         """An array or a Gram, its rows sorted by label; without labels along the first axis of kernel PCA, or by
         spectral cluster.
 
-        Of more than ``max_rows`` rows a random sample is shown, always the same. Past 3000 rows the eigenvalues are
-        those of the sample: they lie between those of the whole matrix, so that a negative one proves it indefinite,
-        but none proves nothing.
+        Parameters
+        ----------
+        K : array or Gram of shape (n, n)
+            Symmetric and finite.
+        labels : array of shape (n,), optional
+            Rows of the same label stand together.
+        n_clusters : int, optional
+            Sort by so many spectral clusters; not together with ``labels``.
+        max_rows : int, default=1000
+            Of more rows a random sample of so many is shown, always the same.
+        name : str, default="K"
+            For the title.
+        ax : one or two matplotlib axes, optional
+            Where to draw the matrix and, on a second one, the spectrum; None: a new figure with both.
+        **kwargs
+            For ``imshow``.
+
+        Returns
+        -------
+        GramDisplay
+
+        Notes
+        -----
+        Past 3000 rows the eigenvalues are those of the rows shown: they lie between those of the whole matrix. So a
+        negative one proves the matrix indefinite; that there is none proves nothing.
         """
         pyplot()
         gram = as_gram(K)
@@ -143,7 +219,7 @@ class GramDisplay:
 
     def plot(self, ax: Any = None, **kwargs: Any) -> GramDisplay:
         """Draw on a pair of axes, matrix and spectrum; on a single one only the matrix. Further arguments go to
-        ``imshow``.
+        ``imshow``. Returns the display itself.
         """
         axes = (
             subplots(1, 2, (9.0, 4.2), width_ratios=(1.2, 1))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, INK, VERMILION, canvas, dot_size, framed, pale_about_zero, pyplot
 from mercer.plots.samples import Plane, as_numbers, called, like
@@ -18,11 +19,49 @@ from mercer.plots.samples import Plane, as_numbers, called, like
 class NoveltyDisplay:
     """The decision function over a plane, its boundary at 0, and the points, inliers and outliers.
 
-    x, y, values
-        The grid: values[i, j] is the decision function at (x[j], y[i]).
-    points, inliers
-        Where the points lie in the plane, and what the estimator says of each of them, wherever it lies outside of the
-        plane.
+    Made by ``from_estimator``; ``plot`` draws it again, elsewhere.
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (r,)
+        The grid.
+    values : ndarray of shape (r, r)
+        values[i, j] is the decision function at (x[j], y[i]).
+    points : ndarray of shape (n, 2)
+        Where the samples lie in the plane.
+    inliers : ndarray of bool of shape (n,)
+        What the estimator says of each sample itself. Of more than two columns a sample lies beside the plane, and its
+        colour may differ from that of the surface behind it.
+    names : tuple of two str, default=("x₁", "x₂")
+        Of the axes.
+    title : str, default=""
+        Above the picture.
+
+    Attributes
+    ----------
+    figure_, ax_ : matplotlib's figure and axes
+        To be changed at will.
+    surface_, boundary_ : matplotlib's contours
+        The decision function, and where it is 0; None where it is nowhere 0.
+    scatters_ : list
+        Inliers and outliers.
+
+    See Also
+    --------
+    OneClassSVM, SVDD, KernelPCANovelty : The estimators it is for.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> plt.switch_backend("Agg")
+    >>> X = np.random.default_rng(0).standard_normal((50, 2))
+    >>> machine = mc.OneClassSVM(nu=0.1).fit(X)
+    >>> display = mc.NoveltyDisplay.from_estimator(machine, X, resolution=20)
+    >>> display.values.shape, len(display.inliers)
+    ((20, 20), 50)
+    >>> plt.close(display.figure_)
     """
 
     x: Array
@@ -40,10 +79,27 @@ class NoveltyDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, resolution: int = 100, ax: Any = None, **kwargs: Any
+        cls, estimator: Any, X: Samples, *, resolution: int = 100, ax: Any = None, **kwargs: Any
     ) -> NoveltyDisplay:
-        """Of a fitted one-class estimator, on two columns or on the plane of the first two principal axes through the
-        mean.
+        """The decision function of a fitted one-class estimator, on two columns or on the plane of the first two
+        principal axes through the mean.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``decision_function`` and ``predict``, and a kernel that is not "precomputed".
+        X : table of shape (n, d)
+            The samples to show, d ≥ 2.
+        resolution : int, default=100
+            Points of the grid along each side: so many squared are predicted.
+        ax : matplotlib axes, optional
+            Where to draw; None: a new figure.
+        **kwargs
+            For ``scatter``.
+
+        Returns
+        -------
+        NoveltyDisplay
         """
         pyplot()
         if not hasattr(estimator, "decision_function") or not hasattr(estimator, "predict"):
@@ -71,7 +127,7 @@ class NoveltyDisplay:
         return cls(x, y, values, points, inliers, plane.names, title).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> NoveltyDisplay:
-        """Draw; further arguments go to ``scatter``."""
+        """Draw on ``ax``, or on a new figure; further arguments go to ``scatter``. Returns the display itself."""
         ax, figure = self.ax_, self.figure_ = canvas(ax)
         low, high = float(self.values.min()), float(self.values.max())
         self.surface_ = ax.contourf(

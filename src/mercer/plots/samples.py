@@ -9,6 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import Vectors, as_frame
 from mercer.native.linalg import signed
@@ -48,7 +49,7 @@ class Plane:
         return points @ self.axes + self.origin
 
 
-def as_numbers(X: Any) -> Array:
+def as_numbers(X: Samples) -> Array:
     """Rows of finite numbers, as a dense array of float64."""
     checked = Vectors().check(X)
     dense = checked.toarray() if hasattr(checked, "toarray") else arrays.to_numpy(checked)
@@ -67,7 +68,7 @@ def one_each(values: Any, n: int, name: str) -> Array:
     return array.astype(str) if array.dtype.kind == "O" else array
 
 
-def like(points: Array, X: Any) -> Any:
+def like(points: Array, X: Samples) -> Any:
     """Points as a data frame of the kind and the columns of X, if X is one."""
     frame = as_frame(X)
     if frame is None:

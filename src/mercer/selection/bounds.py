@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import size
 from mercer.estimators.machine import SupportVectorMachine
@@ -22,9 +23,28 @@ from mercer.selection.criteria import radius_margin
 
 def rademacher_bound(margins: Array, norm: float, trace: float, delta: float = 0.05, rho: float = 1.0) -> float:
     """P(y f(x) ≤ 0) ≤ (1/n) Σ_i min(1, max(0, 1 − m_i/ρ)) + 2Λ√(tr K)/(ρn) + 3√(log(2/δ_Λ)/2n), with probability at
-    least 1 − δ over the sample, for all f with any norm at once: Λ is ‖f‖ rounded up to a power of 2, 2^k, and δ_Λ =
-    δ/(j(j + 1)) with j = 2|k| + 1 + [k > 0] (Bartlett & Mendelson 2002; the union over Λ costs a log log). ``margins``
-    are m_i = y_i f(x_i), without bias.
+    least 1 − δ over the sample, for all f with any norm at once.
+
+    Λ is ‖f‖ rounded up to a power of 2, 2^k, and δ_Λ = δ/(j(j + 1)) with j = 2|k| + 1 + [k > 0] (Bartlett & Mendelson
+    2002; the union over Λ costs a log log).
+
+    Parameters
+    ----------
+    margins : ndarray of shape (n,)
+        m_i = y_i f(x_i), without bias.
+    norm : float
+        ‖f‖.
+    trace : float
+        tr K of the samples.
+    delta : float, default=0.05
+        δ.
+    rho : float, default=1.0
+        The margin ρ, chosen before the data are seen.
+
+    Returns
+    -------
+    float
+        The right side; it says nothing where it is above 1.
     """
     n = len(margins)
     k = int(np.ceil(np.log2(max(norm, 1e-300))))
@@ -47,25 +67,29 @@ def vc_dimension(radius2: float, margin: float, dimensions: float) -> float:
 
 @dataclass(frozen=True)
 class Generalisation:
-    """What is known about the error of a machine for two classes on new data.
+    """What is known about the error of a machine for two classes on new data; ``print`` shows it as a table.
 
-    training_error
+    Attributes
+    ----------
+    training_error : float
         The share of its own samples that it gets wrong: a lower guide, no bound.
-    support_share
+    support_share : float
         #SV/n: the leave-one-out error is at most that, and in expectation the error of n − 1 samples too (Luntz &
         Brailovsky 1969).
-    span_error
+    span_error : float
         The share of samples with y_i f_i ≤ α_i S_i²: the leave-one-out error itself if taking one away leaves the set
         of support vectors (Vapnik & Chapelle 2000).
-    radius_margin
+    radius_margin : float
         R²‖f‖²/n of the machine with squared slacks at the same C: its leave-one-out error is at most four times that,
         the span of a support vector being at most the diameter 2R (Vapnik & Chapelle 2000); the estimate is usually
         taken without the four.
-    rademacher
+    rademacher : float
         ``rademacher_bound`` with the bias as a coefficient of one more, constant, feature: holds with probability 1 −
-        δ.
-    effective_dimension
+        δ. Often above 1, and then says nothing.
+    effective_dimension : float
         Σ λ_i/(λ_i + 1/(2C)) of the matrix: how many directions are used.
+    delta : float
+        δ.
     """
 
     training_error: float
@@ -87,8 +111,62 @@ class Generalisation:
         return "\n".join([*lines, f"{'effective dimension':<28} {self.effective_dimension:8.1f}"])
 
 
-def generalisation(machine: Any, X: Any, y: Any, delta: float = 0.05, sample_weight: Any = None) -> Generalisation:
-    """Bounds and estimates for a fitted SVC of two classes and the data (and weights) it was trained on. Costs n³."""
+def generalisation(
+    machine: Any, X: Samples, y: Targets, delta: float = 0.05, sample_weight: Weights = None
+) -> Generalisation:
+    """Bounds and estimates of the error on new data, for a fitted SVC of two classes and the data it was trained on.
+
+    Parameters
+    ----------
+    machine : SVC
+        Fitted, of two classes.
+    X : collection of samples
+        All that the machine was trained on; for ``kernel="precomputed"`` the square matrix.
+    y : array of shape (n,)
+        Their labels.
+    delta : float, default=0.05
+        The Rademacher bound holds with probability 1 − δ.
+    sample_weight : array of shape (n,), optional
+        The weights it was trained with.
+
+    Returns
+    -------
+    Generalisation
+        Training error, estimates of the leave-one-out error, and bounds; each attribute says which inequality it is.
+
+    Raises
+    ------
+    TypeError
+        If the machine is not a fitted SVC of two classes.
+    ValueError
+        If X and y differ in length, or are not what the machine was trained on.
+
+    See Also
+    --------
+    nested_scores : The error by cross-validation.
+
+    Notes
+    -----
+    Costs n³ in time, n² in memory.
+
+    References
+    ----------
+    Vapnik, V. and Chapelle, O. (2000). Bounds on error expectation for support vector machines. Neural Computation 12.
+
+    Bartlett, P. and Mendelson, S. (2002). Rademacher and Gaussian complexities: risk bounds and structural results.
+    Journal of Machine Learning Research 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 40)
+    >>> X = rng.standard_normal((80, 2)) + 2.5 * y[:, None]
+    >>> found = mc.generalisation(mc.SVC(kernel=mc.Gaussian(0.2)).fit(X, y), X, y)
+    >>> round(found.training_error, 3), round(found.span_error, 3), round(found.support_share, 3)
+    (0.062, 0.062, 0.312)
+    """
     if (
         not isinstance(machine, SupportVectorMachine)
         or len(getattr(machine, "classes_", ())) != 2

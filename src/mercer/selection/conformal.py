@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
 from mercer import arrays
+from mercer.annotations import Index, Samples, Targets
 from mercer.arrays import Array
 from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
@@ -31,26 +32,72 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     """A regressor with ``predict_interval``: for exchangeable data P(y ∈ interval) ≥ coverage, without any assumption
     on the noise.
 
-    estimator
-        Any regressor. One that predicts two quantiles, such as ``KernelQuantile([0.05, 0.95])``, gives ends that follow
-        the noise: these two, moved by the quantile of how far targets lie outside of them (Romano, Patterson and Candès
-        2019).
-    coverage
-        The share of new targets that must lie inside.
-    method
-        "split": trained on a part, the interval is ± the quantile of its errors on the rest (Papadopoulos 2002): P ≥
-        coverage exactly. "loo": jackknife+ (Barber et al. 2021), trained on all: each sample's leave-one-out machine
-        and error give the ends. P ≥ 2·coverage − 1 always, and about ``coverage`` in practice. For ``KernelRidge`` in
-        closed form, from one factorisation, the kernel staying bound as it is (a bandwidth "scale" does not follow the
-        sample that is left out); others are refitted on ``folds`` (CV+, whose guarantee is a little weaker).
-    calibration
-        The share of samples that "split" keeps for the errors.
-    folds
-        How many refits "loo" may take for estimators without a closed form (CV+).
+    The probability is over new samples and the training sample together, not for each x: where the noise differs from
+    place to place, intervals of one width are too wide here and too narrow there. Quantiles as the estimator mend that.
 
+    Parameters
+    ----------
+    estimator : regressor
+        Any regressor. One that predicts two quantiles, such as ``KernelQuantile([0.05, 0.95])``, gives ends that follow
+        the noise: these two, moved by the quantile of how far targets lie outside of them (Romano et al. 2019).
+    coverage : float, default=0.9
+        The share of new targets that must lie inside, between 0 and 1. It needs errors of at least
+        coverage/(1 − coverage) samples.
+    method : {"loo", "split"}, default="loo"
+        "split": trained on a part, the interval is ± the quantile of its errors on the rest (Papadopoulos et al. 2002):
+        P ≥ coverage exactly. "loo": jackknife+ (Barber et al. 2021), trained on all: each sample's leave-one-out
+        machine and error give the ends. P ≥ 2·coverage − 1 always, and about ``coverage`` in practice. For
+        ``KernelRidge`` in closed form, from one factorisation, the kernel staying bound as it is (a bandwidth "scale"
+        does not follow the sample that is left out); others are refitted on ``folds`` (CV+, whose guarantee is a little
+        weaker).
+    calibration : float, default=0.3
+        The share of samples that "split" keeps for the errors.
+    folds : int, default=10
+        How many refits "loo" may take for estimators without a closed form (CV+).
+    random_state : int or None, default=0
+        Of the split, and of the folds.
+
+    Attributes
+    ----------
+    estimator_ : regressor
+        Trained on all samples; for "split", on its part.
+    errors_ : ndarray
+        |y − f(x)| of samples that f was not trained on; of two quantiles, how far y lies outside, negative inside.
+    n_features_in_ : int
+        How many columns the data had.
+
+    See Also
+    --------
+    KernelQuantile : Quantiles of y given x, without a guarantee.
+
+    Notes
+    -----
     What ``fit`` is given besides, such as ``sample_weight``, goes to the estimator: by scikit-learn's metadata routing
     where that is enabled, else as it is. The samples being exchangeable, each counts once among the errors, whatever
     its weight in training.
+
+    References
+    ----------
+    Papadopoulos, H., Proedrou, K., Vovk, V. and Gammerman, A. (2002). Inductive confidence machines for regression.
+    ECML.
+
+    Romano, Y., Patterson, E. and Candès, E. (2019). Conformalized quantile regression. NeurIPS.
+
+    Barber, R. F., Candès, E., Ramdas, A. and Tibshirani, R. (2021). Predictive inference with the jackknife+. Annals
+    of Statistics 49.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, (500, 1))
+    >>> y = np.sin(2 * X[:, 0]) + 0.2 * rng.standard_normal(500)
+    >>> ridge = mc.KernelRidge(alpha=0.1, kernel=mc.Gaussian(1.0))
+    >>> model = mc.ConformalRegressor(ridge, coverage=0.9).fit(X[:100], y[:100])
+    >>> lower, upper = model.predict_interval(X[100:]).T
+    >>> float(np.mean((lower <= y[100:]) & (y[100:] <= upper)))
+    0.89
     """
 
     estimator: Any
@@ -62,13 +109,33 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     random_state: RandomState = None
 
     def get_metadata_routing(self) -> Any:
-        """What goes where: all to the estimator's ``fit``."""
+        """What goes where, for scikit-learn: all to the estimator's ``fit``."""
         return MetadataRouter(owner=self).add(
             estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit")
         )
 
-    def fit(self, X: Any, y: Any, **params: Any) -> ConformalRegressor:
-        """Train, and learn how large errors are; ``params`` are for the estimator."""
+    def fit(self, X: Samples, y: Targets, **params: Any) -> ConformalRegressor:
+        """Train, and learn how large errors on other samples are.
+
+        Parameters
+        ----------
+        X : collection of samples
+            What the estimator takes.
+        y : array of shape (n,)
+            Targets.
+        **params
+            For the estimator's ``fit``; those with a value for each sample are divided as the samples are.
+
+        Returns
+        -------
+        ConformalRegressor
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If there are too few samples for this coverage: the interval would be infinite.
+        """
         if not 0 < self.coverage < 1:
             raise ValueError(f"coverage={self.coverage!r}: a share between 0 and 1.")
         if self.method not in _METHODS:
@@ -106,7 +173,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             self._fit_folds(X, y, params)
         return self
 
-    def _trained(self, X: Any, y: Array, train: Array, params: dict[str, Any]) -> Any:
+    def _trained(self, X: Samples, y: Array, train: Array, params: dict[str, Any]) -> Any:
         """The estimator on some of the samples, with what belongs to them."""
         return clone(self.estimator).fit(
             self._part(X, train, train), y[train], **_check_method_params(X, params, train)
@@ -118,7 +185,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         lower, upper = _two(predicted)
         return np.maximum(lower - y, y - upper)
 
-    def _accepted(self, X: Any, y: Any) -> tuple[Any, Array]:
+    def _accepted(self, X: Samples, y: Targets) -> tuple[Any, Array]:
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         y = np.asarray(column_or_1d(y, warn=True), np.float64)
@@ -148,7 +215,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
                 " would be infinite."
             )
 
-    def _fit_closed(self, X: Any, y: Array) -> None:
+    def _fit_closed(self, X: Samples, y: Array) -> None:
         machine = self.estimator_
         K = np.asarray(
             arrays.to_numpy(
@@ -161,7 +228,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         self.errors_ = np.abs(residuals)
         self._closed = (whole.P, whole.of_bias, residuals)
 
-    def _fit_folds(self, X: Any, y: Array, params: dict[str, Any]) -> None:
+    def _fit_folds(self, X: Samples, y: Array, params: dict[str, Any]) -> None:
         splits = list(
             KFold(min(self.folds, len(y)), shuffle=True, random_state=self.random_state).split(np.zeros(len(y)))
         )
@@ -189,7 +256,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         machine._remember(entered.X, entered.gram or fold.gram, train)
         return machine, predicted
 
-    def _part(self, X: Any, rows: Any, trained_on: Array) -> Any:
+    def _part(self, X: Samples, rows: Index, trained_on: Array) -> Any:
         """Samples; of a precomputed matrix, also the columns of those that were trained on."""
         part = X if isinstance(rows, slice) else take(X, rows)
         return part[:, trained_on] if getattr(self.estimator, "_precomputed", False) else part
@@ -199,18 +266,24 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         tags.input_tags = self.estimator.__sklearn_tags__().input_tags
         return tags
 
-    def predict(self, X: Any) -> Array:
-        """By the estimator trained on all (or, for "split", on its part); half-way between two quantiles."""
+    def predict(self, X: Samples) -> Array:
+        """What the estimator trained on all (or, for "split", on its part) predicts; half-way between two quantiles."""
         lower, upper = self._both(X)
         return lower if upper is lower else (lower + upper) / 2
 
-    def _both(self, X: Any) -> tuple[Array, Array]:
+    def _both(self, X: Samples) -> tuple[Array, Array]:
         check_is_fitted(self, "estimator_")
         X = self._part(X, slice(None), self._trained_on) if self.method == "split" else X
         return _two(self.estimator_.predict(X))
 
-    def predict_interval(self, X: Any) -> Array:
-        """(n, 2): the lower and the upper end for each sample."""
+    def predict_interval(self, X: Samples) -> Array:
+        """The interval of each sample, which holds its target with the probability ``coverage``.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            The lower and the upper end.
+        """
         check_is_fitted(self, "estimator_")
         if self.method == "split":
             n = len(self.errors_)
@@ -220,7 +293,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         parts = [self._ends(take(X, rows)) for rows in chunks(size(X), _BLOCK)]
         return np.concatenate(parts) if parts else np.empty((0, 2))
 
-    def _ends(self, X: Any) -> Array:
+    def _ends(self, X: Samples) -> Array:
         """Jackknife+: quantiles over i of (prediction without i) ± |error of i|."""
         below, above = self._without_each(X)
         n = below.shape[1]
@@ -229,7 +302,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         ends = [np.partition(lower, n - k, axis=1)[:, n - k], np.partition(upper, k - 1, axis=1)[:, k - 1]]
         return np.sort(np.column_stack(ends), axis=1)
 
-    def _without_each(self, X: Any) -> tuple[Array, Array]:
+    def _without_each(self, X: Samples) -> tuple[Array, Array]:
         """f without sample i at each x, (new, n), or both quantiles. A ridge is linear in y, so leaving i out is
         putting its own prediction in the place of y_i.
         """

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from mercer.annotations import Samples, Targets
 from mercer.arrays import Array
 from mercer.data import take
 from mercer.estimators.machine import Supervised, Unsupervised
@@ -30,7 +31,7 @@ class Fold(NamedTuple):
     cross: Gram
     items: Any  # the training items, None where there is but their matrix
 
-    def learn(self, machines: Sequence[Any], y: Any, weights: Array | None) -> Array:
+    def learn(self, machines: Sequence[Any], y: Targets, weights: Array | None) -> Array:
         """Machines that differ at most in the parameter they have a path along learn; they answer for ``cross``.
         Returns who had weight.
         """
@@ -56,13 +57,13 @@ class Entered:
     """
 
     door: Any
-    X: Any
-    y: Any
+    X: Samples
+    y: Targets
     gram: Gram | None = None
     stored: Gram | None = None
 
     @classmethod
-    def of(cls, machine: Any, X: Any, y: Any) -> Entered:
+    def of(cls, machine: Any, X: Samples, y: Targets) -> Entered:
         door = clone(machine)
         X, y = door._accept_training(X, y)
         if not door._precomputed and door._given_kernel._data_driven:

@@ -1,4 +1,4 @@
-"""Cross-validation that computes each kernel matrix once.
+"""Cross-validation that computes each kernel matrix once: one file, since a search is its table of scores and the rest.
 
 A grid over kernel parameters and C or λ asks for few matrices and many fits. Candidates are grouped by their kernel,
 which is a value: its matrix is computed once for all folds and all of them; only what a kernel takes from data is bound
@@ -25,6 +25,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import listed, size, take
 from mercer.estimators.base import KernelEstimator
@@ -37,7 +38,7 @@ Split = tuple[Array, Array]
 
 
 class NothingFinished(ValueError):
-    """The time was over before any candidate had been through all folds."""
+    """No candidate has a score on all folds: the time was over before, or every score is NaN."""
 
 
 @dataclass(eq=False)
@@ -60,14 +61,14 @@ class Cells:
         self.kept: Entered | None = None
         self.watch: Watch | None = None
 
-    def fit(self, c: int, X: Any, y: Any, weights: Array | None) -> Any:
+    def fit(self, c: int, X: Samples, y: Targets, weights: Array | None) -> Any:
         """Candidate c on all samples."""
         machine = clone(self.machines[c])
         if self.kept is None or self.kept.stored is None or _kernel_of(machine) != _kernel_of(self.kept.door):
             return machine.fit(X, y, **({} if weights is None else {"sample_weight": weights}))
         return self.kept.train(machine, weights)
 
-    def fill(self, X: Any, y: Any, weights: Array | None) -> str:
+    def fill(self, X: Samples, y: Targets, weights: Array | None) -> str:
         """All cells; what ended it before, in words. Those that are done stand, whatever is raised."""
         with watching(
             self.max_time, self.progress, done=0, of=self.scores.size, params={}, scores=self.scores
@@ -85,7 +86,7 @@ class Cells:
                 )
         return ""
 
-    def _fill(self, X: Any, y: Any, weights: Array | None) -> None:
+    def _fill(self, X: Samples, y: Targets, weights: Array | None) -> None:
         for kernel, members in self._by_kernel().items():
             entered = None if kernel is None else Entered.of(self.machines[members[0]], X, y)
             for s, (train, test) in enumerate(self.splits):
@@ -108,7 +109,7 @@ class Cells:
         """
         return fold.items is None or isinstance(self.scorer, _BaseScorer | _PassthroughScorer)
 
-    def _learn_fold(self, fold: Fold, y: Any, weights: Array | None, machines: list[Any]) -> None:
+    def _learn_fold(self, fold: Fold, y: Targets, weights: Array | None, machines: list[Any]) -> None:
         fold.learn(machines, y, weights)
         if not self._asks_machines(fold):
             fold.remember(machines)
@@ -185,30 +186,74 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The best of a grid of parameters by cross-validation; scores are those of scikit-learn's GridSearchCV on the same
     splits.
 
-    estimator
+    Each kernel matrix is computed once, for all folds and all candidates with that kernel; along C machines start from
+    one another, along λ one decomposition gives all. So a grid of C or λ costs little more than one value, and a new
+    kernel parameter costs a matrix. What a kernel takes from data ("scale", means) is bound in each training fold.
+    After ``fit`` the search predicts and scores as its best estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
         Any estimator of Mercer (others work, without the savings).
-    param_grid
+    param_grid : dict or list of dict
         As for GridSearchCV: {"C": [1, 10], "kernel__gamma": [0.1, 1.0]}, or {"kernel": [Gaussian(), Linear()]}, or a
         list of such.
-    cv
-        A number of folds or a scikit-learn splitter (stratified, grouped, …).
-    scoring
-        As for GridSearchCV, one score.
-    refit
+    cv : int, splitter or iterable, default=None
+        A number of folds (None: 5; stratified for classifiers) or a scikit-learn splitter (stratified, grouped, …).
+    scoring : str or callable, default=None
+        As for GridSearchCV, one score; None: the estimator's own.
+    refit : bool, default=True
         Whether to train the best on all data: ``best_estimator_``.
-    max_time
+    max_time : float, optional
         Seconds after which the best of what is finished is taken.
-    progress
+    progress : callable, optional
         Called with done, of, seconds, params, scores after each fit, or each path of fits along C or λ, and, with
         ``stage`` and ``share``, several times a second while a matrix is computed; returns True to stop.
-    error_score
-        "raise", or NaN: a candidate that cannot be fitted is then out of the race, with a FitFailedWarning that says
-        why.
-    on_interrupt
+    error_score : "raise" or NaN, default="raise"
+        With NaN a candidate that cannot be fitted is out of the race, with a FitFailedWarning that says why.
+    on_interrupt : {"keep", "raise"}, default="keep"
         "keep": Ctrl-C ends the search, and the best of the finished candidates stands. "raise": it is an error.
 
-    Fitted: ``best_params_ best_score_ best_index_ best_estimator_ cv_results_``; ``frame()`` is the results as a data
-    frame.
+    Attributes
+    ----------
+    best_params_ : dict
+        The candidate of the best mean score, the first of several.
+    best_score_ : float
+        Its mean score over the folds. It was chosen as the largest, so it is optimistic: see ``nested_scores``.
+    best_index_ : int
+        Its place in ``cv_results_``.
+    best_estimator_ : estimator
+        It, trained on all data, where ``refit``.
+    cv_results_ : dict of arrays
+        As of GridSearchCV; ``frame()`` is the same as a data frame.
+    n_splits_ : int
+        The number of folds.
+    stopped_ : str
+        What ended the search before all was done, in words; "" otherwise.
+    classes_, n_features_in_, feature_names_in_ : optional
+        Those of ``best_estimator_``, where it has them.
+
+    See Also
+    --------
+    nested_scores : What choosing is worth, unbiased.
+    tune : All continuous parameters at once, by gradient.
+    KernelRidgeCV : λ by leave-one-out, without a grid of fits.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-1, 1, (60, 2))
+    >>> y = (X**2).sum(axis=1) > 0.6
+    >>> grid = {"C": [1.0, 100.0], "kernel": [mc.Linear(), mc.Gaussian(1.0)]}
+    >>> search = mc.KernelSearchCV(mc.SVC(), grid, cv=4).fit(X, y)
+    >>> search.best_params_
+    {'C': 1.0, 'kernel': Gaussian(gamma=1.0)}
+    >>> search.frame().select("param_C", "param_kernel", "mean_test_score").shape
+    (4, 3)
+    >>> search.predict([[0.0, 0.0], [1.0, 1.0]])
+    array([False,  True])
     """
 
     estimator: Any
@@ -222,8 +267,30 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     error_score: Any = "raise"
     on_interrupt: str = "keep"
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> KernelSearchCV:
-        """Score every candidate on every fold, then train the best on all."""
+    def fit(self, X: Samples, y: Targets = None, sample_weight: Weights = None, groups: Any = None) -> KernelSearchCV:
+        """Score every candidate on every fold, then train the best on all.
+
+        Parameters
+        ----------
+        X : collection of samples
+            What the estimator takes; for ``kernel="precomputed"`` the square matrix.
+        y : array of shape (n,) or (n, outputs), optional
+            Targets or labels.
+        sample_weight : array of shape (n,), optional
+            Weights in training, and in the score where that takes weights.
+        groups : array of shape (n,), optional
+            For splitters that keep groups together.
+
+        Returns
+        -------
+        KernelSearchCV
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If no candidate has a score on all folds.
+        """
         X, y, weights, splits = self._prepared(X, y, sample_weight, groups)
         cells = self._cells(splits)
         self.stopped_ = ""
@@ -236,7 +303,9 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self._take(cells, X, y, weights)
         return self
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Any, Any, Array | None, list[Split]]:
+    def _prepared(
+        self, X: Samples, y: Targets, sample_weight: Weights, groups: Any
+    ) -> tuple[Any, Any, Array | None, list[Split]]:
         X = (
             X.tocsr()
             if hasattr(X, "tocsr")
@@ -285,7 +354,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self.error_score,
         )
 
-    def _take(self, cells: Cells, X: Any, y: Any, weights: Array | None) -> None:
+    def _take(self, cells: Cells, X: Samples, y: Targets, weights: Array | None) -> None:
         best = cells.best_index()
         if best is None:
             why = self.stopped_ or "every score is NaN"
@@ -315,7 +384,9 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                     setattr(self, name, getattr(self.best_estimator_, name))
 
     def frame(self) -> Any:
-        """The results, one row for each candidate, as a polars data frame."""
+        """The results, one row for each candidate, as a polars data frame: ``cv_results_`` without ``params``, kernels
+        as text.
+        """
         import polars as pl
 
         check_is_fitted(self, "cv_results_")
@@ -328,31 +399,31 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- the best estimator's methods --------------------------------------------------------------------------------
 
-    def predict(self, X: Any, **options: Any) -> Any:
-        """By the best estimator."""
+    def predict(self, X: Samples, **options: Any) -> Any:
+        """What the best estimator predicts for X; ``options`` are those of its ``predict``."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict(X, **options)
 
     @available_if(lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), "decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Any:
-        """By the best estimator."""
+    def decision_function(self, X: Samples) -> Any:
+        """The decision function of the best estimator, where it has one."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.decision_function(X)
 
     @available_if(lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), "predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Any:
-        """By the best estimator."""
+    def predict_proba(self, X: Samples) -> Any:
+        """The probability of each class by the best estimator, where it has one."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_proba(X)
 
     @available_if(lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), "predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Any:
-        """By the best estimator."""
+    def predict_log_proba(self, X: Samples) -> Any:
+        """The logarithm of ``predict_proba``."""
         check_is_fitted(self, "best_estimator_")
         return self.best_estimator_.predict_log_proba(X)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """The score that was searched by, of the best estimator."""
+    def score(self, X: Samples, y: Targets = None) -> float:
+        """The score that was searched by, of the best estimator on X and y."""
         check_is_fitted(self, "best_estimator_")
         return float(check_scoring(self.estimator, self.scoring)(self.best_estimator_, X, y))
 
@@ -377,7 +448,7 @@ def _kernel_of(machine: Any) -> Any:
     return PRECOMPUTED if machine._precomputed else machine._given_kernel if machine._one_kernel else None
 
 
-def _fit_one(X: Any, y: Any, given: dict[str, Any], machines: list[Any]) -> None:
+def _fit_one(X: Samples, y: Targets, given: dict[str, Any], machines: list[Any]) -> None:
     """The estimator, not of ours, of a path of one."""
     machines[0].fit(X, y, **given)
 
@@ -387,13 +458,48 @@ def _some(values: Any, chosen: Array) -> Any:
 
 
 def nested_scores(
-    search: KernelSearchCV, X: Any, y: Any, *, cv: Any = None, sample_weight: Any = None, groups: Any = None
+    search: KernelSearchCV, X: Samples, y: Targets, *, cv: Any = None, sample_weight: Weights = None, groups: Any = None
 ) -> Array:
     """The score on each outer fold of the candidate that the inner cross-validation chooses without it: what choosing
     is worth, unbiased.
 
     The same numbers as ``cross_val_score(search, X, y, cv=cv)``, but inner and outer folds share the matrices: each is
     computed once.
+
+    Parameters
+    ----------
+    search : KernelSearchCV
+        The search, fitted or not; its ``cv`` makes the inner folds. It is not changed.
+    X : collection of samples
+        As for ``search.fit``.
+    y : array of shape (n,)
+        Targets or labels.
+    cv : int, splitter or iterable, default=None
+        The outer folds; None: 5.
+    sample_weight, groups : array of shape (n,), optional
+        As for ``search.fit``.
+
+    Returns
+    -------
+    ndarray of shape (outer folds,)
+        One score for each outer fold.
+
+    Raises
+    ------
+    ValueError
+        If ``search.max_time`` was over, or its ``progress`` ended it, before all folds were done.
+
+    Examples
+    --------
+    Labels that nothing explains: the best of the search looks better than chance, the nested score does not.
+
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.standard_normal((50, 3)), rng.integers(0, 2, 50)
+    >>> search = mc.KernelSearchCV(mc.SVC(), {"kernel__gamma": [0.01, 0.1, 1.0, 10.0]}, cv=3)
+    >>> round(search.fit(X, y).best_score_, 2), round(float(mc.nested_scores(search, X, y, cv=3).mean()), 2)
+    (0.54, 0.5)
     """
     X, y, weights, outer = KernelSearchCV(search.estimator, search.param_grid, cv=cv)._prepared(
         X, y, sample_weight, groups

@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone, is_classifier
 
 from mercer import arrays
+from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
@@ -30,8 +31,22 @@ _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in eit
 
 @dataclass(frozen=True, eq=False)
 class Tuned:
-    """What ``tune`` found: ``estimator`` has the kernel and λ or C in place and is not fitted; ``value`` is the
-    criterion there, ``start`` that at the beginning; ``history`` its values, ``parameters`` by name.
+    """What ``tune`` found.
+
+    Attributes
+    ----------
+    estimator : estimator
+        With the kernel and λ or C in place, not fitted.
+    value, start : float
+        The criterion there, and at the beginning; smaller is better.
+    parameters : dict
+        By name, as ``{"kernel__gamma": 0.3, "alpha": 0.01}``.
+    n_evaluations : int
+        How often the criterion was computed.
+    seconds : float
+        How long it took.
+    history : list of float
+        The values of the criterion, in order.
     """
 
     estimator: Any
@@ -42,29 +57,98 @@ class Tuned:
     seconds: float
     history: list[float] = field(repr=False)
 
-    def fit(self, X: Any, y: Any, **given: Any) -> Any:
-        """The estimator, fitted."""
+    def fit(self, X: Samples, y: Targets, **given: Any) -> Any:
+        """The estimator, fitted: a clone of ``estimator`` trained on X and y; ``given`` is for its ``fit``."""
         return clone(self.estimator).fit(X, y, **given)
 
 
 def tune(
-    estimator: Any, X: Any, y: Any, criterion: str | Criterion = "loo", *, sample_weight: Any = None,
+    estimator: Any, X: Samples, y: Targets, criterion: str | Criterion = "loo", *, sample_weight: Weights = None,
     max_samples: int | None = 3000, restarts: int = 0, max_iter: int = 100, max_time: float | None = None,
     random_state: RandomState = None, progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Tuned:  # fmt: skip
     """``estimator`` with its kernel's continuous parameters, and its alpha (λ) or C, where ``criterion`` is smallest.
 
-    L-BFGS on the logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter.
-    Samples that are the same in x and y count as one, with their weights together.
+    Where a grid would be too large: a length scale for each column, the weights of a sum of kernels. L-BFGS on the
+    logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter.
 
-    criterion
-        Of the ridge with this kernel and λ: "loo" (leave-one-out error), "gcv", "marginal likelihood"; "alignment"
-        (kernel alone); for two classes "radius-margin" and "span" (of a support vector machine). Or a function as those
-        in ``mercer.selection.criteria``. Classes are coded ±1.
-    max_samples
-        The criterion costs n³: of more samples, so many drawn at random are judged by.
-    restarts
+    Parameters
+    ----------
+    estimator : estimator of Mercer
+        With a kernel; its parameters are where the search starts, and each stays within a factor of 10⁴ of that.
+        Parameters that are 0 stay 0.
+    X : collection of samples
+        What the kernel takes.
+    y : array of shape (n,) or (n, outputs)
+        Targets or labels; classes are coded ±1.
+    criterion : str or callable, default="loo"
+        Of the ridge with this kernel and λ (1/(2C) where there is a C): "loo" (leave-one-out error), "gcv" (generalised
+        cross-validation), "marginal likelihood"; of the kernel alone: "alignment"; of a support vector machine with
+        squared slacks, for two classes: "radius-margin" and "span". Or a function (K, Y, w, λ, bias) ↦ (value,
+        ∂value/∂K, ∂value/∂log λ), as those in ``mercer.selection.criteria``.
+    sample_weight : array of shape (n,), optional
+        Each counts as that many repetitions.
+    max_samples : int or None, default=3000
+        The criterion costs n³: of more samples, so many drawn at random are judged by. None: all.
+    restarts : int, default=0
         Further starts, parameters multiplied by e^N(0, 1); the best end is taken.
+    max_iter : int, default=100
+        Steps of L-BFGS from each start.
+    max_time : float, optional
+        Seconds after which the best so far is taken.
+    seed : int, default=0
+        Of the samples drawn and the restarts.
+    progress : callable, optional
+        Called with value, evaluations and seconds after each evaluation; returns True to stop.
+
+    Returns
+    -------
+    Tuned
+        ``estimator`` is not fitted: ``tune(…).fit(X, y)`` is.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has no kernel, or one that is bound to the values of another (``centered``, ``repaired``): tune
+        the kernel inside first.
+    ValueError
+        If there is nothing to tune, or all targets are the same.
+
+    Warns
+    -----
+    UserWarning
+        If the kernel has continuous parameters without a derivative, which stay as they are.
+
+    See Also
+    --------
+    KernelSearchCV : A grid, also of kernels and of parameters that are not continuous.
+    KernelRidgeCV : λ alone.
+
+    Notes
+    -----
+    Samples that are the same in x and y count as one, with their weights together: else a kernel that knows nothing but
+    its own copies would look best.
+
+    References
+    ----------
+    Chapelle, O., Vapnik, V., Bousquet, O. and Mukherjee, S. (2002). Choosing multiple parameters for support vector
+    machines. Machine Learning 46.
+
+    Examples
+    --------
+    One length scale for each column; the second column says nothing of y:
+
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(-2, 2, (40, 2))
+    >>> y = np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(40)
+    >>> ridge = mc.KernelRidge(alpha=0.1, kernel=mc.Matern([1.0, 1.0], 2.5))
+    >>> found = mc.tune(ridge, X, y, max_iter=15)
+    >>> first, second = found.estimator.kernel.length_scale
+    >>> bool(second > 10 * first), found.value < found.start
+    (True, True)
+    >>> model = found.fit(X, y)
     """
     if not isinstance(estimator, KernelEstimator) or estimator._precomputed:
         raise TypeError("tune needs an estimator of Mercer with a kernel; a precomputed matrix has no parameters.")
@@ -127,7 +211,7 @@ def _criterion(criterion: str | Criterion) -> Criterion:
 
 
 def _sample(
-    estimator: Any, X: Any, y: Any, weights: Any, most: int | None, random: np.random.Generator
+    estimator: Any, X: Samples, y: Targets, weights: Any, most: int | None, random: np.random.Generator
 ) -> tuple[Any, Array, Array]:
     """Samples to judge by, their targets (n, outputs), classes as ±1, and weights; those of weight 0 are not there."""
     n = size(X)
@@ -154,7 +238,7 @@ def _sample(
 class _Objective:
     """The criterion as a function of the logarithms of the parameters."""
 
-    def __init__(self, judge: Criterion, kernel: Kernel, estimator: Any, X: Any, Y: Array, w: Array) -> None:
+    def __init__(self, judge: Criterion, kernel: Kernel, estimator: Any, X: Samples, Y: Array, w: Array) -> None:
         self.judge, self.kernel, self.estimator = judge, kernel, estimator
         if any(part._bound_to_values for part in kernel._parts()):
             raise TypeError(

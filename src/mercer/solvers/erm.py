@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.gram import Gram
+from mercer.gram import Gram, Use, held
 from mercer.losses import Loss, Squared
 from mercer.problems import LinearSystem, SmoothERM, SmoothSolution
 from mercer.solvers.dual import ActiveSet
@@ -82,7 +82,7 @@ def _minimise(
 def _squared(y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> SmoothSolution:
     system = LinearSystem(y, weights, ridge, bias)
     solver = ConjugateGradients(**limits.given("tol", "max_iter", "max_time", "solver", "progress"))
-    s = solver.solve(system, gram)
+    s = solver.solve(system, held(gram, Use.AGAIN))
     values = y - ridge * s.coef.reshape(y.shape) / (weights if y.ndim == 1 else weights[:, None])
     loss = float(np.sum(weights * (y - values).reshape(len(y), -1).T ** 2))
     objective = loss + ridge * float(np.vdot(s.coef, values.reshape(s.coef.shape) - s.bias))

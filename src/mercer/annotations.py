@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+import numpy as np
+
 Samples: TypeAlias = Any
 """n samples as a user has them: rows of a NumPy array, SciPy sparse matrix, torch tensor, pandas or polars table; a
 list of strings, graphs, molecules or of anything else that the domain of the kernel takes.
@@ -24,3 +26,12 @@ Weights: TypeAlias = Any
 
 Index: TypeAlias = Any
 """Some of n items: a slice, or an array of positions."""
+
+RandomState: TypeAlias = int | np.random.RandomState | np.random.Generator | None
+"""A source of random numbers, as scikit-learn takes it."""
+
+Estimator: TypeAlias = Any
+"""An estimator: scikit-learn's contract, whoever wrote it."""
+
+Axes: TypeAlias = Any
+"""``matplotlib.axes.Axes``, or None for new ones."""

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Items, Symbol
+from mercer.annotations import Items, Symbol, Weights
 from mercer.arrays import is_tensor, namespace
 
 _NAMES_IN_TORCH = {"absolute": "abs", "arccos": "acos", "arcsin": "asin", "arctan": "atan"}
@@ -309,7 +309,7 @@ def fold_self(step: Callable[..., tuple[Any, ...]], start: Sequence[float], A: I
     return _record("fold_self", A)("fold_self", (A, (step, tuple(start))))
 
 
-def mean_over_items(block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Any) -> Any:
+def mean_over_items(block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Weights) -> Any:
     """Σ_j w_j block(a, r_j) for every prepared item a, over the items r_j of a reference sample.
 
     Parameters
@@ -331,7 +331,7 @@ def mean_over_items(block: Callable[[Any, Any], Any], A: Items, reference: Any, 
     return _record("mean", A)("mean", (block, A, reference, weights))
 
 
-def mean_of_means(block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Any, known: float) -> Any:
+def mean_of_means(block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Weights, known: float) -> Any:
     """Σ_ij w_i w_j block(r_i, r_j): the number ``known``, kept with what it is made of, for its derivative.
 
     Parameters

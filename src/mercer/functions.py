@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import HashedRows, check_weights, chunks, listed, meet, size, stack, take
@@ -233,7 +233,7 @@ class FeatureFunction:
     """f(x) = ⟨w, φ(x)⟩ + b for a kernel with features: evaluation costs the features, not the centres."""
 
     kernel: Kernel
-    weights: Any  # one column for each output; of an open set of columns, a ``HashedRows`` with one row for each
+    weights: Weights  # one column for each output; of an open set of columns, a ``HashedRows`` with one row for each
     bias: Any = 0.0
     single: bool = True  # whether the weights of a HashedRows are those of one function, or of several
 
@@ -259,7 +259,7 @@ class FeatureFunction:
         return np.linalg.norm(arrays.to_numpy(self.weights), axis=0)
 
 
-def mean_embedding(kernel: Kernel, X: Samples, weights: Any = None) -> RKHSFunction:
+def mean_embedding(kernel: Kernel, X: Samples, weights: Weights = None) -> RKHSFunction:
     """μ = Σ_i w_i k(·, x_i), the weights summing to 1: the mean of φ over a sample; ⟨μ, f⟩ is the mean of f.
 
     The distance of the embeddings of two samples is the maximum mean discrepancy of ``mmd_test``.

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 from scipy import sparse
 from sklearn.base import clone
 
@@ -77,7 +76,7 @@ class Validity:
         return self.verdict
 
 
-def _tolerance(dtype: DTypeLike) -> float:
+def _tolerance(dtype: np.dtype[Any]) -> float:
     """What rounding makes of 0 in a matrix of this type: that of float32 is 1e-5."""
     return 1e-8 if dtype.kind != "f" else max(1e-8, 84 * float(np.finfo(dtype).eps))
 

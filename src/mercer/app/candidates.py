@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Samples
+from mercer.annotations import Estimator, Samples
 from mercer.app.kinds import Kind
 from mercer.compute import Compute
 from mercer.estimators.ridge import KernelRidge
@@ -42,7 +42,7 @@ class Candidate:
     """A family to search: ``name`` in words, an estimator, and its grid."""
 
     name: str
-    estimator: Any
+    estimator: Estimator
     grid: dict[str, list[Any]]
 
 

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from mercer import __version__
-from mercer.annotations import Index, Samples
+from mercer.annotations import Estimator, Index, Samples
 from mercer.app.candidates import Candidate, Columns, Entries, candidates, relevance
 from mercer.app.kinds import Kind, clean, infer_kinds, task_of
 from mercer.app.model import Model, Rows, as_table, as_targets, is_present, score, target_column
@@ -45,7 +45,7 @@ class Tried:
     """A candidate and its score by cross-validation: accuracy, or minus the root mean squared error."""
 
     name: str
-    estimator: Any
+    estimator: Estimator
     score: float
     spread: float = 0.0
     seconds: float = 0.0
@@ -319,7 +319,7 @@ class _Run:
         self.notes.append(f"Trained on {most} of {n} rows: all would take longer than the time allows (--time).")
         return np.sort(self.order[:most])
 
-    def _summary(self, best: Tried, estimator: Any, rows: Array) -> dict[str, Any]:
+    def _summary(self, best: Tried, estimator: Estimator, rows: Array) -> dict[str, Any]:
         classes = self.task.name == "classification"
         baseline = float(np.max(np.bincount(self.y.astype(int))) / len(self.y)) if classes else -float(np.std(self.y))
         leaders: dict[str, float] = {}
@@ -359,7 +359,7 @@ class _Run:
             return f"on {rows // _FOLDS} rows that were held out of {rows}"
         return f"by {_FOLDS} folds of {min(len(self.y), _ROWS)} rows"
 
-    def _importance(self, estimator: Any, rows: Array) -> dict[str, float]:
+    def _importance(self, estimator: Estimator, rows: Array) -> dict[str, float]:
         """How much the score on (at most 500 of) its own rows falls when a column is shuffled; not asked of the many
         columns of a sparse table.
         """

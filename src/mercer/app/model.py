@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mercer.annotations import Index
+from mercer.annotations import Estimator, Index
 from mercer.app.kinds import Kind, Task, conform, infer_kinds
 from mercer.arrays import Array
 from mercer.data import DataError, as_frame
@@ -25,7 +25,7 @@ Rows = Any  # a data frame of polars or pandas, or a SparseTable
 class Model:
     """A fitted estimator with all that is needed to read a table for it."""
 
-    estimator: Any
+    estimator: Estimator
     kinds: dict[str, Kind]
     target: str
     task: Task

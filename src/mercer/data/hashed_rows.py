@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
-from mercer.annotations import Index, Items
+from mercer.annotations import Index, Items, Weights
 from mercer.data.representations import batches, offsets_of, spans
 from mercer.native.mixing import mix
 from mercer.runtime import compiling, threads
@@ -127,7 +127,7 @@ class HashedRows:
         end = compiling.compiled(_sum_loop)(*sides, codes, values, lengths)
         return HashedRows(codes[:end], values[:end], offsets_of(lengths))
 
-    def combined(self, weights: Any) -> HashedRows:
+    def combined(self, weights: Weights) -> HashedRows:
         """weights^T Φ, one row for each column of ``weights``: the features folded into functions."""
         W = np.asarray(weights, np.float64).reshape(self.shape[0], -1)
         codes, place = np.unique(self.codes, return_inverse=True)

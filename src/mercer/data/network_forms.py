@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
-from mercer.annotations import Index
+from mercer.annotations import Index, Weights
 from mercer.data.graphs import Graph
 from mercer.data.notices import lost
 from mercer.data.tables import DataError, as_frame
@@ -188,7 +188,7 @@ def _ends(k: int, edge: Any) -> tuple[Any, Any, float]:
     return parts[0], parts[1], weight
 
 
-def _matrix(rows: Index, cols: Index, weights: Any, n: int, *, directed: bool) -> Any:
+def _matrix(rows: Index, cols: Index, weights: Weights, n: int, *, directed: bool) -> Any:
     """The weights both ways; of arcs, if each has its partner."""
     W = sparse.coo_array((weights, (rows, cols)), shape=(n, n)).tocsr()
     if not directed:

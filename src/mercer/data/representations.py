@@ -18,7 +18,7 @@ from numpy.typing import DTypeLike
 from scipy import sparse
 
 from mercer import arrays
-from mercer.annotations import Index, Samples, Targets
+from mercer.annotations import Index, Samples, Targets, Weights
 from mercer.data.tables import DataError, as_frame
 
 Rep = Any
@@ -179,7 +179,7 @@ _WEIGHTS = 1e-100, 1e100  # the largest weight of all; beyond, the answer is tha
 _NOTHING = 1e-150  # of the largest weight: what counts so little is not there
 
 
-def check_weights(n: int, weights: Any) -> Any:
+def check_weights(n: int, weights: Weights) -> Any:
     """Weights of n samples as float64, ones if None; each counts as that many repetitions."""
     if n == 0:
         raise DataError("There are no rows: data-driven parameters have nothing to follow.")

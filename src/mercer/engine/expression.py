@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mercer.annotations import Items
+from mercer.annotations import Items, Weights
 from mercer.formula import recorded
 from mercer.runtime.threads import cached_property
 
@@ -234,12 +234,12 @@ class Embedding:
 
     formula: Node
     reference: list[Any]
-    weights: Any
+    weights: Weights
     known: float | None = None
 
     @classmethod
     def of(
-        cls, block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Any, known: float | None = None
+        cls, block: Callable[[Any, Any], Any], A: Items, reference: Any, weights: Weights, known: float | None = None
     ) -> Embedding:
         right, found = symbolic(reference, "col")
         return cls(trace(block, _on_side(A, "row"), right), found, weights, known)

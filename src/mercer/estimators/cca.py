@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_n_features, check_is_fitted
 
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import size
@@ -20,7 +20,7 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.machine import KernelMachine
-from mercer.estimators.parameters import KernelLike, RandomState, WithKernels, estimator
+from mercer.estimators.parameters import KernelLike, WithKernels, estimator
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative
 from mercer.gram import Gram
 from mercer.hypotheses.permutations import aggregated, check_permutations
@@ -340,7 +340,7 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         """g, one for each component, as functions in the space of the kernel of y (``RKHSFunction``)."""
         return self._y.function_
 
-    def test(self, X: Samples, Y: Samples, *, n_permutations: int = 500, random_state: Any = None) -> Outcome:
+    def test(self, X: Samples, Y: Samples, *, n_permutations: int = 500, random_state: RandomState = None) -> Outcome:
         """Are the views dependent? The first canonical value against those with the items of Y in random order.
 
         Where γ is to be chosen, the test is aggregated over all that could be: one that was chosen for these very pairs

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils.validation import validate_data
 
-from mercer.annotations import Samples, Targets
+from mercer.annotations import Estimator, Samples, Targets
 from mercer.data import Vectors
 
 
 def checked_table(
-    estimator: Any, X: Samples, y: Targets = "no_validation", *, missing: bool = False, **options: Any
+    estimator: Estimator, X: Samples, y: Targets = "no_validation", *, missing: bool = False, **options: Any
 ) -> Any:
     """X (and y) by scikit-learn's rules, but for missing and infinite entries: these are named, with the cure.
     ``missing``: NaN is allowed.
@@ -31,7 +31,9 @@ def checked_table(
     return found
 
 
-def _plain(estimator: Any, X: Samples, y: Targets, *, dtype: DTypeLike, reset: bool = True, **options: Any) -> bool:
+def _plain(
+    estimator: Estimator, X: Samples, y: Targets, *, dtype: DTypeLike, reset: bool = True, **options: Any
+) -> bool:
     """Whether there is nothing to convert and nothing to complain of but what is not finite: small data would wait for
     scikit-learn to find that.
     """
@@ -54,7 +56,7 @@ def _plain(estimator: Any, X: Samples, y: Targets, *, dtype: DTypeLike, reset: b
     return plain and (y.dtype.kind in "iub" or (y.dtype == np.float64 and bool(np.isfinite(y).all())))
 
 
-def check_whole(machine: Any, *names: str, least: int = 1) -> None:
+def check_whole(machine: Estimator, *names: str, least: int = 1) -> None:
     """Raise where one of the parameters is not an integer of at least ``least``."""
     for name in names:
         value = getattr(machine, name)

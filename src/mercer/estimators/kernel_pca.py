@@ -11,13 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import Unsupervised
-from mercer.estimators.parameters import KernelLike, Progress, RandomState, estimator
+from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
 from mercer.estimators.weights import NEGLIGIBLE, relative
 from mercer.gram import Gram, Use, held
@@ -37,7 +37,7 @@ class Components(Unsupervised):
 
     n_components: Any
     solver: str
-    random_state: Any
+    random_state: RandomState
     _needs_psd = False  # it counts the negative eigenvalues itself
     _negligible = NEGLIGIBLE
 

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Estimator, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size
@@ -22,7 +22,7 @@ from mercer.data.notices import warn
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.machine import Unsupervised
-from mercer.estimators.parameters import KernelLike, Progress, RandomState, estimator
+from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
 from mercer.gram import Gram, Use, held
@@ -35,7 +35,7 @@ _AT_ONCE = 8192  # rows whose distances to all centres are held
 _AUTO = 10  # descents from starts that are not spread out
 
 
-def check_clusters(machine: Any, n: int) -> None:
+def check_clusters(machine: Estimator, n: int) -> None:
     """Raise where the number of clusters or of starts is not one."""
     auto = isinstance(machine, KMeans) and isinstance(machine.n_init, str) and machine.n_init == "auto"
     check_whole(

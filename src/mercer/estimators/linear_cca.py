@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.annotations import Samples, Targets
+from mercer.annotations import RandomState, Samples, Targets
 from mercer.arrays import Array
 from mercer.data import size
 from mercer.estimators.cca import CanonicalCorrelation, View
 from mercer.estimators.checks import checked_table
-from mercer.estimators.parameters import RandomState, estimator
+from mercer.estimators.parameters import estimator
 from mercer.kernels.vectors.products import Linear
 from mercer.native.linalg import signs
 

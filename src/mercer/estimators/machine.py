@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import HashedRows, chunks, size, take
@@ -466,7 +466,7 @@ def _uneven(X: Samples) -> str:
     return f"the columns differ in scale by a factor of {spread.max() / spread.min():.1g}: standardise them"
 
 
-def check_nu(machine: Any) -> float:
+def check_nu(machine: Estimator) -> float:
     if not (isinstance(machine.nu, int | float | np.number) and 0 < machine.nu <= 1):
         raise ValueError(f"{type(machine).__name__}(nu={machine.nu!r}): nu is a share, above 0 and at most 1.")
     return float(machine.nu)

@@ -12,14 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.generative import GenerativeModel
-from mercer.estimators.parameters import RandomState, estimator
+from mercer.estimators.parameters import estimator
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
 from mercer.solvers.em import FAMILIES, Family, Mixture, climb, from_labels, from_shares, joint, log_likelihoods

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data.notices import warn
 from mercer.estimators.base import KernelEstimator
@@ -71,7 +71,7 @@ class Thresholded:
         return np.where(self.decision_function(X) < 0, -1, 1)
 
 
-def check_contamination(machine: Any) -> None:
+def check_contamination(machine: Estimator) -> None:
     if not (isinstance(machine.contamination, int | float | np.number) and 0 <= machine.contamination <= 0.5):
         raise ValueError(
             f"{type(machine).__name__}(contamination={machine.contamination!r}): the share to call outliers is between"

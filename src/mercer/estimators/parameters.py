@@ -22,7 +22,6 @@ from contextlib import suppress
 from dataclasses import KW_ONLY
 from typing import Any, Self, TypeVar, dataclass_transform
 
-import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from mercer.compute import Compute
@@ -31,7 +30,6 @@ from mercer.kernels.given import PRECOMPUTED, as_kernel
 
 KernelLike = Kernel | Callable[[Any, Any], Any] | str | None
 Progress = Callable[[dict[str, Any]], Any]
-RandomState = int | np.random.RandomState | np.random.Generator | None
 ClassWeight = Mapping[Any, float] | str | None
 Class = TypeVar("Class", bound=type)
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
+from mercer.annotations import Estimator
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Vectors, chunks, take
@@ -23,7 +24,7 @@ _STEPS = 300
 _LEARNED_FROM = 2000  # rows that the ridge of the regression is chosen on
 
 
-def pre_images(machine: Any, Z: Array) -> Any:
+def pre_images(machine: Estimator, Z: Array) -> Any:
     """Items for rows of scores of a fitted ``KernelPCA``."""
     kernel = machine.kernel_
     how = machine.pre_image
@@ -52,7 +53,7 @@ def pre_images(machine: Any, Z: Array) -> Any:
     return back.astype(kept.dtype, copy=False)
 
 
-def _nearest(machine: Any, Z: Array) -> Array:
+def _nearest(machine: Estimator, Z: Array) -> Array:
     """The training object of the least ‖P − φ(x_i)‖² = ‖z − z_i‖² + what x_i itself loses by projection."""
     scores = machine._training_scores()
     squares = np.sum(scores**2, axis=1)
@@ -62,7 +63,7 @@ def _nearest(machine: Any, Z: Array) -> Array:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def _regressed(machine: Any, X: Array, Z: Array) -> Array:
+def _regressed(machine: Estimator, X: Array, Z: Array) -> Array:
     """A ridge regression from scores to vectors: for a kernel with features of its own linear, by least squares; else
     Gaussian.
     """
@@ -76,7 +77,7 @@ def _regressed(machine: Any, X: Array, Z: Array) -> Array:
     return np.asarray(model.predict(Z)).reshape(len(Z), X.shape[1])
 
 
-def _fixed_points(machine: Any, X: Array, Z: Array) -> Array:
+def _fixed_points(machine: Estimator, X: Array, Z: Array) -> Array:
     """z ← Σ_i γ_i g_i x_i/Σ_i γ_i g_i, g = −profile′(‖z − x_i‖²), from the nearest training vector until it rests.
 
     The distance to P is stationary there. A step that is undefined (the weights cancel) ends at the point before.

@@ -10,15 +10,15 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
-from mercer.annotations import Samples, Targets
+from mercer.annotations import RandomState, Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import size
 from mercer.estimators.kernel_pca import Components
 from mercer.estimators.novelty import Thresholded, check_contamination, threshold
-from mercer.estimators.parameters import KernelLike, Progress, RandomState, estimator
+from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.weights import relative, unit
-from mercer.gram import Gram
+from mercer.gram import Gram, Use, held
 from mercer.kernels.vectors.radial import Gaussian
 
 
@@ -98,6 +98,7 @@ class KernelPCANovelty(Thresholded, OutlierMixin, Components):  # type: ignore[m
         check_contamination(self)
 
     def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
+        gram = held(gram, Use.AGAIN)
         super()._learn(gram, y, weights, X)
         weights, scale = relative(weights)
         # one more column: ⟨φ(x), μ⟩, so that a score costs one product

@@ -13,7 +13,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
 from mercer import arrays
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import chunks, size, take
@@ -22,7 +22,7 @@ from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
-from mercer.estimators.parameters import KernelLike, RandomState, estimator
+from mercer.estimators.parameters import KernelLike, estimator
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
 from mercer.gram import DenseGram, Gram, SparseGram, Use, held
 from mercer.kernels.base import Kernel

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
-from mercer.annotations import Index, Samples
+from mercer.annotations import Index, Samples, Targets
 from mercer.data import DataError
 
 _NAME = re.compile(r"x(0|[1-9][0-9]{0,17})")
@@ -99,7 +99,7 @@ class SparseTable:
         """
         wanted = np.asarray(indices, np.int64)
         order = np.argsort(wanted, kind="stable")
-        place = np.searchsorted(wanted[order], self.indices)
+        place = np.searchsorted(wanted[order], np.asarray(self.indices))
         known = np.zeros(len(self.indices), bool)
         known[place < len(wanted)] = wanted[order][place[place < len(wanted)]] == self.indices[place < len(wanted)]
         entries = self.X.tocoo()
@@ -214,7 +214,7 @@ def _twice(indices: Sequence[int]) -> int | None:
     return next((a for a, b in pairwise(ordered) if a == b), None)
 
 
-def _labels(labels: Any) -> Any:
+def _labels(labels: Targets) -> Any:
     """Whole numbers as such."""
     return (
         labels.astype(np.int64)

@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.utils import check_array, check_random_state
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.data import Vectors, size
 from mercer.hypotheses.kernels import items
@@ -29,8 +29,9 @@ _SEEN = 1e-5  # of the largest eigenvalue: what is kept of a kernel's features
 
 
 def kci_test(
-    X: Samples, Y: Samples, Z: Any, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None,
-    kernel_z: Kernel | None = None, *, method: str = "gamma", n_permutations: int = 1000, random_state: Any = None,
+    X: Samples, Y: Samples, Z: Samples, kernel_x: Kernel | None = None, kernel_y: Kernel | None = None,
+    kernel_z: Kernel | None = None, *, method: str = "gamma", n_permutations: int = 1000,
+    random_state: RandomState = None,
 ) -> Outcome:  # fmt: skip
     """X ⟂ Y | Z: T = Σ_ij ⟨a_i, a_j⟩⟨b_i, b_j⟩ k(z_i, z_j)/n, where a and b are what is left of φ(x) and ψ(y) after
     regression on z.
@@ -181,7 +182,7 @@ class _Ridges:
         return np.eye(n) - 1 / n - (U * (w / (w + found[1]))) @ U.T
 
 
-def _conditions(Z: Any, kernel: Kernel | None) -> tuple[_Ridges, Array, Array]:
+def _conditions(Z: Samples, kernel: Kernel | None) -> tuple[_Ridges, Array, Array]:
     """Regressions on z, k(z_i, z_j) ≤ 1 for the statistic, and squared distances."""
     if kernel is not None:
         K = np.asarray(arrays.to_numpy(kernel.normalized().gram(Z).dense()), np.float64)

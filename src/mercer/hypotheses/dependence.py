@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size, take
@@ -29,7 +29,7 @@ _STEPS = 2**22  # of a compiled call
 
 def hsic_test(
     X: Samples, Y: Samples, kernel_x: Any = None, kernel_y: Any = None, *, n_permutations: int = 1000,
-    statistic: str = "biased", random_state: Any = None, compute: Compute | None = None,
+    statistic: str = "biased", random_state: RandomState = None, compute: Compute | None = None,
 ) -> Outcome:  # fmt: skip
     """HSIC = tr(K H L H)/n², the squared norm of the covariance between φ(x) and ψ(y); 0 only if x and y are
     independent, for characteristic kernels.

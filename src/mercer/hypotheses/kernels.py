@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
+from mercer.annotations import Samples
 from mercer.data import Vectors, listed, size, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
@@ -32,7 +33,7 @@ def items(V: Any, *kernels: Any) -> Any:
     return Gaussian().domain.check(V)
 
 
-def kernels_of(given: Any, Z: Any) -> list[Kernel]:
+def kernels_of(given: Any, Z: Samples) -> list[Kernel]:
     """One kernel, several, "aggregated" or None, bound to all data of the test: what is permuted must not decide the
     kernel.
     """
@@ -53,7 +54,7 @@ def kernels_of(given: Any, Z: Any) -> list[Kernel]:
     return [k.bind(k.domain.check(Z)) for k in found]
 
 
-def _many_widths(Z: Any) -> list[Kernel]:
+def _many_widths(Z: Samples) -> list[Kernel]:
     """Gaussians and Laplacians whose widths go from half the least to twice the largest common distance (Schrab et al.
     2023).
     """

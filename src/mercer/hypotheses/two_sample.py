@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.utils import check_random_state
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import check_same_width, chunks, in_order_of, size, stack, take
@@ -26,7 +26,7 @@ _STATISTICS = ("unbiased", "biased", "linear", "block")
 
 def mmd_test(
     X: Samples, Y: Samples, kernel: Any = None, *, n_permutations: int = 1000, statistic: str = "unbiased",
-    random_state: Any = None, compute: Compute | None = None,
+    random_state: RandomState = None, compute: Compute | None = None,
 ) -> Outcome:  # fmt: skip
     """MMD² = ‖μ_P − μ_Q‖² between the means of two samples in feature space; 0 only if P = Q where the kernel is
     characteristic.

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer import arrays
-from mercer.annotations import Items, Samples, Symbol
+from mercer.annotations import Items, Samples, Symbol, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import (
@@ -150,7 +150,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _validate(self) -> None:
         """Raise if parameters that are each valid do not fit together."""
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         """The kernel with its data-driven parts ("scale", means, landmarks) fixed by X; itself where there are none.
 
         ``fit`` of an estimator and ``gram`` do this by themselves; bind a kernel to use it with the same numbers on
@@ -401,7 +401,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             k, B = self._entered(Y)
             return k, k._prepared(X, self.domain), B
 
-    def _entered(self, X: Samples, weights: Any = None) -> tuple[Kernel, Any]:
+    def _entered(self, X: Samples, weights: Weights = None) -> tuple[Kernel, Any]:
         """The door for one set: parameters and data checked once; the kernel bound to it, and its items prepared."""
         self.check_parameters()
         with one_call():

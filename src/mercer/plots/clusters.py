@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Samples
+from mercer.annotations import Axes, Estimator, Samples, Targets
 from mercer.arrays import Array
 from mercer.data import size
 from mercer.plots.drawing import INK, canvas, framed, legend, pyplot, scatter_classes
@@ -71,7 +71,7 @@ class ClusterDisplay:
     centers_: Any = field(init=False, repr=False)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Samples, *, ax: Any = None, **kwargs: Any) -> ClusterDisplay:
+    def from_estimator(cls, estimator: Estimator, X: Samples, *, ax: Axes = None, **kwargs: Any) -> ClusterDisplay:
         """``labels_`` of the X that the estimator was fitted to, or, where it keeps none, ``predict(X)``; centres where
         it has some.
 
@@ -109,7 +109,7 @@ class ClusterDisplay:
 
     @classmethod
     def from_labels(
-        cls, X: Samples, labels: Any, *, centers: Any = None, ax: Any = None, **kwargs: Any
+        cls, X: Samples, labels: Targets, *, centers: Any = None, ax: Axes = None, **kwargs: Any
     ) -> ClusterDisplay:
         """Any labels of X, from wherever they are.
 
@@ -133,7 +133,9 @@ class ClusterDisplay:
         return cls._of(X, labels, centers, "", ax, kwargs)
 
     @classmethod
-    def _of(cls, X: Samples, labels: Any, centers: Any, title: str, ax: Any, kwargs: dict[str, Any]) -> ClusterDisplay:
+    def _of(
+        cls, X: Samples, labels: Targets, centers: Any, title: str, ax: Axes, kwargs: dict[str, Any]
+    ) -> ClusterDisplay:
         pyplot()
         plane, numbers = Plane.of(X), as_numbers(X)
         known = one_each(labels, len(numbers), "labels")
@@ -144,7 +146,7 @@ class ClusterDisplay:
             centers = plane.project(centers)
         return cls(plane.project(numbers), known, centers, plane.names, title).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> ClusterDisplay:
+    def plot(self, ax: Axes = None, **kwargs: Any) -> ClusterDisplay:
         """Draw on ``ax``, or on a new figure; further arguments go to ``scatter``. Returns the display itself."""
         labels = one_each(self.labels, len(self.points), "labels")
         ax, _ = self.ax_, self.figure_ = canvas(ax)

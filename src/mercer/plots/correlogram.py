@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Axes, Estimator
 from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, GREY, INK, VERMILION, bare, canvas, pyplot
 from mercer.plots.samples import called
@@ -79,7 +80,9 @@ class CorrelogramDisplay:
             self.best_lag = self.lags[np.argmax(np.abs(self.correlogram))]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, component: int = 0, *, ax: Any = None, **kwargs: Any) -> CorrelogramDisplay:
+    def from_estimator(
+        cls, estimator: Estimator, component: int = 0, *, ax: Axes = None, **kwargs: Any
+    ) -> CorrelogramDisplay:
         """The correlogram of a fitted ``TemporalKernelCCA``.
 
         Parameters
@@ -108,7 +111,7 @@ class CorrelogramDisplay:
         best = estimator.best_lag_ if component == 0 and np.ndim(estimator.best_lag_) == 0 else None
         return cls(estimator.lags_, values[component], band, best).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> CorrelogramDisplay:
+    def plot(self, ax: Axes = None, **kwargs: Any) -> CorrelogramDisplay:
         """Draw on ``ax``, or on a new figure; further arguments go to the line. Returns the display itself."""
         ax, _ = self.ax_, self.figure_ = canvas(ax)
         ax.axhline(0, color=GREY, lw=0.8)

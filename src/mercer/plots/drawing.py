@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Axes
 from mercer.arrays import Array
 
 BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9A9A9A", "#222222"
@@ -32,13 +33,13 @@ def subplots(rows: int, columns: int, inches: tuple[float, float], **options: An
     return list(np.ravel(pyplot().subplots(rows, columns, figsize=inches, layout="constrained", **options)[1]))
 
 
-def canvas(ax: Any) -> tuple[Any, Any]:
+def canvas(ax: Axes) -> tuple[Any, Any]:
     """Axes to draw on, new ones where none are given, and their figure."""
     ax = subplots(1, 1, (6.0, 4.4))[0] if ax is None else ax
     return ax, ax.figure
 
 
-def scatter(ax: Any, points: Array, y: Array | None, name: Any, kwargs: dict[str, Any]) -> list[Any]:
+def scatter(ax: Axes, points: Array, y: Array | None, name: Any, kwargs: dict[str, Any]) -> list[Any]:
     """Points of one colour; by y, called ``name``, as classes with a legend, or on a scale with a colour bar."""
     style = {"s": dot_size(len(points)), "linewidths": 0, "alpha": 0.85}
     if y is None:
@@ -54,7 +55,7 @@ def scatter(ax: Any, points: Array, y: Array | None, name: Any, kwargs: dict[str
     return drawn
 
 
-def scatter_classes(ax: Any, points: Array, labels: Array, kwargs: dict[str, Any]) -> list[Any]:
+def scatter_classes(ax: Axes, points: Array, labels: Array, kwargs: dict[str, Any]) -> list[Any]:
     """One collection for each class, in their order. Seven colours; from the eighth class on, the markers differ from
     those of the first seven.
     """
@@ -93,7 +94,7 @@ def pale_about_zero(low: float, high: float) -> Any:
     return TwoSlopeNorm(0.0, 1.6 * min(low, -1e-300), 1.6 * max(high, 1e-300))
 
 
-def legend(ax: Any, title: str) -> None:
+def legend(ax: Axes, title: str) -> None:
     """Beside the picture where the figure makes room for it, else inside."""
     entries = len(ax.get_legend_handles_labels()[1])
     place = (
@@ -102,7 +103,7 @@ def legend(ax: Any, title: str) -> None:
     ax.legend(title=title or None, fontsize="small", frameon=False, ncols=1 + (entries - 1) // 16, **place)
 
 
-def framed(ax: Any, names: tuple[str, str], title: str) -> None:
+def framed(ax: Axes, names: tuple[str, str], title: str) -> None:
     """Names of the two axes, a title, and nothing else around the picture."""
     ax.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
     if title:
@@ -110,7 +111,7 @@ def framed(ax: Any, names: tuple[str, str], title: str) -> None:
     bare(ax)
 
 
-def bare(ax: Any) -> None:
+def bare(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 

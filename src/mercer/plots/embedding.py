@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Samples, Targets
+from mercer.annotations import Axes, Estimator, Samples, Targets
 from mercer.arrays import Array
 from mercer.plots.drawing import canvas, framed, pyplot, scatter
 from mercer.plots.samples import as_numbers, called, one_each, percent
@@ -69,12 +69,12 @@ class EmbeddingDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: Estimator,
         X: Samples,
         y: Targets = None,
         components: Sequence[int] = (0, 1),
         *,
-        ax: Any = None,
+        ax: Axes = None,
         **kwargs: Any,
     ) -> EmbeddingDisplay:
         """``estimator.transform(X)`` at two components, with their share of the variance where the estimator knows
@@ -114,7 +114,7 @@ class EmbeddingDisplay:
         )
         return cls(Z[:, list(chosen)], y, (first, second), called(estimator)).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> EmbeddingDisplay:
+    def plot(self, ax: Axes = None, **kwargs: Any) -> EmbeddingDisplay:
         """Draw on ``ax``, or on a new figure; further arguments go to ``scatter``. Returns the display itself."""
         y = None if self.y is None else one_each(self.y, len(self.points), "y")
         self.ax_, self.figure_ = canvas(ax)

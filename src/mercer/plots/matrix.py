@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import Axes, Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.estimators.spectral_clustering import SpectralClustering
@@ -105,12 +105,12 @@ class GramDisplay:
         cls,
         kernel: Kernel,
         X: Samples,
-        labels: Any = None,
+        labels: Targets = None,
         *,
         n_clusters: int | None = None,
         max_rows: int = 1000,
         compute: Compute | None = None,
-        ax: Any = None,
+        ax: Axes = None,
         **kwargs: Any,
     ) -> GramDisplay:
         """The matrix k(X, X). Of more than 3000 rows only those shown are computed.
@@ -138,12 +138,12 @@ class GramDisplay:
     def from_matrix(
         cls,
         K: Any,
-        labels: Any = None,
+        labels: Targets = None,
         *,
         n_clusters: int | None = None,
         max_rows: int = 1000,
         name: str = "K",
-        ax: Any = None,
+        ax: Axes = None,
         **kwargs: Any,
     ) -> GramDisplay:
         """An array or a Gram, its rows sorted by label; without labels along the first axis of kernel PCA, or by
@@ -217,7 +217,7 @@ class GramDisplay:
         )
         return display.plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> GramDisplay:
+    def plot(self, ax: Axes = None, **kwargs: Any) -> GramDisplay:
         """Draw on a pair of axes, matrix and spectrum; on a single one only the matrix. Further arguments go to
         ``imshow``. Returns the display itself.
         """
@@ -235,7 +235,7 @@ class GramDisplay:
             self._draw_spectrum(axes[1])
         return self
 
-    def _draw_matrix(self, ax: Any, kwargs: dict[str, Any]) -> None:
+    def _draw_matrix(self, ax: Axes, kwargs: dict[str, Any]) -> None:
         low, high = float(self.K.min()), float(self.K.max())
         largest = max(-low, high)
         colours = (
@@ -264,7 +264,7 @@ class GramDisplay:
         )
         ax.set_title(f"{plain(self.name)}\n{numbers}", fontsize="medium")
 
-    def _draw_spectrum(self, ax: Any) -> None:
+    def _draw_spectrum(self, ax: Axes) -> None:
         index, values = np.arange(1, len(self.eigenvalues) + 1), self.eigenvalues
         positive, negative = values > self.floor, values < -self.floor
         dots = {"ls": "none", "ms": 3.5, "mew": 1.0}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import Axes, Estimator, Samples
 from mercer.arrays import Array
 from mercer.plots.drawing import BLUE, INK, VERMILION, canvas, dot_size, framed, pale_about_zero, pyplot
 from mercer.plots.samples import Plane, as_numbers, called, like
@@ -79,7 +79,7 @@ class NoveltyDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Samples, *, resolution: int = 100, ax: Any = None, **kwargs: Any
+        cls, estimator: Estimator, X: Samples, *, resolution: int = 100, ax: Axes = None, **kwargs: Any
     ) -> NoveltyDisplay:
         """The decision function of a fitted one-class estimator, on two columns or on the plane of the first two
         principal axes through the mean.
@@ -126,7 +126,7 @@ class NoveltyDisplay:
         title = f"{called(estimator)}: {np.sum(~inliers)} of {len(inliers)} are outliers{where}"
         return cls(x, y, values, points, inliers, plane.names, title).plot(ax, **kwargs)
 
-    def plot(self, ax: Any = None, **kwargs: Any) -> NoveltyDisplay:
+    def plot(self, ax: Axes = None, **kwargs: Any) -> NoveltyDisplay:
         """Draw on ``ax``, or on a new figure; further arguments go to ``scatter``. Returns the display itself."""
         ax, figure = self.ax_, self.figure_ = canvas(ax)
         low, high = float(self.values.min()), float(self.values.max())

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
 from mercer.data import Vectors, as_frame
 from mercer.native.linalg import signed
@@ -76,7 +76,7 @@ def like(points: Array, X: Samples) -> Any:
     return nw.from_dict(dict(zip(frame.columns, points.T, strict=True)), backend=frame.implementation).to_native()
 
 
-def called(estimator: Any) -> str:
+def called(estimator: Estimator) -> str:
     return type(estimator).__name__
 
 

@@ -5,12 +5,11 @@ inequality.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import size
 from mercer.estimators.machine import SupportVectorMachine
@@ -112,7 +111,7 @@ class Generalisation:
 
 
 def generalisation(
-    machine: Any, X: Samples, y: Targets, delta: float = 0.05, sample_weight: Weights = None
+    machine: Estimator, X: Samples, y: Targets, delta: float = 0.05, sample_weight: Weights = None
 ) -> Generalisation:
     """Bounds and estimates of the error on new data, for a fitted SVC of two classes and the data it was trained on.
 

@@ -14,11 +14,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
 from mercer import arrays
-from mercer.annotations import Index, Samples, Targets
+from mercer.annotations import Estimator, Index, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
-from mercer.estimators.parameters import RandomState, estimator
+from mercer.estimators.parameters import estimator
 from mercer.estimators.ridge import KernelRidge
 from mercer.selection.criteria import Projected
 from mercer.selection.folds import Entered, learns_from_matrix
@@ -100,7 +100,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     0.89
     """
 
-    estimator: Any
+    estimator: Estimator
     coverage: float = 0.9
     method: str = "loo"
     _: KW_ONLY
@@ -248,7 +248,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             self._fold[test] = k
             self.errors_[test] = self._errors(y[test], predicted)
 
-    def _on_fold(self, entered: Entered, train: Array, test: Array, weights: Any) -> tuple[Any, Any]:
+    def _on_fold(self, entered: Entered, train: Array, test: Array, weights: Weights) -> tuple[Any, Any]:
         """(a machine trained on a part of the matrix, what it predicts for the rest)."""
         machine, fold = clone(self.estimator), entered.fold(train, test, weights)
         fold.learn([machine], entered.y[train], weights)

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from mercer.annotations import Samples, Targets
+from mercer.annotations import Estimator, Samples, Targets
 from mercer.arrays import Array
 from mercer.data import take
 from mercer.estimators.machine import Supervised, Unsupervised
 from mercer.gram import Gram, Use, held
 
 
-def learns_from_matrix(estimator: Any) -> bool:
+def learns_from_matrix(estimator: Estimator) -> bool:
     """Whether a matrix is all that it learns from."""
     return isinstance(estimator, Supervised | Unsupervised)
 
@@ -63,7 +63,7 @@ class Entered:
     stored: Gram | None = None
 
     @classmethod
-    def of(cls, machine: Any, X: Samples, y: Targets) -> Entered:
+    def of(cls, machine: Estimator, X: Samples, y: Targets) -> Entered:
         door = clone(machine)
         X, y = door._accept_training(X, y)
         if not door._precomputed and door._given_kernel._data_driven:
@@ -89,7 +89,7 @@ class Entered:
         found = held(gram, Use.FOLD)
         return Fold(door, found, held(cross, Use.FOLD) if found.stored else cross, items)
 
-    def train(self, machine: Any, weights: Array | None) -> Any:
+    def train(self, machine: Estimator, weights: Array | None) -> Any:
         """The machine, having learnt from all samples by the stored matrix, and remembering them."""
         machine._as_entered_by(self.door)
         used = machine._learn_rows(self.stored, self.y, weights, [machine], None if machine._precomputed else self.X)

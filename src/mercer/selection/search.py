@@ -25,7 +25,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import listed, size, take
 from mercer.estimators.base import KernelEstimator
@@ -45,7 +45,7 @@ class NothingFinished(ValueError):
 class Cells:
     """Scores of candidates (rows) on splits (columns), filled kernel by kernel; NaN is not done."""
 
-    estimator: Any
+    estimator: Estimator
     candidates: list[dict[str, Any]]
     splits: list[Split]
     scorer: Callable[[Any, Any, Any], float]
@@ -256,7 +256,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     array([False,  True])
     """
 
-    estimator: Any
+    estimator: Estimator
     param_grid: Any
     _: KW_ONLY
     cv: Any = None
@@ -439,7 +439,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _kernel_of(machine: Any) -> Any:
+def _kernel_of(machine: Estimator) -> Any:
     """The kernel of whose matrix a machine learns, "precomputed" where that is given; None where it does not learn from
     one.
     """

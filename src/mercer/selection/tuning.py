@@ -14,11 +14,10 @@ from scipy.optimize import minimize
 from sklearn.base import clone, is_classifier
 
 from mercer import arrays
-from mercer.annotations import Samples, Targets, Weights
+from mercer.annotations import Estimator, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
-from mercer.estimators.parameters import RandomState
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive
 from mercer.runtime import threads
@@ -49,7 +48,7 @@ class Tuned:
         The values of the criterion, in order.
     """
 
-    estimator: Any
+    estimator: Estimator
     value: float
     start: float
     parameters: dict[str, float]
@@ -63,7 +62,7 @@ class Tuned:
 
 
 def tune(
-    estimator: Any, X: Samples, y: Targets, criterion: str | Criterion = "loo", *, sample_weight: Weights = None,
+    estimator: Estimator, X: Samples, y: Targets, criterion: str | Criterion = "loo", *, sample_weight: Weights = None,
     max_samples: int | None = 3000, restarts: int = 0, max_iter: int = 100, max_time: float | None = None,
     random_state: RandomState = None, progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Tuned:  # fmt: skip
@@ -211,7 +210,7 @@ def _criterion(criterion: str | Criterion) -> Criterion:
 
 
 def _sample(
-    estimator: Any, X: Samples, y: Targets, weights: Any, most: int | None, random: np.random.Generator
+    estimator: Estimator, X: Samples, y: Targets, weights: Weights, most: int | None, random: np.random.Generator
 ) -> tuple[Any, Array, Array]:
     """Samples to judge by, their targets (n, outputs), classes as ±1, and weights; those of weight 0 are not there."""
     n = size(X)
@@ -238,7 +237,7 @@ def _sample(
 class _Objective:
     """The criterion as a function of the logarithms of the parameters."""
 
-    def __init__(self, judge: Criterion, kernel: Kernel, estimator: Any, X: Samples, Y: Array, w: Array) -> None:
+    def __init__(self, judge: Criterion, kernel: Kernel, estimator: Estimator, X: Samples, Y: Array, w: Array) -> None:
         self.judge, self.kernel, self.estimator = judge, kernel, estimator
         if any(part._bound_to_values for part in kernel._parts()):
             raise TypeError(

@@ -17,6 +17,7 @@ from scipy import linalg, sparse
 from scipy.sparse.linalg import splu
 
 from mercer import arrays
+from mercer.annotations import RandomState
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.gram import Gram
@@ -32,7 +33,9 @@ _LARGE = 12_000  # rows up to which the matrix is factored
 _BEYOND = 1e-7  # how far beyond 1, the largest eigenvalue, the shift lies
 
 
-def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_state: Any = 0) -> EigenSolution:
+def relaxed(
+    gram: Gram, weights: Array, count: int, *, normalised: bool, random_state: RandomState = 0
+) -> EigenSolution:
     """The ``count`` largest eigenvectors of W^½ K W^½.
 
     Normalised, all eigenvalues are at most 1, and of well separated clusters so many are near 1 that no iteration with
@@ -72,7 +75,7 @@ def relaxed(gram: Gram, weights: Array, count: int, *, normalised: bool, random_
     return EigenSolution(1 + _BEYOND - 1 / values, signed(vectors), np.empty(0), trace, residual, steps, "inverse")
 
 
-def _of_graph(graph: Any, weights: Array, count: int, random_state: Any) -> EigenSolution:
+def _of_graph(graph: Any, weights: Array, count: int, random_state: RandomState) -> EigenSolution:
     """Of a sparse matrix: by products, which are all but free; where these do not part the eigenvalues, the graph is
     one that falls into parts along few edges, and so does its factor: then by the inverse.
     """

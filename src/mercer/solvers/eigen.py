@@ -15,6 +15,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from mercer import arrays
+from mercer.annotations import RandomState
 from mercer.arrays import Array
 from mercer.gram import Cost, Gram, Use, held
 from mercer.native.linalg import signed
@@ -31,7 +32,13 @@ SOLVERS = ("auto", "exact", "lanczos", "krylov")
 
 
 def solve_eigen(
-    problem: Eigen, gram: Gram, solver: str = "auto", *, tol: float = 1e-9, max_iter: int = 300, random_state: Any = 0
+    problem: Eigen,
+    gram: Gram,
+    solver: str = "auto",
+    *,
+    tol: float = 1e-9,
+    max_iter: int = 300,
+    random_state: RandomState = 0,
 ) -> EigenSolution:
     """The decision table: everything where the matrix is small, much of it is asked for, or features are few; else
     block Krylov.
@@ -125,7 +132,7 @@ class Negatives:
         return cls(len(found), -float(found.sum()), every)
 
 
-def negatives(problem: Eigen, gram: Gram, floor: float, random_state: Any = 0) -> Negatives:
+def negatives(problem: Eigen, gram: Gram, floor: float, random_state: RandomState = 0) -> Negatives:
     """The eigenvalues below −``floor``. The smallest ones by products; if there are any, all of them, where the matrix
     is of a size to decompose.
     """

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
-from mercer.annotations import Samples
+from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.gram import Gram, Use, held
@@ -76,7 +76,7 @@ class Run:
 
 
 def cluster(
-    space: Space, count: int, *, n_init: int, max_iter: int, random_state: Any, tol: float = 0.0,
+    space: Space, count: int, *, n_init: int, max_iter: int, random_state: RandomState, tol: float = 0.0,
     starts: Sequence[Array] = (), draw: str = "k-means++", begun: int = 0,
 ) -> Clustering:  # fmt: skip
     """The best of ``n_init`` descents from starts drawn by ``draw``, stepping together so that they share each pass

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Index, Items, Samples
+from mercer.annotations import Index, Items, Samples, Weights
 from mercer.compute import Compute
 from mercer.data import Anything, DataError, Domain, chunks, size, take
 from mercer.data.representations import offsets_of, spans
@@ -127,7 +127,7 @@ class Convolution(Composite):
                     place.append(part)
         return counts, places
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         if not self._data_driven:
             return self
         counts, places = self._decomposed(X)

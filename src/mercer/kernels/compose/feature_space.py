@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from mercer import arrays
-from mercer.annotations import Items, Samples, Symbol
+from mercer.annotations import Items, Samples, Symbol, Weights
 from mercer.compute import Compute
 from mercer.data import DataError, HashedRows, check_weights, size
 from mercer.formula import dot, mean_of_means, mean_over_items, sqnorm, sqrt, where
@@ -225,7 +225,7 @@ class Centered(Wrapper):
     def _data_driven(self) -> bool:
         return True
 
-    def bind(self, X: Samples, weights: Any = None) -> CenteredAt:
+    def bind(self, X: Samples, weights: Weights = None) -> CenteredAt:
         k = self.kernel.bind(X, weights)
         K = k.gram(X)
         w = check_weights(K.shape[0], weights)
@@ -244,7 +244,7 @@ class CenteredAt(Composite):
     around: ClassVar[bool] = True
     kernel: Kernel
     reference: Any = sample()
-    weights: Any = sample()
+    weights: Weights = sample()
     mean: float
 
     @property
@@ -255,7 +255,7 @@ class CenteredAt(Composite):
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         return self
 
     def _prepare(self, X: Samples) -> Any:
@@ -323,7 +323,7 @@ class Repaired(Wrapper):
     def _data_driven(self) -> bool:
         return True
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         k = self.kernel.bind(X, weights)
         # both orders of each pair, so that an asymmetric similarity is seen as such
         A = k._prepare(k.domain.check(X))
@@ -353,7 +353,7 @@ class Projected(Composite):
     basis: Any = sample()
     explicit = True
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         return self
 
     def _prepare(self, X: Samples) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import eigh
 
-from mercer.annotations import Samples
+from mercer.annotations import Samples, Weights
 from mercer.data import Anything, DataError, Domain, check_weights, listed, size
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
@@ -65,7 +65,7 @@ class Fisher(Kernel):
     def __sklearn_clone__(self) -> Self:
         return self._replace(model=deepcopy(self.model))  # with its fit: a clone without it would be another kernel
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         U = scores(self.model, X)
         w = check_weights(len(U), weights)
         if self.diagonal:

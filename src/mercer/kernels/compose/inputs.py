@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Items, Samples
+from mercer.annotations import Items, Samples, Weights
 from mercer.data import Anything, DataError, Domain, Vectors, check_weights, select, size, weighted_median
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
@@ -57,7 +57,7 @@ class Redirected(Wrapper):
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         if not self._data_driven:
             return self
         return self._with_children(lambda child: child.bind(child.domain.check(self._redirect(X)), weights))
@@ -133,7 +133,7 @@ class Imputed(Wrapper):
     def _data_driven(self) -> bool:
         return True
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         X = _dense(self.domain.check(X))
         w = check_weights(len(X), weights)
         present = ~np.isnan(X) & (w > 0)[:, None]
@@ -155,7 +155,7 @@ def _dense(X: Samples) -> Any:
     return X.toarray() if hasattr(X, "toarray") else arrays.to_numpy(X)
 
 
-def _centre(values: Any, weights: Any, strategy: str) -> float:
+def _centre(values: Any, weights: Weights, strategy: str) -> float:
     return float(np.average(values, weights=weights)) if strategy == "mean" else weighted_median(values, weights)
 
 
@@ -203,7 +203,7 @@ class Standardized(Wrapper):
     def _data_driven(self) -> bool:
         return True
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         X = np.asarray(_dense(self.domain.check(X)), np.float64)
         w = check_weights(len(X), weights)
         mean = np.average(X, axis=0, weights=w)

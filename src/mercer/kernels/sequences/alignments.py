@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.annotations import Items, Samples
+from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Ragged, Series, check_weights, weighted_median
 from mercer.data.sequences import one_code
@@ -108,7 +108,7 @@ class GlobalAlignment(Aligned):
     def _data_driven(self) -> bool:
         return isinstance(self.sigma, str)
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         return self._replace(sigma=_median_distance(self.domain.check(X), weights)) if self._data_driven else self
 
     def _readable(self, A: Ragged, B: Ragged) -> tuple[Ragged, Ragged]:
@@ -160,7 +160,7 @@ class GlobalAlignment(Aligned):
         return sweep
 
 
-def _median_distance(X: Ragged, weights: Any) -> float:
+def _median_distance(X: Ragged, weights: Weights) -> float:
     """The median distance of two frames, of some pairs drawn with a fixed seed, times the root of the median length."""
     w = check_weights(len(X), weights)
     if not len(X.values):

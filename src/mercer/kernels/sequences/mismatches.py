@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Items, Samples
+from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import Ragged, chunks
@@ -312,7 +312,7 @@ class Mismatch(LaneKernel):
     def _data_driven(self) -> bool:
         return self.alphabet is None
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         if self.alphabet is not None:
             return self
         codes = np.unique(self.domain.check(X).values)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.annotations import Items, Samples
+from mercer.annotations import Items, Samples, Weights
 from mercer.compute import Compute
 from mercer.data import Domain, HashedRows, Sequences, chunks, leaves, size, stack, strands, take
 from mercer.data.sequences import as_texts, check_alphabet, restricted
@@ -80,7 +80,7 @@ class BothStrands(Wrapper):
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         both = stack(*strands(self.domain.check(X)))
         twice = None if weights is None else np.concatenate([weights, weights])
         return self._with_children(lambda child: child.bind(both, twice))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.annotations import Items, Samples, Symbol
+from mercer.annotations import Items, Samples, Symbol, Weights
 from mercer.data import Domain, HashedRows, Ragged, Sequences, check_weights
 from mercer.data.sequences import items_of, unpacked
 from mercer.gram import Counts
@@ -79,7 +79,7 @@ class Spectrum(Explicit):
     domain: ClassVar[Domain] = Sequences()
     k: int = natural()
     k_min: int | None = None
-    weights: Any = None
+    weights: Weights = None
 
     def _validate(self) -> None:
         if self.k_min is not None and not (isinstance(self.k_min, int | np.integer) and 1 <= self.k_min <= self.k):
@@ -191,7 +191,7 @@ class BagOfWords(Explicit):
     def _data_driven(self) -> bool:
         return self.weights == "tfidf"
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         if self.weights != "tfidf":
             return self
         phi = _words(self.domain.check(X))

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse, special
 
 from mercer import arrays
-from mercer.annotations import Items, Samples, Symbol
+from mercer.annotations import Items, Samples, Symbol, Weights
 from mercer.data import DataError, Domain, Vectors, check_weights, chunks, weighted_median
 from mercer.formula import (
     absolute,
@@ -35,7 +35,7 @@ class Bandwidth(Kernel):
 
     gamma: Any
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         if not isinstance(self.gamma, str):
             return self
         X = self.domain.check(X)
@@ -54,7 +54,7 @@ class Lengths(Kernel):
 
     length_scale: Any
 
-    def bind(self, X: Samples, weights: Any = None) -> Kernel:
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         if not isinstance(self.length_scale, str):
             return self
         bound = Gaussian(self.length_scale).bind(X, weights)
@@ -408,7 +408,7 @@ def _angle_times_sine(state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any
     return (state[0] + (x - z) * sin(x - z),)
 
 
-def _scale(X: Samples, weights: Any) -> float:
+def _scale(X: Samples, weights: Weights) -> float:
     """1/(d·Var), the variance over all entries; 1 for constant data."""
     n, d = X.shape
     w = check_weights(n, weights)
@@ -439,7 +439,7 @@ def _usable(gamma: float, words: str) -> float:
 _MEDIAN_ROWS = 1000
 
 
-def _median(k: Any, X: Samples, weights: Any) -> float:
+def _median(k: Any, X: Samples, weights: Weights) -> float:
     """1/(weighted median distance) over the pairs of at most 1000 rows, evenly chosen; equal rows count only if most
     are equal.
     """

@@ -114,7 +114,7 @@ def check_kernel(kernel: Kernel, X: Samples) -> Validity:
     >>> X = np.linspace(-2, 2, 20)[:, None]
     >>> bool(mc.check_kernel(mc.Gaussian(1.0), X))
     True
-    >>> report = mc.check_kernel(mc.Sigmoid(1.0, -1.0), X)
+    >>> report = mc.check_kernel(mc.Sigmoid(offset=-1.0), X)
     >>> bool(report)
     False
     >>> print(report.verdict)

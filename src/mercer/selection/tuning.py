@@ -95,8 +95,8 @@ def tune(
         Steps of L-BFGS from each start.
     max_time : float, optional
         Seconds after which the best so far is taken.
-    seed : int, default=0
-        Of the samples drawn and the restarts.
+    random_state : int, RandomState, Generator or None, default=None
+        The source of the samples drawn and of the restarts.
     progress : callable, optional
         Called with value, evaluations and seconds after each evaluation; returns True to stop.
 

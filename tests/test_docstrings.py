@@ -81,9 +81,9 @@ def _missing(name: str) -> list[str]:
     described = _entries(sections.get("Parameters", sections.get("Attributes", "") if is_dataclass(thing) else ""))
     lacking = [f"the parameter {p!r} under Parameters" for p in parameters if p not in described]
     lacking += [f"the parameter {p!r}, which is described, in its signature" for p in described - set(parameters)]
-    if not isinstance(thing, type) and "Returns" not in sections:
-        if inspect.signature(thing).return_annotation not in (None, "None"):
-            lacking.append("a section Returns")
+    returns = not isinstance(thing, type) and inspect.signature(thing).return_annotation not in (None, "None")
+    if returns and "Returns" not in sections:
+        lacking.append("a section Returns")
     if ">>> " not in sections.get("Examples", ""):
         lacking.append("a section Examples with a line >>>")
     if isinstance(thing, type):

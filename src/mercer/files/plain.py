@@ -92,7 +92,8 @@ def _check_members(value: Any) -> None:
     needed = {f.name for f in fields(value)} if is_dataclass(value) else set()
     if not needed and cls.__module__.startswith("mercer."):
         needed = set(cls._get_param_names())
-    lacking = sorted(name for name in needed if name not in vars(value))  # a default of the class does not count
+    declared = isinstance(value, BaseEstimator) and not isinstance(value, Kernel)  # defaults of the class do not count
+    lacking = sorted(name for name in needed if (name not in vars(value) if declared else not hasattr(value, name)))
     if lacking:
         raise ModelFileError(
             f"A {cls.__name__} in the file lacks {lacking[0]!r}: it is damaged, or of another version of Mercer."

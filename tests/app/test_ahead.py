@@ -148,6 +148,6 @@ def test_ctrl_c_ends_it_and_keeps_what_is_done(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         said = process.stderr.read()
         assert process.wait(30) == 130
-        assert time.monotonic() - sent < 15
+        assert time.monotonic() - sent < 25  # all of it takes minutes; one compilation on a busy machine, seconds
     assert "interrupted; what is compiled is kept" in said
     assert "Traceback" not in said

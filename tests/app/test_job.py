@@ -61,7 +61,8 @@ def test_keeps_to_its_time() -> None:
     )
     start = time.perf_counter()
     model = learn(frame, "y", seconds=8.0)
-    assert time.perf_counter() - start < 24.0  # a machine that others use too
+    # a promise about time: the whole grid on all rows takes many minutes; three times the limit is for a busy machine
+    assert time.perf_counter() - start < 24.0
     assert -model.score(frame) < 0.3
 
 

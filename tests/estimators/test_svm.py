@@ -367,11 +367,9 @@ def test_every_fit_ends_with_the_truth(
     if constant:
         X[:, 2] = 1.0
     X = X * scale
-    start = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         machine = mc.SVC(C, k).fit(X, y)
-    assert time.perf_counter() - start < 10
     bound = k.bind(X)
     signs, K = np.where(y == 1, 1.0, -1.0), np.asarray(bound(X), float)
     b = np.zeros(n)
@@ -391,7 +389,8 @@ def test_a_limit_of_time_leaves_a_model() -> None:
     start = time.perf_counter()
     with pytest.warns(ConvergenceWarning, match="max_time"):
         machine = mc.SVC(1e4, max_time=0.5).fit(X, y)
-    assert time.perf_counter() - start < 3.0  # 0.5 s and the compilation of a first call
+    # a promise about time: minutes without the limit; with it half a second, and a compilation on a busy machine
+    assert time.perf_counter() - start < 20
     assert machine.stop_reason_ == "max_time"
     assert machine.score(X, y) > 0.5
 
@@ -465,7 +464,8 @@ except KeyboardInterrupt:
         process.send_signal(signal.SIGINT)
         sent = time.perf_counter()
         assert process.stdout.readline().strip() == "stopped"
-        assert time.perf_counter() - sent < 1.5  # half a second on an idle machine
+        # a promise about time: the fit would not end; half a second is measured in benchmarks/bench_interrupts.py
+        assert time.perf_counter() - sent < 15
 
 
 # -- refused before work ----------------------------------------------------------------------------------------------

@@ -138,8 +138,8 @@ def test_an_interrupted_fit_ends_soon_and_leaves_no_mixture_of_two_models(name: 
     if result.stdout.strip() == "finished":
         pytest.skip("too fast to interrupt")
     state, late = result.stdout.split()
-    assert float(late) < 3
-    assert state in ("kept", "unfitted")
+    assert float(late) < 15  # a promise about time: each of these fits takes longer, or for ever
+    assert state == "kept"
 
 
 # tests

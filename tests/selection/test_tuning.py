@@ -325,7 +325,7 @@ def test_the_limit_of_time_leaves_the_best_so_far() -> None:
     X, y = _data(300)
     start = time.perf_counter()
     found = mc.tune(mc.KernelRidge(0.2, mc.Matern(np.ones(3), nu=math.inf)), X, y, max_time=2.0, restarts=10**6)
-    assert time.perf_counter() - start < 20
+    assert time.perf_counter() - start < 30  # a promise about time: a million restarts would take days
     assert found.n_evaluations >= 1
     assert found.value <= found.start
 

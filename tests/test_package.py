@@ -8,6 +8,8 @@ import sys
 import time
 from importlib.resources import files
 
+import pytest
+
 import mercer as mc
 
 
@@ -39,6 +41,7 @@ def test_typed() -> None:
     assert files("mercer").joinpath("py.typed").is_file()
 
 
+@pytest.mark.thorough
 def test_ctrl_c_interrupts_a_product() -> None:
     """One of minutes stops promptly, leaves no worker running, and Mercer goes on working; half a second, on an idle
     machine, is measured in ``benchmarks/bench_interrupts.py``.
@@ -54,7 +57,8 @@ except KeyboardInterrupt:
     print("interrupted", time.time(), flush=True)
 assert (mc.Gaussian(0.01)(X[:500]).diagonal() == 1).all()
 """
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
         assert process.stdout is not None
         assert process.stdout.readline().strip() == "started"
         time.sleep(1.0)
@@ -64,3 +68,6 @@ assert (mc.Gaussian(0.01)(X[:500]).diagonal() == 1).all()
         assert word == "interrupted"
         assert float(moment) - sent < 10
         assert process.wait(timeout=60) == 0
+    finally:
+        process.kill()  # a process that does not end fails the test, and does not stop all others
+        process.communicate()

@@ -83,6 +83,7 @@ def test_large_numbers_in_arrays_of_different_types_are_themselves() -> None:
     np.testing.assert_array_equal(mc.VertexHistogram()([mc.Graph([], z) for z in Z]), np.ones((3, 3)))
 
 
+@pytest.mark.thorough
 def test_labels_are_the_same_in_every_process() -> None:
     script = (
         "import mercer as mc; from mercer.data import Graphs; p = Graphs().check([mc.Graph([(0, 1)], ['ab', ('x', 1)],"
@@ -121,6 +122,7 @@ def test_labelled_and_unlabelled_graphs_have_nothing_in_common() -> None:
     assert mc.EdgeHistogram()([bare], [mc.Graph([(0, 1)], None, ["single"])])[0, 0] == 0
 
 
+@pytest.mark.thorough
 def test_many_labels() -> None:
     n = 20_000
     one = mc.Graph([(k, k + 1) for k in range(n - 1)], [f"label {k}" for k in range(n)])

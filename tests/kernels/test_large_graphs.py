@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 
 import mercer as mc
 from tests.graph_samples import assert_equal, every, zero_norms_are_expected
@@ -51,6 +52,7 @@ def test_a_large_set_in_parts_is_the_set() -> None:
             np.testing.assert_array_equal(kernel(Z[::10], Z[part]), phi[:, part])
 
 
+@pytest.mark.thorough
 def test_five_thousand_tiny_graphs() -> None:
     Z = tiny_graphs(5000, seed=1)
     for kernel in (
@@ -90,6 +92,7 @@ def test_a_path_of_a_hundred_thousand_vertices() -> None:
     assert mc.Graphlet(3)([path, cycle]).tolist() == [[(n - 2.0) ** 2, (n - 2.0) * n], [(n - 2.0) * n, float(n) ** 2]]
 
 
+@pytest.mark.thorough
 def test_a_random_graph_of_a_hundred_thousand_vertices() -> None:
     rng = np.random.default_rng(0)
     n = 10**5

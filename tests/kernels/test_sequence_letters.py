@@ -73,6 +73,7 @@ def oracle_of(kernel: Any) -> Callable[[Any, Any], float] | None:
     return None if isinstance(kernel, mc.Mismatch) else value
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @of_any_letters
 def test_strange_letters(kernel: mc.Kernel) -> None:
@@ -102,6 +103,7 @@ def test_strange_letters_in_mismatches() -> None:
         np.testing.assert_allclose(kernel(Z), matrix(lambda x, z: truth.mismatch(x, z, 2, 1, letters), Z))
 
 
+@pytest.mark.thorough
 @of_any_letters
 def test_more_letters_than_a_byte_tells_apart(kernel: Any) -> None:
     rng = np.random.default_rng(3)
@@ -191,6 +193,7 @@ def test_tokens_that_differ_are_different_tokens() -> None:
     np.testing.assert_array_equal(mc.Substring()([[t] for t in tokens]), np.eye(len(tokens)))
 
 
+@pytest.mark.thorough
 def test_tokens_are_the_same_in_every_process() -> None:
     script = (
         "import mercer as mc; print(mc.data.Sequences().check([['ab', ('x', 1), 2.5, frozenset(['p', 'q', 'r', 's']),"
@@ -209,6 +212,7 @@ def test_tokens_are_the_same_in_every_process() -> None:
     assert found != {""}
 
 
+@pytest.mark.thorough
 def test_two_alphabets_of_fifty_thousand_tokens() -> None:
     rng = np.random.default_rng(0)
     numbers = rng.permutation(50_000)
@@ -225,6 +229,7 @@ def test_two_alphabets_of_fifty_thousand_tokens() -> None:
     np.testing.assert_allclose(mc.Spectrum(3)(Z)[0], [49_998, 0, 298, 298])
 
 
+@pytest.mark.thorough
 def test_gaps_and_alignments_of_fifty_thousand_tokens() -> None:
     rng = np.random.default_rng(0)
     Z = [rng.permutation(50_000)[:400] for _ in range(3)]
@@ -243,6 +248,7 @@ def test_gaps_and_alignments_of_fifty_thousand_tokens() -> None:
     np.testing.assert_allclose(np.diagonal(L), 1.0, rtol=1e-10)
 
 
+@pytest.mark.thorough
 def test_a_million_letters() -> None:
     a, b = dna(2, 10**6, seed=5)
     counts = [Counter(s[i : i + 8] for i in range(len(s) - 7)) for s in (a, b)]
@@ -255,6 +261,7 @@ def test_a_million_letters() -> None:
     np.testing.assert_allclose(G[0, 1], (10**6 - 5.0) ** 2 * 15 / 4**4, rtol=0.01)
 
 
+@pytest.mark.thorough
 def test_a_million_equal_letters() -> None:
     n = 10**6
     x = "A" * n
@@ -317,6 +324,7 @@ def holed(x: str, alphabet: str = "ACGT") -> list[Any]:
     return [c if c in alphabet else Hole() for c in x]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel",
     [mc.Gappy(4, 2), mc.Gappy(9, 4), mc.Subsequence(2, 0.6), mc.Subsequence(4, 0.9), mc.LocalAlignment(**OPTIONS)],

@@ -9,6 +9,7 @@ import mercer as mc
 from tests.sequence_samples import OPTIONS, dna, every, of_any_length, reverse_complement, with_holes
 
 
+@pytest.mark.thorough
 @of_any_length
 def test_normalised_diagonals_are_exactly_one(kernel: mc.Kernel) -> None:
     rng = np.random.default_rng(11)
@@ -43,6 +44,7 @@ def test_many_short_strings_have_an_exact_diagonal() -> None:
         assert (kernel.gram(Z).diag() == 1).all()
 
 
+@pytest.mark.thorough
 @every
 def test_either_strand_has_the_same_values(kernel: mc.Kernel) -> None:
     both = kernel.both_strands()

@@ -33,6 +33,7 @@ _LONG = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", _LONG)
 def test_a_long_computation_stops_when_interrupted(name: str) -> None:
     process = subprocess.Popen(

@@ -68,6 +68,7 @@ def test_a_solver_ends_only_for_who_takes_a_part() -> None:
         assert asked_to_stop(gap=1.0) == "callback"
 
 
+@pytest.mark.thorough
 def test_reports_of_work_add_to_those_of_the_solver() -> None:
     seen: list[dict[str, Any]] = []
     with watching(listener=seen.append, partial=True):
@@ -81,6 +82,7 @@ def test_reports_of_work_add_to_those_of_the_solver() -> None:
     assert all(state["gap"] == 0.5 and 0 < state["share"] <= 1 and state["seconds"] > 0 for state in later)
 
 
+@pytest.mark.thorough
 def test_a_listener_may_work_itself() -> None:
     """Also where the inner machine has a listener of its own, and reports come from two threads."""
     inner: list[Any] = []
@@ -92,6 +94,7 @@ def test_a_listener_may_work_itself() -> None:
     assert any(isinstance(x, mc.SVC) for x in inner)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "machine",
     [
@@ -113,6 +116,7 @@ def test_the_deadline_reaches_the_matrix(machine: Any) -> None:
     assert len(set(machine.predict(X[:5]))) == 1
 
 
+@pytest.mark.thorough
 def test_where_there_is_nothing_to_return_the_error_is_one_of_time() -> None:
     computed.clear()
     with pytest.raises(
@@ -122,6 +126,7 @@ def test_where_there_is_nothing_to_return_the_error_is_one_of_time() -> None:
     assert sum(computed) < len(X) ** 2 / 4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "fit",
     [
@@ -150,6 +155,7 @@ def test_progress_is_told_while_the_matrix_is_computed(fit: Callable[[Any], Any]
     assert 0 < seen[-1]["share"] < 1
 
 
+@pytest.mark.thorough
 def test_a_search_ends_in_time() -> None:
     computed.clear()
     with pytest.raises(ValueError, match=r"max_time=0\.3 s.*more time"):
@@ -250,6 +256,7 @@ def seconds_to_stop(work: str, n: int, wait: float, before: str = "pass") -> flo
     return float(words["caught"]) - float(words["signal"])
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not hasattr(signal, "SIGINT") or sys.platform == "win32", reason="signals of another kind")
 @pytest.mark.parametrize(
     ("work", "n"),

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint benchmarks clean
+.PHONY: demo test test-fast test-torch test-slow benchmarks clean
 
 demo: $(READY)
 	$(BIN)/mercer demo
@@ -15,11 +15,21 @@ test: $(READY)
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
 
+# For the inner loop: every room, without what takes half a second or more.
+test-fast: $(READY)
+	$(BIN)/python -m pytest -n 2 -m "not slow and not thorough" tests
+
+# What needs torch, which is gigabytes: installed here and not by `make test`.
+test-torch: $(READY)
+	$(BIN)/pip install --quiet --editable ".[dev,dev-torch]"
+	$(BIN)/python -m pytest -n 2 -m "torch and not slow" tests
+
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m slow
 
+# All of them, to the end; then every verdict in one table. Fails where a promise fell short.
 benchmarks: $(READY)
-	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+	$(BIN)/python -m benchmarks
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)

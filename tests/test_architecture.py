@@ -214,3 +214,16 @@ def test_tests_mirror_the_source() -> None:
 def test_test_modules_hold_one_subject() -> None:
     lengths = {path: len(path.read_text().splitlines()) for path in TESTS.rglob("*.py")}
     assert not [path.relative_to(TESTS).as_posix() for path, length in lengths.items() if length > 650]
+
+
+def test_tests_that_need_torch_are_marked() -> None:
+    """``make test-torch`` runs what has the mark ``torch``; without torch they are skipped."""
+    unmarked = []
+    for path in TESTS.rglob("test_*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                calls = {ast.unparse(call) for call in ast.walk(node) if isinstance(call, ast.Call)}
+                needs = any(call.startswith(("pytest.importorskip('torch')", "tensor(")) for call in calls)
+                if needs and "pytest.mark.torch" not in map(ast.unparse, node.decorator_list):
+                    unmarked.append(f"{path.relative_to(TESTS)}::{node.name}")
+    assert not unmarked

@@ -11,6 +11,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
+@pytest.mark.thorough
 def test_molecule_activity(tmp_path: Path, capsys: Any) -> None:
     pytest.importorskip("rdkit")
     runpy.run_path(str(EXAMPLES / "molecule_activity.py"))["main"](["--out", str(tmp_path)])

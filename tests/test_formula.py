@@ -9,6 +9,7 @@ from mercer import formula
 from mercer.formula import sqdist
 
 
+@pytest.mark.torch
 def test_functions_agree_between_numpy_and_torch() -> None:
     torch = pytest.importorskip("torch")
     x = np.linspace(0.1, 0.9, 7)

@@ -12,6 +12,7 @@ from sklearn.datasets import load_svmlight_file
 import mercer as mc
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel",
     [mc.Gaussian(0.03), mc.Polynomial(2), mc.Linear().normalized(), mc.HistogramIntersection(), mc.Laplacian(0.03)],
@@ -24,6 +25,7 @@ def test_a9a_sparse_is_dense(shared_data: Path, kernel: mc.Kernel) -> None:
     np.testing.assert_allclose(kernel(few), kernel(few.toarray()), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_a9a_is_never_densified(shared_data: Path) -> None:
     X = load_svmlight_file(str(shared_data / "a9a" / "a9a.bz2"), n_features=123)[0]
     gram = mc.Gaussian(0.03).gram(X, X[:200])

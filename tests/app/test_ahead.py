@@ -73,6 +73,7 @@ def _python(folder: Path, *arguments: str, timeout: float = 300) -> str:
     return result.stdout
 
 
+@pytest.mark.thorough
 def test_a_first_fit_compiles_three_functions_and_none_after_mercer_compile(tmp_path: Path) -> None:
     """In float32 alone: the loop of the formula, whatever becomes of its values; the mirror in it; SMO. Then all that
     the kernel may need.
@@ -128,6 +129,7 @@ KINDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", KINDS, ids=str)
 def test_every_kind_of_kernel_has_a_sample(kernel: mc.Kernel) -> None:
     X = ahead._sample_for(kernel)
@@ -135,6 +137,7 @@ def test_every_kind_of_kernel_has_a_sample(kernel: mc.Kernel) -> None:
     assert np.isfinite(kernel.bind(X[:5])(X[:5])).all()
 
 
+@pytest.mark.thorough
 def test_ctrl_c_ends_it_and_keeps_what_is_done(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mercer.app.cli", "compile"]
     with subprocess.Popen(
@@ -148,6 +151,6 @@ def test_ctrl_c_ends_it_and_keeps_what_is_done(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         said = process.stderr.read()
         assert process.wait(30) == 130
-        assert time.monotonic() - sent < 15
+        assert time.monotonic() - sent < 25  # all of it takes minutes; one compilation on a busy machine, seconds
     assert "interrupted; what is compiled is kept" in said
     assert "Traceback" not in said

@@ -56,6 +56,7 @@ def test_the_spread_of_a_sparse_table_is_its_total_variance() -> None:
     assert relevance(entries, "regression") == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "columns",
     [Columns(("a", "b"), ("c", "d"), True), Columns(("a",), (), False), Columns((), ("c", "d"), False)],
@@ -80,6 +81,7 @@ def test_no_gradient_over_too_many_columns() -> None:
     assert not relevance(Columns(tuple(f"x{j}" for j in range(60)), (), False), "regression")
 
 
+@pytest.mark.thorough
 def test_texts_and_sequences_are_compared() -> None:
     """A table of nothing else, and one with numbers: the kernel sees each column its own way, and tells the classes
     apart.

@@ -208,6 +208,7 @@ def of_texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return where
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["new.txt", "new.csv"])
 @pytest.mark.parametrize("header", ["text\n", ""])
 def test_predict_takes_a_file_of_one_column(of_texts: Path, name: str, header: str) -> None:
@@ -238,6 +239,7 @@ def test_predict_tells_one_column_from_several(of_texts: Path) -> None:
     assert "ignored: number" in result.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("header", ["smiles\n", ""])
 def test_predict_takes_a_file_of_smiles(tmp_path: Path, header: str) -> None:
     pytest.importorskip("rdkit")
@@ -287,6 +289,7 @@ def test_fit_says_what_is_wrong_with_its_input(folder: Path) -> None:
     assert result.stderr.startswith("mercer: ")
 
 
+@pytest.mark.thorough
 def test_fit_prints_what_it_learned(folder: Path) -> None:
     result = runner.invoke(
         app,
@@ -305,6 +308,7 @@ def test_fit_prints_what_it_learned(folder: Path) -> None:
     assert "Trained on" not in result.output  # all rows
 
 
+@pytest.mark.thorough
 def test_demo_learns_and_predicts() -> None:
     result = runner.invoke(app, ["demo", "--time", "4"])
     assert result.exit_code == 0, result.output
@@ -342,6 +346,7 @@ def test_versions() -> None:
             assert word in text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"], ["fit", "--help"], ["kernels", "--help"]])
 def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
     code = (

@@ -22,6 +22,7 @@ def _diabetes() -> pl.DataFrame:
     return pl.DataFrame(data.data, schema=list(data.feature_names)).with_columns(pl.Series("progression", data.target))
 
 
+@pytest.mark.thorough
 def test_regression_beats_the_mean_and_survives_its_file(tmp_path: Path) -> None:
     frame = _diabetes()
     model = learn(frame[:350], "progression", seconds=4.0)
@@ -35,6 +36,7 @@ def test_regression_beats_the_mean_and_survives_its_file(tmp_path: Path) -> None
     assert again.summary == model.summary
 
 
+@pytest.mark.thorough
 def test_labels_come_back_as_they_were_given() -> None:
     data = load_breast_cancer()
     X = pl.DataFrame(data.data[:, :5], schema=[f"x{j}" for j in range(5)])
@@ -44,6 +46,7 @@ def test_labels_come_back_as_they_were_given() -> None:
         assert model.score(X.with_columns(pl.Series("y", labels))) > 0.9
 
 
+@pytest.mark.thorough
 def test_rows_without_a_target_are_left_out_and_counted() -> None:
     frame = _diabetes().with_columns(
         pl.when(pl.int_range(pl.len()) < 40).then(None).otherwise(pl.col("progression")).alias("progression")
@@ -52,6 +55,7 @@ def test_rows_without_a_target_are_left_out_and_counted() -> None:
     assert (model.summary["rows"], model.summary["rows_without_target"]) == (402, 40)
 
 
+@pytest.mark.thorough
 def test_keeps_to_its_time() -> None:
     """Also where rows are many: the grid sees some of them, and what is trained at the end is what time allows."""
     rng = np.random.default_rng(0)
@@ -61,10 +65,12 @@ def test_keeps_to_its_time() -> None:
     )
     start = time.perf_counter()
     model = learn(frame, "y", seconds=8.0)
-    assert time.perf_counter() - start < 24.0  # a machine that others use too
+    # a promise about time: the whole grid on all rows takes many minutes; three times the limit is for a busy machine
+    assert time.perf_counter() - start < 24.0
     assert -model.score(frame) < 0.3
 
 
+@pytest.mark.thorough
 def test_interrupt_keeps_the_best_so_far() -> None:
     seen: list[dict[str, Any]] = []
 
@@ -78,6 +84,7 @@ def test_interrupt_keeps_the_best_so_far() -> None:
     assert model.summary["score"] < model.summary["baseline"]
 
 
+@pytest.mark.thorough
 def test_same_seed_same_model() -> None:
     frame = _diabetes()
     a, b = (learn(frame, "progression", seconds=300.0, random_state=3, report=_stop_after(2)) for _ in range(2))
@@ -104,6 +111,7 @@ def test_refuses_what_cannot_be_learned() -> None:
         learn(_diabetes(), "progression", seconds=0.0)
 
 
+@pytest.mark.thorough
 def test_a_file_sorted_by_its_target() -> None:
     """What is drawn is drawn from everywhere."""
     rng = np.random.default_rng(0)
@@ -114,6 +122,7 @@ def test_a_file_sorted_by_its_target() -> None:
     assert not model.summary["notes"]
 
 
+@pytest.mark.thorough
 def test_gaps_that_come_with_prediction() -> None:
     frame = _diabetes()
     model = learn(frame, "progression", seconds=1.5)
@@ -124,6 +133,7 @@ def test_gaps_that_come_with_prediction() -> None:
     assert np.array_equal(model.predict(holes)[1::3], model.predict(frame)[1::3])
 
 
+@pytest.mark.thorough
 def test_columns_with_next_to_nothing_in_them() -> None:
     """Filled in a few rows, or only where the target is missing: not used, and said so."""
     frame = _diabetes().with_columns(
@@ -137,6 +147,7 @@ def test_columns_with_next_to_nothing_in_them() -> None:
     assert len(model.predict(frame)) == 442
 
 
+@pytest.mark.thorough
 def test_rare_classes() -> None:
     rng = np.random.default_rng(0)
     X = pl.DataFrame(rng.standard_normal((60, 2)), schema=["a", "b"])
@@ -157,6 +168,7 @@ def test_interrupt_before_anything_is_finished_is_an_interrupt() -> None:
         learn(_diabetes(), "progression", seconds=60.0, report=report)
 
 
+@pytest.mark.thorough
 def test_interrupt_keeps_what_its_family_had_finished() -> None:
     def report(state: dict[str, Any]) -> None:
         if state.get("done", 0) >= 70:
@@ -166,6 +178,7 @@ def test_interrupt_keeps_what_its_family_had_finished() -> None:
     assert model.summary["model"] == "ridge, Gaussian"
 
 
+@pytest.mark.thorough
 def test_a_column_of_molecules(tmp_path: Path) -> None:
     pytest.importorskip("rdkit")
     rng = np.random.default_rng(0)

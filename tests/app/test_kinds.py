@@ -231,6 +231,7 @@ def test_booleans_where_numbers_were() -> None:
 _cells = st.none() | st.floats() | st.integers(-(2**40), 2**40) | st.text("aB01.e-", max_size=4) | st.booleans()
 
 
+@pytest.mark.thorough
 @given(st.lists(_cells, min_size=1, max_size=30), st.sampled_from([pl.Float64, pl.String, None]))
 def test_clean_is_idempotent_and_keeps_rows(values: list[Any], dtype: Any) -> None:
     column = (

@@ -65,6 +65,7 @@ def test_no_copy_of_what_is_fine() -> None:
     assert Vectors().check(X) is X
 
 
+@pytest.mark.torch
 def test_torch_tensors_stay() -> None:
     torch = pytest.importorskip("torch")
     t = torch.from_numpy(X)

@@ -312,6 +312,7 @@ def test_bags_need_features() -> None:
         mc.MinMax(mc.Gaussian())(np.arange(6.0).reshape(3, 2))
 
 
+@pytest.mark.thorough
 def test_numbers_of_walks_that_no_float_holds_are_refused() -> None:
     Z = [mc.Graph([(0, 1), (1, 2), (0, 2)]), mc.Graph(list(itertools.combinations(range(5), 2)))]
     with pytest.raises(FloatingPointError, match="inf"):
@@ -319,6 +320,7 @@ def test_numbers_of_walks_that_no_float_holds_are_refused() -> None:
     np.testing.assert_allclose(mc.Walk(600).normalized()(Z), 1.0, rtol=1e-12)  # 3·2^l and 5·4^l walks: a product
 
 
+@pytest.mark.thorough
 def test_sums_over_walks_that_diverge_are_refused() -> None:
     triangle, edge = mc.Graph([(0, 1), (1, 2), (0, 2)]), mc.Graph([(0, 1)])
     kernel = mc.GeometricWalk(0.3)

@@ -40,6 +40,7 @@ def written_tu(
     return folder
 
 
+@pytest.mark.thorough
 def test_files_are_graphs(tmp_path: Path) -> None:
     y = [1, -1, 1, -1, 1, -1, 1, -1]
     folder = written_tu(tmp_path / "SET", X, y)

@@ -219,11 +219,13 @@ def assert_same(form: Callable[[Plain], Any], left: list[Plain], right: list[Pla
     np.testing.assert_array_equal(refinement.diag([form(p) for p in left]), refinement.diag(graphs(left)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", MARKED)
 def test_every_form_has_the_same_matrix(form: str) -> None:
     assert_same(MARKED[form], X, OTHERS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", BARE)
 def test_every_form_without_edge_labels(form: str) -> None:
     assert_same(BARE[form], [unmarked(p) for p in X], [unmarked(p) for p in OTHERS])
@@ -240,6 +242,7 @@ def test_every_form_of_numbers_as_labels(form: str) -> None:
         )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_every_container(container: str) -> None:
     held = CONTAINERS[container]
@@ -363,6 +366,7 @@ def test_subgraph_views_of_networkx() -> None:
     assert turned.directed
 
 
+@pytest.mark.torch
 def test_tensors() -> None:
     torch = pytest.importorskip("torch")
     p = X[0]

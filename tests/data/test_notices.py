@@ -122,6 +122,7 @@ def test_numbers_of_vertices() -> None:
 MASKED = ["ACGTacgtNN", "acgtACGT-A", "TTTTTTTTTTTT"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "k",
     [mc.Spectrum(3), mc.Gappy(9, 5), mc.Mismatch(3, 1), mc.Subsequence(2), mc.Substring(), mc.LocalAlignment()],

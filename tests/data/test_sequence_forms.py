@@ -17,6 +17,7 @@ from tests.sequence_samples import EVERY, FORMS, NUMBERS, TEXTS, Record, X, dna,
 OTHERS = [*dna(6, seed=1), X[0]]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_has_the_same_matrix(form: str) -> None:
     for kernel in EVERY:
@@ -27,6 +28,7 @@ def test_every_form_has_the_same_matrix(form: str) -> None:
         np.testing.assert_array_equal(kernel.diag(same(X)), kernel.diag(X), str(kernel))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_in_composites(form: str) -> None:
     for kernel in (
@@ -71,6 +73,7 @@ def test_texts_of_bytes_are_texts() -> None:
     np.testing.assert_array_equal(mc.BagOfWords("counts")([Record(s) for s in TEXTS]), K)
 
 
+@pytest.mark.torch
 @every
 def test_tensors_of_numbers(kernel: mc.Kernel) -> None:
     torch = pytest.importorskip("torch")

@@ -50,6 +50,7 @@ def _gram(k: mc.Kernel, *data: Any) -> Any:
     return KernelGram.of(bound, A, B, Compute())
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("fused")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", FUSED, ids=str)
@@ -72,6 +73,7 @@ def test_fused_is_plain(kernel: mc.Kernel, dtype: str) -> None:
         np.testing.assert_allclose(gram @ V / len(V), reference @ V / len(V), rtol=0, atol=tolerance * scale)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("fused")
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("kernel", FUSED, ids=str)
@@ -111,6 +113,7 @@ def test_every_case_with_the_engine_on(case: Case, dtype: str) -> None:
 SHAPES = st.sampled_from([0, 1, 3, 4, 5, 31, 63, 64, 65, 130])
 
 
+@pytest.mark.thorough
 @given(
     n=SHAPES, m=SHAPES, d=st.sampled_from([1, 2, 7, 64, 128, 129, 200]), dtype=st.sampled_from(["float32", "float64"])
 )

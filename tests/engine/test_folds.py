@@ -59,6 +59,7 @@ def _run(script: str, **environment: str) -> Any:
     )
 
 
+@pytest.mark.thorough
 def test_compiled_code_is_kept_and_a_damaged_cache_does_no_harm(tmp_path: Path) -> None:
     assert _run(SCRIPT, XDG_CACHE_HOME=str(tmp_path)).returncode == 0
     kept = [f for f in tmp_path.rglob("*") if f.suffix in (".nbi", ".nbc")]
@@ -72,6 +73,7 @@ def test_compiled_code_is_kept_and_a_damaged_cache_does_no_harm(tmp_path: Path) 
     assert again.returncode == 0, again.stderr
 
 
+@pytest.mark.thorough
 def test_works_where_nothing_can_be_written(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")  # works for root too, whom permissions do not stop

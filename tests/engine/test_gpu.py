@@ -68,6 +68,7 @@ def lowered(kernel: mc.Kernel, dtype: str) -> list[str]:
     return gpu._formula(spec[1], spec[2], dtype)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("W", [0, 1, 8])
 @pytest.mark.parametrize(("dtype", "fast"), [("float64", False), ("float32", False), ("float32", True)])
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)

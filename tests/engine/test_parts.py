@@ -53,6 +53,7 @@ DATA = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("X", DATA.values(), ids=DATA)
 @pytest.mark.parametrize("threads", [1, 2])
 def test_gapped_words_of_all_pairs(X: list[str], threads: int) -> None:

@@ -33,6 +33,7 @@ def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tiles, "_EDGE", {"float32": 16, "float64": 16})
 
 
+@pytest.mark.thorough
 @given(n=EDGES, m=EDGES, kernel=st.sampled_from(KERNELS))
 def test_any_shape(n: int, m: int, kernel: mc.Kernel) -> None:
     """A matrix in tiles of 16 is the matrix in one tile, for every sink."""
@@ -49,6 +50,7 @@ def test_any_shape(n: int, m: int, kernel: mc.Kernel) -> None:
         np.testing.assert_allclose(kernel.gram(X, Y).normal(V), whole.T @ (whole @ V), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
@@ -149,6 +151,7 @@ def test_wide_sparse_data_is_never_densified() -> None:
         np.testing.assert_allclose(K, kernel(narrow), rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_torch_is_numpy(case: Case, dtype: str) -> None:
@@ -191,6 +194,7 @@ def test_sparse_tiles_are_the_product() -> None:
         np.testing.assert_allclose(gram @ np.ones(right.shape[0]), wanted.sum(1), rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("room", [0, 3, 10**6])
 @pytest.mark.parametrize("whole", [True, False])
 def test_frequent_and_rare_columns(room: int, whole: bool) -> None:
@@ -230,6 +234,7 @@ def test_frequent_and_rare_columns(room: int, whole: bool) -> None:
         )
 
 
+@pytest.mark.thorough
 def test_more_rows_than_sixteen_bits() -> None:
     A = sparse.random_array((70_000, 5000), density=0.001, rng=np.random.default_rng(0), format="csr")
     B = A[69_990:]

@@ -249,6 +249,7 @@ def _rbf(A: Any, B: Any) -> Any:
     return rbf_kernel(A, B, gamma=0.5)
 
 
+@pytest.mark.thorough
 def test_a_function_is_a_kernel_everywhere() -> None:
     k = mc.Gaussian(0.5)
     for make in (mc.SVC, mc.NuSVR, mc.SVDD, mc.KernelRidge, mc.KernelRidgeCV, mc.KernelLogistic, mc.KernelHuber):

@@ -333,6 +333,7 @@ def test_strings_and_graphs_are_views() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_a_saved_model_is_the_model(tmp_path: Path) -> None:
     X, Y = _views(40)
     new = _views(10, seed=1)

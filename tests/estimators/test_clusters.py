@@ -21,6 +21,7 @@ from tests import unsupervised_oracles as oracle
 from tests.estimators.cluster_samples import blobs, counts, gaussian, two_families, two_rings
 
 
+@pytest.mark.thorough
 @parametrize_with_checks([mc.KMeans(), mc.KernelKMeans(), mc.SpectralClustering()])
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
@@ -66,6 +67,7 @@ def test_kmeans_is_its_definition() -> None:
     assert 1 <= m.n_iter_ <= 300
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["plain", "linear"])
 def test_the_optimum_is_scikit_learns(name: str) -> None:
     X, _ = blobs()

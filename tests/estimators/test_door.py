@@ -273,6 +273,7 @@ def test_a_path_learns_from_one_matrix() -> None:
             assert one.n_features_in_ == 3
 
 
+@pytest.mark.thorough
 def test_folds_look_at_the_data_once_and_nothing_pretends_to_be_precomputed(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
     real = mc.SVC.score

@@ -22,6 +22,7 @@ KINDS = ["full", "tied", "diag", "spherical"]
 K, D = 3, 2
 
 
+@pytest.mark.thorough
 @parametrize_with_checks([mc.GaussianMixture(covariance_type=kind) for kind in KINDS])
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
@@ -79,6 +80,7 @@ def _parameters(m: Any) -> tuple[Any, Any, Any]:
 # ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("tol", [1e-3, 1e-10])
 def test_from_the_same_start_it_is_scikit_learns(tol: float, kind: str) -> None:
@@ -100,6 +102,7 @@ def test_from_the_same_start_it_is_scikit_learns(tol: float, kind: str) -> None:
     np.testing.assert_allclose(ours.bic(X[:40]), theirs.bic(X[:40]), rtol=1e-7)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_from_its_own_start_it_is_as_good(kind: str) -> None:
     X = _data()
@@ -108,6 +111,7 @@ def test_from_its_own_start_it_is_as_good(kind: str) -> None:
     assert ours.score(X) >= theirs.score(X) - 1e-4
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_each_step_is_em(weighted: bool, kind: str) -> None:
@@ -138,6 +142,7 @@ def test_the_density_is_the_definition(kind: str) -> None:
     np.testing.assert_allclose(m.weights_.sum(), 1.0)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_likelihood_never_falls(kind: str) -> None:
     X = _data(80)
@@ -158,6 +163,7 @@ def test_an_end_without_convergence_is_said() -> None:
 # ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_weights_are_repetitions(kind: str) -> None:
     X, w = _data(), _counts()
@@ -412,6 +418,7 @@ def test_a_way_to_start_that_is_none() -> None:
         mc.GaussianMixture(init_params="best").fit(_data())
 
 
+@pytest.mark.thorough
 def test_verbose_writes_of_steps(capsys: Any) -> None:
     mc.GaussianMixture(K, random_state=0, tol=1e-6).fit(_data())
     assert capsys.readouterr().out == ""

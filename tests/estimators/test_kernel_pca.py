@@ -19,6 +19,7 @@ from tests import unsupervised_oracles as oracle
 from tests.estimators.component_samples import NEW, G, cloud, counts, gaussian, two_families
 
 
+@pytest.mark.thorough
 @parametrize_with_checks([mc.PCA(), mc.KernelPCA(), mc.KernelHebbian(), mc.KernelPCANovelty()])
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
@@ -107,6 +108,7 @@ def test_signs_are_settled() -> None:
     np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", [G, mc.Polynomial(2), mc.Linear()], ids=str)
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
 def test_kernel_pca_weights_are_repetitions(solver: str, k: Any) -> None:

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mercer as mc
 
 
+@pytest.mark.thorough
 @parametrize_with_checks([mc.KernelLogistic()])
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():

@@ -100,6 +100,7 @@ def test_machines_on_graphs_are_machines_on_matrices(make: Any, method: str, ker
     )
 
 
+@pytest.mark.thorough
 @machines
 @stored
 def test_machines_take_every_form(make: Any, method: str, form: str) -> None:
@@ -114,6 +115,7 @@ def test_machines_take_every_form(make: Any, method: str, form: str) -> None:
     np.testing.assert_array_equal(getattr(model, method)(STORED[form](new)), expected)
 
 
+@pytest.mark.thorough
 @machines
 @stored
 def test_models_are_saved_and_pickled(make: Any, method: str, form: str, tmp_path: Path) -> None:
@@ -167,6 +169,7 @@ def test_clones_and_texts_of_kernels(kernel: mc.Kernel, tmp_path: Path) -> None:
     assert clone(mc.SVC(kernel=kernel)).kernel == kernel
 
 
+@pytest.mark.thorough
 @stored
 def test_searches_take_every_form(form: str) -> None:
     Z, y = labelled(24)
@@ -220,6 +223,7 @@ def table(make: Any, n: int = 24, seed: int = 0) -> tuple[Any, Any, dict[str, An
     return make(columns), y, columns
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_a_table_of_numbers_strings_and_molecules(make: Any, tmp_path: Path) -> None:
     pytest.importorskip("rdkit")

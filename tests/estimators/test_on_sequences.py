@@ -27,6 +27,7 @@ OF_ANY_LETTERS = [
 LEARNERS = [*OF_ANY_LETTERS, mc.WeightedDegree(3, 1), mc.Spectrum(3).both_strands().normalized()]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", LEARNERS, ids=str)
 def test_machines_on_strings_are_those_of_the_matrix(kernel: mc.Kernel) -> None:
     Z, y = labelled()
@@ -57,6 +58,7 @@ machines = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.thorough
 @machines
 @pytest.mark.parametrize("form", FORMS)
 def test_machines_take_every_form(make: Any, method: str, form: str) -> None:
@@ -110,6 +112,7 @@ STORED: dict[str, Callable[[list[str]], Any]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", STORED)
 @pytest.mark.parametrize("count", [8, 60])
 def test_models_of_every_form_are_saved(form: str, count: int, tmp_path: Path) -> None:
@@ -125,6 +128,7 @@ def test_models_of_every_form_are_saved(form: str, count: int, tmp_path: Path) -
         )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
 def test_machines_on_data_frames(make: Any, tmp_path: Path) -> None:
     Z, y = labelled(40)
@@ -140,6 +144,7 @@ def test_machines_on_data_frames(make: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(mc.load(tmp_path / "model").decision_function(frame), model.decision_function(frame))
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @pytest.mark.parametrize(
     "kernel",
@@ -171,6 +176,7 @@ def test_predicting_nothing_is_nothing() -> None:
         assert mc.SVC(kernel=kernel, C=1.0).fit(Z, y).decision_function([]).shape == (0,)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel", [*EVERY, mc.BagOfWords(), mc.Spectrum(2).over("AC", "letter").both_strands().normalized()], ids=str
 )
@@ -185,6 +191,7 @@ def test_clones_and_texts_of_kernels(kernel: mc.Kernel, tmp_path: Path) -> None:
     assert clone(mc.SVC(kernel=kernel)).kernel == kernel
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel",
     [
@@ -245,6 +252,7 @@ def test_tables_of_scores() -> None:
     np.testing.assert_allclose(others(Z), expected, rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_scikit_learn_takes_lists_of_strings() -> None:
     Z, y = labelled()
     cv = KFold(4, shuffle=True, random_state=0)
@@ -263,6 +271,7 @@ def test_scikit_learn_takes_lists_of_strings() -> None:
     assert piped.score(Z, y) > 0.9
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kernel", [mc.Spectrum(3), mc.Mismatch(2, 1)], ids=str)
 def test_searches_take_every_form(form: str, kernel: mc.Kernel) -> None:
@@ -299,6 +308,7 @@ def test_functions_of_strings() -> None:
     np.testing.assert_allclose((f + f)(new), 2 * expected, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.thorough
 @every
 def test_threads_change_no_bit(kernel: mc.Kernel) -> None:
     Z = dna(210, 20, seed=6)
@@ -311,6 +321,7 @@ def test_threads_change_no_bit(kernel: mc.Kernel) -> None:
     np.testing.assert_array_equal(kernel.gram(Z, compute=one) @ v, kernel.gram(Z, compute=two) @ v)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel",
     [mc.Spectrum(3), mc.Gappy(9, 4).normalized(), mc.Subsequence(2, 0.5), mc.LocalAlignment(**OPTIONS)],

@@ -14,6 +14,7 @@ from tests import unsupervised_oracles as oracle
 from tests.estimators.component_samples import NEW, cloud, counts
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", [(60, 4), (5, 12)])
 @pytest.mark.parametrize("whiten", [False, True])
 @pytest.mark.parametrize("m", [None, 1, 3, 0.8])

@@ -15,6 +15,7 @@ from mercer.losses import Hinge
 from mercer.solvers.dual import ActiveSet
 
 
+@pytest.mark.thorough
 def test_the_span_estimate_is_near_leaving_one_out() -> None:
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 3))
@@ -47,6 +48,7 @@ def test_the_likeliest_is_the_predicted(classes: int) -> None:
     np.testing.assert_array_equal(machine.predict(grid), mc.SVC().fit(X, y).predict(grid))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("balance", [0.5, 0.8])
 def test_brier_is_near_that_of_refitting(balance: float) -> None:
     X, y = make_classification(1500, 8, n_informative=5, weights=[balance], flip_y=0.15, random_state=0)

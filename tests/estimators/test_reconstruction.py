@@ -13,6 +13,7 @@ from tests import unsupervised_oracles as oracle
 from tests.estimators.component_samples import NEW, G, cloud, gaussian, two_families
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("m", [1, 3, 6])
 def test_the_score_is_the_error_of_reconstruction(m: int) -> None:
     X = cloud()

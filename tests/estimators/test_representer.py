@@ -33,6 +33,7 @@ from mercer.losses import (
 MACHINES = [mc.RepresenterMachine(), mc.KernelHuber(), mc.KernelExpectile(), mc.KernelPoisson(), mc.KernelQuantile()]
 
 
+@pytest.mark.thorough
 @parametrize_with_checks(MACHINES)
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():

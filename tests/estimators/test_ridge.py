@@ -27,6 +27,7 @@ from mercer.kernels.base import Kernel, kernel
 from tests.estimators.ridge_samples import NEW, K, problem, some_weights
 
 
+@pytest.mark.thorough
 @parametrize_with_checks([mc.KernelRidge(), mc.KernelRidgeCV()])
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
@@ -75,6 +76,7 @@ def test_linear_ridge_on_features() -> None:
         assert ours.solver_ == ("woodbury" if solver == "auto" else solver)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("solver", ["auto", "cholesky", "cg", "eigen"])
 def test_a_constant_passes_through(solver: str) -> None:
     """y + 10⁶: the predictions follow to rounding."""
@@ -94,6 +96,7 @@ def test_solvers_agree() -> None:
         np.testing.assert_allclose(machine.predict(NEW), every["eigen"].predict(NEW), atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", [K, mc.Gaussian(), mc.Polynomial(2)], ids=str)
 @pytest.mark.parametrize("intercept", [True, False])
 def test_weights_are_repetitions_and_zero_is_absence(k: Any, intercept: bool) -> None:
@@ -109,6 +112,7 @@ def test_weights_are_repetitions_and_zero_is_absence(k: Any, intercept: bool) ->
     np.testing.assert_array_equal(one.support_, np.flatnonzero(w))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", [K, mc.Polynomial(2)], ids=str)
 def test_each_output_its_own_ridge(k: Any) -> None:
     X, Y = problem(outputs=3)
@@ -132,6 +136,7 @@ def test_each_output_its_own_ridge(k: Any) -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", [K, mc.Polynomial(2)], ids=str)
 @pytest.mark.parametrize("weighted", [True, False])
 def test_missing_labels_are_separate_fits(k: Any, weighted: bool) -> None:
@@ -187,6 +192,7 @@ def test_no_ridge_interpolates() -> None:
     np.testing.assert_allclose(mc.KernelRidge(0.0, mc.Laplacian(1.0)).fit(X, y).predict(X), y, atol=1e-8)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("weighted", [True, False])
 def test_the_uncertainty_is_a_gaussian_process(weighted: bool) -> None:
     X, y = problem()
@@ -205,6 +211,7 @@ def test_the_uncertainty_is_a_gaussian_process(weighted: bool) -> None:
                 np.testing.assert_allclose(std, sure * np.sqrt(machine.signal_variance_[0]), atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_the_uncertainty_is_in_the_units_of_y() -> None:
     """As of scikit-learn's process with covariance s·k and noise s·λ, at the s of largest likelihood; another scale of
     y is one of the answer.
@@ -235,6 +242,7 @@ def test_the_uncertainty_is_in_the_units_of_y() -> None:
         np.testing.assert_allclose(other, 1e6 * one, rtol=1e-6)
 
 
+@pytest.mark.thorough
 def test_intervals_from_the_uncertainty_cover_what_they_promise() -> None:
     """Data drawn from the process itself: 95 % of new y inside ±1.96 std with noise, far fewer inside those of f."""
     rng = np.random.default_rng(3)
@@ -320,6 +328,7 @@ def test_lists_of_strings() -> None:
     np.testing.assert_allclose(chosen.loo_residuals_, other.loo_residuals_, atol=1e-9)
 
 
+@pytest.mark.thorough
 def test_sparse_is_dense() -> None:
     rng = np.random.default_rng(0)
     for columns in (20, 200):
@@ -353,6 +362,7 @@ def test_little_memory() -> None:
     np.testing.assert_allclose(lean.predict(NEW), whole.predict(NEW), atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_in_a_search() -> None:
     X, y = problem()
     search = GridSearchCV(
@@ -362,6 +372,7 @@ def test_in_a_search() -> None:
     assert search.best_score_ > 0.5
 
 
+@pytest.mark.thorough
 def test_an_indefinite_matrix_is_named_with_its_eigenvalue() -> None:
     X, y = problem()
     S = K(X) - 0.7 * np.eye(100)
@@ -397,6 +408,7 @@ def test_an_ill_conditioned_matrix_is_said_to_be() -> None:
     assert np.isfinite(machine.predict(NEW)).all()
 
 
+@pytest.mark.thorough
 def test_a_limit_of_steps_is_reported() -> None:
     X, y = problem(300)
     with pytest.warns(ConvergenceWarning):

@@ -50,6 +50,7 @@ def test_leaving_one_out_is_fitting_without_it(k: Any, weighted: bool, intercept
     )
 
 
+@pytest.mark.thorough
 def test_two_hundred_samples() -> None:
     X, y = problem(200)
     machine = mc.KernelRidgeCV([0.05], K).fit(X, y)

@@ -135,6 +135,7 @@ def _two_groups() -> tuple[Any, Any, Any]:
     return X, X[:, :2] + rng.standard_normal((80, 2)), rng.uniform(0.5, 1.5, 80)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BY_WEIGHT)
 def test_the_size_of_all_weights_does_not_matter(name: str) -> None:
     X, Y, w = _two_groups()

@@ -44,10 +44,13 @@ CONTAINERS: dict[str, Callable[[np.ndarray], Any]] = {
     "polars": lambda A: pl.DataFrame(A, schema=list("abc")[: A.shape[1]]),
     "torch": tensor,
 } | {form: getattr(sparse, form + "_array") for form in ("csr", "csc", "coo", "bsr", "lil", "dok", "dia")}
+containers = pytest.mark.parametrize(
+    "container", [pytest.param(name, marks=pytest.mark.torch) if name == "torch" else name for name in CONTAINERS]
+)
 
 
-# containers
-@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.thorough
+@containers
 @pytest.mark.parametrize("name", ALL)
 def test_containers_do_not_matter(name: str, container: str) -> None:
     if name == "GaussianMixture" and container in ("csr", "csc", "coo", "bsr", "lil", "dok", "dia"):
@@ -58,7 +61,8 @@ def test_containers_do_not_matter(name: str, container: str) -> None:
     np.testing.assert_allclose(output(fitted(name, make(X), make(Y)), make(X)), output(fitted(name)), atol=1e-9)
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
+@pytest.mark.thorough
+@containers
 def test_containers_do_not_matter_to_tests(container: str) -> None:
     make = CONTAINERS[container]
     assert mc.hsic_test(make(X), make(Y), n_permutations=9, random_state=0).statistic == pytest.approx(
@@ -78,6 +82,7 @@ def test_samples_in_different_containers() -> None:
     assert outcome(named(X), pl.DataFrame(N, schema=list("abc"))).statistic == expected
 
 
+@pytest.mark.torch
 def test_a_tensor_and_an_array_are_two_samples() -> None:
     assert outcome(tensor(X), N).statistic == pytest.approx(outcome(X, N).statistic, rel=1e-9)
 
@@ -89,6 +94,7 @@ def test_one_dimension_is_one_column_for_all_tests_or_for_none() -> None:
     assert outcome(X[:, 0], N[:, 0]).statistic == pytest.approx(expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 def test_float32(name: str) -> None:
     np.testing.assert_allclose(
@@ -154,6 +160,7 @@ def test_frames_in_and_out(name: str, frame: str) -> None:
     np.testing.assert_allclose(np.asarray(out), output(ALL[name]().fit(X)), atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 def test_refitting_is_fitting(name: str) -> None:
     model = fitted(name, pd.DataFrame(rng.normal(size=(50, 5)), columns=list("vwxyz")), rng.normal(size=(50, 4)))
@@ -162,6 +169,7 @@ def test_refitting_is_fitting(name: str) -> None:
     np.testing.assert_array_equal(output(model), output(fitted(name)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
 def test_models_travel(name: str, tmp_path: Path) -> None:
     model = fitted(name)
@@ -174,6 +182,7 @@ MIXED = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "w": ["abc", "abd", "xyz"] * 2
 COMPOSED = mc.Gaussian(0.5).on(["a", "b"]) + mc.Spectrum(2).on("w") * mc.Gaussian(1.0).on("a")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel", [COMPOSED, COMPOSED.normalized(), COMPOSED.centered(), COMPOSED.normalized().centered()], ids=str
 )
@@ -187,6 +196,7 @@ def test_pre_images_of_mixed_tables_are_rows() -> None:
     assert list(mc.KernelPCA(2, COMPOSED).fit(MIXED).inverse_transform(np.zeros((2, 2))).columns) == ["a", "b", "w"]
 
 
+@pytest.mark.thorough
 def test_pipelines_and_searches() -> None:
     pipe = make_pipeline(StandardScaler(), mc.KernelPCA(2, mc.Gaussian(0.1)), LogisticRegression())
     assert (
@@ -264,6 +274,7 @@ def test_scores_to_go_back_from_are_checked() -> None:
             model.inverse_transform(np.full((1, 2), np.nan))
 
 
+@pytest.mark.torch
 def test_back_from_tensors() -> None:
     model = mc.KernelPCA(2).fit(tensor(X))
     expected = mc.KernelPCA(2).fit(X).inverse_transform(np.zeros((1, 2)))

@@ -34,6 +34,7 @@ def test_weights_are_checked(name: str, weights: Any) -> None:
         ALL[name]().fit(X, sample_weight=weights)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["KernelPCA", "KMeans", "KernelKMeans", "GaussianMixture", "KernelPCANovelty"])
 @pytest.mark.parametrize("scale", [2.0, 0.5, 1 / 60, 1e-6, 1e6, 1e-100, 1e100])
 def test_weights_of_any_common_size(name: str, scale: float) -> None:
@@ -56,6 +57,7 @@ def test_weights_that_sum_to_one_do_not_break_the_automatic_width() -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["PCA", "KMeans", "KernelKMeans", "GaussianMixture", "KernelPCANovelty"])
 def test_a_weight_is_a_repetition(name: str) -> None:
     weighted, repeated = ALL[name]().fit(X, sample_weight=REPEATS), ALL[name]().fit(np.repeat(X, REPEATS, axis=0))
@@ -93,6 +95,7 @@ def test_a_weight_is_a_repetition_for_spectral_clustering(kernel: Any, cut: str)
 
 
 # invariance
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in ALL if name not in ("SpectralClustering", "TemporalKernelCCA")])
 def test_the_order_of_rows_does_not_matter(name: str) -> None:
     np.testing.assert_allclose(
@@ -100,6 +103,7 @@ def test_the_order_of_rows_does_not_matter(name: str) -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("offset", [1e3, 1e6, 1e8])
 @pytest.mark.parametrize("name", [*ONE, "CCA", "KernelCCA"])
 def test_translations(name: str, offset: float) -> None:
@@ -135,6 +139,7 @@ def test_float32_clusters_far_from_zero() -> None:
         assert clone(model).fit(sparse.csr_array(A)).inertia_ == pytest.approx(exact, rel=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("scale", [1e-100, 1e-12, 1e12, 1e100])
 def test_scales(scale: float) -> None:
     np.testing.assert_allclose(
@@ -193,6 +198,7 @@ def test_kernel_pca_is_that_of_scikit_learn() -> None:
     np.testing.assert_allclose(np.abs(ours.transform(N)), np.abs(theirs.transform(N)), atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("covariance", ["full", "tied", "diag", "spherical"])
 def test_mixtures_are_those_of_scikit_learn(covariance: str) -> None:
     options = {
@@ -209,6 +215,7 @@ def test_mixtures_are_those_of_scikit_learn(covariance: str) -> None:
     assert ours.aic(X) == pytest.approx(theirs.aic(X))
 
 
+@pytest.mark.thorough
 def test_clusters_are_not_worse_than_those_of_scikit_learn() -> None:
     A = np.concatenate(
         [np.random.default_rng(1).normal(size=(20, 2)) + c for c in 20 * np.random.default_rng(2).normal(size=(12, 2))]
@@ -228,6 +235,7 @@ def test_copies_of_two_rows_are_two_clusters(name: str) -> None:
     assert labels[0] != labels[30]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, np.int64(3), np.random.RandomState(0)], ids=["int", "int64", "RandomState"])
 def test_seeds(seed: Any) -> None:
     state = pickle.dumps(seed)
@@ -245,6 +253,7 @@ def test_seeds(seed: Any) -> None:
         )
 
 
+@pytest.mark.thorough
 def test_threads_do_not_change_results() -> None:
     A = np.random.default_rng(0).normal(size=(700, 4))
     for make in (

@@ -66,6 +66,7 @@ def test_without_bootstrap_there_is_no_band() -> None:
     assert model.band_ is None or np.isnan(model.band_).all()
 
 
+@pytest.mark.thorough
 def test_an_array_of_candidates_is_a_list_of_candidates() -> None:
     assert (
         mc.KernelCCA(1, alpha=np.array([0.1, 1.0])).fit(X, Y).alpha_
@@ -101,6 +102,7 @@ SETUPS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", SETUPS)
 def test_an_interrupted_fit_ends_soon_and_leaves_no_mixture_of_two_models(name: str) -> None:
     model, data = SETUPS[name]
@@ -141,8 +143,8 @@ def test_an_interrupted_fit_ends_soon_and_leaves_no_mixture_of_two_models(name: 
     if result.stdout.strip() == "finished":
         pytest.skip("too fast to interrupt")
     state, late = result.stdout.split()
-    assert float(late) < 3
-    assert state in ("kept", "unfitted")
+    assert float(late) < 15  # a promise about time: each of these fits takes longer, or for ever
+    assert state == "kept"
 
 
 # tests
@@ -164,6 +166,7 @@ def test_the_linear_statistic_of_few_samples_proves_nothing() -> None:
     assert small <= 2
 
 
+@pytest.mark.thorough
 def test_y_follows_x_at_a_positive_lag() -> None:
     x = np.random.default_rng(0).normal(size=(300, 1))
     y = np.roll(x, 3, axis=0)
@@ -172,6 +175,7 @@ def test_y_follows_x_at_a_positive_lag() -> None:
 
 
 # displays
+@pytest.mark.thorough
 def test_displays() -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
@@ -192,6 +196,7 @@ def test_displays() -> None:
     assert "predict" not in str(error.value)  # there is none
 
 
+@pytest.mark.torch
 def test_a_display_of_tensors() -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")

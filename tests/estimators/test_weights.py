@@ -72,6 +72,7 @@ def _values(machine: Any) -> Any:
     ).reshape(len(X), -1)[:, 0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PRICED)
 def test_few_weights_are_a_constant(name: str) -> None:
     make, y, _ = PRICED[name]
@@ -91,6 +92,7 @@ def test_few_weights_are_a_constant(name: str) -> None:
             np.testing.assert_allclose(values, best, atol=2e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PRICED)
 def test_many_weights_are_the_best_fit_or_said_not_to_be(name: str) -> None:
     make, y, limit = PRICED[name]

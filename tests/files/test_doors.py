@@ -16,6 +16,7 @@ from tests.fuzz_doors import Door, attempt, doors, in_lines, spoiled
 SCRIPT = Path(__file__).resolve().parents[1] / "fuzz_doors.py"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "names",
     [["csv", "text", "lines", "svmlight", "fasta", "npz", "tu", "parse"], ["parquet", "packed", "load"], ["sdf"]],

@@ -25,6 +25,7 @@ from mercer.files.readers import read_table
 from tests.files.written import file_of
 
 
+@pytest.mark.thorough
 def test_wide_lines_and_long_fields(tmp_path: Path) -> None:
     """Beyond the 131 072 characters that the csv module reads, and without changing that limit for others."""
     before = csv.field_size_limit()
@@ -44,6 +45,7 @@ def test_wide_lines_and_long_fields(tmp_path: Path) -> None:
     assert csv.field_size_limit() == before
 
 
+@pytest.mark.thorough
 def test_no_quotes_take_long(tmp_path: Path) -> None:
     """Work that grows with the square of the length would be hours here."""
     for text, shape in (
@@ -64,6 +66,7 @@ def test_no_quotes_take_long(tmp_path: Path) -> None:
 BOMB = b"0,0\n" * 2_000_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("pack", "suffix"),
     [(gzip.compress, ".csv.gz"), (bz2.compress, ".csv.bz2"), (lzma.compress, ".csv.xz"), (bytes, ".csv")],
@@ -84,6 +87,7 @@ def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, pack: Any, suffix: 
         read_table(path, max_bytes="much")
 
 
+@pytest.mark.thorough
 def test_the_limit_is_an_eighth_of_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = file_of(tmp_path, gzip.compress(BOMB), "bomb.csv.gz")
     monkeypatch.setattr("mercer.data.archives.physical_memory", lambda: 8_000_000)
@@ -93,6 +97,7 @@ def test_the_limit_is_an_eighth_of_the_memory(tmp_path: Path, monkeypatch: pytes
     assert read_table(path).height == 2_000_000
 
 
+@pytest.mark.thorough
 def test_arrays_that_unpack_to_too_much_are_refused(tmp_path: Path) -> None:
     np.savez_compressed(tmp_path / "bomb.npz", X=np.zeros((1000, 1000)))
     with pytest.raises(DataError, match="holds 8 MB, more than the 1 MB"):
@@ -138,6 +143,7 @@ def test_parquet_of_many_rows_in_few_bytes_is_refused(tmp_path: Path) -> None:
     assert read_table(tmp_path / "bomb.parquet").height == 3_000_000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "options",
     [{}, {"compression": "snappy", "row_group_size": 7}, {"use_pyarrow": True}, {"compression": "uncompressed"}],
@@ -169,6 +175,7 @@ def test_parquet_files_of_every_kind_pass_the_check(tmp_path: Path, options: dic
     assert read_table(tmp_path / "v2.parquet").shape == (n, 2)
 
 
+@pytest.mark.thorough
 def test_parquet_with_a_negative_number_of_values_is_refused(tmp_path: Path) -> None:
     """One bit in the heading of a page; in its own process, for a reader that takes memory for so many values ends
     it.

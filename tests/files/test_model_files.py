@@ -24,6 +24,7 @@ def double(Z: Any) -> Any:
     return 2 * Z
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("model", "place"),
     [
@@ -110,6 +111,7 @@ def test_another_format_number_is_refused_with_both(model_file: Path) -> None:
         load(model_file)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.9, 0.999])
 def test_truncated_files(model_file: Path, share: float) -> None:
     content = model_file.read_bytes()
@@ -140,6 +142,7 @@ def test_other_archives(tmp_path: Path, model_file: Path) -> None:
         load(model_file)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["../evil.npy", "/etc/passwd", "a\\..\\b.npy", "code.py", "x.pkl"])
 def test_parts_of_other_names(model_file: Path, name: str) -> None:
     _rewrite(model_file, lambda parts: parts.update({name: b""}))
@@ -155,6 +158,7 @@ def test_two_parts_of_one_name(model_file: Path) -> None:
         load(model_file)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("module", "name"),
     [
@@ -241,6 +245,7 @@ def _declared(content: bytes, shape: str, descr: str = "'<f8'") -> bytes:
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + content[128:]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("header", "message"),
     [

@@ -110,6 +110,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("i", range(len(CASES)), ids=[case.name for case in CASES])
 def test_predictions_are_the_same_bits(files: Path, i: int) -> None:
     case, found = CASES[i], load(files / f"{i}.mercer")
@@ -121,6 +122,7 @@ def test_predictions_are_the_same_bits(files: Path, i: int) -> None:
     assert str(found["model"].get_params()) == str(case.model.get_params())
 
 
+@pytest.mark.thorough
 def test_a_fresh_process_needs_only_this_module(files: Path) -> None:
     code = """
 import sys
@@ -181,6 +183,7 @@ _arrays = st.sampled_from(
 _keys = st.text() | st.integers() | st.booleans() | st.none() | st.tuples(st.integers(), st.text())
 
 
+@pytest.mark.thorough
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.recursive(
@@ -213,6 +216,7 @@ _schema = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(st.lists(st.tuples(*(st.none() | values for values in _columns.values())), max_size=8))
 def test_frames_come_back_as_they_were(tmp_path: Path, rows: list[Any]) -> None:
@@ -260,6 +264,7 @@ def test_sparse_ragged_kinds_and_kernels(tmp_path: Path) -> None:
             assert _there_and_back(bound, tmp_path).gram(data).dense().tobytes() == bound.gram(data).dense().tobytes()
 
 
+@pytest.mark.torch
 def test_tensors(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     found = _there_and_back({"t": torch.arange(3.0)}, tmp_path)["t"]
@@ -302,6 +307,7 @@ def test_a_loaded_model_predicts_from_frames_as_the_original(tmp_path: Path, lib
                 found.predict(frame[[frame.columns[j] for j in (1, 0, *range(2, width))]])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_the_model_of_a_table_predicts_from_frames_of_any_library(tmp_path: Path, library: Any) -> None:
     data = np.random.default_rng(0)

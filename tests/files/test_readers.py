@@ -183,6 +183,7 @@ _numbers = st.floats(allow_nan=False, width=64)
 _words = st.text("abcXYZ,;|\t\n\"' é0", min_size=1, max_size=8).map(str.strip).filter(lambda w: w not in MISSING)
 
 
+@pytest.mark.thorough
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
@@ -247,6 +248,7 @@ def test_files_of_one_column(tmp_path: Path) -> None:
         assert read_table(file_of(tmp_path, header + text, "m.txt"), lines="review")["review"].to_list() == values
 
 
+@pytest.mark.thorough
 def test_importing_mercer_does_not_import_polars() -> None:
     code = "import sys, mercer; mercer.Gaussian; sys.exit('polars' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -74,6 +74,7 @@ def test_sparse_stays_sparse(tmp_path: Path) -> None:
     assert far.indices.tolist() == [2, 3, 999_999_999_999_999_999]
 
 
+@pytest.mark.thorough
 def test_a_sparse_table_is_what_scikit_learn_reads(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     X = sparse.csr_array(
@@ -107,6 +108,7 @@ def test_which_form_suits(tmp_path: Path) -> None:
     assert isinstance(read_table(many_zeros), SparseTable)
 
 
+@pytest.mark.thorough
 def test_sparse_all_the_way_to_a_fit(tmp_path: Path) -> None:
     """A table that would take 8 TB with its zeros: read, learnt from, saved, read again, predicted."""
     rng = np.random.default_rng(0)
@@ -131,6 +133,7 @@ def test_sparse_all_the_way_to_a_fit(tmp_path: Path) -> None:
         learn(train, "x1", seconds=1)
 
 
+@pytest.mark.thorough
 def test_a_model_of_a_table_takes_later_tables_in_either_form(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     X = np.where(rng.random((80, 6)) < 0.4, 0.0, rng.standard_normal((80, 6)))

@@ -35,6 +35,7 @@ def case(request: pytest.FixtureRequest) -> tuple[Any, Any]:
     return gram, (left @ right.T).toarray()
 
 
+@pytest.mark.thorough
 def test_every_way_to_look_at_it(case: tuple[Any, Any]) -> None:
     gram, K = case
     rng = np.random.default_rng(3)
@@ -102,6 +103,7 @@ def test_threads_do_not_change_a_bit() -> None:
     np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.thorough
 def test_machines_on_counts() -> None:
     """Every learner that works with features finds the model that it finds with the matrix."""
     X = _strings(700, 0)

@@ -312,6 +312,7 @@ def test_bad_samples_are_refused_in_words(name: str) -> None:
 # -- power -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_power_rises_with_the_shift(statistic: str) -> None:
     n = 200 if statistic in ("linear", "block") else 40

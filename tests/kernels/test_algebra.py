@@ -48,6 +48,7 @@ def close(a: Any, b: Any) -> None:
     np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9 * max(1e-300, float(np.abs(b).max())))
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 @given(a=KERNELS, b=KERNELS, c=KERNELS)
 def test_the_algebra_is_that_of_the_matrices(a: mc.Kernel, b: mc.Kernel, c: mc.Kernel) -> None:
@@ -69,6 +70,7 @@ def test_a_proof_of_psd_is_kept_and_true(k: mc.Kernel) -> None:
     assert values[0] >= -1e-9 * max(values[-1], 1e-300)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 @given(k=KERNELS, seed=st.integers(0, 10**6))
 def test_order_of_the_rows_does_not_matter(k: mc.Kernel, seed: int) -> None:
@@ -76,6 +78,7 @@ def test_order_of_the_rows_does_not_matter(k: mc.Kernel, seed: int) -> None:
     close(k(X[order]), k(X)[np.ix_(order, order)])
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::mercer.kernels.compose.feature_space.ZeroNormWarning")
 @given(k=KERNELS, cut=st.integers(1, 16))
 def test_chunks_do_not_matter(k: mc.Kernel, cut: int) -> None:

@@ -59,6 +59,7 @@ def test_a_column_seen_only_with_weight_zero_has_no_mean() -> None:
         mc.Gaussian(1.0).imputed().bind([[np.nan, 1.0], [2.0, 3.0]], weights=[1, 0])
 
 
+@pytest.mark.torch
 def test_torch_of_other_kinds() -> None:
     torch = pytest.importorskip("torch")
     T = torch.from_numpy(X)

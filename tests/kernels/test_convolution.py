@@ -22,6 +22,7 @@ def test_values_are_the_double_loop() -> None:
     np.testing.assert_allclose(kernel(X, X[:3]), wanted, rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_kernels_between_sets() -> None:
     X: list[Any] = [[1.0, 2.0], [], [3.0], [0.5, 0.5, 4.0]]
     k = mc.Convolution(None, mc.Gaussian(0.7))

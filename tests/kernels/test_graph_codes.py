@@ -86,6 +86,7 @@ def test_all_directed_graphs_of_up_to_three_vertices(n: int) -> None:
     assert_codes_tell_isomorphism(M, True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("n", "directed", "labels", "marks", "loops", "density", "count"),
     [

@@ -45,6 +45,7 @@ def permuted(p: Plain, seed: int = 0) -> Plain:
     return relabelled(p, np.random.default_rng(seed).permutation(len(p.labels)).tolist())
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @kinds
 @every
@@ -72,6 +73,7 @@ def plains(draw: Any, directed: bool = False) -> Plain:
     return Plain(labels, {e: draw(st.sampled_from(marks)) for e in chosen}, directed)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize(
     "kernel",
@@ -176,6 +178,7 @@ def test_subgraphs_of_four_and_five_vertices() -> None:
         )
 
 
+@pytest.mark.thorough
 @explicit
 def test_numbers_of_vertices_have_no_say_to_the_bit(kernel: mc.Kernel) -> None:
     for kind in KINDS:
@@ -196,6 +199,7 @@ def test_numbers_of_vertices_have_no_say(kernel: mc.Kernel) -> None:
     np.testing.assert_allclose(kernel(graphs([permuted(x, 3) for x in X]), graphs(X)), K, rtol=1e-11)
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @pytest.mark.parametrize("kernel", [*EVERY, *COMPOSED], ids=str)
 def test_fifty_sets_of_graphs_have_positive_matrices(kernel: mc.Kernel) -> None:
@@ -207,6 +211,7 @@ def test_fifty_sets_of_graphs_have_positive_matrices(kernel: mc.Kernel) -> None:
     assert kernel.psd is True
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @pytest.mark.parametrize("kernel", [*EXPLICIT, *(k for k in COMPOSED if k.explicit)], ids=str)
 def test_features_have_the_matrix_as_products(kernel: mc.Kernel) -> None:
@@ -218,6 +223,7 @@ def test_features_have_the_matrix_as_products(kernel: mc.Kernel) -> None:
         np.testing.assert_allclose(K.toarray() if sparse.issparse(K) else K, kernel(X), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @pytest.mark.parametrize("kernel", [k for k in EVERY if not isinstance(k, mc.Tanimoto | mc.MinMax)], ids=str)
 def test_normalized_isomorphic_graphs_have_the_value_one(kernel: mc.Kernel) -> None:
@@ -231,6 +237,7 @@ def test_normalized_isomorphic_graphs_have_the_value_one(kernel: mc.Kernel) -> N
         np.testing.assert_array_equal(normal.diag(graphs(X)), there.astype(float))
 
 
+@pytest.mark.thorough
 @every
 @zero_norms_are_expected
 def test_the_lazy_matrix_is_the_matrix(kernel: mc.Kernel) -> None:
@@ -255,6 +262,7 @@ def test_algebra() -> None:
     np.testing.assert_allclose(mc.WeisfeilerLehman(2).centered()(X), H @ W @ H, atol=1e-10)
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @every
 def test_empty_graphs_have_the_value_zero(kernel: mc.Kernel) -> None:

@@ -24,6 +24,7 @@ FRAME = pd.DataFrame(
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("table", [FRAME, pl.from_pandas(FRAME)], ids=["pandas", "polars"])
 def test_tables_of_mixed_columns(table: Any) -> None:
     k = mc.Gaussian(0.5).on(["age", "dose"]) + 2 * mc.Categorical().on("colour") * mc.Categorical().on("batch")
@@ -66,6 +67,7 @@ def test_the_nominal_kernel_is_the_one_hot_linear_kernel() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_categories_are_compared_by_value() -> None:
     values = [1, 1.0, True, "1", None, float("nan"), b"1"]
     group = np.array([0, 0, 0, 1, 2, 2, 3])

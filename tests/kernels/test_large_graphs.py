@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import numpy as np
+import pytest
 
 import mercer as mc
 from tests.graph_samples import assert_equal, every, zero_norms_are_expected
@@ -52,9 +52,9 @@ def test_a_large_set_in_parts_is_the_set() -> None:
             np.testing.assert_array_equal(kernel(Z[::10], Z[part]), phi[:, part])
 
 
+@pytest.mark.thorough
 def test_five_thousand_tiny_graphs() -> None:
     Z = tiny_graphs(5000, seed=1)
-    began = time.perf_counter()
     for kernel in (
         mc.VertexHistogram(),
         mc.EdgeHistogram(),
@@ -68,14 +68,12 @@ def test_five_thousand_tiny_graphs() -> None:
         np.testing.assert_array_equal(kernel.diag(Z)[:300], np.diagonal(K))
     for kernel in (mc.Graphlet(3), mc.Graphlet(5), mc.Subgraph(3), mc.Walk(3)):
         assert kernel(Z[:100], Z).shape == (100, 5000)
-    assert time.perf_counter() - began < 30
 
 
 def test_a_path_of_a_hundred_thousand_vertices() -> None:
     n = 10**5
     path = mc.Graph(np.stack([np.arange(n - 1), np.arange(1, n)], axis=1))
     cycle = mc.Graph(np.stack([np.arange(n), np.roll(np.arange(n), -1)], axis=1))
-    began = time.perf_counter()
     assert mc.VertexHistogram()([path, cycle]).tolist() == [[n**2, n**2], [n**2, n**2]]
     assert mc.EdgeHistogram()([path, cycle]).tolist() == [
         [(n - 1.0) ** 2, (n - 1.0) * n],
@@ -92,16 +90,15 @@ def test_a_path_of_a_hundred_thousand_vertices() -> None:
         mc.PathBag(3, counts=True)([path, cycle])[0, 0], sum(float(n - k) ** 2 for k in range(4))
     )
     assert mc.Graphlet(3)([path, cycle]).tolist() == [[(n - 2.0) ** 2, (n - 2.0) * n], [(n - 2.0) * n, float(n) ** 2]]
-    assert time.perf_counter() - began < 20
 
 
+@pytest.mark.thorough
 def test_a_random_graph_of_a_hundred_thousand_vertices() -> None:
     rng = np.random.default_rng(0)
     n = 10**5
     edges = rng.integers(0, n, (3 * n, 2))
     labels = rng.integers(0, 5, n)
     turned = rng.permutation(n)
-    began = time.perf_counter()
     one = mc.Graph(edges, labels, n_vertices=n)
     back = np.empty(n, int)
     back[turned] = labels
@@ -116,17 +113,14 @@ def test_a_random_graph_of_a_hundred_thousand_vertices() -> None:
         K = kernel([one, other])
         assert (K[0, 0] == K).all(), str(kernel)
     assert mc.VertexHistogram()([one])[0, 0] == float((np.bincount(labels).astype(float) ** 2).sum())
-    assert time.perf_counter() - began < 25
 
 
 def test_a_star_of_a_hundred_thousand_leaves() -> None:
     n = 10**5
     star = mc.Graph(np.stack([np.zeros(n, int), np.arange(1, n + 1)], axis=1), ["C"] + ["H"] * n)
-    began = time.perf_counter()
     assert mc.WeisfeilerLehman(2)([star])[0, 0] == 3 * (1 + float(n) ** 2)
     assert mc.PathBag(1, counts=True)([star])[0, 0] == 1 + 2 * float(n) ** 2
     np.testing.assert_allclose(mc.Walk(2)([star])[0, 0], float(n) ** 2 + float(n) ** 4, rtol=1e-12)
-    assert time.perf_counter() - began < 20
 
 
 def test_dense_graphs() -> None:

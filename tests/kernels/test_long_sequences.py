@@ -41,6 +41,7 @@ def test_the_worked_values() -> None:
         same(K, [[2 * decay**4 + decay**6, decay**4], [decay**4, 2 * decay**4 + decay**6]], rtol=1e-14)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", [5, 17, 33, 40, 64, 70])
 def test_words_longer_than_a_machine_word(k: int) -> None:
     a, b, c = random_strings(5, ACGT, [60, 60, 90])
@@ -54,6 +55,7 @@ def test_words_longer_than_a_machine_word(k: int) -> None:
     same(mc.Substring(longest=k)(X), matrix(partial(truth.substring, longest=k), X))
 
 
+@pytest.mark.thorough
 def test_a_large_alphabet() -> None:
     rng = np.random.default_rng(6)
     base = rng.permutation(2000)[:60].tolist()
@@ -77,18 +79,21 @@ def test_longer_gapped_words(g: int, k: int) -> None:
     agrees(mc.Gappy(g, k), partial(truth.gappy_by_distance, g=g, k=k), X)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("k", "m"), [(5, 1), (4, 3), (5, 2), (4, 2)])
 def test_longer_words_with_mismatches(k: int, m: int) -> None:
     X = random_strings(8, ACGT, [25, 18, 5, 4])
     agrees(mc.Mismatch(k, m, alphabet=ACGT), partial(truth.mismatch, k=k, m=m, alphabet=ACGT), X)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("length", "decay"), [(1, 0.5), (3, 0.3), (5, 0.9), (12, 1.0)])
 def test_longer_subsequences(length: int, decay: float) -> None:
     X = random_strings(9, AB, [40, 33, 20, 12, 11])
     agrees(mc.Subsequence(length, decay), partial(subsequence_by_programme, length=length, decay=decay), X)
 
 
+@pytest.mark.thorough
 def test_longer_substrings() -> None:
     X = [*random_strings(10, AB, [150, 90]), "A" * 120, "AB" * 70, "ABB" * 20, ""]
     for decay in (1.0, 0.8):
@@ -111,12 +116,14 @@ def test_long_local_alignments_do_not_overflow() -> None:
     same(np.diagonal(K), [1.0, 1.0])
 
 
+@pytest.mark.thorough
 def test_global_alignments_of_unequal_lengths() -> None:
     rng = np.random.default_rng(13)
     X = [np.cumsum(rng.standard_normal(n)) for n in (1, 2, 50, 80, 80)]
     agrees(mc.GlobalAlignment(20.0), partial(global_alignment_by_programme, sigma=20.0), X)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sigma", [1000.0, 3000.0])
 def test_global_alignments_of_long_random_walks(sigma: float) -> None:
     X = list(np.cumsum(np.random.default_rng(0).standard_normal((2, 5000)), axis=1))
@@ -155,6 +162,7 @@ def _series(kind: str, rng: Any, n: int, k: int) -> Any:
     return np.cumsum(rng.standard_normal(n))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kind",
     ["smooth", "jumps", "far", "channels", "spread", "one step", "stairs", "saw", "on and off", "letters", "walk"],
@@ -178,11 +186,13 @@ def test_global_alignments_with_nothing() -> None:
         assert np.array_equal(mc.GlobalAlignment(1.0)(X, Z), np.zeros((1, 20)))
 
 
+@pytest.mark.thorough
 def test_global_alignments_that_vanish() -> None:
     X = list(np.cumsum(np.random.default_rng(0).standard_normal((2, 5000)), axis=1))
     same(mc.GlobalAlignment(1.0)(X), np.eye(2))  # the logarithm is about −10⁷
 
 
+@pytest.mark.thorough
 @FAMILIES
 @pytest.mark.parametrize("letters", [AB, ACGT])
 def test_positive_semi_definite(name: str, letters: str) -> None:

@@ -101,6 +101,7 @@ def test_values_of_a_kernel(tmp_path: Any) -> None:
     np.testing.assert_allclose(changed([1, 2]), truth.diffusion(NETWORK, 2.0)[1:3, 1:3], atol=1e-12)
 
 
+@pytest.mark.thorough
 def test_twenty_thousand_vertices_without_a_matrix() -> None:
     """Transductive classification: 800 known vertices of two loosely joined groups, all others predicted."""
     n, rng = 20_000, np.random.default_rng(0)
@@ -122,6 +123,7 @@ def _star_and_path(leaves: int, n: int) -> Any:
     return sparse.csr_array(W + W.T)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [
     lambda W: (mc.ExponentialDiffusion(W, 1.0), truth.exponential_diffusion(W.toarray(), 1.0)),
     lambda W: (mc.Diffusion(W, 200.0), truth.diffusion(W.toarray(), 200.0)),

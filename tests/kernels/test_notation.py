@@ -220,6 +220,7 @@ def test_no_text_takes_long_or_is_repeated(text: str) -> None:
     str(caught.value).encode()
 
 
+@pytest.mark.thorough
 def test_limits_are_stated_and_wide() -> None:
     with pytest.raises(mc.NotationError, match="nested more than 64 deep"):
         mc.parse("exp(" * 65 + "Linear()" + ")" * 65)

@@ -221,6 +221,7 @@ def _cases(*but: str) -> list[Any]:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", _cases())
 def test_normalised_values_are_right(name: str) -> None:
     k, X, exact = RIGHT[name]

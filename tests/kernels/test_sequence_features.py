@@ -176,6 +176,7 @@ def test_features_over_an_alphabet_from_data() -> None:
 
 
 # Features of large kernels
+@pytest.mark.thorough
 @pytest.mark.parametrize("letters", ["ACGT", "AC"], ids=["by hash", "by cell"])
 @pytest.mark.parametrize(("g", "k"), [(10, 6), (11, 7)])
 def test_gapped_words_of_usual_sizes_have_names(g: int, k: int, letters: str) -> None:

@@ -7,7 +7,6 @@ import math
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -74,6 +73,7 @@ def oracle_of(kernel: Any) -> Callable[[Any, Any], float] | None:
     return None if isinstance(kernel, mc.Mismatch) else value
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @of_any_letters
 def test_strange_letters(kernel: mc.Kernel) -> None:
@@ -103,6 +103,7 @@ def test_strange_letters_in_mismatches() -> None:
         np.testing.assert_allclose(kernel(Z), matrix(lambda x, z: truth.mismatch(x, z, 2, 1, letters), Z))
 
 
+@pytest.mark.thorough
 @of_any_letters
 def test_more_letters_than_a_byte_tells_apart(kernel: Any) -> None:
     rng = np.random.default_rng(3)
@@ -192,6 +193,7 @@ def test_tokens_that_differ_are_different_tokens() -> None:
     np.testing.assert_array_equal(mc.Substring()([[t] for t in tokens]), np.eye(len(tokens)))
 
 
+@pytest.mark.thorough
 def test_tokens_are_the_same_in_every_process() -> None:
     script = (
         "import mercer as mc; print(mc.data.Sequences().check([['ab', ('x', 1), 2.5, frozenset(['p', 'q', 'r', 's']),"
@@ -210,12 +212,12 @@ def test_tokens_are_the_same_in_every_process() -> None:
     assert found != {""}
 
 
+@pytest.mark.thorough
 def test_two_alphabets_of_fifty_thousand_tokens() -> None:
     rng = np.random.default_rng(0)
     numbers = rng.permutation(50_000)
     tokens = np.array([f"token {i}" for i in range(50_000)], dtype=object)
     Z = [tokens[numbers], tokens[numbers[::-1]], tokens[numbers[:300]], tokens[numbers[100:400]]]
-    began = time.perf_counter()
     for kernel in (mc.Spectrum(1), mc.BagOfWords("counts"), mc.Substring(1.0, 1), mc.Subsequence(1, 1.0)):
         np.testing.assert_allclose(
             kernel(Z),
@@ -225,14 +227,13 @@ def test_two_alphabets_of_fifty_thousand_tokens() -> None:
     np.testing.assert_allclose(K[0], [50_000 * 50_001 / 2, 50_000, 300 * 301 / 2, 300 * 301 / 2])
     np.testing.assert_allclose(K[2, 3], 200 * 201 / 2)
     np.testing.assert_allclose(mc.Spectrum(3)(Z)[0], [49_998, 0, 298, 298])
-    assert time.perf_counter() - began < 20
 
 
+@pytest.mark.thorough
 def test_gaps_and_alignments_of_fifty_thousand_tokens() -> None:
     rng = np.random.default_rng(0)
     Z = [rng.permutation(50_000)[:400] for _ in range(3)]
     Z = [*Z, Z[0][::-1], np.r_[Z[0][:200], Z[1][:200]], np.arange(50_000)[49_600:]]
-    began = time.perf_counter()
     same = np.diagonal(mc.Gappy(10, 5)(Z))
     np.testing.assert_allclose(same, [391 * 252] * 6)
     np.testing.assert_allclose(
@@ -245,13 +246,12 @@ def test_gaps_and_alignments_of_fifty_thousand_tokens() -> None:
     L = mc.LocalAlignment(**OPTIONS)(Z)
     assert np.isfinite(L).all()
     np.testing.assert_allclose(np.diagonal(L), 1.0, rtol=1e-10)
-    assert time.perf_counter() - began < 20
 
 
+@pytest.mark.thorough
 def test_a_million_letters() -> None:
     a, b = dna(2, 10**6, seed=5)
     counts = [Counter(s[i : i + 8] for i in range(len(s) - 7)) for s in (a, b)]
-    began = time.perf_counter()
     K = mc.Spectrum(8)([a, b])
     assert K[0, 1] == sum(n * counts[1][w] for w, n in counts[0].items())
     assert K[0, 0] == sum(n * n for n in counts[0].values())
@@ -259,9 +259,9 @@ def test_a_million_letters() -> None:
     G = mc.Gappy(6, 4)([a, b])
     assert G[0, 0] > 15 * (10**6 - 5)
     np.testing.assert_allclose(G[0, 1], (10**6 - 5.0) ** 2 * 15 / 4**4, rtol=0.01)
-    assert time.perf_counter() - began < 30
 
 
+@pytest.mark.thorough
 def test_a_million_equal_letters() -> None:
     n = 10**6
     x = "A" * n
@@ -324,6 +324,7 @@ def holed(x: str, alphabet: str = "ACGT") -> list[Any]:
     return [c if c in alphabet else Hole() for c in x]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kernel",
     [mc.Gappy(4, 2), mc.Gappy(9, 4), mc.Subsequence(2, 0.6), mc.Subsequence(4, 0.9), mc.LocalAlignment(**OPTIONS)],

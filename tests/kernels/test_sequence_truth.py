@@ -96,6 +96,7 @@ def test_the_oracles_of_words(X: list[str], k: int) -> None:
     assert matrix(truth.substring, X) == matrix(partial(truth.spectrum, k=8, k_min=1), X)
 
 
+@pytest.mark.thorough
 @few
 @given(X=samples(st.lists(st.floats(-3, 3), min_size=1, max_size=5)), sigma=SIGMAS)
 def test_the_oracle_of_global_alignment(X: list[list[float]], sigma: float) -> None:
@@ -124,6 +125,7 @@ def test_the_oracle_of_local_alignment(X: list[str], beta: float, gaps: tuple[fl
     )
 
 
+@pytest.mark.thorough
 @few
 @given(X=strings(), k=st.integers(1, 4), data=st.data())
 def test_spectrum(X: list[str], k: int, data: st.DataObject) -> None:
@@ -166,6 +168,7 @@ def test_gappy(X: list[str], g: int, data: st.DataObject) -> None:
     features_agree(mc.Gappy(g, k), X)
 
 
+@pytest.mark.thorough
 @few
 @given(X=of_one_length(), degree=st.integers(1, 5), shift=st.integers(0, 4))
 def test_weighted_degree(X: list[str], degree: int, shift: int) -> None:
@@ -199,6 +202,7 @@ def test_bag_of_words(X: list[Any]) -> None:
     features_agree(mc.BagOfWords("counts"), X)
 
 
+@pytest.mark.thorough
 @few
 @given(both=st.one_of(st.tuples(samples(TEXTS), samples(TEXTS)), st.tuples(samples(BAGS), samples(BAGS))))
 def test_tfidf_weights_come_from_the_corpus(both: tuple[list[Any], list[Any]]) -> None:
@@ -209,6 +213,7 @@ def test_tfidf_weights_come_from_the_corpus(both: tuple[list[Any], list[Any]]) -
         features_agree(kernel, data)
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @few
 @given(X=samples(st.lists(st.floats(-3, 3), max_size=5)), sigma=SIGMAS)
@@ -218,6 +223,7 @@ def test_global_alignment_of_series(X: list[list[float]], sigma: float) -> None:
     )
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @few
 @given(X=samples(st.lists(st.tuples(st.floats(-2, 2), st.floats(-2, 2)), max_size=5)), sigma=SIGMAS)
@@ -252,6 +258,7 @@ def test_local_alignment(X: list[str], scores: tuple[float, float], gaps: tuple[
     )
 
 
+@pytest.mark.thorough
 @few
 @given(X=strings(6, (ACGT,)))
 def test_both_strands(X: list[str]) -> None:
@@ -314,6 +321,7 @@ def test_bytes_and_lists_of_letters_are_strings(name: str, letters: str) -> None
         same(kernel.diag(Z), np.diagonal(expected), rtol=1e-12)
 
 
+@pytest.mark.thorough
 @few
 @given(X=token_lists())
 def test_tokens(X: list[list[Any]]) -> None:

@@ -77,6 +77,7 @@ SETS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @pytest.mark.parametrize(
     ("form", "width"), [(f, w) for f in SETS for w in (WIDTHS if f in ("bools", "float64", "csr", "sets") else [65])]
@@ -114,6 +115,7 @@ def test_bit_vectors_of_rdkit() -> None:
         mc.Tanimoto()([structs.ExplicitBitVect(64), structs.ExplicitBitVect(65)])
 
 
+@pytest.mark.torch
 def test_tensors_of_bits() -> None:
     torch = pytest.importorskip("torch")
     B = np.random.default_rng(0).random((6, 70)) < 0.4
@@ -232,6 +234,7 @@ def test_rows_of_different_widths_are_refused() -> None:
         model.predict(np.eye(5))
 
 
+@pytest.mark.thorough
 def test_sets_in_machines(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     B = rng.random((40, 65)) < 0.3

@@ -76,6 +76,7 @@ def test_errors_name_the_tree(X: Any, words: tuple[str, ...]) -> None:
         assert word in str(caught.value)
 
 
+@pytest.mark.thorough
 def test_deep_trees() -> None:
     tree: Any = ("a", "b")
     for _ in range(5000):

@@ -41,6 +41,7 @@ def _poisoned(A: Any) -> Any:
     return out
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", SIZES)
 def test_the_factor_is_numpys_and_only_the_lower_triangle_is_read(n: int, dtype: Any) -> None:
@@ -85,6 +86,7 @@ def test_nan_is_not_positive() -> None:
         cholesky(A)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 30, 257, 700])
 def test_solving_with_the_factor(n: int, dtype: Any) -> None:
@@ -144,6 +146,7 @@ def test_the_decomposition_of_features(n: int, p: int, rank: int, seed: int) -> 
     np.testing.assert_allclose(V.T @ V, np.eye(rank), rtol=0, atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_interrupt_is_passed_on_after_the_tile_at_hand(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []

@@ -95,6 +95,7 @@ def test_gram_spectrum_is_that_of_the_matrix() -> None:
     assert f"{display.smallest_eigenvalue:.3g}" in display.ax_.get_title()
 
 
+@pytest.mark.thorough
 def test_gram_marks_negative_eigenvalues_but_not_rounding() -> None:
     display = _drawn(GramDisplay.from_matrix(np.diag([4.0, 1.0, -0.5, 1e-18])))
     positive, negative, rounding = display.axes_[1].lines
@@ -451,6 +452,7 @@ def test_clusters_refuse() -> None:
 # -- matplotlib ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_matplotlib_is_imported_when_something_is_drawn() -> None:
     code = "import sys, mercer.plots; assert 'matplotlib' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0

@@ -33,6 +33,7 @@ _LONG = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", _LONG)
 def test_a_long_computation_stops_when_interrupted(name: str) -> None:
     process = subprocess.Popen(
@@ -43,8 +44,8 @@ def test_a_long_computation_stops_when_interrupted(name: str) -> None:
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.8)
         process.send_signal(signal.SIGINT)
-        # at once, but for what may have to be compiled first; without an interrupt it takes minutes
-        out, _ = process.communicate(timeout=8)
+        # at once, but for what may have to be compiled first, on a busy machine; without an interrupt it takes minutes
+        out, _ = process.communicate(timeout=20)
         assert out == "interrupted\n"
     finally:
         process.kill()

@@ -152,6 +152,7 @@ def test_blas_is_held_and_restored_by_whichever_thread_comes_first_and_leaves_la
     assert blas() == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
 def test_processes(method: str) -> None:
     if method not in multiprocessing.get_all_start_methods():
@@ -162,6 +163,7 @@ def test_processes(method: str) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["loky", "multiprocessing", "threading"])
 def test_joblib(how: str) -> None:
     expected = work()
@@ -189,6 +191,7 @@ def _put(out: Any) -> None:
     out.put(work())
 
 
+@pytest.mark.thorough
 def test_processes_from_inside_a_worker() -> None:
     expected = work()
     for first, second in Parallel(n_jobs=2, backend="loky", timeout=180)(delayed(nested)(i) for i in range(2)):

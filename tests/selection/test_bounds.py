@@ -52,6 +52,7 @@ def test_the_numbers_by_their_definitions(C: float, gamma: float, seed: int) -> 
     assert found.rademacher == pytest.approx(rademacher_bound(y * values, norm, 2 * n), rel=1e-9)
 
 
+@pytest.mark.thorough
 def test_leave_one_out_is_at_most_the_share_of_support_vectors() -> None:
     seen = []
     for C, gamma, seed in CELLS:
@@ -66,6 +67,7 @@ def test_leave_one_out_is_at_most_the_share_of_support_vectors() -> None:
     assert shares.min() < 0.5
 
 
+@pytest.mark.thorough
 def test_the_span_is_close_to_leaving_out() -> None:
     differences, errors, naive = [], [], []
     for seed in range(12):
@@ -81,6 +83,7 @@ def test_the_span_is_close_to_leaving_out() -> None:
     assert np.mean(differences) < np.mean(naive) / 2
 
 
+@pytest.mark.thorough
 def test_the_span_with_prices_of_classes() -> None:
     """Support vectors at a bound of C times their class's weight are not free."""
     differences = []
@@ -111,6 +114,7 @@ def _squared_slacks_left_out(K: Any, y: Any, C: float, bias: bool = True) -> flo
     return wrong / n
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bias", [True, False])
 def test_leave_one_out_of_squared_slacks_is_at_most_radius_and_margin(bias: bool) -> None:
     errors, bounds = [], []
@@ -138,6 +142,7 @@ def test_radius_and_margin_where_nothing_is_alike() -> None:
     assert 4 * found >= 1.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("offset", [0.0, 10.0])
 def test_radius_and_margin_without_bias_far_from_the_origin(offset: float) -> None:
     """A hyperplane through the origin cannot follow data that is moved: nor may the radius be that of a ball that
@@ -202,6 +207,7 @@ def test_rademachers_bound_holds(noise: float, C: float, gamma: float) -> None:
     assert np.mean(held) >= 0.95
 
 
+@pytest.mark.thorough
 def test_rademachers_bound_says_something() -> None:
     """Two clouds far apart and enough samples: below 0.8, and still above the error."""
     rng = np.random.default_rng(1)

@@ -32,6 +32,7 @@ def _order(values: Any, k: int) -> Any:
 # -- jackknife+ -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9])
 @pytest.mark.parametrize("k", [mc.Gaussian(0.5), mc.Linear(), mc.Polynomial(2).normalized()], ids=str)
@@ -170,6 +171,7 @@ def _coverages(machine: Any, draws: int, n: int, new: int, **options: Any) -> An
     return np.array(out)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["loo", "split"])
 def test_coverage(method: str) -> None:
     """90 % ± 1.5 over 200 draws."""
@@ -181,6 +183,7 @@ def test_coverage(method: str) -> None:
     assert half.mean() == pytest.approx(0.5, abs=0.04)
 
 
+@pytest.mark.thorough
 def test_coverage_of_support_vector_regression() -> None:
     """By folds, on 30 draws: the standard error of the mean is at most √(0.09(1/60 + 1/100)/30) = 0.009."""
     found = _coverages(mc.SVR(kernel=mc.Gaussian(1.0)), 30, 60, 100, folds=5)
@@ -189,6 +192,7 @@ def test_coverage_of_support_vector_regression() -> None:
     assert found.mean() >= 0.8  # what is proved: 2·0.9 − 1
 
 
+@pytest.mark.thorough
 def test_the_guarantee_of_split_is_exact() -> None:
     """With m errors the coverage is ⌈(m + 1)c⌉/(m + 1) on average, whatever the machine and the noise: 8/10 for m = 9,
     c = 0.75.
@@ -324,6 +328,7 @@ def test_a_share_for_calibration() -> None:
             )
 
 
+@pytest.mark.thorough
 @parametrize_with_checks(
     [
         mc.ConformalRegressor(mc.KernelRidge(), coverage=0.5, random_state=0),

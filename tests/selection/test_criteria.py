@@ -62,6 +62,7 @@ def _data(name: str, weighted: bool, outputs: int = 2) -> tuple[Any, Any, Any]:
 # -- derivatives ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "bias", "weighted"), _cases())
 def test_derivative_by_every_entry(name: str, bias: bool, weighted: bool) -> None:
     """M_ij + M_ji is the derivative by K_ij = K_ji, M_ii that by K_ii, for all pairs."""

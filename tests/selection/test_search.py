@@ -109,6 +109,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", list(CASES))
 def test_scores_are_those_of_grid_search(name: str) -> None:
     estimator, grid, classes, scoring = CASES[name]
@@ -136,6 +137,7 @@ DRIVEN = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", DRIVEN, ids=str)
 def test_kernels_that_take_something_from_data(k: Any) -> None:
     X, y = classes_to_learn()
@@ -235,6 +237,7 @@ def test_one_decomposition_for_many_ridges(monkeypatch: pytest.MonkeyPatch) -> N
     assert calls == [72] * 10
 
 
+@pytest.mark.thorough
 def test_sparse() -> None:
     X, y = classes_to_learn()
     X = sparse.random_array((90, 200), density=0.05, rng=np.random.default_rng(0)) + sparse.hstack(
@@ -247,6 +250,7 @@ def test_sparse() -> None:
     assert coo.best_score_ == GridSearchCV(mc.SVC(tol=1e-6), grid, cv=THREE).fit(X.tocsr(), y).best_score_
 
 
+@pytest.mark.thorough
 def test_frames() -> None:
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     X, y = numbers_to_learn()
@@ -274,6 +278,7 @@ def test_frames() -> None:
         plain.predict(pd.DataFrame(X, columns=list("abce")))
 
 
+@pytest.mark.thorough
 def test_a_series_of_targets_goes_by_position() -> None:
     """Whatever its index says: rows were shuffled, or dropped, before."""
     pd = pytest.importorskip("pandas")
@@ -308,6 +313,7 @@ def _words(n: int = 60) -> tuple[list[str], Any]:
     return words, np.array(["yes" if w.count("a") + w.count("b") > 2 else "no" for w in words])
 
 
+@pytest.mark.thorough
 def test_strings() -> None:
     words, y = _words()
     ours, peer = compare(
@@ -340,6 +346,7 @@ def _weights(n: int = 90) -> Any:
     return rng.integers(0, 4, n) * rng.choice([0.1, 5.0], n)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", [mc.Gaussian(0.2), mc.Gaussian(), mc.Gaussian(0.2).centered()], ids=str)
 def test_sample_weights_in_training(k: Any) -> None:
     """They weigh the machine, and what its kernel takes from data."""
@@ -373,6 +380,7 @@ def test_sample_weights_in_scores() -> None:
     )
 
 
+@pytest.mark.thorough
 def test_splitters() -> None:
     X, y = classes_to_learn(100)
     groups = np.random.default_rng(0).integers(0, 12, 100)
@@ -406,6 +414,7 @@ def test_a_small_budget_of_memory_changes_nothing() -> None:
         )
 
 
+@pytest.mark.thorough
 def test_several_outputs() -> None:
     X, y = numbers_to_learn()
     Y = np.column_stack([y, X[:, 2] ** 2])

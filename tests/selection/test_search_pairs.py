@@ -41,6 +41,7 @@ class Counted(Pairwise):
 asked: dict[Any, int] = {}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("refit", [True, False])
 def test_each_pair_once_for_each_kernel(refit: bool) -> None:
     """4 γ × 10 C × 5 folds and the refit: n(n + 1)/2 pairs, each asked for 4 times."""
@@ -90,6 +91,7 @@ def test_nested_folds_share_the_matrices() -> None:
     assert set(asked.values()) == {2}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("search", "kind"),
     [

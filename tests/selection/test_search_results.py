@@ -72,6 +72,7 @@ def test_frame() -> None:
         mc.KernelSearchCV(mc.SVC(), {"C": [1.0]}).frame()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("estimator", "grid", "kind"),
     [
@@ -229,6 +230,7 @@ def test_one_score_at_a_time() -> None:
         )
 
 
+@pytest.mark.thorough
 @parametrize_with_checks(
     [mc.KernelSearchCV(mc.KernelRidge(), {"alpha": [0.1, 1.0]}), mc.KernelSearchCV(mc.SVC(), {"C": [0.1, 1.0]})]
 )

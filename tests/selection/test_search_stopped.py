@@ -80,6 +80,7 @@ def test_progress_can_stop() -> None:
     _check_partly(_partly(progress=_After(8, lambda: True)), "callback")
 
 
+@pytest.mark.thorough
 def test_the_limit_of_time_keeps_what_is_finished() -> None:
     def slow() -> bool:
         time.sleep(0.6)

@@ -70,6 +70,7 @@ def _check_gradient(objective: _Objective, h: float = 1e-5) -> None:
     np.testing.assert_allclose(gradient, expected, rtol=1e-6, atol=1e-6 * max(1.0, np.abs(expected).max()))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", KERNELS, ids=str)
 @pytest.mark.parametrize("criterion", list(CRITERIA))
 def test_the_gradient_of_the_whole_objective(k: Any, criterion: str) -> None:
@@ -82,6 +83,7 @@ def test_the_gradient_of_the_whole_objective(k: Any, criterion: str) -> None:
         _check_gradient(_objective(mc.KernelRidge(0.2, k), X, y, criterion))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("criterion", list(CRITERIA))
 def test_the_gradient_with_weights_and_without_bias(criterion: str) -> None:
     w = np.random.default_rng(3).uniform(0.2, 2.0, 25)
@@ -102,6 +104,7 @@ def test_every_continuous_parameter_is_there() -> None:
 # -- what it finds ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("criterion", ["loo", "gcv", "marginal likelihood", "alignment", "radius-margin", "span"])
 def test_the_criterion_is_lowered_and_told_truly(criterion: str) -> None:
     """``value`` and ``start`` are the criterion of the estimators themselves, evaluated from outside; the estimator
@@ -157,6 +160,7 @@ def test_columns_without_relevance_get_long_length_scales(criterion: str) -> Non
     assert error < plain / 3
 
 
+@pytest.mark.thorough
 def test_relevance_for_classes() -> None:
     rng = np.random.default_rng(1)
     X = rng.standard_normal((70, 4))
@@ -266,6 +270,7 @@ def test_cross_validation_agrees_that_it_is_better() -> None:
 # -- restarts, samples, limits ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_restarts_are_reproducible_and_never_worse() -> None:
     X, y = _data(40)
     machine = mc.KernelRidge(0.2, mc.Gaussian(30.0))
@@ -328,11 +333,12 @@ def test_progress_sees_and_stops() -> None:
     assert found.value == min(s["value"] for s in seen)
 
 
+@pytest.mark.thorough
 def test_the_limit_of_time_leaves_the_best_so_far() -> None:
     X, y = _data(300)
     start = time.perf_counter()
     found = mc.tune(mc.KernelRidge(0.2, mc.Matern(np.ones(3), nu=math.inf)), X, y, max_time=2.0, restarts=10**6)
-    assert time.perf_counter() - start < 20
+    assert time.perf_counter() - start < 30  # a promise about time: a million restarts would take days
     assert found.n_evaluations >= 1
     assert found.value <= found.start
 

@@ -47,6 +47,7 @@ def _move(s: dict[str, Any], *, coupled: bool, worth: float = np.inf) -> bool:
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("q", [2, 7, 40, 130])
 @pytest.mark.parametrize(("groups", "coupled"), [(1, True), (2, True), (1, False)])
 def test_free_variables_go_where_their_gradients_are_equal(q: int, groups: int, coupled: bool) -> None:

@@ -217,6 +217,7 @@ def test_a_block_that_shrinks(dtype: str, coupled: bool) -> None:
     assert objective(shrinking.b) == pytest.approx(objective(whole.b), rel=1e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [2, 3, 5])
 def test_every_limit_ends(seed: int) -> None:
     """Also one that is reached between the gap that is aimed at and the one that is asked for."""
@@ -259,6 +260,7 @@ def test_a_point_to_start_from() -> None:
     assert again.converged
 
 
+@pytest.mark.thorough
 def test_a_callback_may_start_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """A solver within a solver has memory of its own."""
     monkeypatch.setattr(dual, "_SLICE", 0.0)  # a look every 64 steps
@@ -298,8 +300,9 @@ def test_the_same_bits_for_any_number_of_threads() -> None:
     assert one.objective == two.objective
 
 
+@pytest.mark.thorough
 def test_ctrl_c_stops_a_long_fit() -> None:
-    """The solver comes back to Python often enough."""
+    """The solver comes back to Python often enough: the problem itself takes hours."""
     X, y = _data(6000)
     gram = mc.Gaussian(0.01).gram(X)
     ActiveSet(max_iter=10).solve(_hinge(y, 1.0), gram)  # compiled before the clock starts
@@ -308,9 +311,10 @@ def test_ctrl_c_stops_a_long_fit() -> None:
     start = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         solver.solve(_hinge(np.random.default_rng(0).permutation(y), 1e6), gram)
-    assert time.perf_counter() - start < 3.0
+    assert time.perf_counter() - start < 15
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("many", [False, True])
 def test_one_variable_at_a_time_leads_to_the_same_optimum(

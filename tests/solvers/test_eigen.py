@@ -51,6 +51,7 @@ def test_equal_eigenvalues_are_all_found() -> None:
     np.testing.assert_allclose(s.vectors[:, :4] @ s.vectors[:, :4].T, K, atol=1e-10)
 
 
+@pytest.mark.thorough
 def test_it_restarts() -> None:
     """A spectrum that falls slowly needs more steps than the room for vectors allows."""
     rng = np.random.default_rng(0)
@@ -95,6 +96,7 @@ def test_more_than_there_are() -> None:
     np.testing.assert_allclose(s.values[2:], 0, atol=1e-10)
 
 
+@pytest.mark.thorough
 def test_the_choice() -> None:
     rng = np.random.default_rng(0)
     small, large = rng.standard_normal((50, 3)), rng.standard_normal((900, 3))

@@ -58,6 +58,7 @@ def _weights(n: int, seed: int = 2) -> Any:
     return np.random.default_rng(seed).uniform(0.1, 4.0, n)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("solver", ["auto", "cholesky", "cg"])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("outputs", [0, 1, 3])
@@ -78,6 +79,7 @@ def test_the_solution_is_that_of_the_bordered_matrix(solver: str, bias: bool, ou
         assert not bias or np.abs(s.coef.sum(axis=0)).max() < 1e-10 * np.abs(A).sum()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("solver", ["auto", "woodbury", "cholesky", "cg"])
 @pytest.mark.parametrize("bias", [True, False])
 def test_features_dense_and_sparse(solver: str, bias: bool) -> None:
@@ -115,6 +117,7 @@ def test_a_weight_of_zero_is_no_sample() -> None:
         np.testing.assert_allclose(s.bias, b, rtol=0, atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bias", [True, False])
 def test_a_factor_in_single_precision_costs_no_digits(bias: bool) -> None:
     """n = 2100: factored in float32, the solution that of float64."""
@@ -189,6 +192,7 @@ def _hard(n: int, condition: float, seed: int) -> Any:
     return (K + K.T) / 2
 
 
+@pytest.mark.thorough
 @given(
     n=st.sampled_from([2, 30, 120]),
     condition=st.sampled_from([1e2, 1e6, 1e10, 1e12, 1e14]),

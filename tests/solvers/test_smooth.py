@@ -187,6 +187,7 @@ class CurvedLogCosh(LogCosh):
         return 1 - np.tanh(f - y) ** 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("kernel", [mc.Gaussian(0.5), mc.Polynomial(2)], ids=str)
 def test_with_and_without_curvature(kernel: Any, bias: bool) -> None:
@@ -230,6 +231,7 @@ def test_a_coupled_loss_without_curvature() -> None:
 # ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(
     loss=st.sampled_from(LOSSES),
@@ -370,6 +372,7 @@ def test_a_point_to_start_from() -> None:
     assert Descent().solve(problem, gram, part).objective == pytest.approx(first.objective, rel=1e-8)
 
 
+@pytest.mark.thorough
 def test_features_are_never_multiplied_out() -> None:
     """n = 20 000 of 3 features within 64 MB: the matrix would take 3 GB."""
     rng = np.random.default_rng(0)

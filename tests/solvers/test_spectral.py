@@ -280,6 +280,7 @@ def _biases(decomposition: Eigendecomposition, gram: Any, Y: Any, A: Any) -> Any
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("n", [8, 33, 300])
 def test_two_diagonals_say_what_eigenvalues_say(n: int, bias: bool) -> None:

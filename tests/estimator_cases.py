@@ -1,0 +1,119 @@
+"""The case table of estimators: every public one once, with how it is made over a kernel and what it learns from. A new
+estimator is one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+import mercer as mc
+from mercer.losses import Huber
+
+N = 36
+GROUPS = np.arange(N) % 3
+_rng = np.random.default_rng(0)
+_centres = np.array([[0.0, 0.0, 0.0], [4.0, 0.0, 1.0], [0.0, 4.0, -1.0]])
+
+ROWS = _centres[GROUPS] + 0.5 * _rng.standard_normal((N, 3))  # three groups, far apart
+NEW = _centres[[0, 1, 2, 0, 1, 2, 0]] + 0.5 * _rng.standard_normal((7, 3))
+NUMBERS = np.sin(ROWS[:, 0]) + 0.5 * ROWS[:, 1] + 0.1 * _rng.standard_normal(N)
+TARGETS: dict[str, Any] = {
+    "classes": (NUMBERS + 0.5 * _rng.standard_normal(N) > np.median(NUMBERS)).astype(int),
+    "numbers": NUMBERS,
+    "counts": np.round(np.exp(NUMBERS)),
+    "nothing": None,
+    "view": np.column_stack([NUMBERS, ROWS[:, 2] ** 2]),
+}
+_letters = [list("AAAAACGT"), list("GGGGGTAC"), list("CCCCTTTT")]  # each group has letters that it prefers
+STRINGS = ["".join(_rng.choice(_letters[group], 25)) for group in GROUPS]
+NEW_STRINGS = ["".join(_rng.choice(_letters[group], 25)) for group in (0, 1, 2, 0, 1)]
+WORDS = mc.Spectrum(2).normalized()
+G = mc.Gaussian(0.2)
+
+
+@dataclass(frozen=True)
+class Case:
+    """``make(kernel)`` makes it; ``learns`` names what it learns beside the samples, and ``kernels`` the parameters
+    that are kernels, with the way to them. ``groups``: it finds groups, whose numbers mean nothing.
+    """
+
+    make: Callable[[Any], Any]
+    learns: str = "nothing"
+    kernels: tuple[str, ...] = ("kernel",)
+    groups: bool = False
+    strings: bool = False  # it learns from strings alone
+
+    def fitted(self, kernel: Any = G, X: Any = None, weights: Any = None, rows: Any = None, **options: Any) -> Any:
+        """Fitted to the samples, or to those of ``rows``, with other parameters in ``options``."""
+        model = self.make(clone(kernel)).set_params(**options)
+        X = (STRINGS if self.strings else ROWS) if X is None else X
+        y = TARGETS[self.learns]
+        if rows is not None:
+            X = [X[i] for i in rows] if isinstance(X, list) else X[rows]
+            y = None if y is None else y[rows]
+        return model.fit(X, y) if weights is None else model.fit(X, y, sample_weight=weights)
+
+    def outputs(self, model: Any, X: Any = None) -> dict[str, Any]:
+        """All that it says of new samples; of groups, who is with whom."""
+        X = (NEW_STRINGS if self.strings else NEW) if X is None else X
+        ways = ("decision_function", "predict_proba", "score_samples", "transform", "predict")
+        if self.groups:
+            labels = np.asarray(model.predict(X) if hasattr(model, "predict") else model.labels_)
+            return {"together": labels[:, None] == labels}
+        found = {way: getattr(model, way)(X) for way in ways if hasattr(model, way)}
+        return {way: np.asarray(values) for way, values in found.items() if not isinstance(values, tuple)}
+
+
+ESTIMATORS = {
+    "SVC": Case(lambda k: mc.SVC(1.0, k, tol=1e-8), "classes"),
+    "NuSVC": Case(lambda k: mc.NuSVC(0.4, k, tol=1e-8), "classes"),
+    "SVR": Case(lambda k: mc.SVR(1.0, 0.05, k, tol=1e-8), "numbers"),
+    "NuSVR": Case(lambda k: mc.NuSVR(0.4, 1.0, k, tol=1e-8), "numbers"),
+    "OneClassSVM": Case(lambda k: mc.OneClassSVM(0.3, k, tol=1e-8)),
+    "SVDD": Case(lambda k: mc.SVDD(0.3, k, tol=1e-8)),
+    "KernelRidge": Case(lambda k: mc.KernelRidge(0.1, k), "numbers"),
+    "KernelRidgeCV": Case(lambda k: mc.KernelRidgeCV([0.1, 1.0], k), "numbers"),
+    "KernelLogistic": Case(lambda k: mc.KernelLogistic(0.1, k, tol=1e-9), "classes"),
+    "KernelHuber": Case(lambda k: mc.KernelHuber(0.1, 0.3, k, tol=1e-9), "numbers"),
+    "KernelExpectile": Case(lambda k: mc.KernelExpectile(0.1, 0.7, k, tol=1e-9), "numbers"),
+    "KernelPoisson": Case(lambda k: mc.KernelPoisson(0.1, k, tol=1e-9), "counts"),
+    "KernelQuantile": Case(lambda k: mc.KernelQuantile([0.2, 0.8], 0.1, k, tol=1e-8), "numbers"),
+    "RepresenterMachine": Case(lambda k: mc.RepresenterMachine(Huber(0.3), 0.1, k, tol=1e-9), "numbers"),
+    "PCA": Case(lambda _: mc.PCA(2), kernels=()),
+    "KernelPCA": Case(lambda k: mc.KernelPCA(2, k)),
+    "KernelPCANovelty": Case(lambda k: mc.KernelPCANovelty(3, k)),
+    "KernelHebbian": Case(lambda k: mc.KernelHebbian(2, k)),
+    "KMeans": Case(lambda _: mc.KMeans(3, random_state=0), kernels=(), groups=True),
+    "KernelKMeans": Case(lambda k: mc.KernelKMeans(3, k, random_state=0), groups=True),
+    "SpectralClustering": Case(lambda k: mc.SpectralClustering(3, k, random_state=0), groups=True),
+    "GaussianMixture": Case(lambda _: mc.GaussianMixture(3, random_state=0), kernels=(), groups=True),
+    "MarkovChain": Case(lambda _: mc.MarkovChain(), kernels=(), strings=True),
+    "CCA": Case(lambda _: mc.CCA(1), "view", ()),
+    "KernelCCA": Case(lambda k: mc.KernelCCA(1, k, mc.Gaussian(0.1), reg=0.5), "view", ("kernel_x",)),
+    "TemporalKernelCCA": Case(
+        lambda k: mc.TemporalKernelCCA(k, mc.Gaussian(0.1), 2, reg=0.5, n_bootstrap=0), "view", ("kernel_x",)
+    ),
+    "KernelSearchCV": Case(
+        lambda k: mc.KernelSearchCV(mc.KernelRidge(0.1, k), {"alpha": [0.1, 1.0]}, cv=3),
+        "numbers",
+        ("estimator__kernel",),
+    ),
+    "ConformalRegressor": Case(
+        lambda k: mc.ConformalRegressor(mc.KernelRidge(0.1, k), random_state=0), "numbers", ("estimator__kernel",)
+    ),
+}
+
+
+def public_estimators() -> set[str]:
+    """The names in ``mercer`` that are estimators and not kernels."""
+    found = {name: getattr(mc, name) for name in mc.__all__}
+    return {
+        name
+        for name, cls in found.items()
+        if isinstance(cls, type) and issubclass(cls, BaseEstimator) and not issubclass(cls, mc.Kernel)
+    }

@@ -94,9 +94,9 @@ ESTIMATORS = {
     "GaussianMixture": Case(lambda _: mc.GaussianMixture(3, random_state=0), kernels=(), groups=True),
     "MarkovChain": Case(lambda _: mc.MarkovChain(), kernels=(), strings=True),
     "CCA": Case(lambda _: mc.CCA(1), "view", ()),
-    "KernelCCA": Case(lambda k: mc.KernelCCA(1, k, mc.Gaussian(0.1), reg=0.5), "view", ("kernel_x",)),
+    "KernelCCA": Case(lambda k: mc.KernelCCA(1, k, mc.Gaussian(0.1), alpha=0.5), "view", ("kernel_x",)),
     "TemporalKernelCCA": Case(
-        lambda k: mc.TemporalKernelCCA(k, mc.Gaussian(0.1), 2, reg=0.5, n_bootstrap=0), "view", ("kernel_x",)
+        lambda k: mc.TemporalKernelCCA(k, mc.Gaussian(0.1), 2, alpha=0.5, n_bootstrap=0), "view", ("kernel_x",)
     ),
     "KernelSearchCV": Case(
         lambda k: mc.KernelSearchCV(mc.KernelRidge(0.1, k), {"alpha": [0.1, 1.0]}, cv=3),

@@ -90,7 +90,7 @@ def _check_members(value: Any) -> None:
         return
     cls: Any = type(value)
     needed = {f.name for f in fields(value)} if is_dataclass(value) else set()
-    if not needed and cls.__module__.startswith("mercer."):
+    if not is_dataclass(value) and cls.__module__.startswith("mercer."):
         needed = set(cls._get_param_names())
     declared = isinstance(value, BaseEstimator) and not isinstance(value, Kernel)  # defaults of the class do not count
     lacking = sorted(name for name in needed if (name not in vars(value) if declared else not hasattr(value, name)))

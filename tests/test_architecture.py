@@ -63,6 +63,7 @@ HOMES = {
 WHOLE = {
     "peers/test_scikit_learn",
     "test_architecture",
+    "test_benchmarks",
     "test_compositions",
     "test_contract",
     "test_examples",

@@ -1,5 +1,5 @@
-"""Promise: cross-modal retrieval on Wikipedia at the published precision for both queries; correlations that hold out
-of sample.
+"""Promise: cross-modal retrieval on Wikipedia with at least the mean average precision that is published for CCA, for
+both queries; kernels with regularisation hold out of sample what CCA does (correlations ≥ 1×).
 
 Arguments: any of wiki, mouse, digits, load, picture (docs/correlogram.png); all but the last without any. What is
 chosen (kernel, γ, components) is chosen on training data alone.
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import machine
+from measure import QUICK, judged, promise, skipped
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from tables import FOLDER
@@ -94,7 +94,7 @@ def histograms(X: Any) -> dict[str, Any]:
 def wiki() -> None:
     path = FOLDER / "wiki_crossmodal" / "wiki.npz"
     if not path.exists():
-        print("\nwiki_crossmodal: not here")
+        skipped("wiki_crossmodal", "is not at hand")
         return
     with np.load(path) as z:
         I, T, J, U = (z[k].astype(np.float64) for k in ("I_tr", "T_tr", "I_te", "T_te"))  # noqa: E741
@@ -115,8 +115,11 @@ def wiki() -> None:
             f"  {title:<42} {image:.3f} {text:.3f}   {name}{m} directions, power {power} (training folds {seen:.3f})   "
             f"{time.perf_counter() - start:.0f} s   at least {', '.join(over) or 'none of them'}", flush=True,
         )  # fmt: skip
+        if not title.startswith("CCA"):
+            best.append((seen, image, text))
         return seen
 
+    best: list[tuple[float, float, float]] = []
     cut = (I[:, :-1], T[:, :-1], J[:, :-1], U[:, :-1])  # rows sum to 1: one column tells nothing
     show("CCA", {"": lambda n: mc.CCA(9)}, cut, (3, 5, 7, 9))
     kx, ky, seen = histograms(I), histograms(T), {}
@@ -127,6 +130,9 @@ def wiki() -> None:
         }
         seen[a, b] = show(f"KernelCCA, {a}, {b}", makers, (I, T, J, U), (9, 20))
     print("  of these, training folds choose " + ", ".join(max(seen, key=lambda k: seen[k])))
+    _, *found = max(best)
+    for query, ours, published in zip(("image", "text"), found, PUBLISHED["CCA (CM)"], strict=True):
+        promise(f"Wikipedia, {query} query, precision over the published", ours / published, at_least=1.0)
 
 
 def correlation(model: Any, X: Any, Y: Any, count: int) -> Any:
@@ -137,7 +143,7 @@ def correlation(model: Any, X: Any, Y: Any, count: int) -> Any:
 def mouse(runs: int = 20) -> None:
     folder = FOLDER / "nutrimouse"
     if not folder.exists():
-        print("\nnutrimouse: not here")
+        skipped("nutrimouse", "is not at hand")
         return
     X, Y = (np.genfromtxt(folder / f"{name}.csv", delimiter=",", skip_header=1) for name in ("gene", "lipid"))
     n, p, q = *X.shape, Y.shape[1]
@@ -157,6 +163,7 @@ def mouse(runs: int = 20) -> None:
             2, mc.Gaussian("median"), mc.Gaussian("median"), alpha=[g / 100 for g in grid]
         ),
     }
+    held = {}
     for name, make in models.items():
         scores, chosen_reg = [], []
         for train, test in ShuffleSplit(runs, test_size=0.25, random_state=0).split(X):
@@ -167,17 +174,20 @@ def mouse(runs: int = 20) -> None:
             scores.append(correlation(m, P, Q, 2))
             chosen_reg.append(m.alpha_)
         mean, spread = np.mean(scores, axis=0), np.std(scores, axis=0)
+        held[name] = float(mean[0])
         print(
             f"  {name:<22} {mean[0]:.3f} ± {spread[0]:.3f}   {mean[1]:.3f} ± {spread[1]:.3f}   γ (median)"
             f" {np.median(chosen_reg):g}",
             flush=True,
         )
+    first, *others = held.values()
+    promise(f"nutrimouse, correlation out of sample over that of {next(iter(held))}", max(others) / first, at_least=1.0)
 
 
 def digits(count: int = 9) -> None:
     path = FOLDER / "mfeat" / "mfeat.npz"
     if not path.exists():
-        print("\nmfeat: not here")
+        skipped("mfeat", "is not at hand")
         return
     z = np.load(path)
     y = z["y"]
@@ -237,7 +247,7 @@ def load() -> None:
     for name in ("ETTh1", "ETTh2"):
         data = series(name)
         if data is None:
-            print(f"\n{name}: not here")
+            skipped(name, "is not at hand")
             continue
         print(
             f"\n{name}: {len(data[0])} hours, six loads and the oil temperature without daily means, lags to 24 h;"
@@ -276,7 +286,11 @@ def picture() -> None:
 
 TABLES = {"wiki": wiki, "mouse": mouse, "digits": digits, "load": load, "picture": picture}
 
-if __name__ == "__main__":
-    print(machine())
-    for wanted in sys.argv[1:] or ("wiki", "mouse", "digits", "load"):
+
+def main() -> None:
+    for wanted in sys.argv[1:] or (("mouse",) if QUICK else ("wiki", "mouse", "digits", "load")):
         TABLES[wanted]()
+
+
+if __name__ == "__main__":
+    judged(main)

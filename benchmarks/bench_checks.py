@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from measure import machine
+from measure import judged, promise
 
 import mercer as mc
 
@@ -34,7 +34,6 @@ def refused(K: np.ndarray) -> None:
 
 
 def main() -> None:
-    print(machine())
     nothing = best(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True))
     imported = best(lambda: subprocess.run([sys.executable, "-c", "import mercer as mc"], check=True))
     used = best(
@@ -55,10 +54,10 @@ def main() -> None:
     noisy = 1 + 0.05 * np.random.default_rng(0).standard_normal((5000, 5000))
     single = noisy + noisy.T
     single[4900, 4000] += 1
-    print(
-        f"  asymmetric 5000²: noise refused in {best(lambda: refused(noisy)):.4f} s, one wrong entry in"
-        f" {best(lambda: refused(single)):.4f} s"
-    )
+    promise("import mercer, above a bare Python", imported - nothing, at_most=0.4, unit="s")
+    promise("mercer --help", helped, at_most=0.5, unit="s")
+    promise("asymmetric 5000², noise: refused in", best(lambda: refused(noisy)), at_most=0.1, unit="s")
+    promise("asymmetric 5000², one wrong entry: refused in", best(lambda: refused(single)), at_most=0.1, unit="s")
     for size in (1100, 1100):
         X = np.random.default_rng(0).standard_normal((size, 20))
         start = time.perf_counter()
@@ -67,4 +66,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    judged(main)

@@ -1,5 +1,5 @@
-"""The main job with no option but --time 60, against a careful grid search of scikit-learn's SVC, SVR and KernelRidge
-on the same outer split.
+"""Promise: the main job with no option but --time 60 errs no more than a careful grid search of scikit-learn's SVC, SVR
+and KernelRidge on the same outer split: the peer's error (or RMSE) over ours ≥ 1×, the mean over the sets.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from measure import machine
+from measure import QUICK, judged, promise, skipped
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
@@ -56,14 +56,16 @@ def peer(X: Any, y: Any, T: Any, t: Any, classes: bool) -> tuple[float, str]:
     return (float(np.mean(predicted == t)) if classes else float(np.sqrt(np.mean((predicted - t) ** 2)))), best[2]
 
 
-def main(names: list[str], seconds: float = 60.0) -> None:
-    print(machine())
+def main() -> None:
+    names, seconds = sys.argv[1:] or (["heart_scale"] if QUICK else list(SETS)), 10.0 if QUICK else 60.0
+    ratios = []
     print(
         f"{'set':<20} {'n':>6}   {'mercer fit':>10}  {'seconds':>7}   {'scikit-learn':>12}  {'seconds':>7}   difference"
     )
     for name in names:
         found = table(name)
         if found is None:
+            skipped(name, "is not at hand")
             continue
         X, y = found
         classes = SETS[name]
@@ -78,13 +80,16 @@ def main(names: list[str], seconds: float = 60.0) -> None:
         start = time.perf_counter()
         theirs, which = peer(A, a, B, b, classes)
         other = time.perf_counter() - start
+        ratios.append((1 - theirs) / (1 - ours) if classes else theirs / ours)
         difference = f"{100 * (ours - theirs):+.2f} points" if classes else f"{100 * (ours / theirs - 1):+.2f} % RMSE"
         print(
             f"{name:<20} {len(y):6d}   {ours:10.4f}  {took:7.1f}   {theirs:12.4f}  {other:7.1f}   {difference}  "
             f" ({model.summary['model']}; {which})",
             flush=True,
         )
+    if ratios:
+        promise(f"the peer's error over ours, mean of {len(ratios)} sets", float(np.mean(ratios)), at_least=1.0)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or list(SETS))
+    judged(main)

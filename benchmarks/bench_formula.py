@@ -1,5 +1,5 @@
 """Promise: a user's own three-line formula, and a product of three kernels, run fused at ≥ 0.7 of the Gaussian's
-rate.
+rate; K v of 100 000 × 2000 ≥ 15× scikit-learn in chunks.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from measure import interleaved, machine, table
+from measure import interleaved, judged, promise, sized, table
 from sklearn.metrics.pairwise import rbf_kernel
 
 import mercer as mc
@@ -28,9 +28,8 @@ class Damped(Radial):
 
 
 def main() -> None:
-    print(machine())
     rng = np.random.default_rng(0)
-    X, v = rng.standard_normal((20_000, 64)).astype(np.float32), np.ones(20_000)
+    X, v = rng.standard_normal((sized(20_000), 64)).astype(np.float32), np.ones(sized(20_000))
     kernels = {
         "Gaussian": mc.Gaussian(1 / 64),
         "a user's formula": Damped(1 / 64),
@@ -38,18 +37,19 @@ def main() -> None:
     }
     times = interleaved({name: lambda k=k: k.gram(X) @ v for name, k in kernels.items()}, rounds=5)
     ratios = table("K v, n = 20 000, d = 64, float32", times, "Gaussian")
-    print("  of the Gaussian's rate: " + ", ".join(f"{name} {1 / r:.2f}" for name, r in ratios.items()))
-    A = rng.standard_normal((100_000, 20)).astype(np.float32)
+    for name in ("a user's formula", "product of three"):
+        promise(f"{name}, of the Gaussian's rate", 1 / ratios[name], at_least=0.7)
+    A = rng.standard_normal((sized(100_000), 20)).astype(np.float32)
     B, w = A[:2000].copy(), np.ones(2000)
 
     def chunked() -> np.ndarray:
-        return np.concatenate([rbf_kernel(A[i : i + 2000], B, gamma=0.05) @ w for i in range(0, 100_000, 2000)])
+        return np.concatenate([rbf_kernel(A[i : i + 2000], B, gamma=0.05) @ w for i in range(0, len(A), 2000)])
 
     times = interleaved(
         {"mercer": lambda: mc.Gaussian(0.05).gram(A, B) @ w, "scikit-learn in chunks": chunked}, rounds=5
     )
-    table("K v, 100 000 × 2000, d = 20, float32", times, "mercer")
+    table("K v, 100 000 × 2000, d = 20, float32", times, "mercer", promised={"scikit-learn in chunks": 15.0})
 
 
 if __name__ == "__main__":
-    main()
+    judged(main)

@@ -1,16 +1,27 @@
-"""Exact ridge on a GPU in one call: the matrix, its factor and the check of the residual stay on the device."""
+"""Promise, on an H200: exact ridge of 50 000 rows in one call ≤ 1.2× the time of torch's Cholesky alone, predictions
+within 1e-8 of the CPU's. The matrix, its factor and the check of the residual stay on the device.
+"""
 
 from __future__ import annotations
 
 import time
 
 import numpy as np
+from measure import judged, promise, sized, skipped
 
 import mercer as mc
 from mercer.arrays import device_name
 
+try:
+    import torch
+except ImportError:
+    torch = None
 
-def main(n: int = 50_000, d: int = 20) -> None:
+
+def main(n: int = sized(50_000), d: int = 20) -> None:
+    if torch is None or not torch.cuda.is_available():
+        skipped("torch with a GPU", "is not there")
+        return
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n, d))
     y = np.sin(X[:, 0] * X[:, 1]) + X[:, 2] + 0.3 * rng.standard_normal(n)
@@ -35,8 +46,6 @@ def main(n: int = 50_000, d: int = 20) -> None:
         f"n = 3000: largest difference of predictions from the CPU's {apart:.1e}; "
         f"n = {n}: training R² {1 - np.var(y[:10_000] - values) / np.var(y):.4f}"
     )
-    import torch
-
     K = torch.rand(64, n, dtype=torch.float64, device="cuda")
     K = K.T @ K
     K.diagonal().add_(1.0)
@@ -44,8 +53,10 @@ def main(n: int = 50_000, d: int = 20) -> None:
     start = time.perf_counter()
     torch.linalg.cholesky(K, out=K)
     torch.cuda.synchronize()
-    print(f"torch's Cholesky alone: {time.perf_counter() - start:.2f} s")
+    alone = time.perf_counter() - start
+    promise("exact ridge over torch's Cholesky alone", took / alone, at_most=1.2)
+    promise("n = 3000, largest difference of predictions from the CPU's", float(apart), at_most=1e-8, unit="")
 
 
 if __name__ == "__main__":
-    main()
+    judged(main)

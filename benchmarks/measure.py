@@ -1,4 +1,10 @@
-"""Interleaved timing and peak memory: machines are noisy, ratios within one run are not."""
+"""Interleaved timing, peak memory, and promises: machines are noisy, ratios within one run are not.
+
+Each benchmark states its promises in its docstring and as numbers, ``promise(what, measured, at_least=…)`` or
+``table(…, promised={peer: ratio})``, and ends with ``judged(main)``: a line for each promise, kept or fallen short, and
+exit status 1 where one fell short. A peer that is not installed is ``skipped``, by name. ``--quick`` takes smaller data
+and one round, to see that a benchmark runs; it judges nothing.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +16,58 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+KEPT, SHORT, SKIPPED = "kept", "FELL SHORT", "skipped:"  # how the line of a verdict begins
+QUICK = "--quick" in sys.argv
+if QUICK:
+    sys.argv.remove("--quick")
+_fallen: list[str] = []
+
+
+def sized(full: int, quick: int | None = None) -> int:
+    """How many rows, points or steps: all, or a tenth or ``quick`` in a quick run."""
+    return full if not QUICK else max(1, full // 10) if quick is None else quick
+
+
+def promise(
+    what: str, measured: float, *, at_least: float | None = None, at_most: float | None = None, unit: str = "×"
+) -> bool:
+    """Print whether a measured number keeps to its bound; remembered for ``judged``."""
+    assert (at_least is None) != (at_most is None), "a promise has one bound"
+    bound, sign = (at_least, "≥") if at_least is not None else (at_most, "≤")
+    kept = bool(measured >= bound if at_least is not None else measured <= bound)
+    compared = sign if kept else "<" if at_least is not None else ">"
+    line = f"{what}: {_shown(measured, unit)} {compared} {_shown(bound, unit)}"
+    print(f"  {KEPT if kept else SHORT} {line}", flush=True)
+    if not kept:
+        _fallen.append(line)
+    return kept
+
+
+def _shown(number: float, unit: str) -> str:
+    return f"{number:.4g}{'' if unit in ('', '×') else ' '}{unit}"
+
+
+def skipped(name: str, why: str = "is not installed") -> None:
+    """Say that a peer or a data set is not there: its promises are neither kept nor broken."""
+    print(f"  {SKIPPED} {name} {why}", flush=True)
+
+
+def judged(main: Callable[[], Any]) -> None:
+    """Run a benchmark; exit status 1 where a promise fell short."""
+    print(machine(), flush=True)
+    main()
+    if QUICK:
+        print("  a quick run: it judges nothing")
+    elif _fallen:
+        sys.exit(1)
+
 
 def interleaved(tasks: dict[str, Callable[[], Any]], rounds: int = 5, *, warm: bool = True) -> dict[str, list[float]]:
     """Seconds of each task in each round; the tasks take turns. One round before the clock starts, unless not ``warm``.
 
     A pause before each: the threads of some peers spin for a while after their work.
     """
+    rounds = 1 if QUICK else rounds
     times: dict[str, list[float]] = {name: [] for name in tasks}
     for turn in range(0 if warm else 1, rounds + 1):
         for name, task in tasks.items():
@@ -29,8 +81,12 @@ def interleaved(tasks: dict[str, Callable[[], Any]], rounds: int = 5, *, warm: b
     return times
 
 
-def table(title: str, times: dict[str, list[float]], ours: str, note: str = "") -> dict[str, float]:
-    """Print medians and each peer's time over ours (median of the ratios round by round); return those ratios."""
+def table(
+    title: str, times: dict[str, list[float]], ours: str, note: str = "", promised: dict[str, float] | None = None
+) -> dict[str, float]:
+    """Print medians and each peer's time over ours (median of the ratios round by round); return those ratios.
+    ``promised`` says for peers how large that ratio is to be; a peer of it that was not timed is not installed.
+    """
     print(f"\n{title}")
     ratios = {}
     for name, values in times.items():
@@ -40,6 +96,11 @@ def table(title: str, times: dict[str, list[float]], ours: str, note: str = "") 
         )
     if note:
         print(f"  {note}")
+    for name, bound in (promised or {}).items():
+        if name in ratios:
+            promise(f"{title}, {name}", ratios[name], at_least=bound)
+        else:
+            skipped(name)
     return ratios
 
 

@@ -64,6 +64,7 @@ WHOLE = {
     "test_docstrings",
     "peers/test_scikit_learn",
     "test_architecture",
+    "test_benchmarks",
     "test_compositions",
     "test_contract",
     "test_examples",

@@ -367,6 +367,7 @@ def test_subgraph_views_of_networkx() -> None:
 
 
 @pytest.mark.torch
+@pytest.mark.filterwarnings("ignore::mercer.data.notices.IgnoredWarning")  # the last has attributes that none here uses
 def test_tensors() -> None:
     torch = pytest.importorskip("torch")
     p = X[0]

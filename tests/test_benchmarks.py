@@ -1,0 +1,43 @@
+"""Every benchmark states a promise, measures it and is judged by it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
+FILES = sorted(FOLDER.glob("bench_*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_it_promises_and_is_judged(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    options = {option.arg for node in ast.walk(tree) if isinstance(node, ast.Call) for option in node.keywords}
+    assert (ast.get_docstring(tree) or "").startswith("Promise")
+    assert "promise" in called or "promised" in options
+    assert "judged" in called
+
+
+@pytest.mark.parametrize(
+    ("promises", "status", "said"),
+    [
+        ("promise('a', 1.34, at_least=1.0)", 0, "kept a: 1.34× ≥ 1×"),
+        ("promise('a', 0.8, at_least=1.0)", 1, "FELL SHORT a: 0.8× < 1×"),
+        ("promise('a', 1.0, at_most=1.5, unit='GB')", 0, "kept a: 1 GB ≤ 1.5 GB"),
+        ("promise('a', 2.0, at_most=1.5, unit='GB')", 1, "FELL SHORT a: 2 GB > 1.5 GB"),
+        ("promise('a', float('nan'), at_least=1.0)", 1, "FELL SHORT a: nan× < 1×"),
+        ("(promise('a', 0.8, at_least=1.0), promise('b', 2.0, at_least=1.0))", 1, "kept b: 2× ≥ 1×"),
+        ("table('t', {'us': [1.0], 'a': [3.0]}, 'us', promised={'a': 2.0})", 0, "kept t, a: 3× ≥ 2×"),
+        ("table('t', {'us': [1.0]}, 'us', promised={'fastsk': 2.0})", 0, "skipped: fastsk is not installed"),
+    ],
+)
+def test_verdicts(promises: str, status: int, said: str) -> None:
+    code = f"from benchmarks.measure import judged, promise, table; judged(lambda: {promises})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=FOLDER.parent)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert f"  {said}\n" in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,8 @@ class KernelGram(Gram):
     Memory: a few tiles per thread, and a centred copy of the items where that fits a quarter of the budget.
     """
 
-    def __init__(self, tiles: Tiles, name: str, cure: str, *, as_numpy: bool) -> None:
-        self._tiles, self.name, self._cure, self._as_numpy = tiles, name, cure, as_numpy
+    def __init__(self, tiles: Tiles, called: Callable[[], str], cure: str, *, as_numpy: bool) -> None:
+        self._tiles, self._called, self._cure, self._as_numpy = tiles, called, cure, as_numpy
         self.shape, self.dtype, self.compute = tiles.shape, tiles.dtype, tiles.compute
 
     @classmethod
@@ -51,7 +52,7 @@ class KernelGram(Gram):
         diagonal = trace_items(kernel._diag, left) if B is A and mirror else None
         return cls._make(
             kernel,
-            name or str(kernel),
+            (lambda: name) if name else partial(str, kernel),
             trace(kernel._block, left, right),
             left_leaves,
             right_leaves,
@@ -73,7 +74,7 @@ class KernelGram(Gram):
         def gradient(name: str) -> KernelGram:
             d = None if diagonal is None else log_derivative(diagonal, name)
             return cls._make(
-                kernel, str(kernel), log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d
+                kernel, partial(str, kernel), log_derivative(formula, name), left_leaves, right_leaves, A, B, compute, d
             )
 
         return {name: gradient(name) for name in parameter_names(formula)}
@@ -82,7 +83,7 @@ class KernelGram(Gram):
     def _make(
         cls,
         kernel: Any,
-        name: str,
+        called: Callable[[], str],
         formula: Node,
         left: list[Any],
         right: list[Any],
@@ -93,13 +94,18 @@ class KernelGram(Gram):
     ) -> KernelGram:
         tiles = Tiles(formula, left, right, (size(A), size(B)), common_dtype((A, B), compute), compute, diagonal)
         cure = getattr(kernel, "_cure", "Scale the data or the kernel's parameters")
-        return cls(tiles, name, cure, as_numpy=not any(arrays.is_tensor(x) for x in leaves((A, B))))
+        return cls(tiles, called, cure, as_numpy=not any(arrays.is_tensor(x) for x in leaves((A, B))))
 
     def _out(self, x: Array) -> Array:
         return arrays.to_numpy(x) if self._as_numpy else x
 
     def _view(self, tiles: Tiles) -> KernelGram:
-        return KernelGram(tiles, self.name, self._cure, as_numpy=self._as_numpy)
+        return KernelGram(tiles, self._called, self._cure, as_numpy=self._as_numpy)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The kernel's, in messages: written when there is one."""
+        return self._called()
 
     def rows(self, idx: Index) -> Array:
         idx = as_index(idx, self.shape[0])

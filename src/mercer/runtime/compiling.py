@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mercer.runtime.threads import abandonable
+from mercer.runtime.threads import COMPILING, abandonable
 from mercer.runtime.watch import Stopped
 
 
@@ -64,7 +64,7 @@ def _compiling_aside(dispatcher: Any) -> Any:
     # asked for by name whenever there is no compiled version for the arguments' types
     compile_for = dispatcher._compile_for_args
     dispatcher._compile_for_args = lambda *args, **options: abandonable(
-        lambda: compile_for(*args, **options), "compiling"
+        lambda: compile_for(*args, **options), COMPILING
     )
     return dispatcher
 

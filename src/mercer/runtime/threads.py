@@ -267,14 +267,14 @@ def abandonable(call: Callable[[], Result], stage: str = "factorisation") -> Res
         with turn:
             state["thread"] = threading.get_ident()
             if state["left"]:
-                _left.add(state["thread"])
+                _left[state["thread"]] = stage
         try:
             return call()
         finally:
             with turn:
                 state["done"] = True
                 if state["left"]:
-                    _left.discard(state["thread"])
+                    _left.pop(state["thread"], None)
                     single_threaded_blas.leave()
 
     def look() -> None:
@@ -288,20 +288,26 @@ def abandonable(call: Callable[[], Result], stage: str = "factorisation") -> Res
             if not state["done"]:
                 state["left"] = True
                 if state["thread"]:
-                    _left.add(state["thread"])
+                    _left[state["thread"]] = stage
                 single_threaded_blas.enter()
         raise
 
 
-_left: set[int] = set()  # threads with a call that nobody waits for
+_left: dict[int, str] = {}  # threads with a call that nobody waits for, and what they do
+COMPILING = "compiling"
+_COMPILED = 60.0  # seconds by which a function is compiled
 
 
 def _halt_what_was_left() -> None:
     """Before the process ends: threads in a call that nobody waits for stand still, since libraries unload while it
     would still read their memory.
 
-    A handler in C, libc's own ``pause``, is all that such a thread can be made to run.
+    A handler in C, libc's own ``pause``, is all that such a thread can be made to run. The compiler is waited for: it
+    is soon done, and where it stood still it might hold the lock of the memory that the process gives back.
     """
+    end = time.monotonic() + _COMPILED
+    while COMPILING in _left.values() and time.monotonic() < end:
+        time.sleep(0.02)
     if not _left or not hasattr(signal, "pthread_kill") or not hasattr(signal, "SIGRTMAX"):
         return
     libc = ctypes.CDLL(None)

@@ -10,7 +10,7 @@ from scipy.special import log_softmax
 from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import LabelLearner
-from mercer.estimators.parameters import ClassWeight, KernelLike, SolverParameters, estimator
+from mercer.estimators.parameters import ClassWeight, KernelLike, LossParameters, estimator
 from mercer.estimators.representer import LossMachine
 from mercer.gram import Gram
 from mercer.kernels.vectors.radial import Gaussian
@@ -19,7 +19,7 @@ from mercer.solvers.erm import minimise
 
 
 @estimator
-class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
+class KernelLogistic(LabelLearner, LossMachine, LossParameters):
     """min −Σ_i w_i log P(y_i | x_i) + λ‖f‖²: P = σ(f) for two classes, softmax of one function for each where there are
     more.
 
@@ -30,11 +30,6 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
     ----------
     alpha : float, default=1.0
         λ > 0; scikit-learn's C of a logistic regression is 1/(2λ).
-    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
-        How the systems of Newton's method are solved; "woodbury" is for explicit kernels. ``solver_`` says what was
-        used.
-    tol : float, default=1e-9
-        The fall of the objective that is still expected, as a share of it.
 
     Attributes
     ----------
@@ -68,10 +63,7 @@ class KernelLogistic(LabelLearner, LossMachine, SolverParameters):
     alpha: float = 1.0
     kernel: KernelLike = Gaussian()
     _: KW_ONLY
-    fit_intercept: bool = True
     class_weight: ClassWeight = None
-    solver: str = "auto"
-    tol: float = 1e-9
 
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Samples = None) -> None:
         codes, weighted = self._labels(y, weights)

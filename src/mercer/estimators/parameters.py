@@ -20,7 +20,7 @@ import textwrap
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY
-from typing import Any, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from sklearn.base import BaseEstimator, clone
 
@@ -124,8 +124,9 @@ def _documented(cls: type) -> str | None:
             described[names].append(line)
     of = {name.strip(): entry for names, entry in described.items() for name in names.split(",")}
     ordered: list[list[str]] = []
+    shared = SHARED | getattr(cls, "_described", {})
     for name in inspect.signature(cls).parameters:
-        entry = of.get(name) or (_entry(name, SHARED) if name in SHARED else None)
+        entry = of.get(name) or (_entry(name, shared) if name in shared else None)
         if entry is not None and entry not in ordered:
             ordered.append(entry)
     ordered += [entry for entry in described.values() if entry not in ordered]  # of no parameter: left to be seen
@@ -160,6 +161,23 @@ class SolverParameters:
     progress: Progress | None = None
     on_interrupt: str = "raise"
     compute: Compute | None = None
+
+
+@estimator
+class LossParameters(SolverParameters):
+    """What machines of a loss share."""
+
+    _: KW_ONLY
+    fit_intercept: bool = True
+    solver: str = "auto"
+    tol: float = 1e-9
+
+    _described: ClassVar[dict[str, str]] = {
+        "solver": """{"auto", "cholesky", "woodbury", "cg"}, default="auto"
+        How the systems of Newton's method are solved. ``solver_`` says what was used.""",
+        "tol": """float, default=1e-9
+        The fall of the objective that is still expected, as a share of it.""",
+    }
 
 
 class WithKernels(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -16,7 +16,7 @@ from sklearn.base import RegressorMixin
 from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import Supervised, Weighted
-from mercer.estimators.parameters import KernelLike, SolverParameters, estimator
+from mercer.estimators.parameters import KernelLike, LossParameters, SolverParameters, estimator
 from mercer.gram import Gram, Use, held
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
@@ -91,7 +91,7 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
 
 
 @estimator
-class RepresenterMachine(LossRegressor, SolverParameters):
+class RepresenterMachine(LossRegressor, LossParameters):
     """min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖² + (no penalty on b), for a loss of ``mercer.losses`` or of your own.
 
     Whatever the loss, the minimiser is a sum over the training samples, f = Σ_i α_i k(·, x_i) + b. The solver follows
@@ -105,8 +105,6 @@ class RepresenterMachine(LossRegressor, SolverParameters):
         with ``value`` and ``gradient``.
     alpha : float, default=1.0
         λ > 0; the C of a support vector machine is 1/(2λ).
-    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
-        How systems are solved; "woodbury" is for explicit kernels. ``solver_`` says what was used.
     tol : float or None, default=1e-9
         The gap to reach, in the units of the solver: of a linear system its residual as a share of y; of Newton's
         method and L-BFGS the fall of the objective that is still expected, as a share of it; of a quadratic programme
@@ -153,10 +151,6 @@ class RepresenterMachine(LossRegressor, SolverParameters):
     loss: Loss | None = None
     alpha: float = 1.0
     kernel: KernelLike = Gaussian()
-    _: KW_ONLY
-    fit_intercept: bool = True
-    solver: str = "auto"
-    tol: float = 1e-9
 
     def _losses(self) -> list[Loss]:
         if self.loss is not None and not isinstance(self.loss, Loss):
@@ -168,7 +162,7 @@ class RepresenterMachine(LossRegressor, SolverParameters):
 
 
 @estimator
-class KernelHuber(LossRegressor, SolverParameters):
+class KernelHuber(LossRegressor, LossParameters):
     """Regression that outliers do not bend: errors are squared up to ``delta`` and count by their size beyond it.
 
     min Σ_i w_i ℓ(y_i − f(x_i)) + λ‖f‖², ℓ(r) = ½r² for |r| ≤ δ, δ(|r| − δ/2) beyond.
@@ -179,10 +173,6 @@ class KernelHuber(LossRegressor, SolverParameters):
         λ > 0; half that of ``KernelRidge`` for the same f, where no error exceeds δ.
     delta : float, default=1.35
         δ > 0, in the units of y: about 1.35 times the standard deviation of the errors that are not outliers.
-    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
-        How the systems of Newton's method are solved. ``solver_`` says what was used.
-    tol : float, default=1e-9
-        The fall of the objective that is still expected, as a share of it.
 
     Attributes
     ----------
@@ -219,17 +209,13 @@ class KernelHuber(LossRegressor, SolverParameters):
     alpha: float = 1.0
     delta: float = 1.35
     kernel: KernelLike = Gaussian()
-    _: KW_ONLY
-    fit_intercept: bool = True
-    solver: str = "auto"
-    tol: float = 1e-9
 
     def _losses(self) -> list[Loss]:
         return [Huber(self.delta)]
 
 
 @estimator
-class KernelExpectile(LossRegressor, SolverParameters):
+class KernelExpectile(LossRegressor, LossParameters):
     """The τ-expectile of y given x: errors above count τ, below 1 − τ, squared. τ = ½ is the mean.
 
     min Σ_i w_i |τ − [y_i < f(x_i)]| (y_i − f(x_i))² + λ‖f‖². Expectiles lie between the mean and the extremes as
@@ -241,10 +227,6 @@ class KernelExpectile(LossRegressor, SolverParameters):
         λ > 0; half that of ``KernelRidge`` for the same f at τ = ½.
     tau : float, default=0.5
         τ, between 0 and 1.
-    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
-        How the systems of Newton's method are solved. ``solver_`` says what was used.
-    tol : float, default=1e-9
-        The fall of the objective that is still expected, as a share of it.
 
     Attributes
     ----------
@@ -280,17 +262,13 @@ class KernelExpectile(LossRegressor, SolverParameters):
     alpha: float = 1.0
     tau: float = 0.5
     kernel: KernelLike = Gaussian()
-    _: KW_ONLY
-    fit_intercept: bool = True
-    solver: str = "auto"
-    tol: float = 1e-9
 
     def _losses(self) -> list[Loss]:
         return [Expectile(self.tau)]
 
 
 @estimator
-class KernelPoisson(LossRegressor, SolverParameters):
+class KernelPoisson(LossRegressor, LossParameters):
     """Counts: E[y | x] = e^f(x), by maximum likelihood with a penalty on ‖f‖².
 
     min Σ_i w_i (e^f(x_i) − y_i f(x_i)) + λ‖f‖², y_i ≥ 0.
@@ -299,10 +277,6 @@ class KernelPoisson(LossRegressor, SolverParameters):
     ----------
     alpha : float, default=1.0
         λ > 0.
-    solver : {"auto", "cholesky", "woodbury", "cg"}, default="auto"
-        How the systems of Newton's method are solved. ``solver_`` says what was used.
-    tol : float, default=1e-9
-        The fall of the objective that is still expected, as a share of it.
 
     Attributes
     ----------
@@ -334,10 +308,6 @@ class KernelPoisson(LossRegressor, SolverParameters):
 
     alpha: float = 1.0
     kernel: KernelLike = Gaussian()
-    _: KW_ONLY
-    fit_intercept: bool = True
-    solver: str = "auto"
-    tol: float = 1e-9
 
     def _losses(self) -> list[Loss]:
         return [Poisson()]

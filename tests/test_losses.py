@@ -206,7 +206,11 @@ def test_multinomial_derivatives_are_differences() -> None:
 # ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", [Squared(), Huber(0.5), Expectile(0.5), Poisson(), Pinball(0.3)], ids=str)
+# those that say where to start; an expectile other than the mean is only begun at it
+NEAR = [loss for loss in REAL if "start" in vars(type(loss)) and not isinstance(loss, Expectile)]
+
+
+@pytest.mark.parametrize("loss", [*NEAR, Expectile(0.5), Poisson()], ids=str)
 def test_the_start_is_near_the_best_constant(loss: Loss) -> None:
     rng = np.random.default_rng(0)
     y = rng.poisson(3.0, 301).astype(float) + 0.01 * rng.random(301)

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn import svm as libsvm
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import PoissonRegressor, QuantileRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 import mercer as mc
+from mercer.estimators.representer import LossRegressor
 from mercer.losses import (
     EpsilonInsensitive,
     Expectile,
@@ -30,7 +32,11 @@ from mercer.losses import (
     Squared,
 )
 
-MACHINES = [mc.RepresenterMachine(), mc.KernelHuber(), mc.KernelExpectile(), mc.KernelPoisson(), mc.KernelQuantile()]
+MACHINES = [  # every one there is
+    cls()
+    for cls in (getattr(mc, name) for name in mc.__all__)
+    if isinstance(cls, type) and issubclass(cls, LossRegressor)
+]
 
 
 @pytest.mark.thorough
@@ -52,12 +58,10 @@ K = mc.Gaussian(0.5)
 EVERY = [
     mc.RepresenterMachine(Logistic(), 0.2, K),
     mc.RepresenterMachine(Hinge(), 0.2, K),
-    mc.RepresenterMachine(None, 0.2, K),
-    mc.KernelHuber(0.2, 0.5, K),
     mc.KernelExpectile(0.2, 0.8, K),
-    mc.KernelPoisson(0.2, K),
     mc.KernelQuantile(0.3, 0.2, K, tol=1e-8),
     mc.KernelQuantile([0.2, 0.7], 0.2, K, tol=1e-8),
+    *(clone(machine).set_params(alpha=0.2, kernel=K, tol=1e-8) for machine in MACHINES),
 ]
 
 

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import mercer as mc
 from mercer.data import moderate_weights
+from mercer.estimators.representer import LossRegressor
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((60, 2))
@@ -59,10 +60,13 @@ PRICED: dict[str, tuple[Callable[[Any], Any], Any, Any]] = {
     "KernelRidge": (lambda: mc.KernelRidge(1.0, K), Y, Y),
     "KernelRidgeCV": (lambda: mc.KernelRidgeCV([1.0], K), Y, Y),
     "KernelLogistic": (lambda: mc.KernelLogistic(1.0, K), LABELS, None),
-    "KernelHuber": (lambda: mc.KernelHuber(alpha=1.0, kernel=K), Y, Y),
-    "KernelExpectile": (lambda: mc.KernelExpectile(alpha=1.0, kernel=K), Y, Y),
-    "KernelQuantile": (lambda: mc.KernelQuantile(alpha=1.0, kernel=K), Y, Y),
     "KernelPoisson": (lambda: mc.KernelPoisson(alpha=1.0, kernel=K), np.abs(np.round(Y)), None),
+    **{  # every other machine of a loss
+        name: (lambda name=name: getattr(mc, name)(alpha=1.0, kernel=K), Y, Y)
+        for name in mc.__all__
+        if isinstance(getattr(mc, name), type) and issubclass(getattr(mc, name), LossRegressor)
+        if name not in ("KernelPoisson", "RepresenterMachine")
+    },
 }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from mercer import arrays
 from mercer.annotations import RandomState, Samples, Targets
 from mercer.arrays import Array
 from mercer.data import size
@@ -187,15 +188,16 @@ class CCA(CanonicalCorrelation):
 def _columns(view: View, free: bool) -> tuple[Array, Array]:
     """(mean, std) of the columns of a view; std is 1 where columns are only centred."""
     w = np.ones(size(view.items_)) if view.weights_ is None else view.weights_
+    items = arrays.to_numpy(view.items_) if arrays.is_tensor(view.items_) else view.items_
     if not free:
-        mean = np.asarray(w @ view.items_ / w.sum(), np.float64).reshape(-1)
+        mean = np.asarray(w @ items / w.sum(), np.float64).reshape(-1)
         return mean, np.ones(len(mean))
     bound: Any = view.kernel_  # Shifted
     mean, spread, total = np.asarray(bound.mean, np.float64), np.asarray(bound.spread, np.float64), float(w.sum())
     freedom = total - 1 / view.scale_ if total * view.scale_ > 1 else total  # shares that sum to 1 are not repetitions
     low, high = (
         np.asarray(v.toarray() if sparse.issparse(v) else v).reshape(-1)
-        for v in (view.items_.min(axis=0), view.items_.max(axis=0))
+        for v in (items.min(axis=0), items.max(axis=0))
     )
     return mean, spread * np.where(high > low, np.sqrt(total / freedom), 1.0)
 

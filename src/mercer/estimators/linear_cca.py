@@ -196,8 +196,7 @@ def _columns(view: View, free: bool) -> tuple[Array, Array]:
     mean, spread, total = np.asarray(bound.mean, np.float64), np.asarray(bound.spread, np.float64), float(w.sum())
     freedom = total - 1 / view.scale_ if total * view.scale_ > 1 else total  # shares that sum to 1 are not repetitions
     low, high = (
-        np.asarray(v.toarray() if sparse.issparse(v) else v).reshape(-1)
-        for v in (items.min(axis=0), items.max(axis=0))
+        np.asarray(v.toarray() if sparse.issparse(v) else v).reshape(-1) for v in (items.min(axis=0), items.max(axis=0))
     )
     return mean, spread * np.where(high > low, np.sqrt(total / freedom), 1.0)
 

@@ -569,12 +569,7 @@ class EpsilonInsensitive(Loss):
         linear = np.concatenate([self.epsilon - y, -self.epsilon - y])
         item = np.concatenate([np.arange(n), np.arange(n)])
         return DualQP(
-            linear,
-            np.concatenate([zero, -C]),
-            np.concatenate([C, zero]),
-            np.zeros(2 * n),
-            item,
-            coupled=coupled,
+            linear, np.concatenate([zero, -C]), np.concatenate([C, zero]), np.zeros(2 * n), item, coupled=coupled
         )
 
 

@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_classification
-from sklearn.model_selection import (
-    GridSearchCV,
-    KFold,
-    StratifiedKFold,
-)
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 
 import mercer as mc
 

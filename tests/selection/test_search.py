@@ -12,12 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import make_scorer, mean_pinball_loss
-from sklearn.model_selection import (
-    GridSearchCV,
-    GroupKFold,
-    RepeatedKFold,
-    ShuffleSplit,
-)
+from sklearn.model_selection import GridSearchCV, GroupKFold, RepeatedKFold, ShuffleSplit
 from sklearn.svm import SVC, SVR
 
 import mercer as mc

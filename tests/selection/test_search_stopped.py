@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.model_selection import (
-    GridSearchCV,
-)
+from sklearn.model_selection import GridSearchCV
 
 import mercer as mc
 from mercer.kernels.base import kernel

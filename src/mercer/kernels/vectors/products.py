@@ -12,14 +12,7 @@ from scipy import sparse
 from mercer import arrays
 from mercer.annotations import Items, Samples, Symbol
 from mercer.data import DataError, Domain, Vectors
-from mercer.formula import (
-    arcsin,
-    minimum,
-    sqdist,
-    sqrt,
-    tanh,
-    where,
-)
+from mercer.formula import arcsin, minimum, sqdist, sqrt, tanh, where
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Additive, Columnwise, Explicit, Inner
 from mercer.kernels.parameters import natural, positive, real

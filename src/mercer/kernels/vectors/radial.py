@@ -11,18 +11,7 @@ from scipy import sparse, special
 from mercer import arrays
 from mercer.annotations import Items, Samples, Symbol, Weights
 from mercer.data import DataError, Domain, Vectors, check_weights, chunks, weighted_median
-from mercer.formula import (
-    absolute,
-    exp,
-    fold,
-    log,
-    maximum,
-    pointwise,
-    sin,
-    sqdist,
-    sqnorm,
-    sqrt,
-)
+from mercer.formula import absolute, exp, fold, log, maximum, pointwise, sin, sqdist, sqnorm, sqrt
 from mercer.gram import departures
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Additive, Radial

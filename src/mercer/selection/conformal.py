@@ -20,6 +20,7 @@ from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.parameters import estimator
 from mercer.estimators.ridge import KernelRidge
+from mercer.runtime.randomness import generator
 from mercer.selection.criteria import Projected
 from mercer.selection.folds import Entered, learns_from_matrix
 
@@ -203,7 +204,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         return int(self.estimator_.n_features_in_)
 
     def _split(self, n: int) -> tuple[Array, Array]:
-        order = np.random.default_rng(self.random_state).permutation(n)
+        order = generator(self.random_state).permutation(n)
         kept = max(1, round(self.calibration * n))
         return np.sort(order[kept:]), np.sort(order[:kept])
 

@@ -21,6 +21,7 @@ from mercer.estimators.base import KernelEstimator
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive
 from mercer.runtime import threads
+from mercer.runtime.randomness import generator
 from mercer.runtime.watch import Stopped, watching
 from mercer.selection.criteria import CRITERIA, Criterion
 
@@ -152,7 +153,7 @@ def tune(
     if not isinstance(estimator, KernelEstimator) or estimator._precomputed:
         raise TypeError("tune needs an estimator of Mercer with a kernel; a precomputed matrix has no parameters.")
     judge = _criterion(criterion)
-    began, random = time.perf_counter(), np.random.default_rng(random_state)
+    began, random = time.perf_counter(), generator(random_state)
     X, Y, w = _sample(estimator, X, y, sample_weight, max_samples, random)
     if (np.ptp(Y, axis=0) == 0).all():
         raise ValueError("All targets are the same, one value or one class: there is nothing to judge a kernel by.")

@@ -24,6 +24,7 @@ from mercer.gram import Gram
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve, signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.runtime import threads
+from mercer.runtime.randomness import generator
 from mercer.runtime.watch import abandonable
 from mercer.solvers.eigen import block_krylov, block_size, solve_eigen
 from mercer.solvers.lloyd import Clustering, Points, cluster
@@ -67,7 +68,7 @@ def relaxed(
         return solve_eigen(
             Eigen(min(count, n), weights, centred=False), gram, "auto", tol=1e-8, random_state=random_state
         )
-    start = np.random.default_rng(random_state).standard_normal((n, block_size(n, count)))
+    start = generator(random_state).standard_normal((n, block_size(n, count)))
     with threads.single_threaded_blas():
         values, vectors, steps, residual = block_krylov(
             lambda V: cholesky_solve(L, V), start, count, n, tol=1e-8, max_iter=60
@@ -81,7 +82,7 @@ def _of_graph(graph: Any, weights: Array, count: int, random_state: RandomState)
     """
     n, root = graph.shape[0], sparse.diags_array(np.sqrt(weights))
     S = (root @ graph @ root).tocsr()
-    start = np.random.default_rng(random_state).standard_normal((n, block_size(n, count)))
+    start = generator(random_state).standard_normal((n, block_size(n, count)))
     with threads.single_threaded_blas():
         values, vectors, steps, residual = block_krylov(S.__matmul__, start, count, n, tol=1e-8, max_iter=60)
         if residual > 1e-8:

@@ -21,6 +21,7 @@ from mercer.gram import Cost, Gram, Use, held
 from mercer.native.linalg import signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.runtime import threads
+from mercer.runtime.randomness import generator
 from mercer.runtime.watch import asked_to_stop
 from mercer.solvers.spectral import Eigendecomposition
 
@@ -55,7 +56,7 @@ def solve_eigen(
         return _exact(problem, gram)
     matrix = _Operator(held(gram, Use.PRODUCTS), problem)
     tol = max(tol, 1e-6 if gram.dtype == np.float32 else 1e-14)
-    rng = np.random.default_rng(random_state)
+    rng = generator(random_state)
     count = min(problem.count, n - int(problem.centred))
     with threads.single_threaded_blas():  # matrices of few columns
         if solver == "lanczos" and count < n - 1:
@@ -138,7 +139,7 @@ def negatives(problem: Eigen, gram: Gram, floor: float, random_state: RandomStat
     """
     n = gram.shape[0]
     matrix = _Operator(held(gram, Use.PRODUCTS), problem)
-    start = matrix.project(np.random.default_rng(random_state).standard_normal((n, min(n, 8))))
+    start = matrix.project(generator(random_state).standard_normal((n, min(n, 8))))
     with threads.single_threaded_blas():
         least, _, _, _ = block_krylov(lambda V: -(matrix @ V), start, min(4, n), matrix.space, tol=1e-3, max_iter=40)
     below = Negatives.among(-least, floor, every=False)

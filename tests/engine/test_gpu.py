@@ -107,6 +107,10 @@ def test_float32_formulas_mean_the_same(kernel: mc.Kernel) -> None:
     class tl:
         maximum, minimum, abs = max, min, abs
 
+        @staticmethod
+        def where(condition: bool, a: float, b: float) -> float:
+            return a if condition else b
+
     names: dict[str, Any] = {
         "tl": tl,
         "libdevice": math,

@@ -224,12 +224,14 @@ def _adopted(view: View, values: Array, rotations: Array, mean: Array, std: Arra
 
 def _centred_product(X: Samples, mean: Array, V: Array) -> Array:
     """(X − mean) V; of a sparse table without making it dense."""
-    return np.asarray(X @ V) - mean @ V if sparse.issparse(X) else np.asarray((X - mean) @ V)
+    return np.asarray(X @ V) - mean @ V if sparse.issparse(X) else (arrays.to_numpy(X) - mean) @ V
 
 
 def _centred_inner(X: Samples, mean: Array, V: Array) -> Array:
     """(X − mean)^T V."""
-    return np.asarray(X.T @ V) - np.outer(mean, V.sum(axis=0)) if sparse.issparse(X) else np.asarray((X - mean).T @ V)
+    if sparse.issparse(X):
+        return np.asarray(X.T @ V) - np.outer(mean, V.sum(axis=0))
+    return (arrays.to_numpy(X) - mean).T @ V
 
 
 def _orthonormal(A: Array) -> tuple[Array, Array]:

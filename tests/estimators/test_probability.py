@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.metrics import brier_score_loss
 
 import mercer as mc
-from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
+from mercer.estimators.multiclass import classes_and_codes, couple, pairs_of, scores_of_pairs
 from mercer.estimators.probability import ScoreSigmoid, leave_one_out
 from mercer.losses import Hinge
 from mercer.solvers.dual import ActiveSet
@@ -93,3 +93,12 @@ def test_votes_decide_and_values_break_ties() -> None:
     assert np.argmax(scores[0]) == 2  # two votes
     assert scores[1, 0] > scores[1, 2]  # one vote each: 0 over 1 by 2, 2 over 0 by 1, 1 over 2 by 3
     assert np.all((scores > -1) & (scores < 3))
+
+
+@pytest.mark.parametrize(
+    "y", [[0, 0, 1, 5, 5], [1, 0, 2, 0], [7], [True, True], [False, True], list("aab"), [0.5, 0.5, 2.0]]
+)
+def test_classes_are_those_of_numpy(y: list[object]) -> None:
+    for mine, theirs in zip(classes_and_codes(np.array(y)), np.unique(np.array(y), return_inverse=True), strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+        assert mine.dtype == theirs.dtype

@@ -23,7 +23,7 @@ from mercer.data import HashedRows, chunks, size, take
 from mercer.data.notices import one_call, warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
-from mercer.estimators.multiclass import class_weights
+from mercer.estimators.multiclass import class_weights, classes_and_codes
 from mercer.estimators.weights import checked, relative
 from mercer.functions import RKHSFunction
 from mercer.gram import Gram, is_gram
@@ -352,7 +352,7 @@ class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
 
     def _labels(self, y: Array, weights: Array) -> tuple[Array, Array]:
         """(the number of each sample's class, weights with those of the classes); sets ``classes_``."""
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = classes_and_codes(y)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class,"

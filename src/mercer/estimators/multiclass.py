@@ -9,6 +9,16 @@ import numpy as np
 from mercer.arrays import Array
 
 
+def classes_and_codes(y: Array) -> tuple[Array, Array]:
+    """The classes in order, and the number of each sample's; without sorting labels that are in order, as those of many
+    small data sets are.
+    """
+    if y.dtype.kind not in "iub" or not len(y) or (y[1:] < y[:-1]).any():
+        return np.unique(y, return_inverse=True)
+    begins = np.concatenate([[True], y[1:] != y[:-1]])
+    return y[begins], np.cumsum(begins) - 1
+
+
 def pairs_of(k: int) -> list[tuple[int, int]]:
     """(a, b) with a < b; a positive value of its machine means a, as in libsvm."""
     return [(a, b) for a in range(k) for b in range(a + 1, k)]

@@ -152,7 +152,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
                 coef[part.samples[:first], b - 1] = pair.coef[:first]
                 coef[part.samples[first:], a] = pair.coef[first:]
         self._keep(coef, order=np.argsort(codes, kind="stable"))
-        self.n_support_ = np.bincount(codes[np.any(coef != 0, axis=1)], minlength=k).astype(np.int32)
+        self.n_support_ = np.bincount(codes[self.support_], minlength=k).astype(np.int32)
         self.intercept_ = np.array([pair.bias for pair in machines])
 
     def _probabilities(self, kinds: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> list[ScoreSigmoid]:

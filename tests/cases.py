@@ -166,7 +166,7 @@ KERNELS = [
     Case(mc.Polynomial(2, 0.0), _with(oracles.polynomial, degree=2, offset=0.0, scale=1.0)),
     Case(mc.Polynomial(5, -0.5, 0.3), _with(oracles.polynomial, degree=5, offset=-0.5, scale=0.3)),
     Case(mc.Gaussian(0.3), gaussian),
-    Case(mc.Gaussian.from_sigma(2.0), _with(oracles.gaussian, gamma=0.25)),
+    Case(mc.Gaussian(0.25), _with(oracles.gaussian, gamma=0.25)),
     Case(mc.TaylorGaussian(0.2, 3), _with(oracles.taylor_gaussian, gamma=0.2, degree=3)),
     Case(mc.Laplacian(0.3), _with(oracles.laplacian, gamma=0.3)),
     *(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse, special
@@ -89,22 +89,6 @@ class Gaussian(Bandwidth, Radial):
     """
 
     gamma: Any = positive("scale", symbol="γ", words=("scale", "median"), vector=True)
-
-    @classmethod
-    def from_sigma(cls, sigma: float) -> Self:
-        """exp(−‖x − z‖²/σ²), not exp(−‖x − z‖²/(2σ²)): the kernel with γ = 1/σ².
-
-        Parameters
-        ----------
-        sigma : float
-            The bandwidth σ > 0, in the units of the data.
-
-        Returns
-        -------
-        Gaussian
-            The kernel with ``gamma`` 1/σ².
-        """
-        return cls(1.0 / sigma**2)
 
     def _metric(self) -> Any:
         if not hasattr(self.gamma, "__len__") and not hasattr(self.gamma, "values"):

@@ -136,13 +136,13 @@ class DualQP:
             multipliers.append(multiplier)
         return gap, np.array(multipliers), key
 
-    def multipliers(self, b: Array, g: Array) -> Array:
-        """The multiplier of each sum: the mean of −g over the free variables, else the midpoint of the interval that is
-        left.
+    def multipliers(self, b: Array, g: Array, free: Array | None = None) -> Array:
+        """The multiplier of each sum: the mean of −g over the ``free`` variables, those between their bounds, else the
+        midpoint of the interval that is left.
         """
-        free = (b < self.upper) & (b > self.lower)
-        inside = [np.flatnonzero(free if isinstance(members, slice) else free & members) for members in self.groups]
-        means = [-float(g[x].sum()) / len(x) if self.coupled and len(x) else None for x in inside]
+        free = (b < self.upper) & (b > self.lower) if free is None else free
+        inside = [g[free] if isinstance(members, slice) else g[free & members] for members in self.groups]
+        means = [-float(x.sum()) / len(x) if self.coupled and len(x) else None for x in inside]
         if None in means:
             _, middle, _ = self.violation(b, g)
             means = [m if mean is None else mean for mean, m in zip(means, middle, strict=True)]

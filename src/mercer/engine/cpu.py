@@ -178,9 +178,14 @@ class FusedTile:
         all of it is finite.
         """
         ldo, turn, found = out.strides[0] // out.itemsize, np.zeros(1, np.int64), []
-        flat = np.lib.stride_tricks.as_strided(out, ((len(out) - 1) * ldo + len(out),), (out.itemsize,))
+        length = (len(out) - 1) * ldo + len(out)
+        flat = (
+            out.reshape(-1)
+            if out.flags.c_contiguous
+            else np.lib.stride_tricks.as_strided(out, (length,), out.strides[1:])
+        )
         aligned = not any(x % (self.lanes * out.itemsize) for x in (out.ctypes.data, out.strides[0]))
-        loop = _compiled(self.spec, self.dtype.name, vectors(), self.wide)
+        loop = _compiled(self.spec, self.dtype, vectors(), self.wide)
         sides, sums = (*self.left.arrays, *self.right.arrays), _no_sums(self.scalars)
 
         def task(_: int) -> None:
@@ -241,7 +246,7 @@ class FusedTile:
             )
 
     def _run(self, sink: int, rows: slice, cols: slice, tile: Array, width: int, sums: tuple[Any, ...]) -> None:
-        loop = _compiled(self.spec, self.dtype.name, vectors(), self.wide)
+        loop = _compiled(self.spec, self.dtype, vectors(), self.wide)
         place = (rows.start, rows.start + _up(rows.stop - rows.start, ROWS), cols.start // self.width)
         sides = (*self.left.arrays, *self.right.arrays)
         loop(*sides, self.scale, self.scalars, sink, tile, width, *place, *sums, *_no_matrix(self.scalars))
@@ -283,7 +288,7 @@ class _Rows:
         self.norms = _extended(norms, ROWS)
         self.inputs = np.stack([_extended(x, ROWS) for x in inputs]) if inputs else np.zeros((0, 1), items.dtype)
         none = np.zeros((1, 1), items.dtype)
-        near = none[0] if raw is None else TINY[items.dtype.name] * self.norms.reshape(-1, ROWS).max(axis=1)
+        near = none[0] if raw is None else TINY[items.dtype] * self.norms.reshape(-1, ROWS).max(axis=1)
         self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
 
     def part(self, chosen: Index) -> _Rows:
@@ -306,7 +311,7 @@ class _Panels:
         self.norms = _extended(norms, width)
         self.inputs = np.stack([_extended(x, width) for x in inputs]) if inputs else np.zeros((0, 1), items.dtype)
         none = np.zeros((1, 1, 1), items.dtype)
-        near = none[0, 0] if raw is None else TINY[items.dtype.name] * self.norms.reshape(-1, width).max(axis=1)
+        near = none[0, 0] if raw is None else TINY[items.dtype] * self.norms.reshape(-1, width).max(axis=1)
         self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
 
     def part(self, chosen: Index) -> _Panels:
@@ -468,15 +473,15 @@ def _writer() -> str:
 
 
 @cache
-def _compiled(spec: Spec, dtype: str, count: int, loaded: bool) -> Any:
-    lanes = _lanes(np.dtype(dtype))
+def _compiled(spec: Spec, dtype: np.dtype[Any], count: int, loaded: bool) -> Any:
+    lanes = _lanes(dtype)
     width = count * lanes
     one, many = np.ones(64, dtype), np.ones((1, width), dtype)
     rows, panel = np.ones((2 * ROWS, 1), dtype), np.ones((1, 1, width), dtype)
     left, right = (rows, rows, one, one, many), (panel, panel, one, one, many)
     text = _MODULE.format(
         spec=spec,
-        dtype=dtype,
+        dtype=dtype.name,
         vectors=count,
         rows=ROWS,
         lanes=lanes,
@@ -644,7 +649,7 @@ class _Emitter:
                 return self.v.fma(difference, difference, total)
 
             exact = self._accumulate("raw_A", "raw_a", "raw_B", "raw_b", step, scaled=True)
-            tiny = self.v.constant(TINY[self.dtype.name])
+            tiny = self.v.constant(TINY[self.dtype])
             for (r, q), value in exact.items():
                 # each pair by its own norms, so that a value does not depend on what else is in the micro-tile
                 expanded = self.b.load(cells[r, q])

@@ -394,7 +394,8 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
         for c in range(W)
     ]
     close_chunk = [f"        total{c} += tl.sum(part{c}, axis=1).to(tl.float64)" for c in range(W)]
-    fill: dict[str, Any] = {"tiny": TINY[dtype], "type": type_, "split": split, "precision": precision, "sums": bool(W)}
+    tiny = TINY[np.dtype(dtype)]
+    fill: dict[str, Any] = {"tiny": tiny, "type": type_, "split": split, "precision": precision, "sums": bool(W)}
     if guarded:
         load_rows.append("    na = tl.load(NA + row)")
         load_cols.append("            nb = tl.load(NB + first + j)")
@@ -408,7 +409,7 @@ def source(spec: Spec, fold: Fold | None, dtype: str, rows: int, cols: int, fast
         load_cols.append(_LOAD_COLS.format(**fill))
         reduce = _DOT.format(start="na[:, None] + nb[None, :]" if alone else f"tl.zeros((BM, BN), {type_})", **fill)
     if guarded:
-        least = _apart("min", f"sqdist - {TINY[dtype]} * nb[None, :]")
+        least = _apart("min", f"sqdist - {tiny} * nb[None, :]")
         reduce += _SQDIST.format(
             distance="dot" if alone else "na[:, None] + nb[None, :] - 2.0 * dot", least=least, **fill
         )

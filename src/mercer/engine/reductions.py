@@ -31,7 +31,8 @@ _WORTH_COMPILING = 2**22  # column steps; fewer are done before a compiler has s
 _WIDEST_DENSE_PANEL = 256  # columns; wider data is multiplied sparse × sparse
 _WORTH_SINGLE = 2**18  # pairs, for which a look at all entries is cheap
 _WORTH_JOINING = 2**16  # entries; fewer are multiplied before a compiler has started
-TINY = {"float64": 1e-4, "float32": 1e-2}  # below this share of ‖a‖² + ‖b‖², a − b is subtracted before it is squared
+# below this share of ‖a‖² + ‖b‖², a − b is subtracted before it is squared; by dtype, whose name is slow to read
+TINY = {np.dtype(np.float64): 1e-4, np.dtype(np.float32): 1e-2}
 
 
 def rebuild(symbols: Any, left: list[Any], right: list[Any], rows: Index = None, cols: Index = None) -> Any:
@@ -256,7 +257,7 @@ class SqDistBlock:
             right = self._panel(self.B[cols], nb, left=False) if self.R is None else self.R[cols]
             namespace(out).matmul(left, right.T, out=out)
         if out.shape[0] and out.shape[1]:
-            tiny = TINY[np.dtype(self.dtype).name]
+            tiny = TINY[np.dtype(self.dtype)]
             if not float(out.min()) >= tiny * (float(na.max()) + float(nb.max())):
                 self._subtract_first(rows, cols, out, tiny * (na[:, None] + nb[None, :]))
         return out

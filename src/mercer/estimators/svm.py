@@ -400,7 +400,7 @@ class SVC(Classifier, SolverParameters):
 
     @property
     def _hard(self) -> bool:
-        return isinstance(self.C, float | np.floating) and bool(np.isinf(self.C)) and self.C > 0
+        return isinstance(self.C, (float, np.floating)) and float(self.C) == np.inf
 
     def _unit(self, gram: Gram) -> float:
         return hulls.kernel_size(gram) if self._hard else 1.0

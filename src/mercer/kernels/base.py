@@ -47,7 +47,11 @@ T = TypeVar("T", bound=type)
 @dataclass_transform(field_specifiers=(positive, nonnegative, real, natural, sample))
 def kernel(cls: T) -> T:
     """Class decorator: the annotated fields are the parameters, in order, of the constructor."""
-    return dataclasses.dataclass(eq=False, repr=False)(cls)  # type: ignore[return-value]
+    made: Any = dataclasses.dataclass(eq=False, repr=False)(cls)
+    fields = dataclasses.fields(made)
+    made._checks = [(f.name, f.metadata["check"]) for f in fields if f.metadata.get("check") is not None]
+    made._kernel_fields = [f.name for f in fields if f.type in ("Kernel", Kernel)]
+    return made
 
 
 class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -92,6 +96,8 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     psd: bool | None = True  # True, False (there are data for which it is not), None (unknown)
     explicit: bool = False
     _blind: bool = False  # whether it does not look at the samples
+    _checks: ClassVar[list[tuple[str, Callable[[Any], str | None]]]] = []  # of parameters, by name
+    _kernel_fields: ClassVar[list[str]] = []  # the parameters that are kernels
     _internal: ClassVar[bool] = False  # made by ``bind`` of another kernel, and not for users to write
     _integer_features: bool = False  # whether all features are whole numbers
     _cure: ClassVar[str] = "Scale the data or the kernel's parameters"  # where a value is not finite
@@ -596,13 +602,11 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         Runs when a kernel is made and, since ``set_params`` can change it, when it is used.
         """
-        for f in dataclasses.fields(self):
-            check = f.metadata.get("check")
-            complaint = check(getattr(self, f.name)) if check is not None else None
+        for name, check in self._checks:
+            complaint = check(getattr(self, name))
             if complaint is not None:
-                raise ValueError(f"{type(self).__name__}({f.name}={getattr(self, f.name)!r}): {f.name} {complaint}.")
-        parts = [getattr(self, f.name) for f in dataclasses.fields(self) if f.type in ("Kernel", Kernel)]
-        for part in parts + [child for _, child in self._children()]:
+                raise ValueError(f"{type(self).__name__}({name}={getattr(self, name)!r}): {name} {complaint}.")
+        for part in [getattr(self, name) for name in self._kernel_fields] + [child for _, child in self._children()]:
             if not isinstance(part, Kernel):
                 raise TypeError(f"{type(self).__name__} is made of kernels, got {part!r}.")
         self._validate()

@@ -8,6 +8,7 @@ variables that takes less time than to look at them from outside.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -44,22 +45,23 @@ def solve_small(
 def _together(
     problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol: float, workers: int
 ) -> list[Solution | None]:
-    first = np.concatenate([[0], np.cumsum([len(p) for p in problems])])
-    whole = [np.concatenate(x) for x in zip(*((p.linear, p.lower, p.upper, p.start) for p in problems), strict=True)]
-    linear, lower, upper, b = (np.asarray(x, np.float64) for x in whole)
-    group = np.concatenate(
-        [np.zeros(len(p), np.int8) if p.group is None else p.group.astype(np.int8) for p in problems]
-    )
-    groups = np.array([len(p.groups) for p in problems])
+    begins = list(accumulate(map(len, problems), initial=0))
+    linear, lower, upper, b, g = np.empty((5, begins[-1]))
+    group, at = np.zeros(begins[-1], np.int8), np.empty(begins[-1], np.int64)
+    parts = [slice(*ends) for ends in pairwise(begins)]
+    for p, mine, rows in zip(problems, parts, items, strict=True):
+        linear[mine], lower[mine], upper[mine], b[mine], at[mine] = p.linear, p.lower, p.upper, p.start, rows
+        if p.group is not None:
+            group[mine] = p.group
+    groups = np.array([1 if p.group is None else len(p.groups) for p in problems])
     coupled = np.array([p.coupled for p in problems])
-    g, steps, gaps = np.empty_like(b), np.zeros(len(problems), np.int64), np.full(len(problems), np.inf)
-    turn, at = np.zeros(1, np.int64), np.concatenate(items).astype(np.int64, copy=False)
-    lengths = np.array([row_length(len(p), np.float64) for p in problems])
-    largest = int(lengths.max())
+    steps, gaps, turn = np.zeros(len(problems), np.int64), np.full(len(problems), np.inf), np.zeros(1, np.int64)
+    lengths = [row_length(len(p), np.float64) for p in problems]
+    largest, places = max(lengths), (np.array(begins), np.array(lengths))
 
     def task(_: int) -> None:
         _solving(
-            turn, K, first, at, linear, lower, upper, group, groups, coupled, tol, lengths,
+            turn, K, places[0], at, linear, lower, upper, group, groups, coupled, tol, places[1],
             *job_memory(np.float64), b, g, steps, gaps, address("dposv"),
             np.empty((largest + 1) * largest), np.empty((largest + 3) * largest), *np.empty((3, largest + 1), np.int64),
             *np.empty((5, largest)), *np.empty((2, 2 * largest)),
@@ -73,11 +75,10 @@ def _together(
         if not gaps[t] <= tol:
             out.append(None)
             continue
-        mine = slice(first[t], first[t + 1])
-        point, gradient = b[mine], g[mine]
+        point, gradient, inside = b[parts[t]], g[parts[t]], free[parts[t]]
         gap = max(0.0, float(gaps[t]))
-        multipliers, objective = p.multipliers(point, gradient), p.objective(point, gradient)
-        out.append(Solution(point, multipliers, objective, gap, int(steps[t]), "gap", gradient, free[mine]))
+        multipliers, objective = p.multipliers(point, gradient, inside), p.objective(point, gradient)
+        out.append(Solution(point, multipliers, objective, gap, int(steps[t]), "gap", gradient, inside))
     return out
 
 

@@ -17,15 +17,15 @@ from mercer.runtime.threads import COMPILING, abandonable
 from mercer.runtime.watch import Stopped
 
 
-def jit(function: Callable[..., Any], *, cached: bool = True) -> Any:
+def jit(function: Callable[..., Any], *, cached: bool = True, inner: bool = False) -> Any:
     """``numba.njit`` that releases the GIL and caches on disk, or works without a cache where no folder can be
-    written.
+    written. ``inner``: only compiled functions call it, and what unpacks Python's arguments need not be compiled.
     """
     import numba
 
     # fused multiply-add, and nothing that changes the order of sums or hides NaN; no door for callers in C, which would
     # be compiled too
-    options = {"nogil": True, "fastmath": {"contract"}, "no_cfunc_wrapper": True}
+    options = {"nogil": True, "fastmath": {"contract"}, "no_cfunc_wrapper": True, "no_cpython_wrapper": inner}
     try:
         dispatcher = numba.njit(cache=cached, **options)(function)
     except RuntimeError:  # "cannot cache function": a read-only installation and no writable home

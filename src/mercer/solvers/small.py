@@ -8,7 +8,6 @@ variables that takes less time than to look at them from outside.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -45,26 +44,29 @@ def solve_small(
 def _together(
     problems: Sequence[DualQP], K: Array, items: Sequence[Array], tol: float, workers: int
 ) -> list[Solution | None]:
-    begins = list(accumulate(map(len, problems), initial=0))
-    linear, lower, upper, b, g = np.empty((5, begins[-1]))
-    group, at = np.zeros(begins[-1], np.int8), np.empty(begins[-1], np.int64)
-    parts = [slice(*ends) for ends in pairwise(begins)]
-    for p, mine, rows in zip(problems, parts, items, strict=True):
-        linear[mine], lower[mine], upper[mine], b[mine], at[mine] = p.linear, p.lower, p.upper, p.start, rows
+    sizes = [len(p) for p in problems]
+    lengths = np.array([row_length(q, np.float64) for q in sizes])
+    largest = int(lengths.max())
+    # a row for each problem, in the layout of SMO: what pads it is 0, and cannot move
+    table, moves = np.zeros((6, len(problems), largest)), np.full((2, len(problems), 2 * largest), -np.inf)
+    linear, lower, upper, b, g, diagonal = table
+    group, at = np.zeros((2, len(problems), largest), np.int64)
+    every = K.diagonal()
+    for t, (p, q, rows) in enumerate(zip(problems, sizes, items, strict=True)):
+        linear[t, :q], lower[t, :q], upper[t, :q], b[t, :q] = p.linear, p.lower, p.upper, p.start
+        at[t, :q], diagonal[t, :q] = rows, every[rows]
         if p.group is not None:
-            group[mine] = p.group
+            group[t, :q] = p.group
     groups = np.array([1 if p.group is None else len(p.groups) for p in problems])
     coupled = np.array([p.coupled for p in problems])
+    bounds = _EXACT * np.maximum(1.0, np.abs(linear).max(1))
     steps, gaps, turn = np.zeros(len(problems), np.int64), np.full(len(problems), np.inf), np.zeros(1, np.int64)
-    lengths = [row_length(len(p), np.float64) for p in problems]
-    largest, places = max(lengths), (np.array(begins), np.array(lengths))
 
     def task(_: int) -> None:
         _solving(
-            turn, K, places[0], at, linear, lower, upper, group, groups, coupled, tol, places[1],
-            *job_memory(np.float64), b, g, steps, gaps, address("dposv"),
+            turn, K, np.array(sizes), lengths, at, linear, lower, upper, group, groups, coupled, tol, bounds,
+            *job_memory(np.float64), b, g, diagonal, *moves, steps, gaps, address("dposv"),
             np.empty((largest + 1) * largest), np.empty((largest + 3) * largest), *np.empty((3, largest + 1), np.int64),
-            *np.empty((5, largest)), *np.empty((2, 2 * largest)),
         )  # fmt: skip
 
     # a few are solved before a thread is awake
@@ -75,61 +77,59 @@ def _together(
         if not gaps[t] <= tol:
             out.append(None)
             continue
-        point, gradient, inside = b[parts[t]], g[parts[t]], free[parts[t]]
+        point, gradient, inside = b[t, : sizes[t]], g[t, : sizes[t]], free[t, : sizes[t]]
         gap = max(0.0, float(gaps[t]))
         multipliers, objective = p.multipliers(point, gradient, inside), p.objective(point, gradient)
         out.append(Solution(point, multipliers, objective, gap, int(steps[t]), "gap", gradient, inside))
     return out
 
 
-def _place_loop(  # type: ignore[no-untyped-def]
-    block, ld, q, linear, lower, upper, group, begin, point, gradient, grow, shrink
-):  # fmt: skip
+def _place_loop(block, ld, q, linear, lower, upper, group, point, gradient, grow, shrink):  # type: ignore[no-untyped-def]
     """The gradient at a point, from the beginning, and which variables can move which way from there."""
     for a in range(q):
-        gradient[a] = linear[begin + a]
+        gradient[a] = linear[a]
     for a in range(q):
         if point[a] != 0:
             row = block[a * ld : a * ld + q]
             for c in range(q):
                 gradient[c] += point[a] * row[c]
-        where = group[begin + a] * ld + a
-        grow[where] = 0.0 if point[a] < upper[begin + a] else -np.inf
-        shrink[where] = 0.0 if point[a] > lower[begin + a] else -np.inf
+        where = group[a] * ld + a
+        grow[where] = 0.0 if point[a] < upper[a] else -np.inf
+        shrink[where] = 0.0 if point[a] > lower[a] else -np.inf
 
 
-_placed = compiling.jit(_place_loop)
+_placed = compiling.jit(_place_loop, inner=True)
 
 
-def _gather_loop(K, items, begin, q, block, ld, runs):  # type: ignore[no-untyped-def]
+def _gather_loop(K, items, q, block, ld, runs):  # type: ignore[no-untyped-def]
     """K of the items of one problem, row by row of length ld, with the zero row and the padding that SMO wants."""
     many = 0  # runs of items that lie side by side, as those of a class do
     for c in range(q):
-        if c == 0 or items[begin + c] != items[begin + c - 1] + 1:
+        if c == 0 or items[c] != items[c - 1] + 1:
             runs[many] = c
             many += 1
     runs[many] = q
-    block[: (q + 1) * ld] = 0.0
+    for c in range((q + 1) * ld):
+        block[c] = 0.0
     for a in range(q):
-        row, line = K[items[begin + a]], block[a * ld : (a + 1) * ld]
+        row, line = K[items[a]], block[a * ld : (a + 1) * ld]
         if 16 * many > q:  # scattered
             for c in range(q):
-                line[c] = row[items[begin + c]]
+                line[c] = row[items[c]]
             continue
         for r in range(many):
-            at = items[begin + runs[r]]
+            at = items[runs[r]]
             source, target = row[at : at + runs[r + 1] - runs[r]], line[runs[r] : runs[r + 1]]
             for c in range(len(target)):
                 target[c] = source[c]
 
 
-_gathered = compiling.jit(_gather_loop)
+_gathered = compiling.jit(_gather_loop, inner=True)
 
 
 def _solve_loop(  # type: ignore[no-untyped-def]
-    turn, K, first, items, linear, lower, upper, group, groups, coupled, tol, lengths, flags, number, value,
-    found, place, b, g, steps, gaps, routine, buffer, system, runs, free, reference, point, gradient, low, high,
-    diagonal, grow, shrink
+    turn, K, sizes, lengths, items, linear, lower, upper, group, groups, coupled, tol, bounds, flags, number, value,
+    found, place, b, g, diagonal, can_grow, can_shrink, steps, gaps, routine, buffer, system, runs, free, reference
 ):  # fmt: skip
     """Each problem in turn: SMO to ``tol``, then the free variables at once and SMO in turn, to the optimum to
     rounding; at last the gap, measured with a gradient that was computed from the beginning. One call of SMO for all of
@@ -139,35 +139,25 @@ def _solve_loop(  # type: ignore[no-untyped-def]
         t = count(turn, 0)
         if t >= len(gaps):
             return
-        begin, q, ld = first[t], first[t + 1] - first[t], lengths[t]
-        _gathered(K, items, begin, q, buffer, ld, runs)
-        for c in range(ld):
-            point[c] = gradient[c] = low[c] = high[c] = diagonal[c] = 0.0
-        for c in range(2 * ld):
-            grow[c] = shrink[c] = -np.inf
-        size = 1.0
-        for a in range(q):
-            point[a], low[a], high[a] = b[begin + a], lower[begin + a], upper[begin + a]
-            diagonal[a] = buffer[a * ld + a]
-            if abs(linear[begin + a]) > size:
-                size = abs(linear[begin + a])
-        most, bound, taken, against, attempt = _PATIENCE * (q + 100), _EXACT * size, 0, 0, 0
+        q, ld, low, high, point, gradient = sizes[t], lengths[t], lower[t], upper[t], b[t], g[t]
+        grow, shrink = can_grow[t], can_shrink[t]
+        _gathered(K, items[t], q, buffer, ld, runs)
+        most, bound, taken, against, attempt = _PATIENCE * (q + 100), bounds[t], 0, 0, 0
         target, limit, alone, measured = tol, most, False, False
-        _placed(buffer, ld, q, linear, lower, upper, group, begin, point, gradient, grow, shrink)
         while True:
+            if not alone:
+                _placed(buffer, ld, q, linear[t], low, high, group[t], point, gradient, grow, shrink)
             more, gap, negative, _ = iterate(
-                buffer, ld, q, gradient[:ld], point, low, high, diagonal, grow, shrink, groups[t], coupled[t],
+                buffer, ld, q, gradient[:ld], point, low, high, diagonal[t], grow, shrink, groups[t], coupled[t],
                 target, limit, ld, flags, number, value, found, place,
             )  # fmt: skip
             if measured:
                 gaps[t], steps[t] = gap, taken
-                for a in range(q):
-                    b[begin + a], g[begin + a] = point[a], gradient[a]
                 break
             taken, against = taken + more, against + negative
             if attempt == 0:
                 for a in range(q):
-                    bound += 1e-15 * abs(point[a]) * abs(diagonal[a])
+                    bound += 1e-15 * abs(point[a] * diagonal[t, a])
             if against > 0 or (attempt == 0 and gap > tol):
                 break
             if gap > bound and not alone:
@@ -175,15 +165,12 @@ def _solve_loop(  # type: ignore[no-untyped-def]
                     buffer, ld, q, gradient, point, low, high, grow, shrink, groups[t], coupled[t],
                     _PER_STEP * taken, system, free, reference, routine,
                 )  # fmt: skip
-                attempt, target, limit = attempt + 1, bound, most
-                if alone:
-                    continue
-                limit = _BETWEEN + q // 8
+                attempt, target = attempt + 1, bound
+                limit = most if alone else _BETWEEN + q // 8
             elif gap > 1e3 * bound:
                 break
             else:
-                measured, target, limit = True, tol, 0
-            _placed(buffer, ld, q, linear, lower, upper, group, begin, point, gradient, grow, shrink)
+                measured, alone, target, limit = True, False, tol, 0
 
 
 _solving = compiling.jit(_solve_loop)

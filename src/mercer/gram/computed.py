@@ -16,6 +16,7 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import leaves, size
 from mercer.engine.expression import (
+    ELEMENTWISE,
     Node,
     VectorParameter,
     log_derivative,
@@ -24,6 +25,7 @@ from mercer.engine.expression import (
     symbolic,
     trace,
     trace_items,
+    walk,
 )
 from mercer.engine.tiles import NonFinite, Tiles
 from mercer.gram.contract import Cost, Gram, as_index, precision
@@ -49,11 +51,11 @@ class KernelGram(Gram):
         symmetric. ``name`` is the kernel's in messages.
         """
         left, left_leaves, right, right_leaves = _symbols(A, B)
-        diagonal = trace_items(kernel._diag, left) if B is A and mirror else None
+        formula, diagonal = _formulas(kernel, left, right, exact_diagonal=B is A and mirror)
         return cls._make(
             kernel,
             (lambda: name) if name else partial(str, kernel),
-            trace(kernel._block, left, right),
+            formula,
             left_leaves,
             right_leaves,
             A,
@@ -190,6 +192,30 @@ def _symbols(A: Items, B: Items) -> tuple[Any, list[Any], Any, list[Any]]:
     left, left_leaves = symbolic(A, "row")
     right, right_leaves = symbolic(B, "col")
     return left, left_leaves, right, left_leaves if B is A else right_leaves
+
+
+_PLAIN = ELEMENTWISE - {"apply"} | {"leaf", "number", "dot", "sqdist", "sqnorm"}
+_known: dict[Any, tuple[Node, Node | None]] = {}
+
+
+def _formulas(kernel: Any, left: Any, right: Any, *, exact_diagonal: bool) -> tuple[Node, Node | None]:
+    """What the kernel computes of a pair and, where it is wanted, of an item with itself.
+
+    Small fits would spend a tenth of their time on recording, so the last formulas are known by the kernel's class and
+    numbers; not those that hold a function, which could be one of a kernel that is changed later.
+    """
+    parameters = vars(kernel)
+    plain = isinstance(left, Node) and all(type(v) in (int, float, bool, str) for v in parameters.values())
+    key = (type(kernel), *((v, type(v)) for v in parameters.values()), left, right, exact_diagonal) if plain else None
+    if key is not None and key in _known:
+        return _known[key]
+    diagonal = trace_items(kernel._diag, left) if exact_diagonal else None
+    found = trace(kernel._block, left, right), diagonal
+    if key is not None and all(n.op in _PLAIN for root in found if root is not None for n in walk(root)):
+        if len(_known) >= 64:
+            _known.clear()
+        _known[key] = found
+    return found
 
 
 def parameter_symbol(name: str, value: Any) -> Any:

@@ -74,4 +74,4 @@ def _balance_loop(  # type: ignore[no-untyped-def]
     return True
 
 
-balanced = compiling.jit(_balance_loop, inner=True)
+balanced = compiling.jit(_balance_loop)

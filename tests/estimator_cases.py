@@ -69,11 +69,17 @@ class Case:
         return {way: np.asarray(values) for way, values in found.items() if not isinstance(values, tuple)}
 
 
+TWO = ("kernel__gaussian", "kernel__gaussian_2__kernel")  # of a kernel and its square
+
 ESTIMATORS = {
     "SVC": Case(lambda k: mc.SVC(1.0, k, tol=1e-8), "classes"),
     "NuSVC": Case(lambda k: mc.NuSVC(0.4, k, tol=1e-8), "classes"),
     "SVR": Case(lambda k: mc.SVR(1.0, 0.05, k, tol=1e-8), "numbers"),
     "NuSVR": Case(lambda k: mc.NuSVR(0.4, 1.0, k, tol=1e-8), "numbers"),
+    "MKLClassifier": Case(lambda k: mc.MKLClassifier(1.0, k + k**2, p=2.0, tol=1e-10), "classes", TWO),
+    "MKLRegressor": Case(lambda k: mc.MKLRegressor(1.0, 0.05, k + k**2, p=2.0, tol=1e-10), "numbers", TWO),
+    "MKLRidge": Case(lambda k: mc.MKLRidge(0.1, k + k**2, p=2.0, tol=1e-10), "numbers", TWO),
+    "MKLOneClass": Case(lambda k: mc.MKLOneClass(0.3, k + k**2, p=2.0, tol=1e-10), kernels=TWO),
     "OneClassSVM": Case(lambda k: mc.OneClassSVM(0.3, k, tol=1e-8)),
     "SVDD": Case(lambda k: mc.SVDD(0.3, k, tol=1e-8)),
     "KernelRidge": Case(lambda k: mc.KernelRidge(0.1, k), "numbers"),

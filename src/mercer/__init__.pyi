@@ -17,6 +17,10 @@ from .estimators.linear_cca import CCA as CCA
 from .estimators.logistic import KernelLogistic as KernelLogistic
 from .estimators.markov import MarkovChain as MarkovChain
 from .estimators.mixture import GaussianMixture as GaussianMixture
+from .estimators.mkl import MKLClassifier as MKLClassifier
+from .estimators.mkl import MKLOneClass as MKLOneClass
+from .estimators.mkl import MKLRegressor as MKLRegressor
+from .estimators.mkl import MKLRidge as MKLRidge
 from .estimators.novelty import SVDD as SVDD
 from .estimators.novelty import OneClassSVM as OneClassSVM
 from .estimators.nu_svm import NuSVC as NuSVC
@@ -48,6 +52,7 @@ from .gram import CachedGram as CachedGram
 from .gram import DenseGram as DenseGram
 from .gram import Gram as Gram
 from .gram import LowRankGram as LowRankGram
+from .gram import SumGram as SumGram
 from .gram import WeightedGram as WeightedGram
 from .hypotheses.conditional import kci_test as kci_test
 from .hypotheses.dependence import hsic_test as hsic_test

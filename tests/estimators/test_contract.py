@@ -118,6 +118,7 @@ def test_files_give_the_same_predictions(name: str, tmp_path: Path) -> None:
 
 # A stream forgets its samples: k(x, x) is asked for when x comes in and when it is used again.
 OFTENER = {"KernelHebbian": 2}
+OFTENER |= dict.fromkeys(("MKLClassifier", "MKLRegressor", "MKLRidge", "MKLOneClass"), 2)  # by each of two parts
 # What is asked for more than once, and need not be.
 TOO_OFTEN = ("TemporalKernelCCA", "ConformalRegressor")
 

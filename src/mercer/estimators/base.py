@@ -35,21 +35,31 @@ _AT_ONCE = 1024  # rows of a matrix that are looked at together
 _SEEN = 128  # items on which a kernel without a proof is looked at: a millisecond
 
 
-def warn_if_indefinite(gram: Gram, who: str) -> None:
-    """Warn if a part of the matrix, ``_SEEN`` items evenly chosen, has a negative eigenvalue: then so has the whole."""
+def indefiniteness(gram: Gram) -> str | None:
+    """What is seen of negative eigenvalues in a part of the matrix, ``_SEEN`` items evenly chosen: the whole has then
+    some too.
+    """
     seen = np.unique(np.linspace(0, gram.shape[0] - 1, _SEEN).astype(int))
     K = np.array(arrays.to_numpy(gram.sub(seen, seen).dense()), np.float64)
     shift = 1e-9 * float(np.max(np.diagonal(K)))  # at most that part of the largest eigenvalue
     if is_positive(K + shift * np.eye(len(K))):  # which is found sooner than eigenvalues
-        return
+        return None
     values = eigenvalues(K)
     rounding = 10 * len(seen) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
     if values[0] >= -max(rounding, 1e-9 * float(np.abs(values).max())):
+        return None
+    return (
+        f"among {len(seen)} of the samples it has {int(np.sum(values < -rounding))} negative eigenvalues, the smallest"
+        f" {values[0]:.3g} where the largest is {values[-1]:.3g}"
+    )
+
+
+def warn_if_indefinite(gram: Gram, who: str) -> None:
+    found = indefiniteness(gram)
+    if found is None:
         return
-    negative = int(np.sum(values < -rounding))
     warn(
-        f"The kernel matrix is indefinite: among {len(seen)} of the samples it has {negative} negative eigenvalues, the"
-        f" smallest {values[0]:.3g} where the largest is {values[-1]:.3g}. {who} is defined for positive semi-definite"
+        f"The kernel matrix is indefinite: {found}. {who} is defined for positive semi-definite"
         " kernels; here its optimum need be neither the only one nor the best. Choose another kernel or other"
         " parameters, or repair this one: kernel.repaired('clip')."
     )

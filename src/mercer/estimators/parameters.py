@@ -131,16 +131,16 @@ def _documented(cls: type) -> str | None:
             ordered.append(entry)
     ordered += [entry for entry in described.values() if entry not in ordered]  # of no parameter: left to be seen
     entries = ["\n".join(entry).rstrip() for entry in ordered]
-    rest = "\n".join(_expanded(lines[end:]))
+    rest = "\n".join(_expanded(lines[end:], FITTED | getattr(cls, "_described_fitted", {})))
     return head + rule + "\n".join(entries) + ("\n\n" + rest if rest else "\n")
 
 
-def _expanded(lines: list[str]) -> list[str]:
-    """The other sections, each line of names that ``FITTED`` knows replaced by what it says of them."""
+def _expanded(lines: list[str], known: Mapping[str, str]) -> list[str]:
+    """The other sections, each line of names that are ``known`` replaced by what is said of them."""
     out: list[str] = []
     for line in lines:
         names = line.split(", ")
-        out += [entry for name in names for entry in _entry(name, FITTED)] if FITTED.keys() >= set(names) else [line]
+        out += [entry for name in names for entry in _entry(name, known)] if known.keys() >= set(names) else [line]
     return out
 
 

@@ -254,6 +254,11 @@ class KernelRidge(Ridge):
         X, y = super()._accept_training(X, np.where(gaps, 0.0, given))
         return X, np.where(gaps, np.nan, y)
 
+    @property
+    def _residual(self) -> float:
+        """The residual of the system to reach."""
+        return self.tol
+
     def _check(self) -> None:
         super()._check()
         if self.solver not in _SOLVERS:
@@ -274,7 +279,7 @@ class KernelRidge(Ridge):
             for t in outputs:
                 self._parts[t] = (float(ridges[t]), used)
         self._finish(y, coef, bias, weights)
-        self.converged_ = self.gap_ <= self.tol
+        self.converged_ = self.gap_ <= self._residual
         self.stop_reason_ = "gap" if self.converged_ else self.stop_reason_
         if self.stop_reason_ in ("stalled", "max_iter"):
             self._explain(weights, gram, float(ridges.min()))
@@ -338,7 +343,7 @@ class KernelRidge(Ridge):
         for ridge in different:
             mine = ridges == ridge
             if ridge > 0 and inverse is not None:
-                solver = ConjugateGradients(self.tol, self.max_iter or 500, solver=self.solver)
+                solver = ConjugateGradients(self._residual, self.max_iter or 500, solver=self.solver)
                 try:
                     found = solver.solve(LinearSystem(Y[:, mine], w, float(ridge), self.fit_intercept), gram, inverse)
                 except NotPositive:
@@ -360,7 +365,7 @@ class KernelRidge(Ridge):
     ) -> LinearSolution:
         A = decomposition.coefficients(Y, [ridge])[0]
         b, residual = self._measured(Y, A, arrays.to_numpy(gram.astype(np.float64) @ A), w, ridge)
-        return LinearSolution(A, b, residual, 1, "eigen", "gap" if residual <= self.tol else "stalled")
+        return LinearSolution(A, b, residual, 1, "eigen", "gap" if residual <= self._residual else "stalled")
 
     def _say_indefinite(self, gram: Gram) -> None:
         smallest = (

@@ -1,16 +1,17 @@
 """The matrix K(X, Y), where kernels and solvers meet.
 
-``contract`` is what every such matrix can be asked; ``computed``, ``stored``, ``factored``, ``counts`` and ``wrapped``
-are its kinds; ``policy`` decides which of them pays for which use; ``validity`` asks whether a matrix of numbers can be
-one. Nothing here knows a kernel or a learner, and nobody outside asks of which kind a matrix is.
+``contract`` is what every such matrix can be asked; ``computed``, ``stored``, ``factored``, ``counts``, ``wrapped`` and
+``summed`` are its kinds; ``policy`` decides which of them pays for which use; ``validity`` asks whether a matrix of
+numbers can be one. Nothing here knows a kernel or a learner, and nobody outside asks of which kind a matrix is.
 """
 
 from mercer.gram.computed import KernelGram, common_dtype, departures, item_values, parameter_symbol
 from mercer.gram.contract import Cost, Gram, as_index, is_gram
 from mercer.gram.counts import Counts, CountsGram
 from mercer.gram.factored import Features, LowRankGram
-from mercer.gram.policy import Use, borrowed, held
+from mercer.gram.policy import Use, borrowed, held, held_parts
 from mercer.gram.stored import DenseGram, SparseGram, as_gram
+from mercer.gram.summed import SumGram
 from mercer.gram.wrapped import CachedGram, MixedGram, WeightedGram
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "LowRankGram",
     "MixedGram",
     "SparseGram",
+    "SumGram",
     "Use",
     "WeightedGram",
     "as_gram",
@@ -33,6 +35,7 @@ __all__ = [
     "common_dtype",
     "departures",
     "held",
+    "held_parts",
     "is_gram",
     "item_values",
     "parameter_symbol",

@@ -1,7 +1,7 @@
 """What a Gram matrix is to whoever learns from it: a matrix that is asked for what is needed, never for what it is.
 
     values       rows(idx) sub(rows, cols) diag() dense() fresh(dtype) T, @ V, normal(V) = K^T(KV), astype(dtype)
-    capabilities features(at_most) sparse() at_hand(dtype), and what it costs: cost, stored, recomputable, mixed,
+    capabilities features(at_most) sparse() at_hand(dtype) parts, and what it costs: cost, stored, recomputable, mixed,
     quick_products
 
 Whether entries are stored, factored, or computed when asked for is the business of the classes of this package. All of
@@ -272,6 +272,11 @@ class Gram(ABC):
     def at_hand(self, dtype: DTypeLike) -> Array | None:
         """The values in host memory, if they are there in this precision, else None; not to be overwritten."""
         return None
+
+    @property
+    def parts(self) -> list[Gram]:
+        """The matrices that this one is a weighted sum of, where it keeps them apart; else itself alone."""
+        return [self]
 
     def compiled(self) -> Gram:
         """The same matrix by compiled code, however small: for a compiled solver, which may ask for it often."""

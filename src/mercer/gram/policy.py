@@ -29,11 +29,14 @@ costs the features.
     kernel so far, the part of a fold and what is done with it. Else as it is.
 ``Use.FOLD``
     All values of one fold, in float64 or as they are stored, where four such matrices fit.
+
+A sum whose parts are kept apart (``SumGram``) stays one for AGAIN, FOLDS and FOLD, and is held as any other matrix for
+all other uses: who asks for those has settled the weights. ``held_parts`` says how its parts are held.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
 
@@ -45,6 +48,7 @@ from mercer.gram.computed import KernelGram
 from mercer.gram.contract import Cost, Gram
 from mercer.gram.factored import FactoredGram
 from mercer.gram.stored import DenseGram
+from mercer.gram.summed import SumGram
 from mercer.gram.wrapped import CachedGram, MixedGram
 
 _TINY = 512  # items whose matrix is stored in any case
@@ -74,7 +78,26 @@ class Use(Enum):
 
 def held(gram: Gram, use: Use) -> Gram:
     """The same matrix in the form that pays."""
+    if isinstance(gram, SumGram) and use in _APART:
+        return gram.of_parts(held_parts(gram.parts))
     return _RULES[use](gram)
+
+
+def held_parts(parts: Sequence[Gram]) -> list[Gram]:
+    """Many matrices whose weights in a sum are sought, all values again and again: those of up to 512 rows are stored
+    as they are, of more rows in float32 where a value is costly; as long as half the budget holds them.
+    """
+    left, out = parts[0].compute.budget // 2, []
+    for part in (part.compiled() for part in parts):
+        small = part.shape[0] <= _TINY
+        need = part.shape[0] * part.shape[1] * (part.dtype.itemsize if small else 4)
+        if _in_memory(part) or need > left or not (small or part.cost > Cost.CHEAP):
+            out.append(part)
+            continue
+        left -= need
+        values = part if small else part.astype(np.float32)
+        out.append(DenseGram(values.dense(), part.compute))
+    return out
 
 
 @contextmanager
@@ -180,3 +203,4 @@ _RULES = {
     Use.FOLDS: _folds,
     Use.FOLD: _fold,
 }
+_APART = (Use.AGAIN, Use.FOLDS, Use.FOLD)  # for whoever may ask for the parts of a sum later

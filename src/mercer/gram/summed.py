@@ -1,0 +1,171 @@
+"""A weighted sum of matrices that stay apart: what learns the weights asks for its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+from scipy import sparse
+
+from mercer import arrays
+from mercer.annotations import Index
+from mercer.arrays import Array
+from mercer.data import chunks
+from mercer.engine.tiles import same_selection
+from mercer.gram.contract import Cost, Gram, as_index
+from mercer.gram.factored import Features, LowRankGram
+from mercer.runtime.threads import run_tasks
+
+_STRIP = 512  # rows that are added up in one task
+
+
+class SumGram(Gram):
+    """Σ_m w_m K_m of Gram matrices of one shape, w ≥ 0. Parts of weight 0 are never asked.
+
+    Nothing is stored but the parts; a value costs what those of all parts with weight cost together.
+
+    Parameters
+    ----------
+    parts : sequence of Gram
+        K_m.
+    weights : array-like of shape (n_parts,)
+        w_m, at least 0.
+    symmetric : bool, default=False
+        Whether rows and columns are the same items: one half is then computed and mirrored.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_parts,)
+        w.
+
+    See Also
+    --------
+    MKLClassifier : Learns the weights.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> X = [[0.0], [1.0]]
+    >>> total = mc.SumGram([mc.Linear().gram(X), mc.Gaussian(1.0).gram(X)], [2.0, 1.0])
+    >>> total.dense().round(3)
+    array([[1.   , 0.368],
+           [0.368, 3.   ]])
+    """
+
+    def __init__(self, parts: Sequence[Gram], weights: Any, *, symmetric: bool = False) -> None:
+        self._parts, self.weights, self._symmetric = list(parts), np.asarray(weights, np.float64), symmetric
+        if not self._parts or self.weights.shape != (len(self._parts),):
+            raise ValueError(f"A sum of {len(self._parts)} matrices cannot have weights {weights!r}.")
+        if len({part.shape for part in self._parts}) > 1:
+            raise ValueError(f"Matrices of shapes {[part.shape for part in self._parts]} cannot be added.")
+        if not (np.isfinite(self.weights).all() and (self.weights >= 0).all()):
+            raise ValueError(f"Weights of a sum are numbers of at least 0, got {weights!r}.")
+        first = self._parts[0]
+        self.shape, self.compute = first.shape, first.compute
+        self.dtype = np.result_type(*(part.dtype for part in self._parts))
+        self.name = "of this sum"
+
+    @property
+    def parts(self) -> list[Gram]:
+        return self._parts
+
+    def weighted(self, weights: Any) -> SumGram:
+        """The same parts with other weights."""
+        return SumGram(self._parts, weights, symmetric=self._symmetric)
+
+    def of_parts(self, parts: Sequence[Gram]) -> SumGram:
+        """The same weights of other parts, such as these in another form."""
+        return SumGram(parts, self.weights, symmetric=self._symmetric)
+
+    @property
+    def _used(self) -> list[tuple[float, Gram]]:
+        return [(float(w), part) for w, part in zip(self.weights, self._parts, strict=True) if w > 0]
+
+    @property
+    def cost(self) -> Cost:  # type: ignore[override]
+        costs = [part.cost for _, part in self._used]
+        return max(costs) if len(costs) == 1 else max(costs, default=Cost.CHEAP) or Cost.COSTLY
+
+    @property
+    def recomputable(self) -> bool:  # type: ignore[override]
+        return all(part.recomputable for part in self._parts)
+
+    @property
+    def quick_products(self) -> bool:  # type: ignore[override]
+        return all(part.quick_products for _, part in self._used)
+
+    def compiled(self) -> SumGram:
+        return self.of_parts([part.compiled() for part in self._parts])
+
+    def features(self, at_most: float = 0.75) -> Features | None:
+        """Those of the parts side by side, each times √w."""
+        found = [(w, part.features(at_most)) for w, part in self._used]
+        known = [(w, f) for w, f in found if f is not None and f.symmetric]
+        if len(known) < len(found) or not known or sum(f.width for _, f in known) >= at_most * self.shape[0]:
+            return None
+        scaled = [np.sqrt(w) * f.phi for w, f in known]
+        if any(sparse.issparse(phi) for phi in scaled):
+            both: Any = sparse.hstack(scaled, format="csr")
+        else:
+            both = arrays.namespace(*scaled).concatenate(scaled, axis=1)
+        return LowRankGram(both, both, self.compute).features(at_most)
+
+    def _total(self, ask: Any, like: tuple[int, ...]) -> Array:
+        total: Any = None
+        for w, part in self._used:
+            values = w * ask(part)
+            total = values if total is None else total + values
+        return np.zeros(like, self.dtype) if total is None else arrays.astype(total, self.dtype)
+
+    def rows(self, idx: Index) -> Array:
+        idx = as_index(idx, self.shape[0])
+        return self._total(lambda part: part.rows(idx), (len(np.arange(self.shape[0])[idx]), self.shape[1]))
+
+    def sub(self, rows: Index, cols: Index) -> SumGram:
+        rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
+        same = self._symmetric and same_selection(rows, cols, self.shape[0])
+        return SumGram([part.sub(rows, cols) for part in self._parts], self.weights, symmetric=same)
+
+    def astype(self, dtype: DTypeLike) -> SumGram:
+        return self.of_parts([part.astype(dtype) for part in self._parts])
+
+    def diag(self) -> Array:
+        return self._total(lambda part: part.diag(), (min(self.shape),))
+
+    @property
+    def T(self) -> SumGram:
+        return self if self._symmetric else self.of_parts([part.T for part in self._parts])
+
+    def _dense(self, out: Array | None = None) -> Array:
+        if any(arrays.is_tensor(part.diag()) for _, part in self._used[:1]):
+            total = self._total(lambda part: part.dense(), self.shape)
+            if out is None:
+                return total
+            out[...] = total
+            return out
+        out = np.empty(self.shape, self.dtype) if out is None else out
+        run_tasks(partial(self._fill, out), chunks(self.shape[0], _STRIP), self.compute.workers)
+        return out
+
+    def _fill(self, out: Array, rows: slice) -> None:
+        """A strip of the matrix: of a symmetric one from the diagonal on, and its mirror image."""
+        cols = slice(rows.start if self._symmetric else 0, self.shape[1])
+        place = out[rows, cols]
+        place[...] = 0.0
+        for w, part in self._used:
+            values = np.asarray(part.sub(rows, cols).dense())
+            place += values if w == 1.0 else w * values
+        if self._symmetric:
+            square = place[:, : len(place)]
+            square[...] = np.triu(square) + np.triu(square, 1).T
+            out[rows.stop :, rows] = place[:, len(place) :].T
+
+    def _product(self, V: Array) -> Array:
+        total: Any = None
+        for w, part in self._used:
+            values = w * part._product(V)
+            total = values if total is None else total + values
+        return np.zeros((self.shape[0], V.shape[1])) if total is None else total

@@ -1,0 +1,334 @@
+"""The weights of a sum of kernels, learnt with the machine that uses it, and certified.
+
+    min over β ≥ 0, ‖β‖_p ≤ 1 of J(β) = max over B of −φ(B) − ½ Σ_m β_m ⟨B, K_m B⟩
+
+B are the coefficients of the machine, one column for each function, and φ its dual problem without the kernel. J is
+convex, and its slope is −½ s with s_m = ⟨B, K_m B⟩ at the best B. Any B gives a lower bound of the minimum,
+−φ(B) − ½‖s‖_q with 1/p + 1/q = 1, and J(β) is an upper one: the gap between them is measured in each round.
+
+A round takes Newton's step: how B answers to a change of β follows from the free variables alone, so the curvature of J
+costs one factorisation (Chapelle and Rakotomamonjy 2008). The quadratic model is minimised over the simplex of γ = β^p,
+in which J is convex too, by the solver of dual quadratic programmes: at p = 1 weights become exactly 0. Where the model
+is too costly or does not hold, β_m ∝ (β_m² s_m)^{1/(p + 1)}, which lowers J in any case (Kloft et al. 2011).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from mercer.arrays import Array
+from mercer.gram import DenseGram, Gram, Use, held
+from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
+from mercer.problems import DualQP, LinearSystem, Solution
+from mercer.runtime.threads import single_threaded_blas
+from mercer.runtime.watch import Stopped, asked_to_stop
+from mercer.solvers.dual import ActiveSet
+from mercer.solvers.linear import ConjugateGradients
+from mercer.solvers.small import LARGEST
+
+_INNER = 0.05  # of the gap of the weights: that of a machine may be so large
+_FREE = 4096  # variables of a problem up to which its curvature is worth a factorisation
+_STEPS = (1.0, 0.3, 0.1, 0.01)  # of the way to the minimum of the model
+_ENOUGH = 1e-4  # of the fall that the model promises
+_NOTHING = 1e-12  # of the whole: a weight that is 0 to rounding
+_NEARER = 0.1  # of its γ, below which a weight does not fall in one round where p > 1: its slope at 0 is infinite
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The best coefficients for one sum of kernels.
+
+    coef
+        B, (n, functions).
+    value
+        −φ(B) − ½⟨B, K_β B⟩.
+    slack
+        By how much J(β) may be larger than that.
+    state
+        What the next answer starts from.
+    """
+
+    coef: Array
+    value: float
+    slack: float
+    state: Any
+
+
+class Machine(ABC):
+    """What is learnt over a sum of kernels; ``size`` is that of its objective where there is nothing to learn."""
+
+    size: float
+
+    @abstractmethod
+    def answer(self, gram: Gram, before: Answer | None) -> Answer:
+        """The best coefficients for a matrix, started from those for one like it."""
+
+    @abstractmethod
+    def curvature(self, gram: Gram, answer: Answer, products: Array) -> Array | None:
+        """∂²J/∂β_l∂β_m from K_m B as an array (parts, n, functions); None where it would cost too much."""
+
+
+@dataclass(frozen=True, eq=False)
+class SupportVectors(Machine):
+    """Dual quadratic programmes, each on some of the samples (None: all of them); solved so well that their own gaps
+    are a small part of ``tol``, that of the weights.
+    """
+
+    problems: Sequence[DualQP]
+    samples: Sequence[Array | None]
+    solver: ActiveSet
+    tol: float
+
+    @property
+    def size(self) -> float:  # type: ignore[override]
+        return sum(float(np.abs(p.linear) @ np.maximum(np.abs(p.lower), np.abs(p.upper))) for p in self.problems)
+
+    def answer(self, gram: Gram, before: Answer | None) -> Answer:
+        found = self._solved(gram, before)
+        coef = np.zeros((gram.shape[0], len(found)))
+        for t, (problem, rows, s) in enumerate(zip(self.problems, self.samples, found, strict=True)):
+            mine = slice(None) if rows is None else rows
+            coef[mine, t] = problem.items(s.coef, gram.shape[0] if rows is None else len(rows))
+        slack = sum(excess(problem, s) for problem, s in zip(self.problems, found, strict=True))
+        return Answer(coef, -float(sum(s.objective for s in found)), slack, found)
+
+    def _solved(self, gram: Gram, before: Answer | None) -> list[Solution]:
+        solver = self.solver
+        if before is not None:
+            reach = sum(float(np.sum(problem.upper - problem.lower)) for problem in self.problems)
+            solver = replace(solver, tol=min(solver.tol, max(_INNER * self.tol * abs(before.value) / reach, 1e-10)))
+        if len(self.problems) > 1 and all(rows is not None for rows in self.samples):
+            return solver.solve_all(self.problems, gram, [rows for rows in self.samples if rows is not None])
+        starts = [None] * len(self.problems) if before is None else [s.coef for s in before.state]
+        # small ones are solved sooner than a start is looked at
+        return [
+            solver.solve(problem, gram, start if len(problem) > LARGEST else None)
+            for problem, start in zip(self.problems, starts, strict=True)
+        ]
+
+    def curvature(self, gram: Gram, answer: Answer, products: Array) -> Array | None:
+        total = np.zeros((len(products), len(products)))
+        for t, (problem, rows, s) in enumerate(zip(self.problems, self.samples, answer.state, strict=True)):
+            free = np.flatnonzero((s.coef > problem.lower) & (s.coef < problem.upper))
+            if len(free) > _FREE:
+                return None
+            if not len(free):
+                continue
+            at = free if problem.index is None else problem.index[free]
+            at = at if rows is None else rows[at]
+            group = np.zeros(len(free), np.int64) if problem.group is None else problem.group[free]
+            ones = (
+                (group[:, None] == np.unique(group)).astype(np.float64) if problem.coupled else np.zeros((len(at), 0))
+            )
+            K = np.array(gram.sub(at, at).dense(), np.float64)
+            K[np.diag_indices(len(K))] += 1e-10 * float(np.mean(np.abs(np.diagonal(K)))) + 1e-300
+            try:
+                total += _projected(cholesky(K, gram.compute.workers), products[:, at, t].T, ones)
+            except NotPositive:
+                return None
+        return total
+
+
+def excess(problem: DualQP, s: Solution) -> float:
+    """By how much the objective at a point is above the minimum, at most: Σ_i of what each variable could gain alone,
+    the multipliers held (the gap between primal and dual of the machine).
+    """
+    slope = s.gradient
+    if problem.coupled:
+        slope = slope + s.multipliers[0 if problem.group is None else problem.group]
+    down, up = s.coef - problem.lower, problem.upper - s.coef
+    return float(np.sum(np.maximum(slope, 0.0) * down + np.maximum(-slope, 0.0) * up))
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredErrors(Machine):
+    """Ridge regression, in units of 2λ: Σ_i w_i (y_i − f(x_i))²/2λ + ½‖f‖²."""
+
+    system: LinearSystem
+    tol: float
+
+    @property
+    def size(self) -> float:  # type: ignore[override]
+        return float(np.sum(self.system.weights[:, None] * self.system.targets**2)) / (2 * self.system.ridge)
+
+    def answer(self, gram: Gram, before: Answer | None) -> Answer:
+        p = self.system
+        noise, factor = p.ridge / p.weights, None
+        if gram.shape[0] <= _FREE:
+            K = np.array(gram.dense(), np.float64)
+            K[np.diag_indices(len(K))] += noise
+            factor = cholesky(K, gram.compute.workers)
+            solved = cholesky_solve(factor, np.column_stack([p.targets, np.ones(len(noise))]))
+            bias = solved[:, :-1].sum(0) / solved[:, -1].sum() if p.bias else np.zeros(p.targets.shape[1])
+            coef = solved[:, :-1] - solved[:, -1:] * bias
+        else:
+            found = ConjugateGradients(min(self.tol, 1e-6), 500, solver="auto").solve(p, gram)
+            coef, bias = found.coef, found.bias
+        values = np.asarray(gram @ coef)
+        left = p.targets - values - bias
+        norm = float(np.sum(coef * values))
+        value = float(np.sum(coef * (p.targets - bias))) - 0.5 * float(np.sum(noise[:, None] * coef**2)) - 0.5 * norm
+        primal = 0.5 * float(np.sum(left**2 / noise[:, None])) + 0.5 * norm
+        return Answer(coef, value, max(0.0, primal - value), factor)
+
+    def curvature(self, gram: Gram, answer: Answer, products: Array) -> Array | None:
+        if answer.state is None:
+            return None
+        ones = np.ones((gram.shape[0], 1 if self.system.bias else 0))
+        total = np.zeros((len(products), len(products)))
+        for t in range(answer.coef.shape[1]):
+            total += _projected(answer.state, products[:, :, t].T, ones)
+        return total
+
+
+def _projected(factor: Array, R: Array, ones: Array) -> Array:
+    """R^T Q R, Q the inverse of the factored matrix where the sums of ``ones`` are kept."""
+    solved = cholesky_solve(factor, np.column_stack([R, ones]))
+    inner, border = solved[:, : R.shape[1]], solved[:, R.shape[1] :]
+    if ones.shape[1]:
+        inner = inner - border @ np.linalg.solve(ones.T @ border, ones.T @ inner)
+    H = R.T @ inner
+    return (H + H.T) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One set of weights, and what was measured there."""
+
+    gamma: Array  # β^p
+    weights: Array
+    gram: Gram
+    answer: Answer
+    products: Array  # K_m B
+    s: Array  # ⟨B, K_m B⟩
+    upper: float  # of the minimum
+    lower: float
+
+
+@dataclass(frozen=True, eq=False)
+class KernelWeights:
+    """Weights of a sum of kernels, and how near to the optimum they are.
+
+    weights
+        β, ‖β‖_p = 1.
+    objective
+        J(β), an upper bound of the minimum.
+    gap
+        The upper bound minus the best lower one, over the size of the objective.
+    history
+        Of each round: objective, gap, and how many weights are not 0.
+    """
+
+    weights: Array
+    objective: float
+    gap: float
+    n_iter: int
+    stop_reason: str
+    answer: Answer
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def learn_weights(
+    total: Any, machine: Machine, p: float, tol: float, max_iter: int, *, keep: bool = False
+) -> KernelWeights:
+    """The weights of the parts of a sum (a Gram with ``parts`` and ``weighted``), to a relative gap of ``tol``. The
+    weights that the sum has are the units of its parts.
+
+    ``keep``: Ctrl-C ends with the best round so far, as a deadline does where the watch takes what there is.
+    """
+    with single_threaded_blas():  # products of a few columns, whose bits must not depend on threads
+        return _rounds(total, machine, p, tol, max_iter, keep)
+
+
+def _rounds(total: Any, machine: Machine, p: float, tol: float, max_iter: int, keep: bool) -> KernelWeights:
+    count = len(total.parts)
+    now = _round(total, machine, np.full(count, 1.0 / count), p, None)
+    lower, history, reason = now.lower, [], "max_iter"
+    for n_iter in range(max_iter + 1):
+        lower = max(lower, now.lower)
+        gap = max(0.0, now.upper - lower) / max(abs(now.upper), abs(lower), 1e-12 * machine.size, 1e-300)
+        history.append({"objective": now.upper, "gap": gap, "kernels": int(np.count_nonzero(now.weights))})
+        if gap <= tol:
+            reason = "gap"
+            break
+        if n_iter == max_iter:
+            break
+        after, ended = None, "stalled"
+        try:
+            told = asked_to_stop(gap=gap, objective=now.upper, n_iter=n_iter, kernels=history[-1]["kernels"])
+            after, ended = (None, told) if told else (_descended(total, machine, now, p), ended)
+        except Stopped as stop:
+            ended = stop.accepted()
+        except KeyboardInterrupt:
+            if not keep:
+                raise
+            ended = "interrupted"
+        if after is None:
+            reason = ended
+            break
+        now = after
+    return KernelWeights(now.weights, now.upper, gap, n_iter, reason, now.answer, history)
+
+
+def _round(total: Any, machine: Machine, gamma: Array, p: float, before: Round | None) -> Round:
+    weights = gamma ** (1.0 / p)
+    gram = held(total.weighted(weights * total.weights), Use.SYSTEMS)
+    answer = machine.answer(gram, None if before is None else before.answer)
+    used = np.flatnonzero(answer.coef.any(axis=1))
+    some = answer.coef[used]
+    terms = zip(total.weights, total.parts, strict=True)
+    products = np.stack([unit * np.asarray(part.sub(slice(None), used) @ some) for unit, part in terms])
+    s = np.maximum(0.0, np.einsum("mit,it->m", products[:, used], some))
+    dual_norm = float(s.max()) if p == 1 else float(np.sum(s ** (p / (p - 1))) ** ((p - 1) / p))
+    lower = answer.value + 0.5 * float(s @ weights) - 0.5 * dual_norm
+    return Round(gamma, weights, gram, answer, products, s, answer.value + answer.slack, lower)
+
+
+def _descended(total: Any, machine: Machine, now: Round, p: float) -> Round | None:
+    """A round with a smaller J, or None where none is found."""
+    rounding = 1e-12 * abs(now.upper)
+    model = _model(machine, now, p)
+    if model is not None:
+        target, promised = model
+        for step in _STEPS:
+            trial = _round(total, machine, (1 - step) * now.gamma + step * target, p, now)
+            fallen = now.answer.value - trial.answer.value
+            noise = now.answer.slack + trial.answer.slack + rounding
+            # near the optimum the bound below still tells what the values, to rounding, do not
+            if fallen >= _ENOUGH * step * promised or (fallen >= -noise and trial.lower > now.lower + rounding):
+                return trial
+    powers = (now.weights**2 * now.s) ** (1.0 / (p + 1))
+    if not powers.any():
+        return None
+    trial = _round(total, machine, powers**p / np.sum(powers**p), p, now)
+    return trial if trial.answer.value < now.answer.value - rounding else None
+
+
+def _model(machine: Machine, now: Round, p: float) -> tuple[Array, float] | None:
+    """The minimum of the quadratic model of J over the simplex of γ, and how far it is below J; None where there is no
+    model, or nothing to gain.
+    """
+    H = machine.curvature(now.gram, now.answer, now.products)
+    if H is None or not np.isfinite(H).all():
+        return None
+    slope, gamma = -0.5 * now.s, now.gamma
+    lower = np.zeros(len(gamma))
+    if p > 1:
+        first = gamma ** (1 / p - 1) / p
+        H = first[:, None] * H * first + np.diag(slope * (1 / p - 1) * first / gamma)
+        slope, lower = slope * first, _NEARER * gamma
+    size = float(np.max(np.abs(slope))) or 1.0
+    H, slope = H / size, slope / size
+    H[np.diag_indices(len(H))] += 1e-9 * max(float(np.mean(np.diagonal(H))), 1e-3)
+    problem = DualQP(slope - H @ gamma, lower, np.ones(len(gamma)), gamma)
+    target = ActiveSet(tol=1e-10).solve(problem, DenseGram(H)).coef
+    target = np.where(target > _NOTHING, target, 0.0)
+    target /= target.sum()
+    step = target - gamma
+    promised = -size * float(slope @ step + 0.5 * step @ H @ step)
+    return (target, promised) if promised > 0 else None

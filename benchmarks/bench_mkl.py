@@ -2,8 +2,8 @@
 and of MKLpy where it is installed.
 
 The plain loop keeps all matrices, adds them up, fits ``SVC(kernel="precomputed")`` and sets β_m ∝
-(β_m² s_m)^{1/(p + 1)} until the same gap is reached, or 40 rounds: what is told is then too little. MKLpy's EasyMKL has no gap to reach.
-Everything from the samples on is timed: matrices too.
+(β_m² s_m)^{1/(p + 1)} until the same gap is reached, or 40 rounds: what is told is then too little.
+MKLpy's EasyMKL has no gap to reach. Everything from the samples on is timed: matrices too.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ import pytest
 
 import mercer as mc
 from mercer.gram import Use, held, held_parts
+from mercer.kernels.compose.terms import Sum
 
 X = np.random.default_rng(0).standard_normal((1100, 3))
 Y = X[:40] + 0.1
@@ -108,3 +109,21 @@ def test_weights_that_are_none(weights: Any, message: str) -> None:
 def test_matrices_of_different_shapes() -> None:
     with pytest.raises(ValueError, match="cannot be added"):
         mc.SumGram([KERNELS[0].gram(Y), KERNELS[1].gram(X)], [1.0, 1.0])
+
+
+def test_parts_of_one_kind_are_added_in_registers() -> None:
+    """Large sums of functions of the same distances are computed a few parts at a time: the same values."""
+    Z = np.random.default_rng(2).standard_normal((1700, 4))
+    kernels = [mc.Gaussian(0.1 * (m + 1)) for m in range(5)] + [mc.Linear()]
+    bound, A = Sum(tuple(kernels))._entered(Z)
+    parts = [term._gram(items, items, mc.Compute()) for term, items in zip(bound.terms, A, strict=True)]
+    weights = np.arange(1.0, 7.0)
+    total = mc.SumGram(held_parts(parts), weights, symmetric=True)
+    assert len(total._used) == 3  # four Gaussians, the fifth, and the features
+    K = sum(w * k(Z) for w, k in zip(weights, kernels, strict=True))
+    some = np.arange(0, 1700, 7)
+    np.testing.assert_allclose(total.dense(), K, rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(total.sub(some, slice(None)).dense(), K[some], rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(total @ Z, K @ Z, rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(total.diag(), np.diagonal(K), rtol=1e-12)
+    np.testing.assert_allclose(total.sub(some, some).parts[2].dense(), kernels[2](Z[some]), rtol=1e-12)

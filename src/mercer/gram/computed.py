@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -63,6 +63,27 @@ class KernelGram(Gram):
             compute,
             diagonal,
         )
+
+    @property
+    def kind(self) -> Any:
+        """The same for matrices that ``summed`` can add in registers: of one formula but for its numbers, between the
+        same items in memory. None where there are no registers to add in.
+        """
+        t = self._tiles
+        if not t.fits or t.wide:
+            return None
+        items = tuple(id(x) for x in t.left + t.right)
+        return t.shape, t.dtype, t.symmetric, items, tuple(n.op for n in walk(t.formula))
+
+    @classmethod
+    def summed(cls, grams: Sequence[KernelGram], weights: Sequence[float]) -> KernelGram:
+        """Σ_m w_m K_m of one ``kind`` as one formula: what they share is computed once."""
+        t, one = grams[0]._tiles, grams[0]
+        formula = _weighted_sum([gram._tiles.formula for gram in grams], weights)
+        own = [gram._tiles.diagonal for gram in grams]
+        diagonal = _weighted_sum([d for d in own if d is not None], weights) if t.symmetric else None
+        made = Tiles(formula, t.left, t.right, t.shape, t.dtype, t.compute, diagonal, t._compiled)
+        return cls(made, lambda: "of this sum", one._cure, as_numpy=one._as_numpy)
 
     @classmethod
     def gradients(cls, kernel: Any, symbols: Any, A: Items, B: Items, compute: Compute) -> dict[str, KernelGram]:
@@ -192,6 +213,11 @@ def _symbols(A: Items, B: Items) -> tuple[Any, list[Any], Any, list[Any]]:
     left, left_leaves = symbolic(A, "row")
     right, right_leaves = symbolic(B, "col")
     return left, left_leaves, right, left_leaves if B is A else right_leaves
+
+
+def _weighted_sum(formulas: Sequence[Node], weights: Sequence[float]) -> Node:
+    terms = [float(w) * formula for w, formula in zip(weights, formulas, strict=True)]
+    return sum(terms[1:], terms[0])
 
 
 _PLAIN = ELEMENTWISE - {"apply"} | {"leaf", "number", "dot", "sqdist", "sqnorm"}

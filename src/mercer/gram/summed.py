@@ -15,11 +15,14 @@ from mercer.annotations import Index
 from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.engine.tiles import same_selection
+from mercer.gram.computed import KernelGram
 from mercer.gram.contract import Cost, Gram, as_index
 from mercer.gram.factored import Features, LowRankGram
-from mercer.runtime.threads import run_tasks
+from mercer.runtime.threads import cached_property, run_tasks
 
 _STRIP = 512  # rows that are added up in one task
+_TOGETHER = 4  # parts whose values are added in registers; each number of them is compiled
+_WORTH_ADDING = 2**24  # values of all parts; fewer are there before a compiler has started
 
 
 class SumGram(Gram):
@@ -56,7 +59,8 @@ class SumGram(Gram):
     """
 
     def __init__(self, parts: Sequence[Gram], weights: Any, *, symmetric: bool = False) -> None:
-        self._parts, self.weights, self._symmetric = list(parts), np.asarray(weights, np.float64), symmetric
+        self._parts = list(parts)
+        self.weights, self._symmetric = np.asarray(weights, np.float64), symmetric
         if not self._parts or self.weights.shape != (len(self._parts),):
             raise ValueError(f"A sum of {len(self._parts)} matrices cannot have weights {weights!r}.")
         if len({part.shape for part in self._parts}) > 1:
@@ -80,9 +84,23 @@ class SumGram(Gram):
         """The same weights of other parts, such as these in another form."""
         return SumGram(parts, self.weights, symmetric=self._symmetric)
 
-    @property
+    @cached_property
     def _used(self) -> list[tuple[float, Gram]]:
-        return [(float(w), part) for w, part in zip(self.weights, self._parts, strict=True) if w > 0]
+        """Parts with weight; several as one where they are functions of the same distances or inner products."""
+        used = [(float(w), part) for w, part in zip(self.weights, self._parts, strict=True) if w > 0]
+        if len(used) * self.shape[0] * self.shape[1] < _WORTH_ADDING:
+            return used
+        out: list[tuple[float, Gram]] = [(w, part) for w, part in used if _kind(part) is None]
+        kinds: dict[Any, list[tuple[float, Any]]] = {}
+        for w, part in used:
+            kinds.setdefault(_kind(part), []).append((w, part))
+        kinds.pop(None, None)
+        for members in kinds.values():
+            whole = len(members) - len(members) % _TOGETHER
+            for some in (members[i : i + _TOGETHER] for i in range(0, whole, _TOGETHER)):
+                out.append((1.0, KernelGram.summed([part for _, part in some], [w for w, _ in some])))
+            out += members[whole:]
+        return out
 
     @property
     def cost(self) -> Cost:  # type: ignore[override]
@@ -127,7 +145,7 @@ class SumGram(Gram):
     def sub(self, rows: Index, cols: Index) -> SumGram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
         same = self._symmetric and same_selection(rows, cols, self.shape[0])
-        return SumGram([part.sub(rows, cols) for part in self._parts], self.weights, symmetric=same)
+        return _PartOfSum(self, rows, cols, same)
 
     def astype(self, dtype: DTypeLike) -> SumGram:
         return self.of_parts([part.astype(dtype) for part in self._parts])
@@ -169,3 +187,25 @@ class SumGram(Gram):
             values = w * part._product(V)
             total = values if total is None else total + values
         return np.zeros((self.shape[0], V.shape[1])) if total is None else total
+
+
+def _kind(part: Gram) -> Any:
+    return part.kind if isinstance(part, KernelGram) else None
+
+
+class _PartOfSum(SumGram):
+    """Some rows and columns of a sum: those of its parts are taken when somebody asks for the parts."""
+
+    def __init__(self, whole: SumGram, rows: Any, cols: Any, symmetric: bool) -> None:
+        self._whole, self._chosen = whole, (rows, cols)
+        self.weights, self._symmetric, self.name = whole.weights, symmetric, whole.name
+        self.compute, self.dtype = whole.compute, whole.dtype
+        self.shape = (len(np.arange(whole.shape[0])[rows]), len(np.arange(whole.shape[1])[cols]))
+
+    @cached_property
+    def _parts(self) -> list[Gram]:
+        return [part.sub(*self._chosen) for part in self._whole.parts]
+
+    @cached_property
+    def _used(self) -> list[tuple[float, Gram]]:
+        return [(w, part.sub(*self._chosen)) for w, part in self._whole._used]

@@ -27,7 +27,7 @@ from mercer.kernels.vectors.radial import Gaussian, Laplacian
 from mercer.runtime.watch import unwatched
 from mercer.solvers.alignment import aligned_weights
 from mercer.solvers.dual import ActiveSet
-from mercer.solvers.kernel_weights import Machine, learn_weights
+from mercer.solvers.kernel_weights import Machine, coarse, learn_weights
 
 _ROUNDS = 100
 _CONSTANT = 1e-12  # of its trace: a kernel of less variance than that is constant on the samples
@@ -189,7 +189,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
             raise ValueError(f"{type(self).__name__}: of one sample (n_samples = 1) no weights can be learnt.")
         share = weights / weights.sum()
         traces = np.array([float(share @ np.asarray(part.diag(), np.float64)) for part in parts])
-        means = np.array([float(share @ np.asarray(part @ share, np.float64)) for part in parts])
+        means = np.array([float(share @ np.asarray(part @ share, np.float64)) for part in coarse(parts, self.tol)])
         variances = traces - means
         alive = variances > _CONSTANT * np.maximum(np.abs(traces), np.finfo(np.float64).tiny)
         if not alive.any():

@@ -174,6 +174,8 @@ KERNELS = [
         for nu in (0.5, 1.5, 2.5, math.inf, 0.8, 3.2)
     ),
     Case(mc.Matern(SCALES, 2.5), _with(oracles.matern, length_scale=SCALES, nu=2.5)),
+    Case(mc.PowerExponential(0.8, 1.4), _with(oracles.power_exponential, length_scale=0.8, power=1.4)),
+    Case(mc.PowerExponential(SCALES, 0.6), _with(oracles.power_exponential, length_scale=SCALES, power=0.6)),
     Case(mc.RationalQuadratic(0.8, 1.7), _with(oracles.rational_quadratic, length_scale=0.8, alpha=1.7)),
     Case(mc.RationalQuadratic(SCALES, 0.6), _with(oracles.rational_quadratic, length_scale=SCALES, alpha=0.6)),
     Case(mc.Periodic(1.7, 0.8), _with(oracles.periodic, period=1.7, length_scale=0.8)),

@@ -116,6 +116,11 @@ def rational_quadratic(x: Vector, z: Vector, length_scale: float | Vector, alpha
     return float((1 + _scaled_squared_distance(x, z, length_scale) / (2 * alpha)) ** -alpha)
 
 
+def power_exponential(x: Vector, z: Vector, length_scale: float | Vector, power: float) -> float:
+    """exp(−(Σ ((x_i − z_i)/ℓ_i)²)^(q/2))."""
+    return math.exp(-(_scaled_squared_distance(x, z, length_scale) ** (power / 2)))
+
+
 def periodic(x: Vector, z: Vector, period: float | Vector, length_scale: float) -> float:
     """Π_i exp(−2 sin²(π(x_i − z_i)/p_i)/ℓ²)."""
     pairs = _pairs(x, z)

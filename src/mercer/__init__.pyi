@@ -122,6 +122,7 @@ from .kernels.vectors.radial import Gaussian as Gaussian
 from .kernels.vectors.radial import Laplacian as Laplacian
 from .kernels.vectors.radial import Matern as Matern
 from .kernels.vectors.radial import Periodic as Periodic
+from .kernels.vectors.radial import PowerExponential as PowerExponential
 from .kernels.vectors.radial import RationalQuadratic as RationalQuadratic
 from .plots.clusters import ClusterDisplay as ClusterDisplay
 from .plots.correlogram import CorrelogramDisplay as CorrelogramDisplay

@@ -71,6 +71,10 @@ def slow_minimum(kind: str, y: Any, matrices: Any, p: float) -> float:
     return float(found.fun)
 
 
+# of the objective: ridge has λ = ½ before ½‖f‖² becomes λ‖f‖², and the margin of one class is made large
+UNITS = {"classes": 1.0, "numbers": 1.0, "ridge": 1.0, "one": -1.0}
+
+
 def machine(kind: str, p: float, **options: Any) -> Any:
     options = {"kernel": KERNELS, "p": p, "tol": 1e-8} | options
     return {
@@ -89,13 +93,13 @@ def test_the_objective_is_that_of_a_general_solver(kind: str, p: float) -> None:
     found = machine(kind, p).fit(X, None if kind == "one" else y)
     matrices = np.array(normalised(X))
     least = slow_minimum(kind, y, matrices, p)
-    assert found.objective_ == pytest.approx(least, rel=1e-6)
+    assert found.objective_ == pytest.approx(UNITS[kind] * least, rel=1e-6)
     assert found.converged_
     assert found.gap_ <= 1e-8
     # the weights themselves: what libsvm makes of them is no worse
     assert slow_value(kind, y, np.tensordot(found.weights_, matrices, 1))[0] <= least + 1e-6 * abs(least)
     assert np.sum(found.weights_**p) == pytest.approx(1.0)
-    objectives = [step["objective"] for step in found.history_]
+    objectives = [step["objective"] / UNITS[kind] for step in found.history_]
     assert all(after <= before * (1 + 1e-9) + 1e-9 for before, after in pairwise(objectives))
 
 
@@ -110,8 +114,9 @@ def test_the_gap_is_a_bound(kind: str) -> None:
             warnings.simplefilter("ignore", ConvergenceWarning)
             found = machine(kind, 1.0, tol=1e-15, max_iter=rounds).fit(X, None if kind == "one" else y)
         assert found.n_iter_ <= rounds
-        size = max(abs(found.objective_), abs(least))
-        assert least - 1e-6 * size <= found.objective_ <= least + found.gap_ * size + 1e-6 * size
+        objective = found.objective_ / UNITS[kind]
+        size = max(abs(objective), abs(least))
+        assert least - 1e-6 * size <= objective <= least + found.gap_ * size + 1e-6 * size
 
 
 def test_planted_weights_are_found() -> None:
@@ -222,6 +227,62 @@ def test_a_search_computes_each_part_once() -> None:
     assert Counted.asked <= 2 * 40 * 41 // 2
     slow = GridSearchCV(mc.MKLClassifier(kernel=kernels), given, cv=3, refit=False).fit(X, y)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], slow.cv_results_["mean_test_score"])
+
+
+def test_a_search_binds_what_depends_on_data_in_each_fold() -> None:
+    """Widths and units follow the training samples, and test samples are compared by the learnt weights."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 4))
+    y = X[:, 0] ** 2 + np.sin(2 * X[:, 1]) > 1
+    for one, given, t in (
+        (mc.MKLClassifier(), {"C": [0.1, 10.0], "p": [1.0, 2.0]}, y),
+        (mc.MKLRidge(kernel=[mc.Gaussian().on(0), mc.Gaussian().on(1)]), {"alpha": [0.1, 1.0]}, X[:, 0] ** 2),
+    ):
+        quick = mc.KernelSearchCV(one, given, cv=3).fit(X, t).cv_results_["mean_test_score"]
+        slow = GridSearchCV(one, given, cv=3).fit(X, t).cv_results_["mean_test_score"]
+        np.testing.assert_allclose(quick, slow, atol=1e-6)
+
+
+def test_a_matrix_of_new_items_must_keep_its_parts_apart() -> None:
+    X, y, _ = data(60)
+    kernels = [mc.Gaussian(0.5), mc.Linear()]
+    found = mc.MKLClassifier(kernel=kernels).fit(X, y)
+    apart = mc.SumGram([k.gram(X[:5], X) for k in kernels], np.ones(2))
+    np.testing.assert_allclose(found.decision_function(apart), found.decision_function(X[:5]))
+    with pytest.raises(ValueError, match="SumGram"):
+        found.decision_function(kernels[0].gram(X[:5], X))
+
+
+@pytest.mark.parametrize("p", [1.0001, 1.001, 1.01, 50.0])
+@pytest.mark.parametrize("kind", ["classes", "numbers", "ridge", "one"])
+def test_p_near_1_and_large(kind: str, p: float) -> None:
+    X, labels, f = data(80)
+    found = machine(kind, p, tol=1e-5).fit(X, None if kind == "one" else labels if kind == "classes" else f)
+    assert found.converged_
+    assert np.sum(found.weights_**p) == pytest.approx(1.0)
+
+
+def test_a_weight_that_became_0_comes_back() -> None:
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(102)
+    n = int(rng.integers(60, 200))
+    table = pandas.DataFrame({"d": rng.random(n), "c": rng.choice(list("rgb"), n)})
+    kernels = [mc.Gaussian().on("d"), mc.Categorical().on("c")]
+    found = mc.MKLClassifier(0.1, kernels).fit(table, (table.d > 0.5) ^ (table.c == "r"))
+    assert found.converged_
+
+
+@pytest.mark.parametrize("weighting", ["average", "alignment"])
+def test_the_objective_of_given_weights_is_comparable(weighting: str) -> None:
+    X, y, f = data()
+    for p in (1.0, 2.0):
+        for kind, t in (("classes", y), ("numbers", f), ("ridge", f)):
+            learnt, given = machine(kind, p).fit(X, t), machine(kind, p, weighting=weighting).fit(X, t)
+            assert learnt.objective_ <= given.objective_ * (1 + 1e-9)
+            assert given.objective_ * (1 - given.gap_) <= learnt.objective_ * (1 + 1e-6)
+            assert given.n_iter_ == 0
+            assert len(given.history_) == 1
+            assert np.sum(given.weights_**p) == pytest.approx(1.0)
 
 
 # -- what must not go wrong --------------------------------------------------------------------------------------------

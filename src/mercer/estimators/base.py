@@ -194,6 +194,11 @@ class KernelEstimator(WithKernels):
             warn_if_indefinite(gram, type(self).__name__)
         return gram
 
+    def _cross_matrix(self, X: Samples, items: Samples) -> Gram:
+        """The matrix of new samples with training ones, of the kind that ``_matrix`` made of those."""
+        assert self.kernel_ is not None
+        return self.kernel_.gram(self._unpacked(X), self._unpacked(items), compute=self.compute)
+
     def _unpacked(self, X: Samples) -> Any:
         """A sparse table of few columns as a dense one, where that is small: the engine's inner products are then in
         registers.

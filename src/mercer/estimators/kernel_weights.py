@@ -54,7 +54,7 @@ class WeightParameters:
         the weights are.""",
         "weighting": """{"learned", "average", "alignment"}, default="learned"
         "learned": the weights for which the objective of the machine is least. "average": equal ones. "alignment":
-        those of the sum that is most like the kernel of the targets, in closed form, p = 1.""",
+        those of the sum that is most like the kernel of the targets, in closed form.""",
         "normalize": """{"variance", "trace", None}, default="variance"
         What is made 1 for each kernel before it is weighted: the variance of the samples in its space, the mean of
         k(x, x), or nothing: then a kernel of large values needs little weight, and is preferred.""",
@@ -73,9 +73,10 @@ class WeightParameters:
         "kernel_": """Kernel
         The learnt sum, an ordinary kernel; kernels of weight 0 are not in it.""",
         "objective_": """float
-        The objective of the machine at these weights, ½‖f‖² and its errors.""",
+        The objective of the machine at these weights, as above.""",
         "gap_": """float
-        The objective minus the best lower bound of it, relative to the objective.""",
+        The objective minus the best lower bound of it, relative to the objective; with ``weighting="average"`` or
+        "alignment", how much learning the weights could gain at most.""",
         "history_": """list of dict
         Objective, gap and number of kernels with weight in each round.""",
         "n_iter_": """int
@@ -137,9 +138,22 @@ class LearnsWeights(WeightParameters, KernelMachine):
                 )
         return SumGram(parts, np.ones(len(parts)), symmetric=True)
 
+    def _cross_matrix(self, X: Samples, items: Samples) -> Gram:
+        assert isinstance(self.kernel_, Sum)
+        bound, A, B = self.kernel_._enter(self._unpacked(X), self._unpacked(items))
+        assert isinstance(bound, Sum)
+        compute = self.compute or Compute()
+        parts = [term._gram(a, b, compute) for term, a, b in zip(bound.terms, A, B, strict=True)]
+        return SumGram(parts, np.ones(len(parts)))
+
     def _accept_new(self, X: Samples) -> Any:
         """A matrix of new items that keeps its parts apart is the sum of them with the learnt weights."""
-        if is_gram(X) and len(X.parts) == len(self._part_weights) > 1:
+        if is_gram(X) and len(self._part_weights) > 1:
+            if len(X.parts) != len(self._part_weights):
+                raise ValueError(
+                    f"{type(self).__name__} has weighted {len(self._part_weights)} kernels: give the matrix of new items"
+                    " as the SumGram of their matrices, or the items themselves."
+                )
             X = X.weighted(self._part_weights)
         return super()._accept_new(X)
 
@@ -161,27 +175,35 @@ class LearnsWeights(WeightParameters, KernelMachine):
         units = self._units(parts, weights)
         used = np.flatnonzero(units)
         total = SumGram([parts[m] for m in used], units[used], symmetric=True)
-        beta, found = np.full(len(used), len(used) ** (-1.0 / self.p)), None
+        beta = np.full(len(used), len(used) ** (-1.0 / self.p))
         if self.weighting == "alignment":
             beta = aligned_weights(total.parts, total.weights, self._target_features(y), weights)
-        elif self.weighting == "learned":
-            rounds = _ROUNDS if self.max_iter is None else int(self.max_iter)
-            machine = self._machine_to_weigh(total, y, weights)
-            found = learn_weights(total, machine, float(self.p), self.tol, rounds, keep=self.on_interrupt == "keep")
-            beta = found.weights
+            beta /= np.sum(beta**self.p) ** (1.0 / self.p)
+        learned, machine = self.weighting == "learned", self._machine_to_weigh(total, y, weights)
+        rounds = 0 if not learned else _ROUNDS if self.max_iter is None else int(self.max_iter)
+        keep = self.on_interrupt == "keep"
+        # of weights that are given, what the rounds would start from is measured
+        found = learn_weights(total, machine, float(self.p), self.tol, rounds, None if learned else beta, keep=keep)
+        beta = found.weights
         self.weights_ = np.zeros(len(parts))
         self.weights_[used] = beta
         self._part_weights = self.weights_ * units
         self._name_weights()
-        stopped = found is not None and found.stop_reason in ("max_time", "callback")
+        stopped = found.stop_reason in ("max_time", "callback")
         # the machine for the weights that there are is to be finished, whoever wants no more rounds
         with unwatched() if stopped else nullcontext():
             super()._learn(total.weighted(beta * total.weights), y, weights, X, **options)
-        if found is not None:
-            self.gap_, self.n_iter_, self.objective_ = found.gap, found.n_iter, found.objective
-            self.history_, self.stop_reason_, self.converged_ = found.history, found.stop_reason, found.gap <= self.tol
+        self.gap_, self.n_iter_ = found.gap, found.n_iter
+        self.objective_ = self._in_its_units(found.objective)
+        self.history_ = [{**step, "objective": self._in_its_units(step["objective"])} for step in found.history]
+        if learned:
+            self.stop_reason_, self.converged_ = found.stop_reason, found.gap <= self.tol
             if not self.converged_:
                 self._warn(found.stop_reason, found.gap, "", X)
+
+    def _in_its_units(self, objective: float) -> float:
+        """The objective as the docstring of the machine has it."""
+        return objective
 
     def _units(self, parts: Sequence[Gram], weights: Array) -> Array:
         """The factor of each part that normalises it; 0 for one that is constant, and says nothing."""

@@ -174,7 +174,12 @@ class MKLRidge(LearnsWeights, KernelRidge):
     def _residual(self) -> float:
         return 1e-8
 
+    def _in_its_units(self, objective: float) -> float:
+        return 2 * float(self.alpha) * objective
+
     def _machine_to_weigh(self, gram: Gram, y: Targets, weights: Array) -> Machine:
+        if np.ndim(self.alpha):
+            raise ValueError(f"MKLRidge(alpha={self.alpha!r}): all outputs share the weights, so alpha is one number.")
         if np.isnan(y).any():
             raise ValueError("MKLRidge: all outputs share the weights, so every label must be there; y has NaN.")
         targets = np.asarray(y, np.float64).reshape(len(y), -1)
@@ -186,8 +191,8 @@ class MKLRidge(LearnsWeights, KernelRidge):
 
 @estimator
 class MKLOneClass(LearnsWeights, OneClassSVM):
-    """max over β ≥ 0, ‖β‖_p ≤ 1 of the margin of the one-class machine over Σ_m β_m k_m: novelty detection that chooses
-    among kernels.
+    """max over β ≥ 0, ‖β‖_p ≤ 1 of min over α of ½ Σ_m β_m α^T K_m α, 0 ≤ α_i ≤ w_i, Σα = max(νΣw, 1): novelty
+    detection that chooses among kernels, for the largest margin.
 
     Parameters
     ----------
@@ -228,3 +233,6 @@ class MKLOneClass(LearnsWeights, OneClassSVM):
 
     def _target_features(self, y: Targets) -> Array:
         raise ValueError("weighting='alignment' compares kernels with the targets, and MKLOneClass has none.")
+
+    def _in_its_units(self, objective: float) -> float:
+        return -objective  # ½ α^T K α, which is made large

@@ -83,7 +83,7 @@ class Entered:
         if self.gram is None:
             door = clone(self.door)._as_entered_by(self.door)
             gram = door._matrix(items, weights)
-            cross = door.kernel_.gram(door._unpacked(take(self.X, test)), door._unpacked(items), compute=door.compute)
+            cross = door._cross_matrix(take(self.X, test), items)
         else:
             gram, cross = self.gram.sub(train, train), self.gram.sub(test, train)
         found = held(gram, Use.FOLD)

@@ -34,7 +34,7 @@ from mercer.solvers.small import LARGEST
 _INNER = 0.05  # of the gap of the weights: that of a machine may be so large
 _COARSE = 1e-5  # the gap from which on products of float32 values measure it
 _FREE = 4096  # variables of a problem up to which its curvature is worth a factorisation
-_STEPS = (1.0, 0.3, 0.1, 0.01)  # of the way to the minimum of the model
+_TRIALS = 8  # points on the way to the minimum of the model
 _ENOUGH = 1e-4  # of the fall that the model promises
 _NOTHING = 1e-12  # of the whole: a weight that is 0 to rounding
 _NEARER = 0.1  # of its γ, below which a weight does not fall in one round where p > 1: its slope at 0 is infinite
@@ -238,21 +238,25 @@ class KernelWeights:
 
 
 def learn_weights(
-    total: Any, machine: Machine, p: float, tol: float, max_iter: int, *, keep: bool = False
+    total: Any, machine: Machine, p: float, tol: float, max_iter: int, start: Array | None = None, *, keep: bool = False
 ) -> KernelWeights:
-    """The weights of the parts of a sum (a Gram with ``parts`` and ``weighted``), to a relative gap of ``tol``. The
-    weights that the sum has are the units of its parts.
+    """The weights of the parts of a sum (a Gram with ``parts`` and ``weighted``), to a relative gap of ``tol``, from
+    ``start`` or from equal ones. The weights that the sum has are the units of its parts.
 
     ``keep``: Ctrl-C ends with the best round so far, as a deadline does where the watch takes what there is.
     """
     with single_threaded_blas():  # products of a few columns, whose bits must not depend on threads
-        return _rounds(total, machine, p, tol, max_iter, keep)
+        count = len(total.parts)
+        return _rounds(
+            total, machine, np.full(count, 1.0 / count) if start is None else start**p, p, tol, max_iter, keep
+        )
 
 
-def _rounds(total: Any, machine: Machine, p: float, tol: float, max_iter: int, keep: bool) -> KernelWeights:
-    count = len(total.parts)
+def _rounds(
+    total: Any, machine: Machine, gamma: Array, p: float, tol: float, max_iter: int, keep: bool
+) -> KernelWeights:
     parts = coarse(total.parts, tol)
-    now = _round(total, parts, machine, np.full(count, 1.0 / count), p, None)
+    now = _round(total, parts, machine, gamma, p, None)
     lower, history, reason = now.lower, [], "max_iter"
     for n_iter in range(max_iter + 1):
         lower = max(lower, now.lower)
@@ -297,7 +301,9 @@ def _round(total: Any, parts: Sequence[Gram], machine: Machine, gamma: Array, p:
     terms = zip(total.weights, parts, strict=True)
     products = np.stack([unit * np.asarray(part.sub(slice(None), used) @ some) for unit, part in terms])
     s = np.maximum(0.0, np.einsum("mit,it->m", products[:, used], some))
-    dual_norm = float(s.max()) if p == 1 else float(np.sum(s ** (p / (p - 1))) ** ((p - 1) / p))
+    largest = float(s.max())  # in units of it no power overflows
+    shares = s / (largest or 1.0)
+    dual_norm = largest if p == 1 else largest * float(np.sum(shares ** (p / (p - 1))) ** ((p - 1) / p))
     lower = answer.value + 0.5 * float(s @ weights) - 0.5 * dual_norm
     return Round(gamma, weights, gram, answer, products, s, answer.value + answer.slack, lower)
 
@@ -307,14 +313,17 @@ def _descended(total: Any, parts: Sequence[Gram], machine: Machine, now: Round, 
     rounding = 1e-12 * abs(now.upper)
     model = _model(machine, now, p)
     if model is not None:
-        target, promised = model
-        for step in _STEPS:
+        (target, slope, promised), step = model, 1.0
+        for _ in range(_TRIALS):
             trial = _round(total, parts, machine, (1 - step) * now.gamma + step * target, p, now)
-            fallen = now.answer.value - trial.answer.value
+            risen = trial.answer.value - now.answer.value
             noise = now.answer.slack + trial.answer.slack + rounding
             # near the optimum the bound below still tells what the values, to rounding, do not
-            if fallen >= _ENOUGH * step * promised or (fallen >= -noise and trial.lower > now.lower + rounding):
+            if risen <= -_ENOUGH * step * promised or (risen <= noise and trial.lower > now.lower + rounding):
                 return trial
+            # the lowest point of the parabola through the two values with the slope here
+            bend = max(risen - step * slope, 1e-300)
+            step *= float(np.clip(-step * slope / (2 * bend), 0.02, 0.5))
     powers = (now.weights**2 * now.s) ** (1.0 / (p + 1))
     if not powers.any():
         return None
@@ -322,9 +331,9 @@ def _descended(total: Any, parts: Sequence[Gram], machine: Machine, now: Round, 
     return trial if trial.answer.value < now.answer.value - rounding else None
 
 
-def _model(machine: Machine, now: Round, p: float) -> tuple[Array, float] | None:
-    """The minimum of the quadratic model of J over the simplex of γ, and how far it is below J; None where there is no
-    model, or nothing to gain.
+def _model(machine: Machine, now: Round, p: float) -> tuple[Array, float, float] | None:
+    """The minimum of the quadratic model of J over the simplex of γ, the slope of J on the way there, and how far it is
+    below J; None where there is no model, or nothing to gain.
     """
     H = machine.curvature(now.gram, now.answer, now.products)
     if H is None or not np.isfinite(H).all():
@@ -340,8 +349,8 @@ def _model(machine: Machine, now: Round, p: float) -> tuple[Array, float] | None
     H[np.diag_indices(len(H))] += 1e-9 * max(float(np.mean(np.diagonal(H))), 1e-3)
     problem = DualQP(slope - H @ gamma, lower, np.ones(len(gamma)), gamma)
     target = ActiveSet(tol=1e-10).solve(problem, DenseGram(H)).coef
-    target = np.where(target > _NOTHING, target, 0.0)
+    target = np.where(target > _NOTHING, target, 0.0) if p == 1 else np.maximum(target, lower)
     target /= target.sum()
     step = target - gamma
     promised = -size * float(slope @ step + 0.5 * step @ H @ step)
-    return (target, promised) if promised > 0 else None
+    return (target, size * float(slope @ step), promised) if promised > 0 else None

@@ -151,7 +151,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
         if is_gram(X) and len(self._part_weights) > 1:
             if len(X.parts) != len(self._part_weights):
                 raise ValueError(
-                    f"{type(self).__name__} has weighted {len(self._part_weights)} kernels: give the matrix of new items"
+                    f"{type(self).__name__} weighs {len(self._part_weights)} kernels: give the matrix of new items"
                     " as the SumGram of their matrices, or the items themselves."
                 )
             X = X.weighted(self._part_weights)

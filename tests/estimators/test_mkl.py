@@ -285,6 +285,52 @@ def test_the_objective_of_given_weights_is_comparable(weighting: str) -> None:
             assert np.sum(given.weights_**p) == pytest.approx(1.0)
 
 
+def test_small_variance_beside_a_large_trace() -> None:
+    """Far from the origin the variance is 1e-8 of the trace, and still what counts."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((700, 2)) + 1e4
+    found = mc.MKLRidge(1.0, [mc.Linear().on(0), mc.Linear().on(1)]).fit(Z, Z[:, 1] - 1e4)
+    np.testing.assert_allclose(found.weights_, [0.0, 1.0], atol=1e-6)
+    assert found.score(Z, Z[:, 1] - 1e4) > 0.999
+    costly = [mc.Function(lambda A, B, j=j: np.exp(-1e-6 * ((A[:, None, j] - B[None, :, j]) ** 2))) for j in (0, 1)]
+    y = np.where(Z[:, 0] > 1e4, 1, -1)
+    machine = mc.MKLClassifier(1e3, costly).fit(Z, y)
+    assert machine.score(Z, y) == mc.SVC(1e3, machine.kernel_).fit(Z, y).score(Z, y)
+    assert machine.weights_[0] > 0.99
+
+
+def test_one_kernel_is_searched_in_its_units() -> None:
+    X, _, f = data(90)
+    for one in (mc.Gaussian(0.01), mc.Gaussian("scale")):
+        given = {"alpha": [0.1, 1.0, 10.0]}
+        quick = mc.KernelSearchCV(mc.MKLRidge(kernel=[one]), given, cv=3).fit(X, f).cv_results_["mean_test_score"]
+        slow = GridSearchCV(mc.MKLRidge(kernel=[one]), given, cv=3).fit(X, f).cv_results_["mean_test_score"]
+        np.testing.assert_allclose(quick, slow, atol=1e-8)
+
+
+def test_a_matrix_that_rounding_made_indefinite() -> None:
+    X, _, f = data(120)
+    found = mc.MKLRidge(1e-8, [mc.Gaussian(0.001), mc.Gaussian(0.01)], weighting="average")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        assert np.isfinite(found.fit(X.astype(np.float32), f).predict(X)).all()
+
+
+def test_alignment_keeps_small_weights_at_large_p() -> None:
+    X, y, _ = data(60)
+    one, many = (machine("classes", p, weighting="alignment").fit(X, y).weights_ for p in (1.0, 200.0))
+    np.testing.assert_allclose(many / many.max(), one / one.max(), rtol=1e-9)
+
+
+def test_a_precomputed_matrix_is_refused_and_several_are_taken() -> None:
+    X, y, _ = data(60)
+    with pytest.raises(ValueError, match=r"mercer\.Precomputed\(K\)"):
+        mc.MKLClassifier(kernel="precomputed").fit(np.eye(60), y)
+    given = [mc.Precomputed(k(X)) for k in KERNELS]
+    found = mc.MKLClassifier(2.0, given, tol=1e-8).fit(np.arange(60), y)
+    np.testing.assert_allclose(found.weights_, machine("classes", 1.0).fit(X, y).weights_, atol=1e-6)
+
+
 # -- what must not go wrong --------------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ X = np.random.default_rng(0).standard_normal((1100, 3))
 Y = X[:40] + 0.1
 KERNELS = [mc.Gaussian(0.5), mc.Linear(), mc.Laplacian(0.2)]
 WEIGHTS = np.array([0.5, 2.0, 1.5])
+
+
+def _products(A: Any, B: Any) -> Any:
+    return A @ B.T
 
 
 def summed(left: Any = X, right: Any = None) -> tuple[Any, Any]:
@@ -86,7 +91,7 @@ def test_what_is_held() -> None:
     settled = held(total, Use.SYSTEMS)
     assert settled.stored
     np.testing.assert_allclose(settled.dense(), K, rtol=1e-12, atol=1e-12)
-    cheap, costly = held_parts([mc.Gaussian(0.5).gram(X), mc.Function(lambda A, B: A @ B.T).gram(X)])
+    cheap, costly = held_parts([mc.Gaussian(0.5).gram(X), mc.Function(_products).gram(X)])
     assert not cheap.stored
     assert costly.stored
     assert costly.dtype == np.float32
@@ -94,7 +99,7 @@ def test_what_is_held() -> None:
     assert small.stored
     assert small.dtype == np.float64
     tight = mc.Compute(memory="4MB")  # one such matrix is 4.84 MB
-    lean = held_parts([mc.Function(lambda A, B: A @ B.T).gram(X, compute=tight)])[0]
+    lean = held_parts([mc.Function(_products).gram(X, compute=tight)])[0]
     assert not lean.stored
 
 
@@ -127,3 +132,4 @@ def test_parts_of_one_kind_are_added_in_registers() -> None:
     np.testing.assert_allclose(total @ Z, K @ Z, rtol=1e-9, atol=1e-8)
     np.testing.assert_allclose(total.diag(), np.diagonal(K), rtol=1e-12)
     np.testing.assert_allclose(total.sub(some, some).parts[2].dense(), kernels[2](Z[some]), rtol=1e-12)
+    np.testing.assert_allclose(pickle.loads(pickle.dumps(total)).rows([3]), K[[3]], rtol=1e-12, atol=1e-11)

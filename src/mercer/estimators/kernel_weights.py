@@ -27,7 +27,7 @@ from mercer.kernels.vectors.radial import Gaussian, Laplacian
 from mercer.runtime.watch import unwatched
 from mercer.solvers.alignment import aligned_weights
 from mercer.solvers.dual import ActiveSet
-from mercer.solvers.kernel_weights import Machine, coarse, learn_weights
+from mercer.solvers.kernel_weights import Machine, learn_weights
 
 _ROUNDS = 100
 _CONSTANT = 1e-12  # of its trace: a kernel of less variance than that is constant on the samples
@@ -110,8 +110,16 @@ class LearnsWeights(WeightParameters, KernelMachine):
     def _given_kernel(self) -> Kernel:
         return Sum(tuple(k for _, k in self._named()))
 
+    def _is_coarse(self, gram: Gram) -> bool:
+        return False  # the matrix is not that of the learnt sum, nor the gap that of the machine
+
     def _check(self) -> None:
         super()._check()
+        if self._precomputed:
+            raise ValueError(
+                f"{type(self).__name__}(kernel='precomputed'): one matrix has no weights; give several, each as"
+                " mercer.Precomputed(K), and the numbers of the samples as X."
+            )
         if not (isinstance(self.p, int | float | np.number) and np.isfinite(self.p) and self.p >= 1):
             raise ValueError(f"p={self.p!r}: the weights are bounded in a norm ‖β‖_p with 1 ≤ p < ∞.")
         if self.weighting not in ("learned", "average", "alignment"):
@@ -120,8 +128,6 @@ class LearnsWeights(WeightParameters, KernelMachine):
             raise ValueError(f"normalize={self.normalize!r}: choose 'variance', 'trace' or None.")
 
     def _matrix(self, X: Samples, weights: Array | None, kernel: Kernel | None = None) -> Gram:
-        if self._precomputed:
-            return super()._matrix(X, weights, kernel)
         bound, A = (kernel or self._given_kernel)._entered(self._unpacked(X), weights)
         assert isinstance(bound, Sum)
         self.kernel_ = bound
@@ -148,7 +154,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
 
     def _accept_new(self, X: Samples) -> Any:
         """A matrix of new items that keeps its parts apart is the sum of them with the learnt weights."""
-        if is_gram(X) and len(self._part_weights) > 1:
+        if is_gram(X):
             if len(X.parts) != len(self._part_weights):
                 raise ValueError(
                     f"{type(self).__name__} weighs {len(self._part_weights)} kernels: give the matrix of new items"
@@ -184,7 +190,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
         keep = self.on_interrupt == "keep"
         # of weights that are given, what the rounds would start from is measured
         found = learn_weights(total, machine, float(self.p), self.tol, rounds, None if learned else beta, keep=keep)
-        beta = found.weights
+        beta = found.weights if learned else beta
         self.weights_ = np.zeros(len(parts))
         self.weights_[used] = beta
         self._part_weights = self.weights_ * units
@@ -211,7 +217,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
             raise ValueError(f"{type(self).__name__}: of one sample (n_samples = 1) no weights can be learnt.")
         share = weights / weights.sum()
         traces = np.array([float(share @ np.asarray(part.diag(), np.float64)) for part in parts])
-        means = np.array([float(share @ np.asarray(part @ share, np.float64)) for part in coarse(parts, self.tol)])
+        means = np.array([float(share @ np.asarray(part @ share, np.float64)) for part in parts])
         variances = traces - means
         alive = variances > _CONSTANT * np.maximum(np.abs(traces), np.finfo(np.float64).tiny)
         if not alive.any():

@@ -53,15 +53,7 @@ class KernelGram(Gram):
         left, left_leaves, right, right_leaves = _symbols(A, B)
         formula, diagonal = _formulas(kernel, left, right, exact_diagonal=B is A and mirror)
         return cls._make(
-            kernel,
-            (lambda: name) if name else partial(str, kernel),
-            formula,
-            left_leaves,
-            right_leaves,
-            A,
-            B,
-            compute,
-            diagonal,
+            kernel, partial(str, name or kernel), formula, left_leaves, right_leaves, A, B, compute, diagonal
         )
 
     @property
@@ -83,7 +75,7 @@ class KernelGram(Gram):
         own = [gram._tiles.diagonal for gram in grams]
         diagonal = _weighted_sum([d for d in own if d is not None], weights) if t.symmetric else None
         made = Tiles(formula, t.left, t.right, t.shape, t.dtype, t.compute, diagonal, t._compiled)
-        return cls(made, lambda: "of this sum", one._cure, as_numpy=one._as_numpy)
+        return cls(made, partial(str, "of this sum"), one._cure, as_numpy=one._as_numpy)
 
     @classmethod
     def gradients(cls, kernel: Any, symbols: Any, A: Items, B: Items, compute: Compute) -> dict[str, KernelGram]:
@@ -228,13 +220,23 @@ def _formulas(kernel: Any, left: Any, right: Any, *, exact_diagonal: bool) -> tu
     """What the kernel computes of a pair and, where it is wanted, of an item with itself.
 
     Small fits would spend a tenth of their time on recording, so the last formulas are known by the kernel's class and
-    numbers; not those that hold a function, which could be one of a kernel that is changed later.
+    numbers; not those that hold a function, which could be one of a kernel that is changed later, nor those of classes
+    that are not Mercer's, which somebody may be writing just now.
     """
     parameters = vars(kernel)
-    plain = isinstance(left, Node) and all(type(v) in (int, float, bool, str) for v in parameters.values())
-    key = (type(kernel), *((v, type(v)) for v in parameters.values()), left, right, exact_diagonal) if plain else None
-    if key is not None and key in _known:
-        return _known[key]
+    plain = (
+        isinstance(left, Node)
+        and type(kernel).__module__.startswith("mercer.")
+        and all(type(v) in (int, float, bool, str) for v in parameters.values())
+    )
+    key = (
+        (type(kernel), *((n, v, type(v)) for n, v in parameters.items()), left, right, exact_diagonal)
+        if plain
+        else None
+    )
+    known = _known.get(key) if plain else None
+    if known is not None:
+        return known
     diagonal = trace_items(kernel._diag, left) if exact_diagonal else None
     found = trace(kernel._block, left, right), diagonal
     if key is not None and all(n.op in _PLAIN for root in found if root is not None for n in walk(root)):

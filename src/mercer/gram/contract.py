@@ -278,6 +278,12 @@ class Gram(ABC):
         """The matrices that this one is a weighted sum of, where it keeps them apart; else itself alone."""
         return [self]
 
+    def weighted(self, weights: Any) -> Gram:
+        """The sum of its parts with other weights."""
+        from mercer.gram.summed import SumGram
+
+        return SumGram(self.parts, weights)
+
     def compiled(self) -> Gram:
         """The same matrix by compiled code, however small: for a compiled solver, which may ask for it often."""
         return self

@@ -51,6 +51,7 @@ from mercer.gram.stored import DenseGram
 from mercer.gram.summed import SumGram
 from mercer.gram.wrapped import CachedGram, MixedGram
 
+_SPREAD = 1e-2  # of the trace: a kernel of less variance loses digits of it in float32
 _TINY = 512  # items whose matrix is stored in any case
 _SMALL = 1024  # items whose matrix is stored as it is, in float64
 # items up to which the block of an active set is the whole matrix, where a value is costly: then it need not be stored
@@ -85,7 +86,8 @@ def held(gram: Gram, use: Use) -> Gram:
 
 def held_parts(parts: Sequence[Gram]) -> list[Gram]:
     """Many matrices whose weights in a sum are sought, all values again and again: those of up to 512 rows are stored
-    as they are, of more rows in float32 where a value is costly; as long as half the budget holds them.
+    as they are, of more rows where a value is costly, in float32 where what tells the samples apart is not lost in it
+    (the variance is a part of the trace); as long as half the budget holds them.
     """
     left, out = parts[0].compute.budget // 2, []
     for part in (part.compiled() for part in parts):
@@ -94,9 +96,12 @@ def held_parts(parts: Sequence[Gram]) -> list[Gram]:
         if _in_memory(part) or need > left or not (small or part.cost > Cost.CHEAP):
             out.append(part)
             continue
-        left -= need
-        values = part if small else part.astype(np.float32)
-        out.append(DenseGram(values.dense(), part.compute))
+        K = part.dense()
+        if not small and not arrays.is_tensor(K):
+            trace = float(np.mean(np.diagonal(K)))
+            K = K.astype(np.float32) if trace - float(K.mean()) > _SPREAD * trace and trace < 1e30 else K
+        left -= part.shape[0] * part.shape[1] * K.itemsize
+        out.append(DenseGram(K, part.compute))
     return out
 
 

@@ -16,7 +16,7 @@ from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.engine.tiles import same_selection
 from mercer.gram.computed import KernelGram
-from mercer.gram.contract import Cost, Gram, as_index
+from mercer.gram.contract import Cost, Gram, as_index, precision
 from mercer.gram.factored import Features, LowRankGram
 from mercer.runtime.threads import cached_property, run_tasks
 
@@ -148,7 +148,10 @@ class SumGram(Gram):
         return _PartOfSum(self, rows, cols, same)
 
     def astype(self, dtype: DTypeLike) -> SumGram:
-        return self.of_parts([part.astype(dtype) for part in self._parts])
+        terms = zip(self.weights, self._parts, strict=True)
+        out = self.of_parts([part.astype(dtype) if w > 0 else part for w, part in terms])
+        out.dtype = precision(dtype)
+        return out
 
     def diag(self) -> Array:
         return self._total(lambda part: part.diag(), (min(self.shape),))

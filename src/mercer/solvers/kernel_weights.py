@@ -32,7 +32,6 @@ from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.small import LARGEST
 
 _INNER = 0.05  # of the gap of the weights: that of a machine may be so large
-_COARSE = 1e-5  # the gap from which on products of float32 values measure it
 _FREE = 4096  # variables of a problem up to which its curvature is worth a factorisation
 _TRIALS = 8  # points on the way to the minimum of the model
 _ENOUGH = 1e-4  # of the fall that the model promises
@@ -149,6 +148,22 @@ def excess(problem: DualQP, s: Solution) -> float:
     return float(np.sum(np.maximum(slope, 0.0) * down + np.maximum(-slope, 0.0) * up))
 
 
+def _factored(gram: Gram, noise: Array) -> Array:
+    """The Cholesky factor of K + diag(noise); where rounding has made that indefinite, of as little more as it takes:
+    what that costs is a part of the slack.
+    """
+    size = float(np.mean(np.abs(np.asarray(gram.diag(), np.float64))))
+    for more in (0.0, 1e-12, 1e-9, 1e-7, 1e-5):
+        K = np.array(gram.dense(), np.float64)
+        K[np.diag_indices(len(K))] += noise + more * size
+        try:
+            return cholesky(K, gram.compute.workers)
+        except NotPositive:
+            if more == 1e-5:
+                raise
+    raise AssertionError("unreachable")
+
+
 @dataclass(frozen=True, eq=False)
 class SquaredErrors(Machine):
     """Ridge regression, in units of 2λ: Σ_i w_i (y_i − f(x_i))²/2λ + ½‖f‖²."""
@@ -164,9 +179,7 @@ class SquaredErrors(Machine):
         p = self.system
         noise, factor = p.ridge / p.weights, None
         if gram.shape[0] <= _FREE:
-            K = np.array(gram.dense(), np.float64)
-            K[np.diag_indices(len(K))] += noise
-            factor = cholesky(K, gram.compute.workers)
+            factor = _factored(gram, noise)
             solved = cholesky_solve(factor, np.column_stack([p.targets, np.ones(len(noise))]))
             bias = solved[:, :-1].sum(0) / solved[:, -1].sum() if p.bias else np.zeros(p.targets.shape[1])
             coef = solved[:, :-1] - solved[:, -1:] * bias
@@ -255,8 +268,7 @@ def learn_weights(
 def _rounds(
     total: Any, machine: Machine, gamma: Array, p: float, tol: float, max_iter: int, keep: bool
 ) -> KernelWeights:
-    parts = coarse(total.parts, tol)
-    now = _round(total, parts, machine, gamma, p, None)
+    now = _round(total, machine, gamma, p, None)
     lower, history, reason = now.lower, [], "max_iter"
     for n_iter in range(max_iter + 1):
         lower = max(lower, now.lower)
@@ -270,7 +282,7 @@ def _rounds(
         after, ended = None, "stalled"
         try:
             told = asked_to_stop(gap=gap, objective=now.upper, n_iter=n_iter, kernels=history[-1]["kernels"])
-            after, ended = (None, told) if told else (_descended(total, parts, machine, now, p), ended)
+            after, ended = (None, told) if told else (_descended(total, machine, now, p), ended)
         except Stopped as stop:
             ended = stop.accepted()
         except KeyboardInterrupt:
@@ -284,21 +296,13 @@ def _rounds(
     return KernelWeights(now.weights, now.upper, gap, n_iter, reason, now.answer, history)
 
 
-def coarse(parts: Sequence[Gram], tol: float) -> list[Gram]:
-    """The parts in float32, whose products take half the time, where their rounding is far below the gap that is wanted
-    and there is time to be saved.
-    """
-    few = tol < _COARSE or parts[0].shape[0] <= LARGEST
-    return list(parts) if few else [part.astype(np.float32) for part in parts]
-
-
-def _round(total: Any, parts: Sequence[Gram], machine: Machine, gamma: Array, p: float, before: Round | None) -> Round:
+def _round(total: Any, machine: Machine, gamma: Array, p: float, before: Round | None) -> Round:
     weights = gamma ** (1.0 / p)
     gram = held(total.weighted(weights * total.weights), Use.SYSTEMS)
     answer = machine.answer(gram, None if before is None else before.answer)
     used = np.flatnonzero(answer.coef.any(axis=1))
     some = answer.coef[used]
-    terms = zip(total.weights, parts, strict=True)
+    terms = zip(total.weights, total.parts, strict=True)
     products = np.stack([unit * np.asarray(part.sub(slice(None), used) @ some) for unit, part in terms])
     s = np.maximum(0.0, np.einsum("mit,it->m", products[:, used], some))
     largest = float(s.max())  # in units of it no power overflows
@@ -308,14 +312,14 @@ def _round(total: Any, parts: Sequence[Gram], machine: Machine, gamma: Array, p:
     return Round(gamma, weights, gram, answer, products, s, answer.value + answer.slack, lower)
 
 
-def _descended(total: Any, parts: Sequence[Gram], machine: Machine, now: Round, p: float) -> Round | None:
+def _descended(total: Any, machine: Machine, now: Round, p: float) -> Round | None:
     """A round with a smaller J, or None where none is found."""
     rounding = 1e-12 * abs(now.upper)
     model = _model(machine, now, p)
     if model is not None:
         (target, slope, promised), step = model, 1.0
         for _ in range(_TRIALS):
-            trial = _round(total, parts, machine, (1 - step) * now.gamma + step * target, p, now)
+            trial = _round(total, machine, (1 - step) * now.gamma + step * target, p, now)
             risen = trial.answer.value - now.answer.value
             noise = now.answer.slack + trial.answer.slack + rounding
             # near the optimum the bound below still tells what the values, to rounding, do not
@@ -327,7 +331,7 @@ def _descended(total: Any, parts: Sequence[Gram], machine: Machine, now: Round, 
     powers = (now.weights**2 * now.s) ** (1.0 / (p + 1))
     if not powers.any():
         return None
-    trial = _round(total, parts, machine, powers**p / np.sum(powers**p), p, now)
+    trial = _round(total, machine, powers**p / np.sum(powers**p), p, now)
     return trial if trial.answer.value < now.answer.value - rounding else None
 
 

@@ -27,7 +27,7 @@ from mercer.kernels.vectors.radial import Gaussian, Laplacian
 from mercer.runtime.watch import unwatched
 from mercer.solvers.alignment import aligned_weights
 from mercer.solvers.dual import ActiveSet
-from mercer.solvers.kernel_weights import Machine, learn_weights
+from mercer.solvers.kernel_weights import InnerProblem, learn_weights
 
 _ROUNDS = 100
 _CONSTANT = 1e-12  # of its trace: a kernel of less variance than that is constant on the samples
@@ -100,8 +100,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
         elif isinstance(given, list | tuple):
             found = [(str(k), k) for k in map(as_kernel, given)]
         else:
-            k = as_kernel(given)
-            found = [(str(term), term) for term in (k.terms if isinstance(k, Sum) else (k,))]
+            found = [(str(term), term) for term in as_kernel(given)._summands()]
         if not found:
             raise ValueError(f"{type(self).__name__}(kernel={given!r}): give at least one kernel.")
         return found
@@ -128,14 +127,9 @@ class LearnsWeights(WeightParameters, KernelMachine):
             raise ValueError(f"normalize={self.normalize!r}: choose 'variance', 'trace' or None.")
 
     def _matrix(self, X: Samples, weights: Array | None, kernel: Kernel | None = None) -> Gram:
-        bound, A = (kernel or self._given_kernel)._entered(self._unpacked(X), weights)
-        assert isinstance(bound, Sum)
-        self.kernel_ = bound
-        parts = [
-            term._gram(items, items, self.compute or Compute()) for term, items in zip(bound.terms, A, strict=True)
-        ]
-        parts = held_parts(parts)
-        for term, part in zip(bound.terms, parts, strict=True):
+        self.kernel_, A = (kernel or self._given_kernel)._entered(self._unpacked(X), weights)
+        parts = held_parts(self.kernel_._grams(A, A, self.compute or Compute()))
+        for term, part in zip(self.kernel_._summands(), parts, strict=True):
             found = None if term.psd else indefiniteness(part)
             if found is not None:
                 raise ValueError(
@@ -145,11 +139,9 @@ class LearnsWeights(WeightParameters, KernelMachine):
         return SumGram(parts, np.ones(len(parts)), symmetric=True)
 
     def _cross_matrix(self, X: Samples, items: Samples) -> Gram:
-        assert isinstance(self.kernel_, Sum)
+        assert self.kernel_ is not None
         bound, A, B = self.kernel_._enter(self._unpacked(X), self._unpacked(items))
-        assert isinstance(bound, Sum)
-        compute = self.compute or Compute()
-        parts = [term._gram(a, b, compute) for term, a, b in zip(bound.terms, A, B, strict=True)]
+        parts = bound._grams(A, B, self.compute or Compute())
         return SumGram(parts, np.ones(len(parts)))
 
     def _accept_new(self, X: Samples) -> Any:
@@ -165,13 +157,13 @@ class LearnsWeights(WeightParameters, KernelMachine):
 
     # -- weights -----------------------------------------------------------------------------------------------------
 
-    def _machine_to_weigh(self, gram: Gram, y: Targets, weights: Array) -> Machine:
+    def _inner_problem(self, gram: Gram, y: Targets, weights: Array) -> InnerProblem:
         """The problem whose objective the weights are to make least."""
         raise NotImplementedError
 
     def _target_features(self, y: Targets) -> Array:
         """Y of the kernel Y Y^T of the targets, (n, outputs)."""
-        raise NotImplementedError
+        return np.asarray(y, np.float64).reshape(len(y), -1)
 
     def _solver(self) -> ActiveSet:
         return ActiveSet(tol=min(1e-3, 10 * self.tol), keep_on_interrupt=self.on_interrupt == "keep")
@@ -185,7 +177,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
         if self.weighting == "alignment":
             beta = aligned_weights(total.parts, total.weights, self._target_features(y), weights)
             beta /= np.sum(beta**self.p) ** (1.0 / self.p)
-        learned, machine = self.weighting == "learned", self._machine_to_weigh(total, y, weights)
+        learned, machine = self.weighting == "learned", self._inner_problem(total, y, weights)
         rounds = 0 if not learned else _ROUNDS if self.max_iter is None else int(self.max_iter)
         keep = self.on_interrupt == "keep"
         # of weights that are given, what the rounds would start from is measured
@@ -233,11 +225,10 @@ class LearnsWeights(WeightParameters, KernelMachine):
     def _name_weights(self) -> None:
         """``kernel_``: the learnt sum, an ordinary kernel; and its parts by name."""
         self.kernel_names_ = [name for name, _ in self._named()]
-        bound = self._bound
-        if not isinstance(bound, Sum) or len(bound.terms) != len(self.weights_):
+        if self._bound is None:  # learnt from matrices alone
             return
-        self.kernels_ = list(bound.terms)
-        terms = [k * float(w) for w, k in zip(self._part_weights, bound.terms, strict=True) if w > 0]
+        self.kernels_ = list(self._bound._summands())
+        terms = [k * float(w) for w, k in zip(self._part_weights, self.kernels_, strict=True) if w > 0]
         self.kernel_ = terms[0] if len(terms) == 1 else Sum(tuple(terms))
 
     def _learn_path(self, gram: Gram, y: Targets, weights: Array, machines: Sequence[Any], X: Samples = None) -> None:

@@ -16,7 +16,7 @@ from mercer.estimators.svr import SVR
 from mercer.estimators.weights import LARGEST_SUM
 from mercer.gram import Gram
 from mercer.problems import DualQP, LinearSystem
-from mercer.solvers.kernel_weights import Machine, SquaredErrors, SupportVectors
+from mercer.solvers.kernel_weights import InnerProblem, SquaredErrors, SupportVectors
 
 
 @estimator
@@ -71,7 +71,7 @@ class MKLClassifier(LearnsWeights, SVC):  # type: ignore[misc]
     True
     """
 
-    def _machine_to_weigh(self, gram: Gram, y: Targets, weights: Array) -> Machine:
+    def _inner_problem(self, gram: Gram, y: Targets, weights: Array) -> InnerProblem:
         self._positive("C")
         codes, bounds = self._labels(y, weights)
         parts = self._parts(codes, self._bounds(bounds), gram)
@@ -119,14 +119,11 @@ class MKLRegressor(LearnsWeights, SVR):
     array([1., 0.])
     """
 
-    def _machine_to_weigh(self, gram: Gram, y: Targets, weights: Array) -> Machine:
+    def _inner_problem(self, gram: Gram, y: Targets, weights: Array) -> InnerProblem:
         self._feasible()
-        targets = np.asarray(y, np.float64).reshape(len(y), -1)
+        targets = self._target_features(y)
         problems = [self._dual(target, self._positive("C") * weights) for target in targets.T]
         return SupportVectors(problems, [None] * len(problems), self._solver(), self.tol)
-
-    def _target_features(self, y: Targets) -> Array:
-        return np.asarray(y, np.float64).reshape(len(y), -1)
 
 
 @estimator
@@ -177,16 +174,13 @@ class MKLRidge(LearnsWeights, KernelRidge):
     def _in_its_units(self, objective: float) -> float:
         return 2 * float(self.alpha) * objective
 
-    def _machine_to_weigh(self, gram: Gram, y: Targets, weights: Array) -> Machine:
+    def _inner_problem(self, gram: Gram, y: Targets, weights: Array) -> InnerProblem:
         if np.ndim(self.alpha):
             raise ValueError(f"MKLRidge(alpha={self.alpha!r}): all outputs share the weights, so alpha is one number.")
         if np.isnan(y).any():
             raise ValueError("MKLRidge: all outputs share the weights, so every label must be there; y has NaN.")
-        targets = np.asarray(y, np.float64).reshape(len(y), -1)
+        targets = self._target_features(y)
         return SquaredErrors(LinearSystem(targets, weights, self._positive("alpha"), self.fit_intercept), self.tol)
-
-    def _target_features(self, y: Targets) -> Array:
-        return np.asarray(y, np.float64).reshape(len(y), -1)
 
 
 @estimator
@@ -224,7 +218,7 @@ class MKLOneClass(LearnsWeights, OneClassSVM):
     (array([ 1, -1]), True)
     """
 
-    def _machine_to_weigh(self, gram: Gram, y: Targets, weights: Array) -> Machine:
+    def _inner_problem(self, gram: Gram, y: Targets, weights: Array) -> InnerProblem:
         bounded = self.nu * float(weights.sum())
         total = min(max(bounded, 1.0), LARGEST_SUM)
         upper = weights * (total / bounded)

@@ -57,7 +57,7 @@ class KernelGram(Gram):
         )
 
     @property
-    def kind(self) -> Any:
+    def fusion_key(self) -> Any:
         """The same for matrices that ``summed`` can add in registers: of one formula but for its numbers, between the
         same items in memory. None where there are no registers to add in.
         """
@@ -69,7 +69,7 @@ class KernelGram(Gram):
 
     @classmethod
     def summed(cls, grams: Sequence[KernelGram], weights: Sequence[float]) -> KernelGram:
-        """Σ_m w_m K_m of one ``kind`` as one formula: what they share is computed once."""
+        """Σ_m w_m K_m of one ``fusion_key`` as one formula: what they share is computed once."""
         t, one = grams[0]._tiles, grams[0]
         formula = _weighted_sum([gram._tiles.formula for gram in grams], weights)
         own = [gram._tiles.diagonal for gram in grams]

@@ -279,7 +279,18 @@ class Gram(ABC):
         return [self]
 
     def weighted(self, weights: Any) -> Gram:
-        """The sum of its parts with other weights."""
+        """The sum of its parts with other weights.
+
+        Parameters
+        ----------
+        weights : array-like of shape (n_parts,)
+            One for each of ``parts``, at least 0.
+
+        Returns
+        -------
+        Gram
+            The sum; its parts are the same.
+        """
         from mercer.gram.summed import SumGram
 
         return SumGram(self.parts, weights)

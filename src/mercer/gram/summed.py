@@ -90,12 +90,12 @@ class SumGram(Gram):
         used = [(float(w), part) for w, part in zip(self.weights, self._parts, strict=True) if w > 0]
         if len(used) * self.shape[0] * self.shape[1] < _WORTH_ADDING:
             return used
-        out: list[tuple[float, Gram]] = [(w, part) for w, part in used if _kind(part) is None]
-        kinds: dict[Any, list[tuple[float, Any]]] = {}
+        out: list[tuple[float, Gram]] = [(w, part) for w, part in used if _fusion_key(part) is None]
+        alike: dict[Any, list[tuple[float, Any]]] = {}
         for w, part in used:
-            kinds.setdefault(_kind(part), []).append((w, part))
-        kinds.pop(None, None)
-        for members in kinds.values():
+            alike.setdefault(_fusion_key(part), []).append((w, part))
+        alike.pop(None, None)
+        for members in alike.values():
             whole = len(members) - len(members) % _TOGETHER
             for some in (members[i : i + _TOGETHER] for i in range(0, whole, _TOGETHER)):
                 out.append((1.0, KernelGram.summed([part for _, part in some], [w for w, _ in some])))
@@ -131,16 +131,17 @@ class SumGram(Gram):
             both = arrays.namespace(*scaled).concatenate(scaled, axis=1)
         return LowRankGram(both, both, self.compute).features(at_most)
 
-    def _total(self, ask: Any, like: tuple[int, ...]) -> Array:
+    def _total(self, ask: Any, shape: tuple[int, ...], dtype: DTypeLike) -> Array:
+        """Σ_m w_m ask(K_m)."""
         total: Any = None
         for w, part in self._used:
             values = w * ask(part)
             total = values if total is None else total + values
-        return np.zeros(like, self.dtype) if total is None else arrays.astype(total, self.dtype)
+        return np.zeros(shape, dtype) if total is None else arrays.astype(total, dtype)
 
     def rows(self, idx: Index) -> Array:
         idx = as_index(idx, self.shape[0])
-        return self._total(lambda part: part.rows(idx), (len(np.arange(self.shape[0])[idx]), self.shape[1]))
+        return self._total(lambda part: part.rows(idx), (len(np.arange(self.shape[0])[idx]), self.shape[1]), self.dtype)
 
     def sub(self, rows: Index, cols: Index) -> SumGram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[1])
@@ -154,15 +155,15 @@ class SumGram(Gram):
         return out
 
     def diag(self) -> Array:
-        return self._total(lambda part: part.diag(), (min(self.shape),))
+        return self._total(lambda part: part.diag(), (min(self.shape),), self.dtype)
 
     @property
     def T(self) -> SumGram:
         return self if self._symmetric else self.of_parts([part.T for part in self._parts])
 
     def _dense(self, out: Array | None = None) -> Array:
-        if any(arrays.is_tensor(part.diag()) for _, part in self._used[:1]):
-            total = self._total(lambda part: part.dense(), self.shape)
+        if any(arrays.is_tensor(part.sub(slice(0, 1), slice(0, 1)).dense()) for _, part in self._used[:1]):
+            total = self._total(lambda part: part.dense(), self.shape, self.dtype)
             if out is None:
                 return total
             out[...] = total
@@ -185,15 +186,11 @@ class SumGram(Gram):
             out[rows.stop :, rows] = place[:, len(place) :].T
 
     def _product(self, V: Array) -> Array:
-        total: Any = None
-        for w, part in self._used:
-            values = w * part._product(V)
-            total = values if total is None else total + values
-        return np.zeros((self.shape[0], V.shape[1])) if total is None else total
+        return self._total(lambda part: part._product(V), (self.shape[0], V.shape[1]), np.float64)
 
 
-def _kind(part: Gram) -> Any:
-    return part.kind if isinstance(part, KernelGram) else None
+def _fusion_key(part: Gram) -> Any:
+    return part.fusion_key if isinstance(part, KernelGram) else None
 
 
 class _PartOfSum(SumGram):

@@ -237,6 +237,14 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         k, A, B = self._enter(X, Y)
         return k._gram(A, B, compute or Compute())
 
+    def _summands(self) -> tuple[Kernel, ...]:
+        """The kernels that this one is the sum of: itself alone, unless it is a sum."""
+        return (self,)
+
+    def _grams(self, A: Items, B: Items, compute: Compute) -> list[Gram]:
+        """The matrix of each summand."""
+        return [self._gram(A, B, compute)]
+
     def _gram(self, A: Items, B: Items, compute: Compute) -> Gram:
         same = B is A
         # between two sets the features of an open set of columns cost less than pairs, unless there are many of each

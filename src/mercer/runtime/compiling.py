@@ -19,8 +19,8 @@ from mercer.runtime.watch import Stopped
 
 def jit(function: Callable[..., Any], *, cached: bool = True, inner: bool = False) -> Any:
     """``numba.njit`` that releases the GIL and caches on disk, or works without a cache where no folder can be
-    written. ``inner``: only compiled functions call it, so that what unpacks Python's
-    arguments need not be compiled; to call it from Python would crash.
+    written. ``inner``: only compiled functions call it, so that what unpacks Python's arguments need not be compiled;
+    to call it from Python would crash.
     """
     import numba
 

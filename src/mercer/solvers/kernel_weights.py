@@ -29,10 +29,12 @@ from mercer.runtime.threads import single_threaded_blas
 from mercer.runtime.watch import Stopped, asked_to_stop
 from mercer.solvers.dual import ActiveSet
 from mercer.solvers.linear import ConjugateGradients
+from mercer.solvers.newton import indicators, without_sums
 from mercer.solvers.small import LARGEST
 
-_INNER = 0.05  # of the gap of the weights: that of a machine may be so large
+_INNER = 0.05  # of the gap of the weights: that of the inner problem may be so large
 _FREE = 4096  # variables of a problem up to which its curvature is worth a factorisation
+_MOST_ADDED = 1e-5  # of the mean of the diagonal: what rounding of float32 values can take
 _TRIALS = 8  # points on the way to the minimum of the model
 _ENOUGH = 1e-4  # of the fall that the model promises
 _NOTHING = 1e-12  # of the whole: a weight that is 0 to rounding
@@ -40,7 +42,7 @@ _NEARER = 0.1  # of its γ, below which a weight does not fall in one round wher
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class InnerSolution:
     """The best coefficients for one sum of kernels.
 
     coef
@@ -59,25 +61,22 @@ class Answer:
     state: Any
 
 
-class Machine(ABC):
-    """What is learnt over a sum of kernels; ``size`` is that of its objective where there is nothing to learn, ``tol``
-    the gap that is wanted.
-    """
+class InnerProblem(ABC):
+    """What is learnt over a sum of kernels; ``size`` is that of its objective where there is nothing to learn."""
 
     size: float
-    tol: float
 
     @abstractmethod
-    def answer(self, gram: Gram, before: Answer | None) -> Answer:
+    def solve(self, gram: Gram, before: InnerSolution | None) -> InnerSolution:
         """The best coefficients for a matrix, started from those for one like it."""
 
     @abstractmethod
-    def curvature(self, gram: Gram, answer: Answer, products: Array) -> Array | None:
+    def curvature(self, gram: Gram, answer: InnerSolution, products: Array) -> Array | None:
         """∂²J/∂β_l∂β_m from K_m B as an array (parts, n, functions); None where it would cost too much."""
 
 
 @dataclass(frozen=True, eq=False)
-class SupportVectors(Machine):
+class SupportVectors(InnerProblem):
     """Dual quadratic programmes, each on some of the samples (None: all of them); solved so well that their own gaps
     are a small part of ``tol``, that of the weights.
     """
@@ -91,16 +90,16 @@ class SupportVectors(Machine):
     def size(self) -> float:  # type: ignore[override]
         return sum(float(np.abs(p.linear) @ np.maximum(np.abs(p.lower), np.abs(p.upper))) for p in self.problems)
 
-    def answer(self, gram: Gram, before: Answer | None) -> Answer:
+    def solve(self, gram: Gram, before: InnerSolution | None) -> InnerSolution:
         found = self._solved(gram, before)
         coef = np.zeros((gram.shape[0], len(found)))
         for t, (problem, rows, s) in enumerate(zip(self.problems, self.samples, found, strict=True)):
             mine = slice(None) if rows is None else rows
             coef[mine, t] = problem.items(s.coef, gram.shape[0] if rows is None else len(rows))
-        slack = sum(excess(problem, s) for problem, s in zip(self.problems, found, strict=True))
-        return Answer(coef, -float(sum(s.objective for s in found)), slack, found)
+        slack = sum(duality_gap(problem, s) for problem, s in zip(self.problems, found, strict=True))
+        return InnerSolution(coef, -float(sum(s.objective for s in found)), slack, found)
 
-    def _solved(self, gram: Gram, before: Answer | None) -> list[Solution]:
+    def _solved(self, gram: Gram, before: InnerSolution | None) -> list[Solution]:
         solver = self.solver
         if before is not None:
             reach = sum(float(np.sum(problem.upper - problem.lower)) for problem in self.problems)
@@ -114,7 +113,7 @@ class SupportVectors(Machine):
             for problem, start in zip(self.problems, starts, strict=True)
         ]
 
-    def curvature(self, gram: Gram, answer: Answer, products: Array) -> Array | None:
+    def curvature(self, gram: Gram, answer: InnerSolution, products: Array) -> Array | None:
         total = np.zeros((len(products), len(products)))
         for t, (problem, rows, s) in enumerate(zip(self.problems, self.samples, answer.state, strict=True)):
             free = np.flatnonzero((s.coef > problem.lower) & (s.coef < problem.upper))
@@ -125,9 +124,7 @@ class SupportVectors(Machine):
             at = free if problem.index is None else problem.index[free]
             at = at if rows is None else rows[at]
             group = np.zeros(len(free), np.int64) if problem.group is None else problem.group[free]
-            ones = (
-                (group[:, None] == np.unique(group)).astype(np.float64) if problem.coupled else np.zeros((len(at), 0))
-            )
+            ones = indicators(group, problem.coupled)
             K = np.array(gram.sub(at, at).dense(), np.float64)
             K[np.diag_indices(len(K))] += 1e-10 * float(np.mean(np.abs(np.diagonal(K)))) + 1e-300
             try:
@@ -137,7 +134,7 @@ class SupportVectors(Machine):
         return total
 
 
-def excess(problem: DualQP, s: Solution) -> float:
+def duality_gap(problem: DualQP, s: Solution) -> float:
     """By how much the objective at a point is above the minimum, at most: Σ_i of what each variable could gain alone,
     the multipliers held (the gap between primal and dual of the machine).
     """
@@ -152,20 +149,21 @@ def _factored(gram: Gram, noise: Array) -> Array:
     """The Cholesky factor of K + diag(noise); where rounding has made that indefinite, of as little more as it takes:
     what that costs is a part of the slack.
     """
-    size = float(np.mean(np.abs(np.asarray(gram.diag(), np.float64))))
-    for more in (0.0, 1e-12, 1e-9, 1e-7, 1e-5):
+    more = 0.0
+    while True:
         K = np.array(gram.dense(), np.float64)
+        size = float(np.mean(np.abs(np.diagonal(K))))
         K[np.diag_indices(len(K))] += noise + more * size
         try:
             return cholesky(K, gram.compute.workers)
         except NotPositive:
-            if more == 1e-5:
+            if more >= _MOST_ADDED:
                 raise
-    raise AssertionError("unreachable")
+            more = max(1e-12, 100 * more)
 
 
 @dataclass(frozen=True, eq=False)
-class SquaredErrors(Machine):
+class SquaredErrors(InnerProblem):
     """Ridge regression, in units of 2λ: Σ_i w_i (y_i − f(x_i))²/2λ + ½‖f‖²."""
 
     system: LinearSystem
@@ -175,7 +173,7 @@ class SquaredErrors(Machine):
     def size(self) -> float:  # type: ignore[override]
         return float(np.sum(self.system.weights[:, None] * self.system.targets**2)) / (2 * self.system.ridge)
 
-    def answer(self, gram: Gram, before: Answer | None) -> Answer:
+    def solve(self, gram: Gram, before: InnerSolution | None) -> InnerSolution:
         p = self.system
         noise, factor = p.ridge / p.weights, None
         if gram.shape[0] <= _FREE:
@@ -191,9 +189,9 @@ class SquaredErrors(Machine):
         norm = float(np.sum(coef * values))
         value = float(np.sum(coef * (p.targets - bias))) - 0.5 * float(np.sum(noise[:, None] * coef**2)) - 0.5 * norm
         primal = 0.5 * float(np.sum(left**2 / noise[:, None])) + 0.5 * norm
-        return Answer(coef, value, max(0.0, primal - value), factor)
+        return InnerSolution(coef, value, max(0.0, primal - value), factor)
 
-    def curvature(self, gram: Gram, answer: Answer, products: Array) -> Array | None:
+    def curvature(self, gram: Gram, answer: InnerSolution, products: Array) -> Array | None:
         if answer.state is None:
             return None
         ones = np.ones((gram.shape[0], 1 if self.system.bias else 0))
@@ -206,10 +204,7 @@ class SquaredErrors(Machine):
 def _projected(factor: Array, R: Array, ones: Array) -> Array:
     """R^T Q R, Q the inverse of the factored matrix where the sums of ``ones`` are kept."""
     solved = cholesky_solve(factor, np.column_stack([R, ones]))
-    inner, border = solved[:, : R.shape[1]], solved[:, R.shape[1] :]
-    if ones.shape[1]:
-        inner = inner - border @ np.linalg.solve(ones.T @ border, ones.T @ inner)
-    H = R.T @ inner
+    H = R.T @ without_sums(solved[:, : R.shape[1]], solved[:, R.shape[1] :], ones)
     return (H + H.T) / 2
 
 
@@ -220,7 +215,7 @@ class Round:
     gamma: Array  # β^p
     weights: Array
     gram: Gram
-    answer: Answer
+    answer: InnerSolution
     products: Array  # K_m B
     s: Array  # ⟨B, K_m B⟩
     upper: float  # of the minimum
@@ -246,12 +241,18 @@ class KernelWeights:
     gap: float
     n_iter: int
     stop_reason: str
-    answer: Answer
     history: list[dict[str, float]] = field(default_factory=list)
 
 
 def learn_weights(
-    total: Any, machine: Machine, p: float, tol: float, max_iter: int, start: Array | None = None, *, keep: bool = False
+    total: Any,
+    inner: InnerProblem,
+    p: float,
+    tol: float,
+    max_iter: int,
+    start: Array | None = None,
+    *,
+    keep: bool = False,
 ) -> KernelWeights:
     """The weights of the parts of a sum (a Gram with ``parts`` and ``weighted``), to a relative gap of ``tol``, from
     ``start`` or from equal ones. The weights that the sum has are the units of its parts.
@@ -259,20 +260,18 @@ def learn_weights(
     ``keep``: Ctrl-C ends with the best round so far, as a deadline does where the watch takes what there is.
     """
     with single_threaded_blas():  # products of a few columns, whose bits must not depend on threads
-        count = len(total.parts)
-        return _rounds(
-            total, machine, np.full(count, 1.0 / count) if start is None else start**p, p, tol, max_iter, keep
-        )
+        gamma = np.full(len(total.parts), 1.0 / len(total.parts)) if start is None else start**p
+        return _rounds(total, inner, gamma, p, tol, max_iter, keep)
 
 
 def _rounds(
-    total: Any, machine: Machine, gamma: Array, p: float, tol: float, max_iter: int, keep: bool
+    total: Any, inner: InnerProblem, gamma: Array, p: float, tol: float, max_iter: int, keep: bool
 ) -> KernelWeights:
-    now = _round(total, machine, gamma, p, None)
+    now = _round(total, inner, gamma, p, None)
     lower, history, reason = now.lower, [], "max_iter"
     for n_iter in range(max_iter + 1):
         lower = max(lower, now.lower)
-        gap = max(0.0, now.upper - lower) / max(abs(now.upper), abs(lower), 1e-12 * machine.size, 1e-300)
+        gap = max(0.0, now.upper - lower) / max(abs(now.upper), abs(lower), 1e-12 * inner.size, 1e-300)
         history.append({"objective": now.upper, "gap": gap, "kernels": int(np.count_nonzero(now.weights))})
         if gap <= tol:
             reason = "gap"
@@ -282,7 +281,7 @@ def _rounds(
         after, ended = None, "stalled"
         try:
             told = asked_to_stop(gap=gap, objective=now.upper, n_iter=n_iter, kernels=history[-1]["kernels"])
-            after, ended = (None, told) if told else (_descended(total, machine, now, p), ended)
+            after, ended = (None, told) if told else (_descended(total, inner, now, p), ended)
         except Stopped as stop:
             ended = stop.accepted()
         except KeyboardInterrupt:
@@ -293,13 +292,13 @@ def _rounds(
             reason = ended
             break
         now = after
-    return KernelWeights(now.weights, now.upper, gap, n_iter, reason, now.answer, history)
+    return KernelWeights(now.weights, now.upper, gap, n_iter, reason, history)
 
 
-def _round(total: Any, machine: Machine, gamma: Array, p: float, before: Round | None) -> Round:
+def _round(total: Any, inner: InnerProblem, gamma: Array, p: float, before: Round | None) -> Round:
     weights = gamma ** (1.0 / p)
     gram = held(total.weighted(weights * total.weights), Use.SYSTEMS)
-    answer = machine.answer(gram, None if before is None else before.answer)
+    answer = inner.solve(gram, None if before is None else before.answer)
     used = np.flatnonzero(answer.coef.any(axis=1))
     some = answer.coef[used]
     terms = zip(total.weights, total.parts, strict=True)
@@ -312,14 +311,14 @@ def _round(total: Any, machine: Machine, gamma: Array, p: float, before: Round |
     return Round(gamma, weights, gram, answer, products, s, answer.value + answer.slack, lower)
 
 
-def _descended(total: Any, machine: Machine, now: Round, p: float) -> Round | None:
+def _descended(total: Any, inner: InnerProblem, now: Round, p: float) -> Round | None:
     """A round with a smaller J, or None where none is found."""
     rounding = 1e-12 * abs(now.upper)
-    model = _model(machine, now, p)
+    model = _model(inner, now, p)
     if model is not None:
         (target, slope, promised), step = model, 1.0
         for _ in range(_TRIALS):
-            trial = _round(total, machine, (1 - step) * now.gamma + step * target, p, now)
+            trial = _round(total, inner, (1 - step) * now.gamma + step * target, p, now)
             risen = trial.answer.value - now.answer.value
             noise = now.answer.slack + trial.answer.slack + rounding
             # near the optimum the bound below still tells what the values, to rounding, do not
@@ -331,15 +330,15 @@ def _descended(total: Any, machine: Machine, now: Round, p: float) -> Round | No
     powers = (now.weights**2 * now.s) ** (1.0 / (p + 1))
     if not powers.any():
         return None
-    trial = _round(total, machine, powers**p / np.sum(powers**p), p, now)
+    trial = _round(total, inner, powers**p / np.sum(powers**p), p, now)
     return trial if trial.answer.value < now.answer.value - rounding else None
 
 
-def _model(machine: Machine, now: Round, p: float) -> tuple[Array, float, float] | None:
+def _model(inner: InnerProblem, now: Round, p: float) -> tuple[Array, float, float] | None:
     """The minimum of the quadratic model of J over the simplex of γ, the slope of J on the way there, and how far it is
     below J; None where there is no model, or nothing to gain.
     """
-    H = machine.curvature(now.gram, now.answer, now.products)
+    H = inner.curvature(now.gram, now.answer, now.products)
     if H is None or not np.isfinite(H).all():
         return None
     slope, gamma = -0.5 * now.s, now.gamma

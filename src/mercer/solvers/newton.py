@@ -64,8 +64,7 @@ def _direction(K: Array, g: Array, group: Array, coupled: bool) -> Array | None:
     Equal items make K singular. A small system is solved with least norm, so that what K does not see stays where it
     is; a large one is made definite by as little as is needed.
     """
-    kinds = np.unique(group)
-    ones = (group[:, None] == kinds[None, :]).astype(np.float64) if coupled else np.zeros((len(g), 0))
+    ones = indicators(group, coupled)
     direction = _solved(K, g, ones) if len(g) <= _SMALL else None
     if direction is None:
         direction = _least_norm(K, g, ones) if len(g) <= _SMALL else _regularised(K, g, ones)
@@ -92,7 +91,19 @@ def _with_sums_kept(solved: Array, ones: Array) -> Array | None:
     small = ones.T @ solved[:, 1:]
     if not np.isfinite(solved).all() or (len(small) and np.linalg.matrix_rank(small) < len(small)):
         return None
-    return -(solved[:, 0] - solved[:, 1:] @ np.linalg.solve(small, ones.T @ solved[:, 0]))
+    return -without_sums(solved[:, :1], solved[:, 1:], ones)[:, 0]
+
+
+def without_sums(solved: Array, border: Array, ones: Array) -> Array:
+    """K⁻¹(R − Σ_k 1_k ρ_k^T) from ``solved`` = K⁻¹R and ``border`` = K⁻¹[1_1, …], with the ρ that make the sums 0."""
+    return solved - border @ np.linalg.solve(ones.T @ border, ones.T @ solved) if ones.shape[1] else solved
+
+
+def indicators(group: Array, coupled: bool) -> Array:
+    """[1_1, …]: a column for each group whose sum is kept, none where no sum is."""
+    if not coupled:
+        return np.zeros((len(group), 0))
+    return (group[:, None] == np.unique(group)[None, :]).astype(np.float64)
 
 
 def _least_norm(K: Array, g: Array, ones: Array) -> Array:

@@ -12,8 +12,9 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Items, Samples
+from mercer.compute import Compute
 from mercer.data import HashedRows, salted, side_by_side, tensor
-from mercer.gram import Counts
+from mercer.gram import Counts, Gram
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.notation import PRODUCT, SUM, join
@@ -95,6 +96,12 @@ class Sum(Terms):
 
     usage: ClassVar[str] = "k1 + k2"
     terms: tuple[Kernel, ...]
+
+    def _summands(self) -> tuple[Kernel, ...]:
+        return self.terms
+
+    def _grams(self, A: Items, B: Items, compute: Compute) -> list[Gram]:
+        return [term._gram(a, b, compute) for term, a, b in zip(self.terms, A, B, strict=True)]
 
     def _block(self, A: Items, B: Items) -> Any:
         return _total(self._each("_pairs", A, B))

@@ -174,6 +174,8 @@ KERNELS = [
         for nu in (0.5, 1.5, 2.5, math.inf, 0.8, 3.2)
     ),
     Case(mc.Matern(SCALES, 2.5), _with(oracles.matern, length_scale=SCALES, nu=2.5)),
+    Case(mc.PowerLaplacian(0.4, 1.5), _with(oracles.power_laplacian, gamma=0.4, power=1.5)),
+    Case(mc.PowerLaplacian(0.4, 0.7), _with(oracles.power_laplacian, gamma=0.4, power=0.7)),
     Case(mc.PowerExponential(0.8, 1.4), _with(oracles.power_exponential, length_scale=0.8, power=1.4)),
     Case(mc.PowerExponential(SCALES, 0.6), _with(oracles.power_exponential, length_scale=SCALES, power=0.6)),
     Case(mc.RationalQuadratic(0.8, 1.7), _with(oracles.rational_quadratic, length_scale=0.8, alpha=1.7)),
@@ -218,6 +220,7 @@ COMPOSITES = [
     Case(
         mc.Linear().centered().bind(real(), np.arange(23.0)), oracles.centered(linear, real().tolist(), list(range(23)))
     ),
+    Case(mc.Gaussian(0.3).metric([4.0, 4.0, 4.0, 4.0]), oracles.mapped(gaussian, lambda x: [2 * v for v in x])),
     Case(mc.Gaussian(0.3).map(doubled), oracles.mapped(gaussian, lambda x: [2 * v for v in x])),
     Case(mc.Function(inner_products), linear),
     Case(mc.Outer(row_norm), oracles.outer(lambda x: math.sqrt(sum(v * v for v in x)))),

@@ -66,6 +66,7 @@ def fused(d: int) -> list[mc.Kernel]:
         mc.Matern(np.linspace(1.0, 7.0, d).tolist(), 1.5),
         mc.RationalQuadratic(2.0, 1.5),
         mc.PowerExponential(d**0.5, 1.4),
+        mc.PowerLaplacian(1 / d, 1.5),
         mc.Gaussian(0.1 / d) * mc.Matern(d**0.5, 0.5) * mc.RationalQuadratic(4.0, 1.5),
         mc.Polynomial(3, -0.5, 0.7 / d),
         mc.Laplacian(1.4 / d),

@@ -121,6 +121,11 @@ def power_exponential(x: Vector, z: Vector, length_scale: float | Vector, power:
     return math.exp(-(_scaled_squared_distance(x, z, length_scale) ** (power / 2)))
 
 
+def power_laplacian(x: Vector, z: Vector, gamma: float, power: float) -> float:
+    """exp(−γ Σ |x_i − z_i|^q)."""
+    return math.exp(-gamma * sum(abs(a - b) ** power for a, b in _pairs(x, z)))
+
+
 def periodic(x: Vector, z: Vector, period: float | Vector, length_scale: float) -> float:
     """Π_i exp(−2 sin²(π(x_i − z_i)/p_i)/ℓ²)."""
     pairs = _pairs(x, z)

@@ -22,7 +22,7 @@ LAYERS = [
     {"solvers"},
     {"losses"},
     {"problems"},
-    {"functions"},
+    {"functions", "geometry"},
     {"kernels"},
     {"gram"},
     {"engine"},

@@ -44,10 +44,10 @@ from .files.plain import ModelFileError as ModelFileError
 from .files.readers import read_table as read_table
 from .files.svmlight import SparseTable as SparseTable
 from .functions import RKHSFunction as RKHSFunction
-from .functions import alignment as alignment
-from .functions import distance as distance
-from .functions import effective_dimension as effective_dimension
 from .functions import mean_embedding as mean_embedding
+from .geometry import alignment as alignment
+from .geometry import distance as distance
+from .geometry import effective_dimension as effective_dimension
 from .gram import CachedGram as CachedGram
 from .gram import DenseGram as DenseGram
 from .gram import Gram as Gram
@@ -123,6 +123,7 @@ from .kernels.vectors.radial import Laplacian as Laplacian
 from .kernels.vectors.radial import Matern as Matern
 from .kernels.vectors.radial import Periodic as Periodic
 from .kernels.vectors.radial import PowerExponential as PowerExponential
+from .kernels.vectors.radial import PowerLaplacian as PowerLaplacian
 from .kernels.vectors.radial import RationalQuadratic as RationalQuadratic
 from .plots.clusters import ClusterDisplay as ClusterDisplay
 from .plots.correlogram import CorrelogramDisplay as CorrelogramDisplay

@@ -53,6 +53,7 @@ ALGEBRA = [
     ("repaired", lambda k: k.repaired("flip")), ("map", lambda k: k.map(doubled)),
     ("both_strands", lambda k: k.both_strands()), ("over", lambda k: k.over("ACGT", "letter")),
     ("on", lambda k: k.on(["a", "b's"])), ("imputed", lambda k: k.imputed("median", True)),
+    ("metric", lambda k: k.metric([[2.0, 1.0], [1.0, 2.0]])),
     ("standardized", lambda k: k.standardized()), ("power", lambda k: k**12), ("sum", lambda k: k + 2 * k + 1.5),
     ("product", lambda k: k * k * 3 / 7), ("exp", mc.exp), ("geometric", mc.geometric),
     ("polynomial", lambda k: mc.polynomial(k, [1, 0.5])),

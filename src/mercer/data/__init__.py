@@ -26,7 +26,7 @@ from mercer.data.representations import (
     weighted_median,
 )
 from mercer.data.sequences import Sequences, Series, strands
-from mercer.data.tables import DataError, as_frame, in_order_of, select
+from mercer.data.tables import DataError, as_frame, in_order_of, places, select
 from mercer.data.vectors import Histograms, Vectors, check_same_width
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "meet",
     "moderate_weights",
     "numbered",
+    "places",
     "read_tu",
     "salted",
     "select",

@@ -60,6 +60,14 @@ def in_order_of(X: Samples, Y: Samples) -> Any:
     return mine.select(theirs.columns).to_native()
 
 
+def places(X: Samples, columns: Any) -> list[int]:
+    """The numbers of the columns that ``select`` takes."""
+    frame = as_frame(X)
+    names = list(range(X.shape[1]) if frame is None else frame.columns)
+    asked = list(columns) if isinstance(columns, list | tuple | np.ndarray) else [columns]
+    return [names.index(c) if c in names else int(c) % len(names) for c in asked]
+
+
 def select(X: Samples, columns: Any) -> Any:
     """The named (data frame) or numbered (array) columns of a table; one column given alone comes as a column, unless
     it is of numbers.

@@ -213,6 +213,15 @@ def fold_variable(name: str) -> Node:
     return Node("variable", data=name, kind="tile")
 
 
+def column_slope(fold: Fold, variable: str) -> Node | None:
+    """∂term/∂x or ∂term/∂z of a fold that adds up terms of its columns, state + term(x, z); None of any other."""
+    state = fold_variable("s0")
+    if len(fold.steps) != 1 or partial_derivative(fold.steps[0], state) != number(1):
+        return None
+    slope = partial_derivative(fold.steps[0], fold_variable(variable))
+    return slope if state not in walk(slope) else None
+
+
 @dataclass(frozen=True)
 class Opaque:
     """A block that could not be recorded: ``function(A, B)`` on the data itself, A and B given by their leaves.
@@ -411,13 +420,26 @@ _ZERO = number(0)
 
 def log_derivative(node: Node, name: str) -> Node:
     """∂(formula)/∂ log θ for the parameter θ called ``name``, as a formula again."""
+    return _differentiated(node, lambda n: _by_parameter(n, name))
+
+
+def partial_derivative(node: Node, by: Node) -> Node:
+    """∂(formula)/∂(one of its nodes), all that does not contain that node held; as a formula again."""
+    return _differentiated(node, lambda n: number(1) if n == by else None)
+
+
+def _differentiated(node: Node, known: Callable[[Node], Node | None]) -> Node:
+    """The derivative by the chain rule from those of some nodes; a node without arguments has 0 unless it is
+    ``known``.
+    """
     memo: dict[Node, Node] = {}
     for n in walk(node):  # arguments come first, so their derivatives are in the memo
-        memo[n] = _rule(n, tuple(memo[a] for a in n.args), name)
+        found = known(n)
+        memo[n] = _chained(n, tuple(memo[a] for a in n.args)) if found is None else found
     return memo[node]
 
 
-def _rule(n: Node, d: tuple[Node, ...], name: str) -> Node:
+def _by_parameter(n: Node, name: str) -> Node | None:
     if n.op == "parameter":
         return number(n.data[1]) if n.data[0] == name else _ZERO
     if n.op == "sqdist":
@@ -425,6 +447,10 @@ def _rule(n: Node, d: tuple[Node, ...], name: str) -> Node:
     if n.op in ("mean", "grand_mean"):
         inner = log_derivative(n.data.formula, name)
         return _ZERO if inner == _ZERO else Node(n.op, n.args, n.data.replace(inner), n.kind)
+    return None
+
+
+def _chained(n: Node, d: tuple[Node, ...]) -> Node:
     # a constant, data, a reduction without parameters, a condition
     if all(x == _ZERO for x in d) or n.op in ("greater", "equal"):
         return _ZERO
@@ -470,8 +496,8 @@ def _rule(n: Node, d: tuple[Node, ...], name: str) -> Node:
             return _apply("sinh", args[0]) * d[0]
         case "tanh":
             return (1.0 - n * n) * d[0]
-        case "absolute":
-            return _apply("where", args[0] > 0, d[0], -d[0])
+        case "absolute":  # 0 at 0
+            return _apply("where", args[0] > 0, d[0], _apply("where", args[0] < 0, -d[0], _ZERO))
         case "minimum":
             return _apply("where", args[1] > args[0], d[0], d[1])
         case "maximum":

@@ -7,7 +7,7 @@ The recorded step is written out as a loop over contiguous columns instead, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -50,9 +50,9 @@ _TEMPLATE = {
 }
 
 
-def compilable(fold: Fold) -> bool:
+def compilable(steps: Iterable[Node]) -> bool:
     """Whether every step has a counterpart in compiled code."""
-    return all(n.op in _TEMPLATE or n.op in ("variable", "number") for step in fold.steps for n in walk(step))
+    return all(n.op in _TEMPLATE or n.op in ("variable", "number") for step in steps for n in walk(step))
 
 
 @cache
@@ -67,14 +67,7 @@ def source(fold: Fold, dtype: np.dtype[Any]) -> str:
     """The loop as text. The last state is kept in ``out`` itself, the others in one row of scratch each."""
     last = len(fold.start) - 1
     states = [f"s{k}" if k < last else "o" for k in range(last + 1)]
-    names: dict[Node, str] = {}
-    body: list[str] = []
-    for step in fold.steps:
-        for n in walk(step):
-            if n not in names:
-                names[n] = _name(n, len(names), dtype)
-                if n.op in _TEMPLATE:
-                    body.append(f"{names[n]} = {_TEMPLATE[n.op].format(*(names[a] for a in n.args))}")
+    names, body = _statements(fold.steps, dtype)
     # a plain list of statements: all new states first, then the assignments, so that each step reads the old ones
     reads = [f"v{k} = {state}[j]" for k, state in enumerate(states)]
     writes = [f"{state}[j] = {names[step]}" for state, step in zip(states, fold.steps, strict=True)]
@@ -100,6 +93,54 @@ def source(fold: Fold, dtype: np.dtype[Any]) -> str:
         *(f"                {line}" for line in reads + body + writes),
     ]
     return "\n".join(lines) + "\n"
+
+
+@cache
+def contracted(slope: Node, dtype: np.dtype[Any]) -> Callable[[Any, Any, Any, Any], None]:
+    """loop(A^T, B, W^T, out^T) that adds Σ_j W[i, j] slope(A[i, k], B[j, k]) to out[i, k]."""
+    one = np.ones((1, 1), dtype)
+    made: Callable[[Any, Any, Any, Any], None] = compiling.jit_source(
+        "loop", _contraction(slope, dtype), one, one, one, one.copy()
+    )
+    return made
+
+
+def _contraction(slope: Node, dtype: np.dtype[Any]) -> str:
+    """The items i are innermost: each has sums of its own, so that the loop is vector instructions in the order that is
+    written here.
+    """
+    names, body = _statements((slope,), dtype)
+    lines = [
+        "import numpy as np",
+        "",
+        "",
+        "def loop(AT, B, WT, outT):",
+        "    d, n = AT.shape",
+        "    for j in range(len(B)):",
+        "        w = WT[j]",
+        "        for k in range(d):",
+        "            z = B[j, k]",
+        "            a = AT[k]",
+        "            o = outT[k]",
+        "            for i in range(n):",
+        "                x = a[i]",
+        *(f"                {line}" for line in body),
+        f"                o[i] += w[i] * {names[slope]}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _statements(steps: Iterable[Node], dtype: np.dtype[Any]) -> tuple[dict[Node, str], list[str]]:
+    """Names of all nodes, and the assignments that give them their values."""
+    names: dict[Node, str] = {}
+    body: list[str] = []
+    for step in steps:
+        for n in walk(step):
+            if n not in names:
+                names[n] = _name(n, len(names), dtype)
+                if n.op in _TEMPLATE:
+                    body.append(f"{names[n]} = {_TEMPLATE[n.op].format(*(names[a] for a in n.args))}")
+    return names, body
 
 
 def _name(n: Node, count: int, dtype: np.dtype[Any]) -> str:

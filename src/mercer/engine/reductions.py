@@ -284,7 +284,7 @@ class FoldBlock:
     def __init__(self, fold: Fold, A: Items, B: Items, dtype: DTypeLike, device: str | None) -> None:
         self.fold, self.A, self.B, self.dtype, self.device, self.all_columns = fold, A, B, dtype, device, True
         worth_it = size(A) * size(B) * A.shape[1] >= _WORTH_COMPILING
-        self.compile = worth_it and device is None and compilable(fold) and not (is_tensor(A) or is_tensor(B))
+        self.compile = worth_it and device is None and compilable(fold.steps) and not (is_tensor(A) or is_tensor(B))
 
     def sub(self, rows: Index, cols: Index, view: Tiles) -> FoldBlock:
         part = FoldBlock(self.fold, take(self.A, rows), take(self.B, cols), self.dtype, self.device)

@@ -1,14 +1,16 @@
 """The matrix K(X, Y), where kernels and solvers meet.
 
 ``contract`` is what every such matrix can be asked; ``computed``, ``stored``, ``factored``, ``counts``, ``wrapped`` and
-``summed`` are its kinds; ``policy`` decides which of them pays for which use; ``validity`` asks whether a matrix of
-numbers can be one. Nothing here knows a kernel or a learner, and nobody outside asks of which kind a matrix is.
+``summed`` are its kinds; ``gradients`` has the derivatives by the items; ``policy`` decides which kind pays for which
+use; ``validity`` asks whether a matrix of numbers can be one. Nothing here knows a kernel or a learner, and nobody
+outside asks of which kind a matrix is.
 """
 
 from mercer.gram.computed import KernelGram, common_dtype, departures, item_values, parameter_symbol
 from mercer.gram.contract import Cost, Gram, as_index, is_gram
 from mercer.gram.counts import Counts, CountsGram
 from mercer.gram.factored import Features, LowRankGram
+from mercer.gram.gradients import NoGradient, item_gradients
 from mercer.gram.policy import Use, borrowed, held, held_parts
 from mercer.gram.stored import DenseGram, SparseGram, as_gram
 from mercer.gram.summed import SumGram
@@ -25,6 +27,7 @@ __all__ = [
     "KernelGram",
     "LowRankGram",
     "MixedGram",
+    "NoGradient",
     "SparseGram",
     "SumGram",
     "Use",
@@ -37,6 +40,7 @@ __all__ = [
     "held",
     "held_parts",
     "is_gram",
+    "item_gradients",
     "item_values",
     "parameter_symbol",
 ]

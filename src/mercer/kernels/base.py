@@ -35,7 +35,18 @@ from mercer.data import (
 )
 from mercer.data.notices import one_call
 from mercer.formula import recorded
-from mercer.gram import Counts, CountsGram, Gram, KernelGram, LowRankGram, common_dtype, item_values, parameter_symbol
+from mercer.gram import (
+    Counts,
+    CountsGram,
+    Gram,
+    KernelGram,
+    LowRankGram,
+    NoGradient,
+    common_dtype,
+    item_gradients,
+    item_values,
+    parameter_symbol,
+)
 
 if TYPE_CHECKING:
     from mercer.kernels.compose.pointwise import Power, Scaled
@@ -138,6 +149,14 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _width(self, A: Items) -> int:
         """How many numbers a row of ``_features`` would hold."""
         raise NotImplementedError
+
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        """The gradients by the samples, (items, outputs, columns), from those by what ``_prepare`` made of them, one in
+        the place of each leaf; None where they are 0. To be written beside a ``_prepare`` that can be differentiated.
+        """
+        if type(self)._prepare is not Kernel._prepare and any(g is not None for g in leaves(gradients)):
+            raise NoGradient(f"{self} has no gradient by its samples: {type(self).__name__} does not define one.")
+        return gradients
 
     def _listed(self) -> Kernel:
         """The same kernel with its features listed, where it has finitely many and finds its values without them."""
@@ -352,6 +371,16 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         k, A, B = self._enter(X, Y)
         grams: dict[str, Gram] = dict(KernelGram.gradients(k, k._symbolic(""), A, B, compute or Compute()))
         return grams
+
+    def _combined_gradient(self, X: Samples, Y: Samples, coef: Array, compute: Compute | None = None) -> Array:
+        """∇_x Σ_j c_j k(x, y_j) for each x, (items, outputs, columns)."""
+        with one_call():
+            B = self._prepared(self.domain.check(Y), self.domain)
+            X = self.domain.check(in_order_of(X, Y))
+            A = self._prepared(X, self.domain)
+        found = self._pull_back(X, item_gradients(self, A, B, coef, compute or Compute()))
+        given = arrays.namespace(coef if not arrays.is_tensor(X) else X)
+        return given.zeros((size(X), coef.shape[1], X.shape[1])) if found is None else found
 
     def without_derivative(self, X: Samples) -> tuple[list[str], str]:
         """The continuous parameters that ``gradient(X)`` does not reach, and why.
@@ -599,6 +628,19 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         from mercer.kernels.compose.inputs import Standardized
 
         return Standardized(self)
+
+    def metric(self, M: Any) -> Kernel:
+        """k(M^½ x, M^½ z): distances are ‖x − z‖_M = √((x − z)^T M (x − z)), inner products x^T M z; as valid as k.
+
+        Parameters
+        ----------
+        M : array-like of shape (d,) or (d, d)
+            A weight of at least 0 for each column, or a symmetric positive semi-definite matrix: directions that it
+            maps to 0 do not count. M^½ is its symmetric root.
+        """
+        from mercer.kernels.compose.metric import Metric
+
+        return Metric(self, M)
 
     # -- final: a value ----------------------------------------------------------------------------------------------
 

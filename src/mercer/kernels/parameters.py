@@ -134,3 +134,22 @@ def _is_real(x: Symbol) -> bool:
 
 def _or(words: tuple[str, ...]) -> str:
     return "" if not words else " or " + " or ".join(repr(w) for w in words)
+
+
+def check_psd_matrix(A: Any, of: str, name: str) -> None:
+    """Raise ValueError unless A is square, finite, symmetric and positive semi-definite, naming what is wrong."""
+    A = np.asarray(A, np.float64)
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
+        raise ValueError(f"{of}({name}): {name} must be a square matrix of finite numbers, got shape {A.shape}.")
+    if not np.allclose(A, A.T, rtol=1e-10, atol=1e-12 * max(1.0, float(np.abs(A).max()))):
+        i, j = np.unravel_index(np.argmax(np.abs(A - A.T)), A.shape)
+        raise ValueError(
+            f"{of}({name}): {name} is not symmetric, {name}[{i}, {j}] = {A[i, j]:g} but {name}[{j}, {i}] = {A[j, i]:g};"
+            f" use ({name} + {name}.T)/2."
+        )
+    smallest, largest = np.linalg.eigvalsh(A)[[0, -1]]
+    if smallest < -1e-10 * max(abs(largest), 1e-300):
+        raise ValueError(
+            f"{of}({name}): {name} has the negative eigenvalue {smallest:.3g}, so x^T {name} x can be negative; use"
+            f" {name} @ {name}.T."
+        )

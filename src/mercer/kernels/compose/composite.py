@@ -33,3 +33,15 @@ class Composite(Kernel):
     def _enter_part(self, part: Kernel, X: Samples) -> Any:
         """Data that this kernel's domain has checked, as a part of it prepares them."""
         return part._prepared(X, self.domain)
+
+
+class OfOne(Composite):
+    """A kernel made of one other, which prepares the items."""
+
+    kernel: Kernel
+
+    def _prepare(self, X: Samples) -> Any:
+        return self._enter_part(self.kernel, X)
+
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        return self.kernel._pull_back(X, gradients)

@@ -18,7 +18,7 @@ from mercer.gram import Counts, KernelGram, common_dtype, item_values
 from mercer.gram.validity import check_symmetric
 from mercer.kernels.anything import Categorical
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.compose.composite import Composite
+from mercer.kernels.compose.composite import Composite, OfOne
 from mercer.kernels.compose.pointwise import Scaled
 from mercer.kernels.compose.terms import Sum
 from mercer.kernels.families import Explicit
@@ -27,11 +27,10 @@ from mercer.kernels.parameters import sample
 from mercer.native.linalg import eigh, symmetric_part
 
 
-class Wrapper(Composite):
+class Wrapper(OfOne):
     """A kernel around one other, written as a method call: k.normalized()."""
 
     around: ClassVar[bool] = True
-    kernel: Kernel
     method_name: ClassVar[str]
 
     def _method_arguments(self) -> tuple[Any, ...]:
@@ -40,9 +39,6 @@ class Wrapper(Composite):
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
         return True if self.kernel.psd else None
-
-    def _prepare(self, X: Samples) -> Any:
-        return self._enter_part(self.kernel, X)
 
     def _to_store(self, X: Samples) -> Any:
         return self.kernel._to_store(X)
@@ -126,6 +122,9 @@ class Normalized(Wrapper):
         warn_of_zero_norms(self.kernel, A, "normalised", self._base)
         return A
 
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        return self._base._pull_back(X, gradients)
+
     def _inverse_norm(self, A: Items) -> Any:
         d = self._base._selfs(A)
         return (
@@ -203,6 +202,9 @@ class Rooted(Wrapper, Explicit):
             return phi
         return _root(arrays.to_numpy(phi))
 
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        return Kernel._pull_back(self, X, gradients)
+
 
 def _root(x: Symbol) -> Any:
     return np.sign(x) * np.sqrt(np.abs(x))
@@ -234,7 +236,7 @@ class Centered(Wrapper):
 
 
 @kernel
-class CenteredAt(Composite):
+class CenteredAt(OfOne):
     """k(x, z) − Σ_i w_i k(x, r_i) − Σ_i w_i k(z, r_i) + Σ_ij w_i w_j k(r_i, r_j): centred on the reference sample r.
 
     The last sum is stored, as ``mean``. New points cost one value per reference item.
@@ -257,9 +259,6 @@ class CenteredAt(Composite):
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         return self
-
-    def _prepare(self, X: Samples) -> Any:
-        return self._enter_part(self.kernel, X)
 
     def _reference(self) -> Any:
         return self.kernel._prepare(self.kernel.domain.check(self.reference))

@@ -11,8 +11,9 @@ import numpy as np
 
 from mercer import arrays
 from mercer.annotations import Items, Samples, Weights
-from mercer.data import Anything, DataError, Domain, Vectors, check_weights, select, size, weighted_median
-from mercer.gram import Counts
+from mercer.arrays import Array
+from mercer.data import Anything, DataError, Domain, Vectors, check_weights, places, select, size, weighted_median
+from mercer.gram import Counts, NoGradient
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.feature_space import Wrapper
@@ -31,6 +32,14 @@ class Redirected(Wrapper):
 
     def _prepare(self, X: Samples) -> Any:
         return self.kernel._prepare(self.kernel.domain.check(self._redirect(X)))  # what it is given is other data
+
+    def _redirect_back(self, X: Samples, gradients: Array) -> Array:
+        """The gradients by x from those by f(x)."""
+        raise NoGradient(f"{self} has no gradient by its samples: the derivative of {self.method_name} is not known.")
+
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        found = self.kernel._pull_back(self.kernel.domain.check(self._redirect(X)), gradients)
+        return None if found is None else self._redirect_back(X, found)
 
     def _balanced(self) -> Kernel:
         return self._with_children(lambda k: k._balanced())
@@ -103,6 +112,12 @@ class OnColumns(Redirected):
 
     def _redirect(self, X: Samples) -> Any:
         return select(X, self.columns)
+
+    def _redirect_back(self, X: Samples, gradients: Array) -> Array:
+        out = arrays.zeros((*gradients.shape[:2], X.shape[1]), arrays.numpy_dtype(gradients), gradients)
+        for column, place in enumerate(places(X, self.columns)):
+            out[:, :, place] += gradients[:, :, column]
+        return out
 
 
 _STRATEGIES = ("mean", "median", "zero")
@@ -187,6 +202,11 @@ class Filled(Redirected):
             else filled
         )
 
+    def _redirect_back(self, X: Samples, gradients: Array) -> Array:
+        missing = arrays.namespace(X).isnan(X if arrays.is_tensor(X) else _dense(X))
+        known = arrays.astype(~missing, arrays.numpy_dtype(gradients))
+        return gradients[:, :, : X.shape[1]] * arrays.like(known, gradients)[:, None, :]
+
 
 @kernel
 class Standardized(Wrapper):
@@ -233,6 +253,9 @@ class Shifted(Redirected):
         X = X if arrays.is_tensor(X) else _dense(X)
         dtype = arrays.numpy_dtype(X)
         return (X - arrays.like(np.asarray(self.mean, dtype), X)) / arrays.like(np.asarray(self.spread, dtype), X)
+
+    def _redirect_back(self, X: Samples, gradients: Array) -> Array:
+        return gradients / arrays.like(np.asarray(self.spread, np.float64), gradients)
 
 
 @kernel

@@ -12,7 +12,7 @@ from mercer.annotations import Items, Samples
 from mercer.data import size
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.compose.composite import Composite
+from mercer.kernels.compose.composite import OfOne
 from mercer.kernels.compose.terms import _beside, _tensor
 from mercer.kernels.notation import PRODUCT, join, number
 from mercer.kernels.parameters import natural, nonnegative
@@ -20,17 +20,13 @@ from mercer.kernels.parameters import natural, nonnegative
 _NEGATIVE = "must be at least 0: with a negative one, k(x, x) could be negative, and k would not be a kernel"
 
 
-class Pointwise(Composite):
+class Pointwise(OfOne):
     """function(k(x, z)): leaves ``_apply(value)`` to write."""
 
     around: ClassVar[bool] = True
-    kernel: Kernel
 
     def _apply(self, value: Any) -> Any:
         raise NotImplementedError
-
-    def _prepare(self, X: Samples) -> Any:
-        return self._enter_part(self.kernel, X)
 
     def _block(self, A: Items, B: Items) -> Any:
         return self._apply(self.kernel._pairs(A, B))
@@ -156,13 +152,10 @@ class Exponential(FunctionOf):
 
 
 @kernel
-class ExponentialOfDistance(Composite):
+class ExponentialOfDistance(OfOne):
     """exp(k(x, z) − k(x, x)/2 − k(z, z)/2): exp(k) normalised, exp(−½ of a squared distance in feature space)."""
 
     kernel: Kernel
-
-    def _prepare(self, X: Samples) -> Any:
-        return self._enter_part(self.kernel, X)
 
     def _block(self, A: Items, B: Items) -> Any:
         return formula.exp(self.kernel._pairs(A, B) - 0.5 * self.kernel._selfs(A) - 0.5 * self.kernel._selfs(B))

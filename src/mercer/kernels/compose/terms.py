@@ -72,6 +72,11 @@ class Terms(Composite):
     def _prepare(self, X: Samples) -> Any:
         return tuple(self._enter_part(term, X) for term in self.terms)
 
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        found = [term._pull_back(X, g) for term, g in zip(self.terms, gradients, strict=True)]
+        known = [g for g in found if g is not None]
+        return _total(known) if known else None
+
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
         return True if all(term.psd for term in self.terms) else None

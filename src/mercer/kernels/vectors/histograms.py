@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from scipy import sparse
 
+from mercer import arrays
 from mercer.annotations import Samples, Symbol
 from mercer.data import Domain, Histograms
 from mercer.formula import exp, maximum, minimum, sqrt
@@ -65,6 +66,12 @@ class Hellinger(Explicit):
 
     def _map(self, X: Samples) -> Any:
         return X.sqrt() if sparse.issparse(X) else sqrt(X)
+
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        X = X.toarray() if sparse.issparse(X) else X
+        xp = arrays.namespace(X)
+        slope = xp.where(X > 0, 0.5 / xp.sqrt(xp.where(X > 0, X, xp.ones_like(X))), 0.0 * X)
+        return gradients * slope[:, None, :]
 
 
 @kernel

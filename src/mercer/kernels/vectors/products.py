@@ -11,11 +11,12 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Items, Samples, Symbol
+from mercer.arrays import Array
 from mercer.data import DataError, Domain, Vectors
 from mercer.formula import arcsin, minimum, sqdist, sqrt, tanh, where
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Additive, Columnwise, Explicit, Inner
-from mercer.kernels.parameters import natural, positive, real
+from mercer.kernels.parameters import check_psd_matrix, natural, positive, real
 
 
 @kernel
@@ -43,6 +44,9 @@ class Linear(Explicit):
 
     def _map(self, X: Samples) -> Any:
         return X
+
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        return gradients
 
 
 @kernel
@@ -151,6 +155,24 @@ class TaylorGaussian(Explicit):
         parts = [math.sqrt((2 * self.gamma) ** t / math.factorial(t)) * m for t, m in _monomials(X, self.degree)]
         return weight * xp.concatenate(parts, axis=1)
 
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        """Of exp(−γ‖x‖²)·c·x^n by x_j: exp(−γ‖x‖²)·c·n_j x^(n − e_j), less 2γx_j times itself."""
+        X = X.toarray() if sparse.issparse(X) else X
+        X = arrays.astype(X, np.float64)
+        own = arrays.namespace(X).einsum("iof,if->io", gradients, arrays.like(self._map(X), gradients))
+        out = -2.0 * self.gamma * own[:, :, None] * X[:, None, :]
+        weight, column = arrays.namespace(X).exp(-self.gamma * (X * X).sum(1)), 0
+        for t in range(self.degree + 1):
+            for chosen in combinations_with_replacement(range(X.shape[1]), t):
+                scale = math.sqrt((2 * self.gamma) ** t / math.factorial(t) * _multinomial(chosen))
+                for j in dict.fromkeys(chosen):
+                    slope = scale * chosen.count(j) * weight
+                    for k in range(X.shape[1]):
+                        slope = slope * X[:, k] ** (chosen.count(k) - (k == j))
+                    out[:, :, j] += gradients[:, :, column] * slope[:, None]
+                column += 1
+        return out
+
 
 def _monomials(X: Samples, degree: int) -> Any:
     """For t = 0…degree: t and the columns √(t!/n!)·x^n, |n| = t, whose inner products are ⟨x, z⟩^t."""
@@ -160,13 +182,17 @@ def _monomials(X: Samples, degree: int) -> Any:
         powers = list(combinations_with_replacement(range(d), t))
         out = arrays.empty((n, len(powers)), arrays.numpy_dtype(X), X)
         for column, chosen in enumerate(powers):
-            repeats = np.bincount(chosen, minlength=1) if chosen else np.zeros(1, int)
-            weight = math.factorial(t) / math.prod(math.factorial(int(r)) for r in repeats)
-            out[:, column] = math.sqrt(weight)
+            out[:, column] = math.sqrt(_multinomial(chosen))
             with np.errstate(over="ignore"):  # what is infinite is reported with its row
                 for j in chosen:
                     out[:, column] *= X[:, j]
         yield t, out
+
+
+def _multinomial(chosen: tuple[int, ...]) -> float:
+    """t!/n!, how often a product of t columns occurs in ⟨x, z⟩^t."""
+    repeats = (chosen.count(j) for j in set(chosen))
+    return math.factorial(len(chosen)) / math.prod(math.factorial(r) for r in repeats)
 
 
 @kernel
@@ -245,6 +271,16 @@ class ArcCosine(Kernel):
         norms = xp.sqrt(xp.einsum("ij,ij->i", X, X))
         return X / xp.where(norms > 0, norms, xp.ones_like(norms))[:, None], norms
 
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        """Through x/‖x‖ = u and ‖x‖: (g_u − ⟨g_u, u⟩u)/‖x‖ + g_‖x‖ u; 0 at 0."""
+        along, lengths = gradients
+        u, norms = self._prepare(X)
+        xp, out = arrays.namespace(u), 0.0
+        if along is not None:
+            across = along - xp.einsum("iod,id->io", along, arrays.astype(u, np.float64))[:, :, None] * u[:, None, :]
+            out = across / xp.where(norms > 0, norms, xp.ones_like(norms))[:, None, None]
+        return out if lengths is None else out + lengths * u[:, None, :]
+
     def _block(self, A: Items, B: Items) -> Any:
         return self._of_angle(sqdist(A[0], B[0]), A[1] * B[1])
 
@@ -297,28 +333,22 @@ class Bilinear(Explicit):
     A: Items
 
     def _validate(self) -> None:
-        A = np.asarray(self.A, np.float64)
-        if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
-            raise ValueError(f"Bilinear(A): A must be a square matrix of finite numbers, got shape {A.shape}.")
-        if not np.allclose(A, A.T, rtol=1e-10, atol=1e-12 * max(1.0, float(np.abs(A).max()))):
-            i, j = np.unravel_index(np.argmax(np.abs(A - A.T)), A.shape)
-            raise ValueError(
-                f"Bilinear(A): A is not symmetric, A[{i}, {j}] = {A[i, j]:g} but A[{j}, {i}] = {A[j, i]:g}; use (A +"
-                " A.T)/2."
-            )
-        smallest, largest = np.linalg.eigvalsh(A)[[0, -1]]
-        if smallest < -1e-10 * max(abs(largest), 1e-300):
-            raise ValueError(
-                f"Bilinear(A): A has the negative eigenvalue {smallest:.3g}, so x^T A x can be negative; use A @ A.T."
-            )
+        check_psd_matrix(self.A, "Bilinear", "A")
+
+    @property
+    def _factor(self) -> Array:
+        values, vectors = np.linalg.eigh(np.asarray(self.A, np.float64))
+        keep = values > 1e-14 * max(values[-1], 0.0)
+        return np.asarray(vectors[:, keep] * np.sqrt(values[keep]))
 
     def _map(self, X: Samples) -> Any:
-        values, vectors = np.linalg.eigh(np.asarray(self.A, np.float64))
-        if X.shape[1] != len(values):
-            raise DataError(f"Bilinear(A) has A of size {len(values)}, the data has {X.shape[1]} columns.")
-        keep = values > 1e-14 * max(values[-1], 0.0)
-        L = (vectors[:, keep] * np.sqrt(values[keep])).astype(arrays.numpy_dtype(X))
+        L = self._factor.astype(arrays.numpy_dtype(X))
+        if X.shape[1] != len(L):
+            raise DataError(f"Bilinear(A) has A of size {len(L)}, the data has {X.shape[1]} columns.")
         return X @ arrays.like(L, X)
+
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        return gradients @ arrays.like(self._factor.T, gradients)
 
 
 @kernel

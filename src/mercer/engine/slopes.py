@@ -1,0 +1,55 @@
+"""What a change of one item does to sums over the others: Σ_j w_ij ∂term(a_ik, b_jk)/∂a_ik for folds that add up terms.
+
+Differentiated as a whole a fold is a programme again; where it adds up one term for each column, the derivative by
+column k is that of one term, and all columns are found in one pass over the pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.data import chunks
+from mercer.engine.expression import Node, fold_variable, walk
+from mercer.engine.folds import compilable, contracted
+from mercer.engine.steps import elementwise
+from mercer.runtime.threads import run_tasks
+
+_ROWS = 256  # items whose sums stay in cache
+_WORTH_COMPILING = 2**22  # pairs times columns
+
+
+def contract(slope: Node, A: Array, B: Array, weights: Callable[[slice], Array], workers: int) -> Array:
+    """Σ_j W[i, j] slope(A[i, k], B[j, k]) for all i and k, W given by blocks of rows."""
+    out = arrays.zeros(A.shape, np.float64, A)
+    compiled = not arrays.is_tensor(A) and len(A) * len(B) * A.shape[1] >= _WORTH_COMPILING and compilable((slope,))
+    dtype = arrays.numpy_dtype(A)
+
+    def task(rows: slice) -> None:
+        W, part = weights(rows), A[rows]
+        if compiled:
+            total = np.zeros((A.shape[1], len(part)), dtype)
+            contracted(slope, dtype)(
+                np.ascontiguousarray(part.T), np.ascontiguousarray(B), np.ascontiguousarray(W.T), total
+            )
+            out[rows] = total.T
+            return
+        for k in range(A.shape[1]):
+            values = evaluated(slope, part[:, k, None], B[None, :, k], part)
+            out[rows, k] = arrays.astype((W * values).sum(1), np.float64)
+
+    run_tasks(task, list(chunks(len(A), _ROWS)), workers, stage="gradients")
+    return out
+
+
+def evaluated(node: Node, x: Array, z: Array, like: Array) -> Any:
+    """A formula of the variables x and z, on arrays that broadcast."""
+    values: dict[Node, Any] = {fold_variable("x"): x, fold_variable("z"): z}
+    for n in walk(node):
+        if n not in values:
+            values[n] = n.data if n.op == "number" else elementwise(n.op, [values[a] for a in n.args], like)
+    return values[node]

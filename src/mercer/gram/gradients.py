@@ -1,0 +1,173 @@
+"""∇_a Σ_j c_j k(a, b_j): the gradient of a combination of kernel values by its items, from the recorded formula.
+
+A formula sees an item through few numbers, ⟨a, b⟩, ‖a − b‖², ‖a‖², sums over columns: k = F(s, d², …). So its gradient
+is Σ_j c_j (∂F/∂s · b_j + ∂F/∂d² · 2(a − b_j) + …), where each ∂F/∂· is a formula again, whose matrix is multiplied with
+c and with the rows c_j b_j: computed in tiles and never stored, like any other.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from mercer import arrays
+from mercer.annotations import Items
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.data import size
+from mercer.engine.expression import Node, column_slope, number, partial_derivative, symbolic, trace, walk
+from mercer.engine.slopes import contract, evaluated
+from mercer.engine.tiles import Tiles
+from mercer.gram.computed import KernelGram, common_dtype
+
+_ZERO = number(0)
+_SEES = {"dot", "sqdist", "fold", "opaque", "sqnorm", "fold_self", "items", "mean"}
+
+
+class NoGradient(TypeError):
+    """The kernel is not differentiable by its samples, or not known to be."""
+
+
+def item_gradients(kernel: Any, A: Items, B: Items, coef: Array, compute: Compute) -> Any:
+    """∇_a Σ_j c_j k(a, b_j) for each prepared item a, by each number it is prepared to.
+
+    Parameters
+    ----------
+    kernel : anything with ``_block``
+        k.
+    A, B : prepared items
+        The items a, and the items b_j.
+    coef : ndarray of shape (n, outputs)
+        c, one column for each combination.
+    compute : Compute
+        Device, precision, memory and threads.
+
+    Returns
+    -------
+    prepared items
+        An array (items, outputs, columns) in the place of each leaf of A; None for one that does not matter.
+    """
+    symbols, left = symbolic(A, "row")
+    right_symbols, right = symbolic(B, "col")
+    formula = trace(kernel._block, symbols, right_symbols)
+    found = _Gradients(str(kernel), left, right, coef, common_dtype((A, B), compute), compute).of(formula)
+    if not any(arrays.is_tensor(x) for x in (*left, *right)):
+        found = {index: arrays.to_numpy(values) for index, values in found.items()}
+    return _placed(symbols, found)
+
+
+def _placed(symbols: Any, found: dict[int, Array]) -> Any:
+    """Each once: a leaf that occurs twice, the data itself in two terms, has one gradient."""
+    return tuple(_placed(s, found) for s in symbols) if isinstance(symbols, tuple) else found.pop(symbols.data, None)
+
+
+class _Gradients:
+    def __init__(self, name: str, left: list[Any], right: list[Any], coef: Array, dtype: Any, compute: Compute) -> None:
+        self.name, self.left, self.right, self.dtype, self.compute = name, left, right, dtype, compute
+        tensor = next((x for x in (*left, *right) if arrays.is_tensor(x)), None)
+        self.device = compute.device if tensor is None else str(tensor.device)
+        self.coef = arrays.to_device(coef, self.device, np.float64)
+        self.shape = (size(left[0]), len(coef))
+        self.out: dict[int, Array] = {}
+
+    def of(self, formula: Node) -> dict[int, Array]:
+        """By the number of the leaf: (items, outputs, columns)."""
+        for n in walk(formula):
+            value = n.op == "leaf" and len(getattr(self._leaf(n), "shape", ())) == 1
+            if n.kind in ("row", "tile") and (n.op in _SEES or (value and n.kind == "row")):
+                try:
+                    slope = partial_derivative(formula, n)
+                except NotImplementedError as error:
+                    raise NoGradient(f"{self.name} has no gradient by its samples: {error}") from None
+                if slope != _ZERO:
+                    self._add(n, slope)
+        return self.out
+
+    def _leaf(self, n: Node) -> Any:
+        return (self.left if n.kind == "row" else self.right)[n.data]
+
+    def _rows(self, n: Node) -> Array:
+        """The items of a leaf, as rows of numbers."""
+        x = self._leaf(n)
+        if sparse.issparse(x):
+            x = x.toarray()
+        if not (isinstance(x, np.ndarray) or arrays.is_tensor(x)) or x.ndim != 2 or arrays.numpy_dtype(x).kind == "O":
+            raise NoGradient(f"{self.name} compares what is no row of numbers: it has no gradient by its samples.")
+        return arrays.to_device(x, self.device, np.float64)
+
+    def _put(self, n: Node, values: Array) -> None:
+        known = self.out.get(n.data)
+        self.out[n.data] = values if known is None else known + values
+
+    def _gram(self, slope: Node) -> KernelGram:
+        tiles = Tiles(slope, self.left, self.right, self.shape, self.dtype, self.compute)
+        return KernelGram(tiles, partial(str, f"∇ of {self.name}"), "Scale the data", as_numpy=False)
+
+    def _add(self, n: Node, slope: Node) -> None:
+        """The part of the gradient that goes through one node: its own by the item, times ``slope``."""
+        m, outputs = self.shape[0], self.coef.shape[1]
+        if n.op in ("opaque", "items"):
+            raise NoGradient(
+                f"{self.name} has no gradient by its samples: its values are computed by NumPy or by the kernel itself,"
+                " not by a recorded formula (mercer.formula)."
+            )
+        gram = self._gram(slope)
+        if n.op in ("dot", "sqdist"):
+            a, B = n.args[0], self._rows(n.args[1])
+            origin = B.mean(0) if n.op == "sqdist" else 0.0 * B[0]
+            moved = B - origin  # differences do not notice, and lose fewer digits
+            V = (self.coef[:, :, None] * moved[:, None, :]).reshape(len(B), -1)
+            sums = (gram @ V).reshape(m, outputs, -1)
+            if n.op == "sqdist":
+                total = gram @ self.coef
+                sums = 2.0 * (total[:, :, None] * (self._rows(a) - origin)[:, None, :] - sums)
+                if n.data[0] is not None:
+                    sums = sums / arrays.like(np.asarray(n.data[0].powers, np.float64) ** 2, sums)
+            self._put(a, sums)
+        elif n.op == "fold":
+            self._put(n.args[0], self._fold(n, gram))
+        else:
+            self._own(n, gram @ self.coef)
+
+    def _own(self, n: Node, total: Array) -> None:
+        """Through a number of the item alone; ``total`` is Σ_j c_j slope, (items, outputs)."""
+        match n.op:
+            case "leaf":
+                self._put(n, total[:, :, None])
+            case "sqnorm":
+                self._put(n.args[0], 2.0 * total[:, :, None] * self._rows(n.args[0])[:, None, :])
+            case "fold_self":
+                A = self._rows(n.args[0])
+                both = [self._slope(n, variable) for variable in "xz"]
+                slopes = [evaluated(each, A, A, A) + 0.0 * A for each in both]
+                self._put(n.args[0], total[:, :, None] * (slopes[0] + slopes[1])[:, None, :])
+            case "mean":
+                e = n.data
+                weights = arrays.like(np.asarray(e.weights, np.float64)[:, None], total)
+                inner = _Gradients(self.name, self.left, e.reference, weights, self.dtype, self.compute)
+                for index, values in inner.of(e.formula).items():
+                    self._put(Node("leaf", data=index, kind="row"), total[:, :, None] * values)
+
+    def _slope(self, n: Node, variable: str) -> Node:
+        slope = column_slope(n.data, variable)
+        if slope is None:
+            raise NoGradient(
+                f"{self.name} has no gradient by its samples: it is a programme over the columns, not a sum of terms."
+            )
+        return slope
+
+    def _fold(self, n: Node, gram: KernelGram) -> Array:
+        slope = self._slope(n, "x")
+        A, B = (arrays.astype(self._rows(side), self.dtype) for side in n.args)
+        columns = []
+        for c in arrays.astype(self.coef, self.dtype).T:
+            weights = partial(_weighted_rows, gram, c[None, :])
+            columns.append(contract(slope, A, B, weights, self.compute.workers))
+        return arrays.namespace(A).stack(columns, 1)
+
+
+def _weighted_rows(gram: KernelGram, weights: Array, rows: slice) -> Array:
+    return gram.rows(rows) * weights

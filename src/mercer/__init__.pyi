@@ -9,6 +9,8 @@ from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
 from .data.notices import IgnoredWarning as IgnoredWarning
 from .estimators.cca import KernelCCA as KernelCCA
+from .estimators.feature_machine import FeatureMachineClassifier as FeatureMachineClassifier
+from .estimators.feature_machine import FeatureMachineRegressor as FeatureMachineRegressor
 from .estimators.hebbian import KernelHebbian as KernelHebbian
 from .estimators.kernel_pca import KernelPCA as KernelPCA
 from .estimators.kmeans import KernelKMeans as KernelKMeans

@@ -27,6 +27,7 @@ from mercer.estimators.multiclass import class_weights, classes_and_codes
 from mercer.estimators.weights import checked, relative
 from mercer.functions import RKHSFunction
 from mercer.gram import Gram, is_gram
+from mercer.kernels.base import Kernel
 from mercer.problems import Solution
 from mercer.solvers.dual import EPS32, ActiveSet
 
@@ -64,7 +65,7 @@ class KernelMachine(Reporting, KernelEstimator):
         self._open_task(X, y)
         self._check()
         part, targets, weights, used = self._without_zeros(X, y, self._weights(size(X), sample_weight))
-        gram = self._matrix(part, weights)
+        gram = self._matrix(part, weights, self._learned_kernel(part, targets, weights))
         self._learn(gram, targets, weights, part)
         self._n_items = size(X)
         self._remember(X, gram, used)
@@ -75,6 +76,10 @@ class KernelMachine(Reporting, KernelEstimator):
         """X and y, checked."""
         X, y = self._accept(X, y, reset=True, **self._targets)
         return X, np.asarray(y, np.float64) if self._targets.get("y_numeric") else y
+
+    def _learned_kernel(self, X: Samples, y: Targets, weights: Array) -> Kernel | None:
+        """The kernel, where it is itself learnt from samples and targets; None: the given one."""
+        return None
 
     def _check(self) -> None:
         """Raise if a parameter is out of range whatever the data; those of solvers are checked here, for all."""

@@ -158,6 +158,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             raise NoGradient(f"{self} has no gradient by its samples: {type(self).__name__} does not define one.")
         return gradients
 
+    def _widened(self, factor: float) -> Kernel:
+        """The same kernel of distances that are ``factor`` times as long, where it has a width, and is bound."""
+        return self
+
     def _listed(self) -> Kernel:
         """The same kernel with its features listed, where it has finitely many and finds its values without them."""
         return self._with_children(lambda child: child._listed())

@@ -24,6 +24,14 @@ class Bandwidth(Kernel):
 
     gamma: Any
 
+    def _widened(self, factor: float) -> Kernel:
+        return self._replace(gamma=self.gamma * factor**-self._degree)
+
+    @property
+    def _degree(self) -> float:
+        """Of the power of a length that γ multiplies."""
+        return 1.0
+
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         if not isinstance(self.gamma, str):
             return self
@@ -42,6 +50,9 @@ class Lengths(Kernel):
     """
 
     length_scale: Any
+
+    def _widened(self, factor: float) -> Kernel:
+        return self._replace(length_scale=self.length_scale * factor)
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         if not isinstance(self.length_scale, str):
@@ -89,6 +100,10 @@ class Gaussian(Bandwidth, Radial):
     """
 
     gamma: Any = positive("scale", symbol="γ", words=("scale", "median"), vector=True)
+
+    @property
+    def _degree(self) -> float:
+        return 2.0
 
     def _metric(self) -> Any:
         if not hasattr(self.gamma, "__len__") and not hasattr(self.gamma, "values"):
@@ -211,6 +226,10 @@ class PowerLaplacian(Bandwidth, Additive):
 
     gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
     power: float = positive(1.5, symbol="q", maximum=2.0, continuous=False)
+
+    @property
+    def _degree(self) -> float:
+        return float(self.power)
 
     def _term(self, x: Symbol, z: Symbol) -> Any:
         apart = absolute(x - z)

@@ -1,0 +1,420 @@
+"""Recursive feature machines: ridge machines that learn the metric of their kernel."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from mercer import arrays
+from mercer.annotations import RandomState, Samples, Targets
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.data import distinct
+from mercer.estimators.feature_metric import Form, Race, Trial
+from mercer.estimators.machine import KernelMachine, LabelLearner, Weighted
+from mercer.estimators.parameters import Progress, estimator
+from mercer.estimators.ridge import KernelRidge, Ridge
+from mercer.gram import Gram
+from mercer.kernels.base import Kernel
+from mercer.kernels.compose.inputs import Shifted
+from mercer.kernels.families import Inner, Radial
+from mercer.kernels.given import as_kernel
+from mercer.kernels.vectors.products import Linear
+from mercer.kernels.vectors.radial import PowerExponential, PowerLaplacian
+from mercer.runtime.randomness import generator
+from mercer.runtime.watch import Stopped, asked_to_stop
+
+_LEAST_PROBABILITY = 1e-3
+_WIDEST_FULL = 1000  # columns up to which M is a matrix where nobody says
+_FORMS = (
+    Form(PowerExponential("median", 1.4), diagonal=False, start=(2, -2)),
+    Form(PowerLaplacian("median", 1.5), diagonal=True, start=(0, -1)),
+    Form(PowerExponential("median", 1.0), diagonal=False, start=(2, -2)),
+    Form(PowerLaplacian("median", 1.0), diagonal=True, start=(0, -1)),
+    Form(PowerExponential("median", 2.0), diagonal=False, start=(1, -2)),
+    Form(PowerExponential("median", 1.4), diagonal=True, start=(2, -2)),
+)
+
+
+@estimator
+class MetricParameters:
+    """What feature machines share."""
+
+    alpha: Any = None
+    kernel: Any = "auto"
+    _: KW_ONLY
+    metric: str = "auto"
+    standardize: bool = True
+    max_samples: int | None = 3000
+    validation_fraction: float = 0.2
+    fit_intercept: bool = True
+    tol: float = 1e-6
+    max_iter: int = 5
+    max_time: float | None = None
+    progress: Progress | None = None
+    on_interrupt: str = "raise"
+    random_state: RandomState = None
+    compute: Compute | None = None
+
+    _described: ClassVar[dict[str, str]] = {
+        "alpha": """float or None, default=None
+        λ > 0 of the ridge; None: that of the least error held out.""",
+        "kernel": """Kernel, list of kernels or "auto", default="auto"
+        The kernel whose metric is learnt: one with a gradient by its samples (of distances, inner products, sums over
+        columns). A width that is a word ("median", "scale") is chosen, a number is kept. Of several, the best is taken.
+        "auto": ``PowerExponential`` of the powers 1, 1.4 and 2, and, column by column, ``PowerLaplacian`` of 1 and
+        1.5.""",
+        "metric": """{"auto", "full", "diagonal"}, default="auto"
+        Whether M is a matrix, or a weight for each column. "auto": a matrix for kernels that rotations do not change,
+        up to 1000 columns; of the kernels of ``kernel="auto"``, what is best.""",
+        "standardize": """bool, default=True
+        Whether columns are brought to mean 0 and variance 1 first; a constant column is only centred.""",
+        "max_samples": """int or None, default=3000
+        The most samples that M is learnt from, drawn at random; f is always that of all samples. None: all.""",
+        "validation_fraction": """float, default=0.2
+        The share of the samples, at most 2000, that is held out to choose by; f is then fitted to them too.""",
+        "tol": """float, default=1e-6
+        The residual of the system of f to reach, as a share of y.""",
+        "max_iter": """int, default=5
+        The most rounds; 0 leaves M the identity, and only chooses λ, the width and the kernel.""",
+    }
+    _described_fitted: ClassVar[dict[str, str]] = {
+        "metric_": """ndarray of shape (n_features, n_features) or (n_features,)
+        M, of columns that are standardised where ``standardize`` says so; its largest diagonal entry is 1.""",
+        "importances_": """ndarray of shape (n_features,)
+        The diagonal of M, of sum 1: how much f changes with each column, squared and on average.""",
+        "kernel_": """Kernel
+        k_M with its width and what the columns are standardised by: an ordinary kernel.""",
+        "alpha_": """float
+        λ.""",
+        "best_round_": """int
+        The round that M is of; 0 is the identity.""",
+        "validation_error_": """float
+        The mean squared error held out, as a share of the variance there, when M was chosen.""",
+        "history_": """list of dict
+        Of each round that was tried: kernel, diagonal, round, width, alpha, samples, error.""",
+        "n_iter_": """int
+        The rounds that were run.""",
+    }
+
+
+class LearnsMetric(MetricParameters, KernelMachine):
+    """A ridge machine over k_M whose metric is learnt before it."""
+
+    metric_: Array
+    _one_kernel = False
+
+    @property
+    def _given_kernel(self) -> Kernel:
+        """For the door: rows of numbers."""
+        return self._forms(1)[0].kernel
+
+    def _coded(self, y: Targets, weights: Array) -> tuple[Array, Array]:
+        """Targets as numbers, (n, outputs), and the weights of samples of these targets."""
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        super()._check()
+        if self.metric not in ("auto", "full", "diagonal"):
+            raise ValueError(f"metric={self.metric!r}: choose 'auto', 'full' or 'diagonal'.")
+        if self.alpha is not None:
+            self._positive("alpha")
+        if not (isinstance(self.validation_fraction, int | float) and 0 < self.validation_fraction < 1):
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction!r}: a share of the samples, above 0 and below 1."
+            )
+        if self.max_samples is not None and not (
+            isinstance(self.max_samples, int | np.integer) and self.max_samples >= 2
+        ):
+            raise ValueError(f"max_samples={self.max_samples!r}: at least 2, or None for all.")
+
+    def _forms(self, columns: int) -> list[Form]:
+        given = self.kernel
+        if isinstance(given, str) and given == "auto":
+            wanted = {"full": False, "diagonal": True}.get(self.metric)
+            forms = [form for form in _FORMS if wanted is None or form.diagonal == wanted]
+            if wanted is None and columns > _WIDEST_FULL:
+                forms = [form for form in forms if form.diagonal]
+            return forms
+        kernels = [as_kernel(k) for k in (given if isinstance(given, list | tuple) else [given])]
+        if not kernels:
+            raise ValueError(f"{type(self).__name__}(kernel={given!r}): give at least one kernel.")
+        known = {str(form.kernel): form.start for form in _FORMS}
+        return [
+            Form(
+                k,
+                self.metric == "diagonal" or (self.metric == "auto" and (columns > _WIDEST_FULL or not _turns(k))),
+                known.get(str(k), (1, -1)),
+            )
+            for k in kernels
+        ]
+
+    def _learned_kernel(self, X: Samples, y: Targets, weights: Array) -> Kernel:
+        dense = X.toarray() if sparse.issparse(X) else arrays.to_numpy(X)
+        Y, weights = self._coded(y, weights)
+        first, kinds = distinct(dense, Y)
+        table = np.asarray(dense[first], np.float64)
+        w = np.bincount(kinds, weights=weights)
+        mean, spread = np.zeros(table.shape[1]), np.ones(table.shape[1])
+        if self.standardize:
+            mean = np.average(table, axis=0, weights=w)
+            deviation = np.sqrt(np.average((table - mean) ** 2, axis=0, weights=w))
+            size = np.maximum(np.abs(mean), np.abs(table).max(axis=0, initial=0.0))
+            spread = np.where(deviation > 1e-12 * size, deviation, 1.0)  # else rounding is left of a constant column
+        compute = self.compute or Compute()
+        seen = arrays.to_device((table - mean) / spread, compute.device)
+        race = Race(
+            seen, Y[first], w, self._forms(table.shape[1]), self.alpha, int(self.max_iter), self.max_samples,
+            self.validation_fraction, self.fit_intercept, generator(self.random_state), compute, self._heard,
+        )  # fmt: skip
+        trial, self.stop_reason_ = self._raced(race)
+        self._stopped = None if self.stop_reason_ == "done" else (first[trial.rows], trial.coef, trial.bias)
+        self._publish(trial, race, mean, spread)
+        kernel = trial.kernel.metric(trial.metric)
+        return Shifted(kernel, mean, spread) if self.standardize else kernel
+
+    def _heard(self, told: dict[str, Any]) -> None:
+        reason = asked_to_stop(gap=told["error"], n_iter=told["round"], **told)
+        if reason:
+            raise _Enough(reason)
+
+    def _raced(self, race: Race) -> tuple[Trial, str]:
+        """The best trial, and why it is the best so far and no more."""
+        try:
+            return race.run(), "done"
+        except _Enough as enough:
+            reason = enough.reason
+        except Stopped as stop:
+            if race.best is None:
+                raise
+            reason = stop.accepted()
+        except KeyboardInterrupt:
+            if self.on_interrupt != "keep" or race.best is None:
+                raise
+            reason = "interrupted"
+        assert race.best is not None
+        return race.best, reason
+
+    def _publish(self, trial: Trial, race: Race, mean: Array, spread: Array) -> None:
+        self.metric_ = trial.metric
+        diagonal = self.metric_ if self.metric_.ndim == 1 else np.diagonal(self.metric_)
+        self.importances_ = diagonal / diagonal.sum()
+        self.alpha_ = float(self.alpha) if self.alpha is not None else 10.0 ** trial.steps[-1].log_alpha
+        self.best_round_, self.validation_error_ = len(trial.steps) - 1, trial.error
+        self.history_ = race.history
+        self._rounds = len(race.history)
+
+    def _fit_ridge(self, gram: Gram, Y: Array, weights: Array, X: Samples) -> Array | None:
+        """f of all samples; where somebody wants no more, that of the best round so far, and which samples it is of."""
+        self.n_iter_ = self._rounds
+        if self._stopped is not None:
+            rows, coef, bias = self._stopped
+            full = np.zeros((gram.shape[0], coef.shape[1]))
+            full[rows] = coef
+            self._keep(full, every=True)
+            self.intercept_, self.gap_, self.converged_, self.solver_ = bias, np.nan, False, "cholesky"
+            return np.sort(rows)
+        ridge = KernelRidge(self.alpha_, fit_intercept=self.fit_intercept, tol=self.tol, compute=self.compute)
+        ridge._learned(gram, Y, weights, X)
+        self._keep(ridge._dual_coef.T, every=True)
+        self.intercept_, self.gap_, self.solver_ = ridge.intercept_, ridge.gap_, ridge.solver_
+        self.converged_, self.stop_reason_ = ridge.converged_, ridge.stop_reason_
+        return None
+
+
+class _Enough(Exception):
+    """The listener wants no more rounds."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def _turns(kernel: Kernel) -> bool:
+    """Whether rotations do not change it, so that a full metric is one of directions."""
+    return isinstance(kernel, Radial | Inner | Linear)
+
+
+@estimator
+class FeatureMachineRegressor(LearnsMetric, Ridge):  # type: ignore[misc]
+    """min Σ_i w_i (y_i − f(x_i))² + λ‖f‖² over f = Σ_i α_i k_M(·, x_i) + b, and M the average of ∇f ∇f^T: kernel ridge
+    regression that learns which columns, and which directions, matter (recursive feature machine).
+
+    For tables whose columns matter unequally and together. Starting from M = I, f is fitted, M is replaced by the
+    average outer product of its gradients, and so on; kernel, width, λ and round are those of the least error on
+    samples held out, so that it is not worse there than the best of the kernels without M. Columns of y share M.
+
+    Parameters
+    ----------
+    max_iter : int, default=5
+        The most rounds; 0 leaves M the identity, and only chooses λ, the width and the kernel.
+
+    Attributes
+    ----------
+    metric_, importances_, kernel_, alpha_, best_round_, validation_error_, history_, n_iter_
+    dual_coef_ : ndarray of shape (n_outputs, n_samples)
+        α, one row for each output.
+    intercept_ : ndarray of shape (n_outputs,)
+        b of each output.
+    gap_ : float
+        The residual of the system of f, as a share of y.
+    support_, support_vectors_, function_, converged_, stop_reason_, solver_, n_features_in_
+    feature_names_in_
+
+    See Also
+    --------
+    FeatureMachineClassifier : The same of classes.
+    KernelRidge : With a kernel that is given.
+    tune : Lengths of columns by the gradient of a criterion.
+    MKLRidge : Weights of several kernels.
+
+    Notes
+    -----
+    With n samples, of which m ≤ ``max_samples`` are used to learn M, and d columns, a round costs m³/3 for each λ and
+    width that is tried and 2000·m·d for the gradients; the last f costs n³/3. Memory: two matrices of m × m in float64,
+    then what ``KernelRidge`` needs.
+
+    References
+    ----------
+    A. Radhakrishnan, D. Beaglehole, P. Pandit and M. Belkin (2024). Mechanism for feature learning in neural networks
+    and backpropagation-free machine learning models. Science 383.
+
+    Examples
+    --------
+    One direction of five columns matters:
+
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 5))
+    >>> y = np.sin(2 * (X[:, 0] + X[:, 1])) + 0.1 * rng.standard_normal(300)
+    >>> machine = mc.FeatureMachineRegressor(kernel=mc.PowerExponential("median", 2.0), random_state=0).fit(X, y)
+    >>> np.argsort(machine.importances_)[-2:].tolist() in ([0, 1], [1, 0])
+    True
+    >>> fresh = rng.standard_normal((200, 5))
+    >>> bool(machine.score(fresh, np.sin(2 * (fresh[:, 0] + fresh[:, 1]))) > 0.9)
+    True
+    """
+
+    def _coded(self, y: Targets, weights: Array) -> tuple[Array, Array]:
+        return np.asarray(y, np.float64).reshape(len(y), -1), weights
+
+    def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
+        Y, _ = self._coded(y, weights)
+        used = self._fit_ridge(gram, Y, weights, X)
+        known = Y if used is None else np.where(np.isin(np.arange(len(Y)), used)[:, None], Y, np.nan)
+        self._finish(known if y.ndim > 1 else known[:, 0], self._dual_coef.T, self.intercept_, weights)
+        self._parts = [(self.alpha_, used)] * Y.shape[1]
+
+
+@estimator
+class FeatureMachineClassifier(LearnsMetric, LabelLearner, Weighted):
+    """argmax_c f_c(x) of least squares f_c(x) ≈ ±1 with a kernel k_M whose metric is learnt: M is the average of
+    Σ_c ∇f_c ∇f_c^T (recursive feature machine).
+
+    ``FeatureMachineRegressor`` of the classes, each coded as 1 where it is and −1 where it is not; of two classes one
+    function is fitted. All classes share M.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        Weights of classes, by which those of their samples are multiplied; "balanced" gives all classes the same total.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    metric_, importances_, kernel_, alpha_, best_round_, validation_error_, history_, n_iter_
+    dual_coef_ : ndarray of shape (n_functions, n_samples)
+        α, one row for each class, or one for two.
+    intercept_ : ndarray of shape (n_functions,)
+        b of each function.
+    gap_ : float
+        The residual of the system of f, as a share of the right side.
+    support_, support_vectors_, function_, converged_, stop_reason_, solver_, n_features_in_
+    feature_names_in_
+
+    See Also
+    --------
+    FeatureMachineRegressor : The same of numbers; what a fit costs.
+    SVC : With a kernel that is given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((300, 6))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> machine = mc.FeatureMachineClassifier(kernel=mc.PowerExponential("median", 1.4), random_state=0).fit(X, y)
+    >>> bool(machine.importances_[:2].sum() > 0.8)
+    True
+    >>> machine.predict([[1.0, 1.0, 0, 0, 0, 0], [1.0, -1.0, 0, 0, 0, 0]])
+    array([ True, False])
+    """
+
+    _: KW_ONLY
+    class_weight: Any = None
+
+    def _coded(self, y: Targets, weights: Array) -> tuple[Array, Array]:
+        codes, weights = self._labels(y, weights)
+        signs = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
+        return signs[:, 1:] if len(self.classes_) == 2 else signs, weights
+
+    def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
+        Y, weights = self._coded(y, weights)
+        self._fit_ridge(gram, Y, weights, X)
+
+    def decision_function(self, X: Samples) -> Array:
+        """f(x) of the second class, or f_c(x) of each where there are more than two.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The values; about 1 where it is sure of a class.
+        """
+        values = self._values(X)
+        return values[:, 0] if len(self.classes_) == 2 else values
+
+    def predict(self, X: Samples) -> Array:
+        """The class of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels of ``classes_``.
+        """
+        values = self._values(X)
+        chosen = (values[:, 0] > 0).astype(int) if len(self.classes_) == 2 else np.argmax(values, axis=1)
+        return self.classes_[chosen]
+
+    def predict_proba(self, X: Samples) -> Array:
+        """(1 + f(x))/2, which least squares estimate the probability by, kept within 0…1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities, none of them 0; each row has the sum 1.
+        """
+        values = self._values(X)
+        share = np.clip((1 + values) / 2, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY)
+        share = np.column_stack([1 - share, share]) if len(self.classes_) == 2 else share
+        return share / share.sum(axis=1, keepdims=True)

@@ -1,0 +1,340 @@
+"""The metric under which f = Σ_i α_i k_M(·, x_i) + b predicts best: one file, its rounds and the race between kernels.
+
+    f by ridge with k_M,   M ← Σ_i w_i ∇f(x_i) ∇f(x_i)^T, scaled to a largest diagonal entry of 1,   and again
+
+(recursive feature machines). Directions in which f does not change stop to count, so the next f is smoother in what is
+left. Each round also tries M^½, a step half as bold. Widths, λ and the round are those of the least error on samples
+held out, of which there is always the first round: what is found is never worse there than the kernel without M.
+
+Every kernel runs on few samples first; those that come out best run on more. Equal samples are one, of their weights
+together: else they would be on both sides of the split.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.functions import RKHSFunction
+from mercer.kernels.base import Kernel
+from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
+
+_FIRST = 1000  # samples that every kernel is tried on
+_HELD_OUT = 2000  # samples that are enough to judge by
+_FIRST_ROUNDS = 2
+_FINALISTS = 2  # kernels that run on more samples
+_SPLITS = 3  # of so few samples that one would be noise
+_FEW = 4000
+_GRADIENTS = 2000  # samples whose gradients are averaged
+_NOTHING = 1e-20  # of the variance of the targets: a change that is rounding
+_MEDIAN = 256  # samples whose distances say what is wide
+_SINGLE = 1e-5  # of the number of samples: what float32 rounds away of λ is a small part of such a one
+_BETTER = 0.998  # times the error: less is not worth a step, which flat valleys have no end of
+_CLOSE = 1.02  # times the least error: kernels that are not told apart by few samples
+_WIDEST, _SMALLEST, _LARGEST = 8, -9, 4  # log₂ of a width, log₁₀ of λ
+
+
+@dataclass(frozen=True)
+class Form:
+    """A kernel whose metric is sought; where its width is a word, that is sought too. ``start``: log₂ of the width over
+    what the word says, and log₁₀ λ, where the search begins.
+    """
+
+    kernel: Kernel
+    diagonal: bool
+    start: tuple[int, float] = (0, -1.0)
+
+    @property
+    def free(self) -> bool:
+        return self.kernel._data_driven
+
+
+@dataclass(frozen=True)
+class Step:
+    """One round: the width and λ that were best in it, the power of M that led to it (0: the first, M = I), and the
+    error held out.
+    """
+
+    width: int
+    log_alpha: float
+    power: float
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A kernel after some rounds: its steps, and what they led to."""
+
+    form: Form
+    steps: tuple[Step, ...]
+    metric: Array
+    kernel: Kernel
+    rows: Array
+    coef: Array
+    bias: Array
+
+    @property
+    def error(self) -> float:
+        return self.steps[-1].error
+
+
+class Solved(NamedTuple):
+    """f of one split: the width of its kernel, α and b."""
+
+    width: int
+    coef: Array
+    intercept: Array
+
+
+class Split:
+    """Samples to learn from and samples held out, seen through a metric."""
+
+    def __init__(self, X: Array, Y: Array, w: Array, rows: Array, held: Array, bias: bool, compute: Compute) -> None:
+        self.X, self.Y, self.w, self.rows = X[rows], Y[rows], w[rows], rows
+        self.V, self.v, self.u = X[held], Y[held], w[held]
+        self.bias, self.compute = bias, compute
+        self.state: Solved
+
+    def enter(self, form: Form, metric: Array) -> None:
+        self.form, self.metric, self._root = form, metric, _root(metric)
+        self.Z, self.ZV = (self._seen(A) for A in (self.X, self.V))
+        few = np.linspace(0, len(self.w) - 1, min(len(self.w), _MEDIAN)).astype(int)
+        self.bound = form.kernel.bind(self.Z[few], self.w[few])
+        self._matrix: tuple[Any, Array] | None = None
+
+    def _seen(self, A: Array) -> Array:
+        root = arrays.like(self._root, A)
+        return A * root if root.ndim == 1 else A @ root
+
+    def kernel(self, width: int) -> Kernel:
+        """Between samples that are seen through the metric."""
+        return self.bound._widened(2.0**width) if self.form.free else self.bound
+
+    def solve(self, width: int, alpha: float) -> tuple[Array, Array]:
+        """α and b. In float32 where its rounding, as that of λ, does not count."""
+        dtype = np.dtype(np.float32 if alpha >= _SINGLE * float(self.w.sum()) else np.float64)
+        if self._matrix is None or self._matrix[0] != (width, dtype):
+            gram = self.kernel(width).gram(self.Z, compute=self.compute)
+            self._matrix = (width, dtype), gram.compiled().astype(dtype).dense()
+        return ridge(self._matrix[1], self.Y, self.w, alpha, self.bias, self.compute.workers)
+
+    def error(self, width: int, alpha: float) -> float:
+        """The mean squared error held out, as a share of that of the mean; infinite where there is no solution."""
+        try:
+            coef, intercept = self.solve(width, alpha)
+        except NotPositive:
+            coef, intercept = np.zeros(self.Y.shape), np.average(self.Y, axis=0, weights=self.w)
+            self.state = Solved(width, coef, intercept)
+            return math.inf
+        self.state = Solved(width, coef, intercept)
+        f = arrays.to_numpy(self.kernel(width).gram(self.ZV, self.Z, compute=self.compute) @ coef)
+        left = np.average((self.v - f - intercept) ** 2, axis=0, weights=self.u)
+        whole = np.average((self.v - np.average(self.Y, axis=0, weights=self.w)) ** 2, axis=0, weights=self.u)
+        used = whole > 0
+        return float(np.sum(left[used]) / np.sum(whole[used])) if used.any() else float(np.sum(left))
+
+    def learned(self, random: np.random.Generator, blocks: Array | None) -> Array | None:
+        """The average outer product of the gradients of f; None where f is constant."""
+        n = len(self.w)
+        some = np.sort(random.permutation(n)[:_GRADIENTS]) if n > _GRADIENTS else np.arange(n)
+        f = RKHSFunction(self.kernel(self.state.width), self.Z, self.state.coef)
+        G = arrays.to_numpy(f.gradient(self.Z[some], self.compute))
+        G = G * self._root if self._root.ndim == 1 else G @ self._root
+        weighted = (G * np.sqrt(self.w[some])[:, None, None]).reshape(-1, G.shape[2])
+        M = np.sum(weighted**2, axis=0) if self.form.diagonal else weighted.T @ weighted
+        if blocks is not None and M.ndim == 2:
+            M = np.where(blocks[:, None] == blocks, M, 0.0)
+        largest = float((M if M.ndim == 1 else np.diagonal(M)).max(initial=0.0))
+        # columns have variance 1, so that this is what f changes by, squared
+        least = _NOTHING * float(np.sum(self.w[some]) * np.max(np.var(self.Y, axis=0), initial=0.0))
+        return M / largest if np.isfinite(M).all() and largest > least else None
+
+
+def ridge(K: Array, Y: Array, w: Array, alpha: float, bias: bool, workers: int) -> tuple[Array, Array]:
+    """α and b with (K + λW^−1)α + 1b^T = Y, 1^T α = 0, from a Cholesky factor; K is left as it is."""
+    scale = np.sqrt(w)
+    A = 1 * K
+    if (scale != 1).any():
+        even = arrays.like(scale.astype(arrays.numpy_dtype(K)), K)
+        A *= even
+        A *= even[:, None]
+    diagonal = np.arange(len(w))
+    A[diagonal, diagonal] += alpha
+    L = cholesky(A, workers)
+    right = np.column_stack([Y * scale[:, None], scale])
+    solved = np.asarray(arrays.to_numpy(cholesky_solve(L, right)), np.float64)
+    X, ones = solved[:, :-1], solved[:, -1]
+    b = scale @ X / (scale @ ones) if bias else np.zeros(Y.shape[1])
+    return scale[:, None] * (X - np.outer(ones, b)), b
+
+
+def _root(metric: Array) -> Array:
+    if metric.ndim == 1:
+        return np.sqrt(metric)
+    values, vectors = np.linalg.eigh(metric)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+
+def _powered(metric: Array, power: float) -> Array:
+    """M^power, scaled to a largest diagonal entry of 1."""
+    if power == 1.0:
+        return metric
+    M = metric**power if metric.ndim == 1 else _root(metric)
+    return M / (M if M.ndim == 1 else np.diagonal(M)).max()
+
+
+def _within(width: int, log_alpha: float) -> bool:
+    return abs(width) <= _WIDEST and _SMALLEST <= log_alpha <= _LARGEST
+
+
+@dataclass
+class Race:
+    """The search for a metric over samples X, targets Y (n, outputs) and weights.
+
+    ``alpha``: λ, or None to seek it; ``rounds`` of each kernel at most; ``most`` samples to learn from; ``blocks``: of
+    the columns, of which M is made. ``tell`` is called with each step.
+    """
+
+    X: Array
+    Y: Array
+    w: Array
+    forms: Sequence[Form]
+    alpha: float | None
+    rounds: int
+    most: int | None
+    share: float
+    bias: bool
+    random: np.random.Generator
+    compute: Compute
+    tell: Callable[[dict[str, Any]], None]
+    blocks: Array | None = None
+    best: Trial | None = None  # of all that have run on as many samples
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+    def run(self) -> Trial:
+        """The best trial, with the metric that its steps lead to on all samples, where these are few."""
+        n = len(self.w)
+        most = n if self.most is None else min(n, self.most)
+        forms = list(self.forms)
+        if len(forms) > _FINALISTS:
+            found = sorted(self._stage(forms, _FIRST, 1, _FIRST_ROUNDS), key=lambda trial: trial.error)
+            found = [trial for trial in found[:_FINALISTS] if trial.error <= _CLOSE * found[0].error]
+            forms = [replace(t.form, start=(t.steps[0].width, t.steps[0].log_alpha)) for t in found]
+            self.best = None
+        self._stage(forms, most, _SPLITS if n <= _FEW else 1, self.rounds)
+        assert self.best is not None
+        return self._on_all(self.best) if n <= most else self.best
+
+    def _stage(self, forms: Sequence[Form], most: int, splits: int, rounds: int) -> list[Trial]:
+        """Every kernel on the same splits of at most so many samples; the best trial of each."""
+        n = len(self.w)
+        held = int(np.clip(round(self.share * n), 1, _HELD_OUT)) if n > 1 else 0
+        made = []
+        for _ in range(splits):
+            order = self.random.permutation(n)
+            rows = np.sort(order[held : held + most])
+            made.append(Split(self.X, self.Y, self.w, rows, np.sort(order[:held]), self.bias, self.compute))
+        sweeps = 1 if forms[0] not in self.forms else 2
+        return [self._path(form, made, min(rounds, self.rounds), sweeps) for form in forms]
+
+    def _path(self, form: Form, splits: list[Split], rounds: int, sweeps: int) -> Trial:
+        d = self.X.shape[1]
+        for split in splits:
+            split.enter(form, np.ones(d) if form.diagonal else np.eye(d))
+        point = (form.start[0], math.log10(self.alpha) if self.alpha is not None else form.start[1])
+        step = self._search(form, splits, point, 0.0, sweeps)
+        best = now = self._trial(form, splits, (step,))
+        for number in range(rounds):
+            after = self._next(form, splits, now.steps[-1], number)
+            if after is None:
+                break
+            now = self._trial(form, splits, (*now.steps, after))
+            if now.error >= best.error:
+                break
+            best = now
+        return best
+
+    def _next(self, form: Form, splits: list[Split], before: Step, number: int) -> Step | None:
+        """The metric of the f that there is, or its root, whichever is better."""
+        learned = [split.learned(self.random, self.blocks) for split in splits]
+        if any(M is None for M in learned):
+            return None
+        point, tried = (before.width, before.log_alpha), []
+        for power in (0.5, 1.0):
+            for split, M in zip(splits, learned, strict=True):
+                assert M is not None
+                split.enter(form, _powered(M, power))
+            tried.append((self._error(splits, point), power))
+        if min(tried)[1] == 0.5:
+            for split, M in zip(splits, learned, strict=True):
+                assert M is not None
+                split.enter(form, _powered(M, 0.5))
+        return self._search(form, splits, point, min(tried)[1], number)
+
+    def _error(self, splits: list[Split], point: tuple[int, float]) -> float:
+        return float(np.mean([split.error(point[0], 10.0 ** point[1]) for split in splits]))
+
+    def _search(self, form: Form, splits: list[Split], point: tuple[int, float], power: float, sweeps: int) -> Step:
+        """From a point along λ and along the width, as long as that is better: ``sweeps`` times in the first round; in
+        later ones, whose number ``sweeps`` then is, along one of them in turn.
+        """
+        known: dict[tuple[int, float], tuple[float, list[Solved]]] = {}
+
+        def error(at: tuple[int, float]) -> float:
+            if at not in known:
+                found = self._error(splits, at) if _within(*at) else math.inf
+                known[at] = found, [split.state for split in splits]
+            return known[at][0]
+
+        error(point)
+        along = [(0, 1)] * (self.alpha is None) + [(1, 0)] * form.free
+        if power == 0.0:
+            along = along * sweeps
+        elif len(along) > 1:  # what a round changes is found by the next ones too
+            along = [along[sweeps % 2]]
+        for direction in along:
+            for sign in (1, -1):
+                here = point
+                while error(after := (point[0] + sign * direction[0], point[1] + sign * direction[1])) < (
+                    _BETTER * error(point)
+                ):
+                    point = after
+                if point != here:
+                    break
+        for split, state in zip(splits, known[point][1], strict=True):
+            split.state = state
+        return Step(point[0], point[1], power, error(point))
+
+    def _trial(self, form: Form, splits: list[Split], steps: tuple[Step, ...]) -> Trial:
+        first = splits[0]
+        width, coef, intercept = first.state
+        trial = Trial(form, steps, first.metric, first.kernel(width), first.rows, coef, intercept)
+        last = steps[-1]
+        told = {"kernel": str(form.kernel), "diagonal": form.diagonal, "round": len(steps) - 1, "error": last.error}
+        self.history.append({**told, "width": last.width, "alpha": 10.0**last.log_alpha, "samples": len(first.rows)})
+        if self.best is None or trial.error < self.best.error:
+            self.best = trial
+        self.tell(told)
+        return trial
+
+    def _on_all(self, trial: Trial) -> Trial:
+        """The same steps from all samples, none held out."""
+        rows = np.arange(len(self.w))
+        split = Split(self.X, self.Y, self.w, rows, rows[:0], self.bias, self.compute)
+        metric = np.ones(self.X.shape[1]) if trial.form.diagonal else np.eye(self.X.shape[1])
+        for before, step in zip((None, *trial.steps), trial.steps, strict=False):
+            if before is not None:
+                split.state = Solved(before.width, *split.solve(before.width, 10.0**before.log_alpha))
+                found = split.learned(self.random, self.blocks)
+                if found is None:
+                    return trial
+                metric = _powered(found, step.power)
+            split.enter(trial.form, metric)
+        return replace(trial, metric=metric, kernel=split.kernel(trial.steps[-1].width))

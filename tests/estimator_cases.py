@@ -90,6 +90,12 @@ ESTIMATORS = {
     "KernelPoisson": Case(lambda k: mc.KernelPoisson(0.1, k, tol=1e-9), "counts"),
     "KernelQuantile": Case(lambda k: mc.KernelQuantile([0.2, 0.8], 0.1, k, tol=1e-8), "numbers"),
     "RepresenterMachine": Case(lambda k: mc.RepresenterMachine(Huber(0.3), 0.1, k, tol=1e-9), "numbers"),
+    "FeatureMachineRegressor": Case(
+        lambda _: mc.FeatureMachineRegressor(kernel=mc.PowerExponential("median", 1.4), random_state=0), "numbers", ()
+    ),
+    "FeatureMachineClassifier": Case(
+        lambda _: mc.FeatureMachineClassifier(0.1, mc.Gaussian(0.2), random_state=0), "classes", ()
+    ),
     "PCA": Case(lambda _: mc.PCA(2), kernels=()),
     "KernelPCA": Case(lambda k: mc.KernelPCA(2, k)),
     "KernelPCANovelty": Case(lambda k: mc.KernelPCANovelty(3, k)),

@@ -155,9 +155,14 @@ class LearnsMetric(MetricParameters, KernelMachine):
     def _learned_kernel(self, X: Samples, y: Targets, weights: Array) -> Kernel:
         dense = X.toarray() if sparse.issparse(X) else arrays.to_numpy(X)
         Y, weights = self._coded(y, weights)
+        if len(dense) < 2:
+            raise ValueError(f"{type(self).__name__}: of one sample (n_samples = 1) no metric can be learnt.")
         first, kinds = distinct(dense, Y)
-        table = np.asarray(dense[first], np.float64)
         w = np.bincount(kinds, weights=weights)
+        # by their targets: what is drawn at random then depends neither on their order nor on that of the columns
+        order = np.lexsort(np.vstack([dense[first].T, Y[first].T]))
+        first, w = first[order], w[order]
+        table = np.asarray(dense[first], np.float64)
         mean, spread = np.zeros(table.shape[1]), np.ones(table.shape[1])
         if self.standardize:
             mean = np.average(table, axis=0, weights=w)
@@ -188,15 +193,12 @@ class LearnsMetric(MetricParameters, KernelMachine):
         except _Enough as enough:
             reason = enough.reason
         except Stopped as stop:
-            if race.best is None:
-                raise
             reason = stop.accepted()
         except KeyboardInterrupt:
             if self.on_interrupt != "keep" or race.best is None:
                 raise
             reason = "interrupted"
-        assert race.best is not None
-        return race.best, reason
+        return race.best or race.nothing(), reason
 
     def _publish(self, trial: Trial, race: Race, mean: Array, spread: Array) -> None:
         self.metric_ = trial.metric
@@ -215,7 +217,8 @@ class LearnsMetric(MetricParameters, KernelMachine):
             full = np.zeros((gram.shape[0], coef.shape[1]))
             full[rows] = coef
             self._keep(full, every=True)
-            self.intercept_, self.gap_, self.converged_, self.solver_ = bias, np.nan, False, "cholesky"
+            self.intercept_, self.gap_, self.converged_, self.solver_ = bias, self.validation_error_, False, "cholesky"
+            self._warn(self.stop_reason_, self.gap_, f"{self.n_iter_} rounds, f of {len(rows)} samples", X)
             return np.sort(rows)
         ridge = KernelRidge(self.alpha_, fit_intercept=self.fit_intercept, tol=self.tol, compute=self.compute)
         ridge._learned(gram, Y, weights, X)

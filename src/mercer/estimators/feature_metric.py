@@ -232,6 +232,16 @@ class Race:
         assert self.best is not None
         return self._on_all(self.best) if n <= most else self.best
 
+    def nothing(self) -> Trial:
+        """What there is before the first round: the mean of the targets."""
+        form, d = self.forms[0], self.X.shape[1]
+        rows = np.arange(min(len(self.w), _MEDIAN))
+        mean = np.average(self.Y, axis=0, weights=self.w)
+        step = Step(0, math.log10(self.alpha) if self.alpha is not None else form.start[1], 0.0, 1.0)
+        metric = np.ones(d) if form.diagonal else np.eye(d)
+        kernel = form.kernel.bind(self.X[rows], self.w[rows])
+        return Trial(form, (step,), metric, kernel, rows, np.zeros((len(rows), len(mean))), mean)
+
     def _stage(self, forms: Sequence[Form], most: int, splits: int, rounds: int) -> list[Trial]:
         """Every kernel on the same splits of at most so many samples; the best trial of each."""
         n = len(self.w)

@@ -1,0 +1,240 @@
+"""What feature machines share: their parameters, the metric learnt at the door, and the ridge that follows."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from mercer import arrays
+from mercer.annotations import RandomState, Samples, Targets
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.data import distinct
+from mercer.estimators.feature_metric import Form, Race, Trial
+from mercer.estimators.machine import KernelMachine
+from mercer.estimators.parameters import Progress, estimator
+from mercer.estimators.ridge import KernelRidge
+from mercer.gram import Gram
+from mercer.kernels.base import Kernel
+from mercer.kernels.compose.inputs import Shifted
+from mercer.kernels.families import Inner, Radial
+from mercer.kernels.given import as_kernel
+from mercer.kernels.vectors.products import Linear
+from mercer.kernels.vectors.radial import PowerExponential, PowerLaplacian
+from mercer.runtime.randomness import generator
+from mercer.runtime.watch import Stopped, asked_to_stop
+
+_WIDEST_FULL = 1000  # columns up to which M is a matrix where nobody says
+_FORMS = (
+    Form(PowerExponential("median", 1.4), diagonal=False, start=(2, -2)),
+    Form(PowerLaplacian("median", 1.5), diagonal=True, start=(0, -1)),
+    Form(PowerExponential("median", 1.0), diagonal=False, start=(2, -2)),
+    Form(PowerLaplacian("median", 1.0), diagonal=True, start=(0, -1)),
+    Form(PowerExponential("median", 2.0), diagonal=False, start=(1, -2)),
+    Form(PowerExponential("median", 1.4), diagonal=True, start=(2, -2)),
+)
+
+
+@estimator
+class MetricParameters:
+    """What feature machines share."""
+
+    alpha: Any = None
+    kernel: Any = "auto"
+    _: KW_ONLY
+    metric: str = "auto"
+    standardize: bool = True
+    max_samples: int | None = 3000
+    validation_fraction: float = 0.2
+    fit_intercept: bool = True
+    tol: float = 1e-6
+    max_iter: int = 5
+    max_time: float | None = None
+    progress: Progress | None = None
+    on_interrupt: str = "raise"
+    random_state: RandomState = None
+    compute: Compute | None = None
+
+    _described: ClassVar[dict[str, str]] = {
+        "alpha": """float or None, default=None
+        λ > 0 of the ridge; None: that of the least error held out.""",
+        "kernel": """Kernel, list of kernels or "auto", default="auto"
+        The kernel whose metric is learnt: one with a gradient by its samples (of distances, inner products, sums over
+        columns). A width that is a word ("median", "scale") is chosen, a number is kept. Of several, the best is taken.
+        "auto": ``PowerExponential`` of the powers 1, 1.4 and 2, and, column by column, ``PowerLaplacian`` of 1 and
+        1.5.""",
+        "metric": """{"auto", "full", "diagonal"}, default="auto"
+        Whether M is a matrix, or a weight for each column. "auto": a matrix for kernels that rotations do not change,
+        up to 1000 columns; of the kernels of ``kernel="auto"``, what is best.""",
+        "standardize": """bool, default=True
+        Whether columns are brought to mean 0 and variance 1 first; a constant column is only centred.""",
+        "max_samples": """int or None, default=3000
+        The most samples that M is learnt from, drawn at random; f is always that of all samples. None: all.""",
+        "validation_fraction": """float, default=0.2
+        The share of the samples, at most 2000, that is held out to choose by; f is then fitted to them too.""",
+        "tol": """float, default=1e-6
+        The residual of the system of f to reach, as a share of y.""",
+        "max_iter": """int, default=5
+        The most rounds; 0 leaves M the identity, and only chooses λ, the width and the kernel.""",
+    }
+    _described_fitted: ClassVar[dict[str, str]] = {
+        "metric_": """ndarray of shape (n_features, n_features) or (n_features,)
+        M, of columns that are standardised where ``standardize`` says so; its largest diagonal entry is 1.""",
+        "importances_": """ndarray of shape (n_features,)
+        The diagonal of M, of sum 1: how much f changes with each column, squared and on average.""",
+        "kernel_": """Kernel
+        k_M with its width and what the columns are standardised by: an ordinary kernel.""",
+        "alpha_": """float
+        λ.""",
+        "best_round_": """int
+        The round that M is of; 0 is the identity.""",
+        "validation_error_": """float
+        The mean squared error held out, as a share of the variance there, when M was chosen.""",
+        "history_": """list of dict
+        Of each round that was tried: kernel, diagonal, round, width, alpha, samples, error.""",
+        "n_iter_": """int
+        The rounds that were run.""",
+    }
+
+
+class LearnsMetric(MetricParameters, KernelMachine):
+    """A ridge machine over k_M whose metric is learnt before it."""
+
+    metric_: Array
+    _one_kernel = False
+
+    @property
+    def _given_kernel(self) -> Kernel:
+        """For the door: rows of numbers."""
+        return self._forms(1)[0].kernel
+
+    def _coded(self, y: Targets, weights: Array) -> tuple[Array, Array]:
+        """Targets as numbers, (n, outputs), and the weights of samples of these targets."""
+        raise NotImplementedError
+
+    def _check(self) -> None:
+        super()._check()
+        if self.metric not in ("auto", "full", "diagonal"):
+            raise ValueError(f"metric={self.metric!r}: choose 'auto', 'full' or 'diagonal'.")
+        if self.alpha is not None:
+            self._positive("alpha")
+        if not (isinstance(self.validation_fraction, int | float) and 0 < self.validation_fraction < 1):
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction!r}: a share of the samples, above 0 and below 1."
+            )
+        if self.max_samples is not None and not (
+            isinstance(self.max_samples, int | np.integer) and self.max_samples >= 2
+        ):
+            raise ValueError(f"max_samples={self.max_samples!r}: at least 2, or None for all.")
+
+    def _forms(self, columns: int) -> list[Form]:
+        given = self.kernel
+        if isinstance(given, str) and given == "auto":
+            wanted = {"full": False, "diagonal": True}.get(self.metric)
+            forms = [form for form in _FORMS if wanted is None or form.diagonal == wanted]
+            if wanted is None and columns > _WIDEST_FULL:
+                forms = [form for form in forms if form.diagonal]
+            return forms
+        kernels = [as_kernel(k) for k in (given if isinstance(given, list | tuple) else [given])]
+        if not kernels:
+            raise ValueError(f"{type(self).__name__}(kernel={given!r}): give at least one kernel.")
+        known = {str(form.kernel): form.start for form in _FORMS}
+        return [
+            Form(
+                k,
+                self.metric == "diagonal" or (self.metric == "auto" and (columns > _WIDEST_FULL or not _turns(k))),
+                known.get(str(k), (1, -1)),
+            )
+            for k in kernels
+        ]
+
+    def _learned_kernel(self, X: Samples, y: Targets, weights: Array) -> Kernel:
+        dense = X.toarray() if sparse.issparse(X) else arrays.to_numpy(X)
+        Y, weights = self._coded(y, weights)
+        if len(dense) < 2:
+            raise ValueError(f"{type(self).__name__}: of one sample (n_samples = 1) no metric can be learnt.")
+        first, kinds = distinct(dense, Y)
+        w = np.bincount(kinds, weights=weights)
+        # by their targets: what is drawn at random then depends neither on their order nor on that of the columns
+        order = np.lexsort(np.vstack([dense[first].T, Y[first].T]))
+        first, w = first[order], w[order]
+        table = np.asarray(dense[first], np.float64)
+        mean, spread = np.zeros(table.shape[1]), np.ones(table.shape[1])
+        if self.standardize:
+            mean = np.average(table, axis=0, weights=w)
+            deviation = np.sqrt(np.average((table - mean) ** 2, axis=0, weights=w))
+            size = np.maximum(np.abs(mean), np.abs(table).max(axis=0, initial=0.0))
+            spread = np.where(deviation > 1e-12 * size, deviation, 1.0)  # else rounding is left of a constant column
+        compute = self.compute or Compute()
+        seen = arrays.to_device((table - mean) / spread, compute.device)
+        race = Race(
+            seen, Y[first], w, self._forms(table.shape[1]), self.alpha, int(self.max_iter), self.max_samples,
+            self.validation_fraction, self.fit_intercept, generator(self.random_state), compute, self._heard,
+        )  # fmt: skip
+        trial, self.stop_reason_ = self._raced(race)
+        self._stopped = None if self.stop_reason_ == "done" else (first[trial.rows], trial.coef, trial.bias)
+        self._publish(trial, race, mean, spread)
+        kernel = trial.kernel.metric(trial.metric)
+        return Shifted(kernel, mean, spread) if self.standardize else kernel
+
+    def _heard(self, told: dict[str, Any]) -> None:
+        reason = asked_to_stop(gap=told["error"], n_iter=told["round"], **told)
+        if reason:
+            raise _Enough(reason)
+
+    def _raced(self, race: Race) -> tuple[Trial, str]:
+        """The best trial, and why it is the best so far and no more."""
+        try:
+            return race.run(), "done"
+        except _Enough as enough:
+            reason = enough.reason
+        except Stopped as stop:
+            reason = stop.accepted()
+        except KeyboardInterrupt:
+            if self.on_interrupt != "keep" or race.best is None:
+                raise
+            reason = "interrupted"
+        return race.best or race.nothing(), reason
+
+    def _publish(self, trial: Trial, race: Race, mean: Array, spread: Array) -> None:
+        self.metric_ = trial.metric
+        diagonal = self.metric_ if self.metric_.ndim == 1 else np.diagonal(self.metric_)
+        self.importances_ = diagonal / diagonal.sum()
+        self.alpha_ = float(self.alpha) if self.alpha is not None else 10.0 ** trial.steps[-1].log_alpha
+        self.best_round_, self.validation_error_ = len(trial.steps) - 1, trial.error
+        self.history_ = race.history
+        self._rounds = len(race.history)
+
+    def _fit_ridge(self, gram: Gram, Y: Array, weights: Array, X: Samples) -> Array | None:
+        """f of all samples; where somebody wants no more, that of the best round so far, and which samples it is of."""
+        self.n_iter_ = self._rounds
+        if self._stopped is not None:
+            rows, coef, bias = self._stopped
+            full = np.zeros((gram.shape[0], coef.shape[1]))
+            full[rows] = coef
+            self._keep(full, every=True)
+            self.intercept_, self.gap_, self.converged_, self.solver_ = bias, self.validation_error_, False, "cholesky"
+            self._warn(self.stop_reason_, self.gap_, f"{self.n_iter_} rounds, f of {len(rows)} samples", X)
+            return np.sort(rows)
+        ridge = KernelRidge(self.alpha_, fit_intercept=self.fit_intercept, tol=self.tol, compute=self.compute)
+        ridge._learned(gram, Y, weights, X)
+        self._keep(ridge._dual_coef.T, every=True)
+        self.intercept_, self.gap_, self.solver_ = ridge.intercept_, ridge.gap_, ridge.solver_
+        self.converged_, self.stop_reason_ = ridge.converged_, ridge.stop_reason_
+        return None
+
+
+class _Enough(Exception):
+    """The listener wants no more rounds."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def _turns(kernel: Kernel) -> bool:
+    """Whether rotations do not change it, so that a full metric is one of directions."""
+    return isinstance(kernel, Radial | Inner | Linear)

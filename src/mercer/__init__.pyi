@@ -131,6 +131,7 @@ from .plots.clusters import ClusterDisplay as ClusterDisplay
 from .plots.correlogram import CorrelogramDisplay as CorrelogramDisplay
 from .plots.embedding import EmbeddingDisplay as EmbeddingDisplay
 from .plots.matrix import GramDisplay as GramDisplay
+from .plots.metric import MetricDisplay as MetricDisplay
 from .plots.novelty import NoveltyDisplay as NoveltyDisplay
 from .selection.bounds import generalisation as generalisation
 from .selection.conformal import ConformalRegressor as ConformalRegressor

@@ -26,16 +26,16 @@ from mercer.functions import RKHSFunction
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
 
-_FIRST = 1000  # samples that every kernel is tried on
+_FIRST = 800  # samples that every kernel is tried on
 _HELD_OUT = 2000  # samples that are enough to judge by
 _FIRST_ROUNDS = 2
 _FINALISTS = 2  # kernels that run on more samples
 _SPLITS = 3  # of so few samples that one would be noise
-_FEW = 4000
+_FEW = 2000
 _GRADIENTS = 2000  # samples whose gradients are averaged
 _NOTHING = 1e-20  # of the variance of the targets: a change that is rounding
 _MEDIAN = 256  # samples whose distances say what is wide
-_SINGLE = 1e-5  # of the number of samples: what float32 rounds away of λ is a small part of such a one
+_SINGLE = 3e-6  # of the number of samples: what float32 rounds away of λ is a small part of such a one
 _BETTER = 0.998  # times the error: less is not worth a step, which flat valleys have no end of
 _CLOSE = 1.02  # times the least error: kernels that are not told apart by few samples
 _WIDEST, _SMALLEST, _LARGEST = 8, -9, 4  # log₂ of a width, log₁₀ of λ

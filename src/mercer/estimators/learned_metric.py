@@ -34,7 +34,6 @@ _FORMS = (
     Form(PowerExponential("median", 1.0), diagonal=False, start=(2, -2)),
     Form(PowerLaplacian("median", 1.0), diagonal=True, start=(0, -1)),
     Form(PowerExponential("median", 2.0), diagonal=False, start=(1, -2)),
-    Form(PowerExponential("median", 1.4), diagonal=True, start=(2, -2)),
 )
 
 
@@ -47,7 +46,7 @@ class MetricParameters:
     _: KW_ONLY
     metric: str = "auto"
     standardize: bool = True
-    max_samples: int | None = 3000
+    max_samples: int | None = 2000
     validation_fraction: float = 0.2
     fit_intercept: bool = True
     tol: float = 1e-6
@@ -71,7 +70,7 @@ class MetricParameters:
         up to 1000 columns; of the kernels of ``kernel="auto"``, what is best.""",
         "standardize": """bool, default=True
         Whether columns are brought to mean 0 and variance 1 first; a constant column is only centred.""",
-        "max_samples": """int or None, default=3000
+        "max_samples": """int or None, default=2000
         The most samples that M is learnt from, drawn at random; f is always that of all samples. None: all.""",
         "validation_fraction": """float, default=0.2
         The share of the samples, at most 2000, that is held out to choose by; f is then fitted to them too.""",

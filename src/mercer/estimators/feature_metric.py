@@ -6,8 +6,8 @@
 left. Each round also tries M^½, a step half as bold. Widths, λ and the round are those of the least error on samples
 held out, of which there is always the first round: what is found is never worse there than the kernel without M.
 
-Every kernel runs on few samples first; those that come out best run on more. Equal samples are one, of their weights
-together: else they would be on both sides of the split.
+Every kernel runs on few samples first; the one that comes out best runs on more. Equal samples are one, of their
+weights together: else they would be on both sides of the split.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
 
 _FIRST = 800  # samples that every kernel is tried on
-_HELD_OUT = 2000  # samples that are enough to judge by
+_HELD_OUT = 2000  # samples that are enough to judge by, and not fewer than are learnt from
+_LEAST_HELD_OUT = 500
 _FIRST_ROUNDS = 2
-_FINALISTS = 2  # kernels that run on more samples
 _SPLITS = 3  # of so few samples that one would be noise
 _FEW = 2000
 _GRADIENTS = 2000  # samples whose gradients are averaged
@@ -37,7 +37,7 @@ _NOTHING = 1e-20  # of the variance of the targets: a change that is rounding
 _MEDIAN = 256  # samples whose distances say what is wide
 _SINGLE = 3e-6  # of the number of samples: what float32 rounds away of λ is a small part of such a one
 _BETTER = 0.998  # times the error: less is not worth a step, which flat valleys have no end of
-_CLOSE = 1.02  # times the least error: kernels that are not told apart by few samples
+_HOPELESS = 1.6  # times the least error, of a first round: no metric makes up for that
 _WIDEST, _SMALLEST, _LARGEST = 8, -9, 4  # log₂ of a width, log₁₀ of λ
 
 
@@ -223,10 +223,9 @@ class Race:
         n = len(self.w)
         most = n if self.most is None else min(n, self.most)
         forms = list(self.forms)
-        if len(forms) > _FINALISTS:
-            found = sorted(self._stage(forms, _FIRST, 1, _FIRST_ROUNDS), key=lambda trial: trial.error)
-            found = [trial for trial in found[:_FINALISTS] if trial.error <= _CLOSE * found[0].error]
-            forms = [replace(t.form, start=(t.steps[0].width, t.steps[0].log_alpha)) for t in found]
+        if len(forms) > 1:
+            best = min(self._stage(forms, _FIRST, 1, _FIRST_ROUNDS), key=lambda trial: trial.error)
+            forms = [replace(best.form, start=(best.steps[0].width, best.steps[0].log_alpha))]
             self.best = None
         self._stage(forms, most, _SPLITS if n <= _FEW else 1, self.rounds)
         assert self.best is not None
@@ -245,7 +244,7 @@ class Race:
     def _stage(self, forms: Sequence[Form], most: int, splits: int, rounds: int) -> list[Trial]:
         """Every kernel on the same splits of at most so many samples; the best trial of each."""
         n = len(self.w)
-        held = int(np.clip(round(self.share * n), 1, _HELD_OUT)) if n > 1 else 0
+        held = int(np.clip(round(self.share * n), 1, min(_HELD_OUT, max(most, _LEAST_HELD_OUT))))
         made = []
         for _ in range(splits):
             order = self.random.permutation(n)
@@ -261,7 +260,7 @@ class Race:
         point = (form.start[0], math.log10(self.alpha) if self.alpha is not None else form.start[1])
         step = self._search(form, splits, point, 0.0, sweeps)
         best = now = self._trial(form, splits, (step,))
-        for number in range(rounds):
+        for number in range(rounds if self.best is None or step.error <= _HOPELESS * self.best.error else 0):
             after = self._next(form, splits, now.steps[-1], number)
             if after is None:
                 break

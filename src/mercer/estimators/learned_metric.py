@@ -49,7 +49,7 @@ class MetricParameters:
     max_samples: int | None = 2000
     validation_fraction: float = 0.2
     fit_intercept: bool = True
-    tol: float = 1e-6
+    tol: float = 1e-5
     max_iter: int = 5
     max_time: float | None = None
     progress: Progress | None = None
@@ -74,7 +74,7 @@ class MetricParameters:
         The most samples that M is learnt from, drawn at random; f is always that of all samples. None: all.""",
         "validation_fraction": """float, default=0.2
         The share of the samples, at most 2000, that is held out to choose by; f is then fitted to them too.""",
-        "tol": """float, default=1e-6
+        "tol": """float, default=1e-5
         The residual of the system of f to reach, as a share of y.""",
         "max_iter": """int, default=5
         The most rounds; 0 leaves M the identity, and only chooses λ, the width and the kernel.""",

@@ -152,6 +152,20 @@ def test_forms_of_data_seeds_and_threads() -> None:
     assert {h["kernel"] for h in given.history_} == {str(SMOOTH), "Laplacian(γ='median')"}
 
 
+def test_blocks_of_columns_do_not_mix() -> None:
+    X, y = data(200)
+    codes = np.eye(3)[np.random.default_rng(1).integers(0, 3, 200)]
+    table, target = np.hstack([X, codes]), y + codes[:, 1]
+    machine = mc.FeatureMachineRegressor(
+        kernel=SMOOTH, blocks=["numbers"] * 6 + ["category"] * 3, max_iter=2, random_state=0
+    ).fit(table, target)
+    assert machine.best_round_ > 0
+    assert (machine.metric_[:6, 6:] == 0).all()
+    assert machine.metric_[0, 1] != 0
+    with pytest.raises(ValueError, match="one label for each of the 9 columns"):
+        mc.FeatureMachineRegressor(blocks=[0, 1]).fit(table, target)
+
+
 @pytest.mark.filterwarnings("error")
 def test_input_that_says_little() -> None:
     X, y = data(60, 4)

@@ -15,9 +15,17 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 import mercer as mc
-from mercer.plots import ClusterDisplay, CorrelogramDisplay, EmbeddingDisplay, GramDisplay, NoveltyDisplay
+from mercer.plots import (
+    ClusterDisplay,
+    CorrelogramDisplay,
+    EmbeddingDisplay,
+    GramDisplay,
+    MetricDisplay,
+    NoveltyDisplay,
+)
 
 rng = np.random.default_rng(0)
 X4 = rng.standard_normal((40, 4)) * [3.0, 2.0, 1.0, 0.5]
@@ -470,3 +478,27 @@ def test_without_matplotlib_the_error_names_the_cure(monkeypatch: pytest.MonkeyP
     ):
         with pytest.raises(ImportError, match=r'pip install "mercer\[plots\]"'):
             draw()
+
+
+def test_metric_of_directions_and_of_columns() -> None:
+    frame = pd.DataFrame(X4, columns=["a$", "b", "c", "d"])
+    y = np.sin(X4[:, 0])
+    full = mc.FeatureMachineRegressor(0.1, mc.Gaussian("median"), random_state=0).fit(frame, y)
+    display = _drawn(MetricDisplay.from_estimator(full))
+    np.testing.assert_array_equal(display.ax_.images[0].get_array(), full.metric_)
+    assert [tick.get_text() for tick in display.axes_[0].get_xticklabels()] == [r"a\$", "b", "c", "d"]
+    shares, directions = display.directions
+    np.testing.assert_allclose(shares.sum(), 1.0)
+    total = np.trace(full.metric_)
+    np.testing.assert_allclose((directions.T * shares * total) @ directions, full.metric_, atol=1e-12)
+    narrow = mc.FeatureMachineRegressor(0.1, mc.Gaussian("median"), metric="diagonal", random_state=0).fit(X4, y)
+    one = _drawn(MetricDisplay.from_estimator(narrow, names=list("wxyz")))
+    assert len(one.axes_) == 1
+    widths = [bar.get_width() for bar in one.ax_.patches]
+    assert widths == sorted(narrow.metric_)
+    given = plt.figure().subplots()
+    assert MetricDisplay.from_estimator(full, ax=given).ax_ is given
+    with pytest.raises(ValueError, match="3 names for 4 columns"):
+        MetricDisplay.from_estimator(full, names=list("abc"))
+    with pytest.raises(NotFittedError):
+        MetricDisplay.from_estimator(mc.FeatureMachineRegressor())

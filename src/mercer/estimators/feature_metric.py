@@ -222,12 +222,12 @@ class Race:
         """The best trial, with the metric that its steps lead to on all samples, where these are few."""
         n = len(self.w)
         most = n if self.most is None else min(n, self.most)
-        forms = list(self.forms)
+        forms, splits = list(self.forms), _SPLITS if n <= _FEW else 1
         if len(forms) > 1:
-            best = min(self._stage(forms, _FIRST, 1, _FIRST_ROUNDS), key=lambda trial: trial.error)
+            best = min(self._stage(forms, _FIRST, splits, _FIRST_ROUNDS), key=lambda trial: trial.error)
             forms = [replace(best.form, start=(best.steps[0].width, best.steps[0].log_alpha))]
             self.best = None
-        self._stage(forms, most, _SPLITS if n <= _FEW else 1, self.rounds)
+        self._stage(forms, most, splits, self.rounds)
         assert self.best is not None
         return self._on_all(self.best) if n <= most else self.best
 

@@ -45,6 +45,7 @@ class MetricParameters:
     kernel: Any = "auto"
     _: KW_ONLY
     metric: str = "auto"
+    blocks: Any = None
     standardize: bool = True
     max_samples: int | None = 2000
     validation_fraction: float = 0.2
@@ -68,6 +69,9 @@ class MetricParameters:
         "metric": """{"auto", "full", "diagonal"}, default="auto"
         Whether M is a matrix, or a weight for each column. "auto": a matrix for kernels that rotations do not change,
         up to 1000 columns; of the kernels of ``kernel="auto"``, what is best.""",
+        "blocks": """array-like of shape (n_features,) or None, default=None
+        A label for each column: columns of different labels have 0 in M. The columns that a category was coded to,
+        one-hot, are a block of their own. None: one block.""",
         "standardize": """bool, default=True
         Whether columns are brought to mean 0 and variance 1 first; a constant column is only centred.""",
         "max_samples": """int or None, default=2000
@@ -172,12 +176,21 @@ class LearnsMetric(MetricParameters, KernelMachine):
         race = Race(
             seen, Y[first], w, self._forms(table.shape[1]), self.alpha, int(self.max_iter), self.max_samples,
             self.validation_fraction, self.fit_intercept, generator(self.random_state), compute, self._heard,
+            self._blocks(table.shape[1]),
         )  # fmt: skip
         trial, self.stop_reason_ = self._raced(race)
         self._stopped = None if self.stop_reason_ == "done" else (first[trial.rows], trial.coef, trial.bias)
         self._publish(trial, race, mean, spread)
         kernel = trial.kernel.metric(trial.metric)
         return Shifted(kernel, mean, spread) if self.standardize else kernel
+
+    def _blocks(self, columns: int) -> Array | None:
+        if self.blocks is None:
+            return None
+        labels = np.asarray(self.blocks)
+        if labels.shape != (columns,):
+            raise ValueError(f"blocks has shape {labels.shape}; give one label for each of the {columns} columns.")
+        return np.unique(labels, return_inverse=True)[1]
 
     def _heard(self, told: dict[str, Any]) -> None:
         reason = asked_to_stop(gap=told["error"], n_iter=told["round"], **told)

@@ -117,9 +117,9 @@ class Split:
         """Between samples that are seen through the metric."""
         return self.bound._widened(2.0**width) if self.form.free else self.bound
 
-    def solve(self, width: int, alpha: float) -> tuple[Array, Array]:
-        """α and b. In float32 where its rounding, as that of λ, does not count."""
-        dtype = np.dtype(np.float32 if alpha >= _SINGLE * float(self.w.sum()) else np.float64)
+    def solve(self, width: int, alpha: float, *, exact: bool = False) -> tuple[Array, Array]:
+        """α and b. In float32 where its rounding, as that of λ, does not count, and nobody wants it ``exact``."""
+        dtype = np.dtype(np.float32 if alpha >= _SINGLE * float(self.w.sum()) and not exact else np.float64)
         if self._matrix is None or self._matrix[0] != (width, dtype):
             gram = self.kernel(width).gram(self.Z, compute=self.compute)
             self._matrix = (width, dtype), gram.compiled().astype(dtype).dense()
@@ -223,6 +223,8 @@ class Race:
         n = len(self.w)
         most = n if self.most is None else min(n, self.most)
         forms, splits = list(self.forms), _SPLITS if n <= _FEW else 1
+        if not np.ptp(self.Y, axis=0).any():  # f is constant, and its gradients are rounding
+            self.rounds = 0
         if len(forms) > 1:
             best = min(self._stage(forms, _FIRST, splits, _FIRST_ROUNDS), key=lambda trial: trial.error)
             forms = [replace(best.form, start=(best.steps[0].width, best.steps[0].log_alpha))]
@@ -340,7 +342,7 @@ class Race:
         metric = np.ones(self.X.shape[1]) if trial.form.diagonal else np.eye(self.X.shape[1])
         for before, step in zip((None, *trial.steps), trial.steps, strict=False):
             if before is not None:
-                split.state = Solved(before.width, *split.solve(before.width, 10.0**before.log_alpha))
+                split.state = Solved(before.width, *split.solve(before.width, 10.0**before.log_alpha, exact=True))
                 found = split.learned(self.random, self.blocks)
                 if found is None:
                     return trial

@@ -152,6 +152,64 @@ def test_forms_of_data_seeds_and_threads() -> None:
     assert {h["kernel"] for h in given.history_} == {str(SMOOTH), "Laplacian(γ='median')"}
 
 
+def test_units_of_weights_and_outputs_and_any_alpha() -> None:
+    X, y = data(150, 4)
+    w = np.random.default_rng(1).uniform(0.5, 2.0, 150)
+    one, other = (mc.FeatureMachineRegressor(kernel=SMOOTH, random_state=0).fit(X, y, s * w) for s in (1.0, 1000.0))
+    np.testing.assert_allclose(other.alpha_, 1000 * one.alpha_)
+    np.testing.assert_allclose(other.predict(X), one.predict(X), atol=1e-5)
+    both = [mc.FeatureMachineRegressor(kernel=SMOOTH, random_state=0).fit(X, np.c_[y, s * X[:, 3]]) for s in (1.0, 1e6)]
+    np.testing.assert_allclose(both[1].metric_, both[0].metric_, atol=1e-6)
+    for alpha in (1e5, 1e-10):
+        assert mc.FeatureMachineRegressor(alpha, mc.Gaussian(0.3), random_state=0).fit(X, y).alpha_ == alpha
+    assert mc.FeatureMachineRegressor(0.1, mc.Gaussian(0.3), max_iter=None, random_state=0).fit(X, y).converged_
+    alike = mc.FeatureMachineRegressor(kernel=SMOOTH).fit(np.ones((10, 3)), np.ones(10))
+    np.testing.assert_allclose(alike.predict(np.zeros((2, 3))), 1.0)
+    much = mc.FeatureMachineRegressor(kernel=SMOOTH, validation_fraction=0.99, random_state=0).fit(X[:10], y[:10])
+    assert np.isfinite(much.predict(X)).all()
+    with pytest.raises(TypeError, match="learns its kernel itself"):
+        mc.tune(mc.FeatureMachineRegressor(kernel=SMOOTH), X, y)
+
+
+def test_classes_do_not_depend_on_the_order_of_columns() -> None:
+    X = np.random.default_rng(0).standard_normal((200, 5))
+    y, order = X[:, 0] * X[:, 1] > 0, np.array([3, 0, 4, 1, 2])
+    one = mc.FeatureMachineClassifier(kernel=SMOOTH, random_state=0).fit(X, y)
+    other = mc.FeatureMachineClassifier(kernel=SMOOTH, random_state=0).fit(X[:, order], y)
+    np.testing.assert_allclose(other.importances_, one.importances_[order], atol=1e-6)
+
+
+def test_stopped_between_stages_and_in_the_last_ridge(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has been found by then stands."""
+    from mercer.estimators.feature_metric import Race
+    from mercer.estimators.ridge import KernelRidge
+
+    X, y = data(300)
+    whole, calls = Race._stage, []
+
+    def second(self: Any, *args: Any) -> Any:
+        calls.append(args)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return whole(self, *args)
+
+    monkeypatch.setattr(Race, "_stage", second)
+    kept = mc.FeatureMachineRegressor(on_interrupt="keep", random_state=0).fit(X, y)
+    assert kept.stop_reason_ == "interrupted"
+    assert kept.score(X, y) > 0.7
+    monkeypatch.setattr(Race, "_stage", whole)
+
+    def interrupted(*args: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(KernelRidge, "_learn", interrupted)
+    last = mc.FeatureMachineRegressor(kernel=SMOOTH, on_interrupt="keep", random_state=0).fit(X, y)
+    assert last.stop_reason_ == "interrupted"
+    assert last.score(X, y) > 0.8
+    with pytest.raises(KeyboardInterrupt):
+        mc.FeatureMachineRegressor(kernel=SMOOTH, random_state=0).fit(X, y)
+
+
 def test_blocks_of_columns_do_not_mix() -> None:
     X, y = data(200)
     codes = np.eye(3)[np.random.default_rng(1).integers(0, 3, 200)]
@@ -195,7 +253,10 @@ def test_input_that_says_little() -> None:
         ({"max_iter": -1}, "at least 0"),
         ({"kernel": []}, "at least one kernel"),
         ({"kernel": mc.AllSubsets()}, "no gradient"),
-        ({"kernel": mc.Function(lambda A, B: A @ B.T)}, "no gradient"),
+        ({"kernel": mc.Function(lambda A, B: A @ B.T)}, "rows of numbers"),
+        ({"kernel": mc.Gaussian().imputed()}, "fill in what is missing"),
+        ({"kernel": mc.Gaussian().on([0])}, "choose columns"),
+        ({"kernel": "precomputed"}, "no columns"),
     ],
 )
 def test_what_is_wrong_is_named(changes: dict[str, Any], complaint: str) -> None:

@@ -65,7 +65,10 @@ def places(X: Samples, columns: Any) -> list[int]:
     frame = as_frame(X)
     names = list(range(X.shape[1]) if frame is None else frame.columns)
     asked = list(columns) if isinstance(columns, list | tuple | np.ndarray) else [columns]
-    return [names.index(c) if c in names else int(c) % len(names) for c in asked]
+    return [
+        int(c) % len(names) if isinstance(c, int | np.integer) and -len(names) <= c < len(names) else names.index(c)
+        for c in asked
+    ]
 
 
 def select(X: Samples, columns: Any) -> Any:

@@ -94,6 +94,7 @@ class KernelEstimator(WithKernels):
     kernel_: Kernel | None  # bound to the training data; None where there is but a matrix
     support_: Array  # the numbers of the training items that are kept
     _n_items: int  # how many training items there were
+    _learns_kernel = False  # whether the kernel it is given is only where it starts
     _one_kernel = True  # whether ``_given_kernel`` is all there is to know of its matrix
     _needs_psd = True  # whether an indefinite matrix makes its problem another one; False where it measures that itself
     _along: str | None = None  # the parameter along which many fits cost little more than one

@@ -29,8 +29,8 @@ class FeatureMachineRegressor(LearnsMetric, Ridge):  # type: ignore[misc]
 
     Parameters
     ----------
-    max_iter : int, default=5
-        The most rounds; 0 leaves M the identity, and only chooses λ, the width and the kernel.
+    alpha : float or None, default=None
+        λ > 0 of the ridge; None: that of the least error held out.
 
     Attributes
     ----------
@@ -81,6 +81,10 @@ class FeatureMachineRegressor(LearnsMetric, Ridge):  # type: ignore[misc]
 
     def _coded(self, y: Targets, weights: Array) -> tuple[Array, Array]:
         return np.asarray(y, np.float64).reshape(len(y), -1), weights
+
+    def _units(self, Y: Array, weights: Array) -> Array:
+        spread = np.sqrt(np.average((Y - np.average(Y, axis=0, weights=weights)) ** 2, axis=0, weights=weights))
+        return np.where(spread > 1e-12 * np.abs(Y).max(axis=0, initial=0.0), spread, 1.0)
 
     def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         Y, _ = self._coded(y, weights)

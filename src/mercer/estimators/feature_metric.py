@@ -22,6 +22,7 @@ import numpy as np
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.compute import Compute
+from mercer.data import chunks
 from mercer.functions import RKHSFunction
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
@@ -33,6 +34,7 @@ _FIRST_ROUNDS = 2
 _SPLITS = 3  # of so few samples that one would be noise
 _FEW = 2000
 _GRADIENTS = 2000  # samples whose gradients are averaged
+_AT_ONCE = 2**22  # derivatives that are held together
 _NOTHING = 1e-20  # of the variance of the targets: a change that is rounding
 _MEDIAN = 256  # samples whose distances say what is wide
 _SINGLE = 3e-6  # of the number of samples: what float32 rounds away of λ is a small part of such a one
@@ -53,7 +55,8 @@ class Form:
 
     @property
     def free(self) -> bool:
-        return self.kernel._data_driven
+        """Whether the width is sought: it is a word, and the kernel's own, not that of a part."""
+        return self.kernel._data_driven and type(self.kernel)._widened is not Kernel._widened
 
 
 @dataclass(frozen=True)
@@ -145,10 +148,14 @@ class Split:
         n = len(self.w)
         some = np.sort(random.permutation(n)[:_GRADIENTS]) if n > _GRADIENTS else np.arange(n)
         f = RKHSFunction(self.kernel(self.state.width), self.Z, self.state.coef)
-        G = arrays.to_numpy(f.gradient(self.Z[some], self.compute))
-        G = G * self._root if self._root.ndim == 1 else G @ self._root
-        weighted = (G * np.sqrt(self.w[some])[:, None, None]).reshape(-1, G.shape[2])
-        M = np.sum(weighted**2, axis=0) if self.form.diagonal else weighted.T @ weighted
+        d = self.Z.shape[1]
+        M = np.zeros(d) if self.form.diagonal else np.zeros((d, d))
+        for few in chunks(len(some), max(1, _AT_ONCE // (d * self.Y.shape[1]))):
+            G = arrays.to_numpy(f.gradient(self.Z[some[few]], self.compute))
+            G *= np.sqrt(self.w[some[few]])[:, None, None]
+            G = G.reshape(-1, d)
+            G = G * self._root if self._root.ndim == 1 else G @ self._root
+            M += np.sum(G**2, axis=0) if self.form.diagonal else G.T @ G
         if blocks is not None and M.ndim == 2:
             M = np.where(blocks[:, None] == blocks, M, 0.0)
         largest = float((M if M.ndim == 1 else np.diagonal(M)).max(initial=0.0))
@@ -216,6 +223,7 @@ class Race:
     tell: Callable[[dict[str, Any]], None]
     blocks: Array | None = None
     best: Trial | None = None  # of all that have run on as many samples
+    fallback: Trial | None = None  # of those that have run on fewer
     history: list[dict[str, Any]] = field(default_factory=list)
 
     def run(self) -> Trial:
@@ -228,10 +236,17 @@ class Race:
         if len(forms) > 1:
             best = min(self._stage(forms, _FIRST, splits, _FIRST_ROUNDS), key=lambda trial: trial.error)
             forms = [replace(best.form, start=(best.steps[0].width, best.steps[0].log_alpha))]
-            self.best = None
+            self.fallback, self.best = self.best, None
         self._stage(forms, most, splits, self.rounds)
         assert self.best is not None
-        return self._on_all(self.best) if n <= most else self.best
+        try:
+            return self._on_all(self.best) if n <= most else self.best
+        except NotPositive:  # of all samples, though not of those that were learnt from
+            return self.best
+
+    def so_far(self) -> Trial | None:
+        """The best trial when somebody wants no more."""
+        return self.best or self.fallback
 
     def nothing(self) -> Trial:
         """What there is before the first round: the mean of the targets."""
@@ -246,7 +261,7 @@ class Race:
     def _stage(self, forms: Sequence[Form], most: int, splits: int, rounds: int) -> list[Trial]:
         """Every kernel on the same splits of at most so many samples; the best trial of each."""
         n = len(self.w)
-        held = int(np.clip(round(self.share * n), 1, min(_HELD_OUT, max(most, _LEAST_HELD_OUT))))
+        held = int(np.clip(round(self.share * n), 1, min(n - 1, _HELD_OUT, max(most, _LEAST_HELD_OUT))))
         made = []
         for _ in range(splits):
             order = self.random.permutation(n)
@@ -300,10 +315,11 @@ class Race:
 
         def error(at: tuple[int, float]) -> float:
             if at not in known:
-                found = self._error(splits, at) if _within(*at) else math.inf
+                found = self._error(splits, at) if at == first or _within(*at) else math.inf
                 known[at] = found, [split.state for split in splits]
             return known[at][0]
 
+        first = point
         error(point)
         along = [(0, 1)] * (self.alpha is None) + [(1, 0)] * form.free
         if power == 0.0:

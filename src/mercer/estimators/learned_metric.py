@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +12,7 @@ from mercer import arrays
 from mercer.annotations import RandomState, Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import distinct
+from mercer.data import Vectors, distinct
 from mercer.estimators.feature_metric import Form, Race, Trial
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.parameters import Progress, estimator
@@ -21,12 +21,13 @@ from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.kernels.compose.inputs import Shifted
 from mercer.kernels.families import Inner, Radial
-from mercer.kernels.given import as_kernel
-from mercer.kernels.vectors.products import Linear
+from mercer.kernels.given import PRECOMPUTED, as_kernel
+from mercer.kernels.vectors.products import ArcCosine, Linear
 from mercer.kernels.vectors.radial import PowerExponential, PowerLaplacian
 from mercer.runtime.randomness import generator
 from mercer.runtime.watch import Stopped, asked_to_stop
 
+_ROUNDS = 100  # where nobody says
 _WIDEST_FULL = 1000  # columns up to which M is a matrix where nobody says
 _FORMS = (
     Form(PowerExponential("median", 1.4), diagonal=False, start=(2, -2)),
@@ -63,7 +64,8 @@ class MetricParameters:
         λ > 0 of the ridge; None: that of the least error held out.""",
         "kernel": """Kernel, list of kernels or "auto", default="auto"
         The kernel whose metric is learnt: one with a gradient by its samples (of distances, inner products, sums over
-        columns). A width that is a word ("median", "scale") is chosen, a number is kept. Of several, the best is taken.
+        columns). A width that is a word ("median", "scale") is chosen where it is the kernel's own; a number, and what
+        is in a part of a composed kernel, is kept. Of several kernels the best is taken.
         "auto": ``PowerExponential`` of the powers 1, 1.4 and 2, and, column by column, ``PowerLaplacian`` of 1 and
         1.5.""",
         "metric": """{"auto", "full", "diagonal"}, default="auto"
@@ -81,7 +83,7 @@ class MetricParameters:
         "tol": """float, default=1e-5
         The residual of the system of f to reach, as a share of y.""",
         "max_iter": """int, default=5
-        The most rounds; 0 leaves M the identity, and only chooses λ, the width and the kernel.""",
+        The most rounds; 0 leaves M the identity, and only chooses λ, the width and the kernel. None: 100.""",
     }
     _described_fitted: ClassVar[dict[str, str]] = {
         "metric_": """ndarray of shape (n_features, n_features) or (n_features,)
@@ -99,7 +101,7 @@ class MetricParameters:
         "history_": """list of dict
         Of each round that was tried: kernel, diagonal, round, width, alpha, samples, error.""",
         "n_iter_": """int
-        The rounds that were run.""",
+        The rounds that were run, of all kernels, those with M = I among them.""",
     }
 
 
@@ -108,6 +110,11 @@ class LearnsMetric(MetricParameters, KernelMachine):
 
     metric_: Array
     _one_kernel = False
+    _learns_kernel = True
+
+    @property
+    def _precomputed(self) -> bool:
+        return False  # a matrix has no columns
 
     @property
     def _given_kernel(self) -> Kernel:
@@ -124,6 +131,13 @@ class LearnsMetric(MetricParameters, KernelMachine):
             raise ValueError(f"metric={self.metric!r}: choose 'auto', 'full' or 'diagonal'.")
         if self.alpha is not None:
             self._positive("alpha")
+        for form in self._forms(1):
+            domain = form.kernel.domain
+            if not isinstance(domain, Vectors) or domain.missing:
+                raise ValueError(
+                    f"{type(self).__name__}(kernel={self.kernel!r}): a metric is learnt of kernels that compare whole"
+                    " rows of numbers; choose columns, and fill in what is missing, before."
+                )
         if not (isinstance(self.validation_fraction, int | float) and 0 < self.validation_fraction < 1):
             raise ValueError(
                 f"validation_fraction={self.validation_fraction!r}: a share of the samples, above 0 and below 1."
@@ -141,6 +155,8 @@ class LearnsMetric(MetricParameters, KernelMachine):
             if wanted is None and columns > _WIDEST_FULL:
                 forms = [form for form in forms if form.diagonal]
             return forms
+        if isinstance(given, str) and given == PRECOMPUTED:
+            raise ValueError(f"{type(self).__name__}: a precomputed matrix has no columns, and no metric of them.")
         kernels = [as_kernel(k) for k in (given if isinstance(given, list | tuple) else [given])]
         if not kernels:
             raise ValueError(f"{type(self).__name__}(kernel={given!r}): give at least one kernel.")
@@ -161,9 +177,6 @@ class LearnsMetric(MetricParameters, KernelMachine):
             raise ValueError(f"{type(self).__name__}: of one sample (n_samples = 1) no metric can be learnt.")
         first, kinds = distinct(dense, Y)
         w = np.bincount(kinds, weights=weights)
-        # by their targets: what is drawn at random then depends neither on their order nor on that of the columns
-        order = np.lexsort(np.vstack([dense[first].T, Y[first].T]))
-        first, w = first[order], w[order]
         table = np.asarray(dense[first], np.float64)
         mean, spread = np.zeros(table.shape[1]), np.ones(table.shape[1])
         if self.standardize:
@@ -171,18 +184,28 @@ class LearnsMetric(MetricParameters, KernelMachine):
             deviation = np.sqrt(np.average((table - mean) ** 2, axis=0, weights=w))
             size = np.maximum(np.abs(mean), np.abs(table).max(axis=0, initial=0.0))
             spread = np.where(deviation > 1e-12 * size, deviation, 1.0)  # else rounding is left of a constant column
-        compute = self.compute or Compute()
-        seen = arrays.to_device((table - mean) / spread, compute.device)
+        compute, unit = self.compute or Compute(), float(w.mean())
+        seen, units = (table - mean) / spread, self._units(Y[first], w)
+        order = _ordered(seen, Y[first])
+        first, seen = first[order], seen[order]
         race = Race(
-            seen, Y[first], w, self._forms(table.shape[1]), self.alpha, int(self.max_iter), self.max_samples,
-            self.validation_fraction, self.fit_intercept, generator(self.random_state), compute, self._heard,
-            self._blocks(table.shape[1]),
+            arrays.to_device(seen, compute.device), Y[first] / units, w[order] / unit, self._forms(table.shape[1]),
+            None if self.alpha is None else float(self.alpha) / unit,
+            _ROUNDS if self.max_iter is None else int(self.max_iter), self.max_samples, self.validation_fraction,
+            self.fit_intercept, generator(self.random_state), compute, self._heard, self._blocks(table.shape[1]),
         )  # fmt: skip
-        trial, self.stop_reason_ = self._raced(race)
-        self._stopped = None if self.stop_reason_ == "done" else (first[trial.rows], trial.coef, trial.bias)
-        self._publish(trial, race, mean, spread)
+        trial, reason = (race.nothing(), "done") if len(first) < 2 else self._raced(race)
+        self._learnt = _Learnt(race, trial, reason, first, units, unit, mean, spread)
+        self._publish(self._learnt, trial)
+        return self._kernel_of(self._learnt, trial)
+
+    def _units(self, Y: Array, weights: Array) -> Array:
+        """What the outputs are divided by, so that all count alike: their deviations."""
+        return np.ones(Y.shape[1])
+
+    def _kernel_of(self, learnt: _Learnt, trial: Trial) -> Kernel:
         kernel = trial.kernel.metric(trial.metric)
-        return Shifted(kernel, mean, spread) if self.standardize else kernel
+        return Shifted(kernel, learnt.mean, learnt.spread) if self.standardize else kernel
 
     def _blocks(self, columns: int) -> Array | None:
         if self.blocks is None:
@@ -206,37 +229,73 @@ class LearnsMetric(MetricParameters, KernelMachine):
         except Stopped as stop:
             reason = stop.accepted()
         except KeyboardInterrupt:
-            if self.on_interrupt != "keep" or race.best is None:
+            if self.on_interrupt != "keep" or race.so_far() is None:
                 raise
             reason = "interrupted"
-        return race.best or race.nothing(), reason
+        return race.so_far() or race.nothing(), reason
 
-    def _publish(self, trial: Trial, race: Race, mean: Array, spread: Array) -> None:
+    def _publish(self, learnt: _Learnt, trial: Trial) -> None:
         self.metric_ = trial.metric
         diagonal = self.metric_ if self.metric_.ndim == 1 else np.diagonal(self.metric_)
         self.importances_ = diagonal / diagonal.sum()
-        self.alpha_ = float(self.alpha) if self.alpha is not None else 10.0 ** trial.steps[-1].log_alpha
+        found = 10.0 ** trial.steps[-1].log_alpha * learnt.unit
+        self.alpha_ = float(self.alpha) if self.alpha is not None else float(f"{found:.12g}")
         self.best_round_, self.validation_error_ = len(trial.steps) - 1, trial.error
-        self.history_ = race.history
-        self._rounds = len(race.history)
+        self.history_, self.n_iter_ = learnt.race.history, len(learnt.race.history)
 
     def _fit_ridge(self, gram: Gram, Y: Array, weights: Array, X: Samples) -> Array | None:
         """f of all samples; where somebody wants no more, that of the best round so far, and which samples it is of."""
-        self.n_iter_ = self._rounds
-        if self._stopped is not None:
-            rows, coef, bias = self._stopped
-            full = np.zeros((gram.shape[0], coef.shape[1]))
-            full[rows] = coef
-            self._keep(full, every=True)
-            self.intercept_, self.gap_, self.converged_, self.solver_ = bias, self.validation_error_, False, "cholesky"
-            self._warn(self.stop_reason_, self.gap_, f"{self.n_iter_} rounds, f of {len(rows)} samples", X)
-            return np.sort(rows)
-        ridge = KernelRidge(self.alpha_, fit_intercept=self.fit_intercept, tol=self.tol, compute=self.compute)
-        ridge._learned(gram, Y, weights, X)
-        self._keep(ridge._dual_coef.T, every=True)
-        self.intercept_, self.gap_, self.solver_ = ridge.intercept_, ridge.gap_, ridge.solver_
-        self.converged_, self.stop_reason_ = ridge.converged_, ridge.stop_reason_
-        return None
+        learnt = self.__dict__.pop("_learnt", None)
+        if learnt is None:
+            raise ValueError(f"{type(self).__name__} learns a metric of columns, which a matrix alone does not have.")
+        reason = learnt.reason
+        if reason == "done":
+            ridge = KernelRidge(self.alpha_, fit_intercept=self.fit_intercept, tol=self.tol, compute=self.compute)
+            try:
+                ridge._learned(gram, Y, weights, X)
+            except Stopped as stop:
+                reason = stop.accepted()
+            except KeyboardInterrupt:
+                if self.on_interrupt != "keep":
+                    raise
+                reason = "interrupted"
+        if reason == "done":
+            self._keep(ridge._dual_coef.T, every=True)
+            self.intercept_, self.gap_, self.solver_ = ridge.intercept_, ridge.gap_, ridge.solver_
+            self.converged_, self.stop_reason_ = ridge.converged_, ridge.stop_reason_
+            return None
+        trial = learnt.race.so_far() or learnt.trial
+        self._publish(learnt, trial)
+        self.kernel_ = self._kernel_of(learnt, trial)
+        rows = learnt.first[trial.rows]
+        full = np.zeros((gram.shape[0], trial.coef.shape[1]))
+        full[rows] = trial.coef * learnt.units
+        self._keep(full, every=True)
+        self.intercept_, self.solver_ = trial.bias * learnt.units, "cholesky"
+        self.gap_, self.converged_, self.stop_reason_ = np.inf, False, reason
+        self._warn(reason, self.gap_, f"f is that of {len(rows)} samples, of the best of {self.n_iter_} rounds", X)
+        return np.sort(rows)
+
+
+class _Learnt(NamedTuple):
+    """What the race left: the trial that stands and why it ended, the samples that were in it, and their units."""
+
+    race: Race
+    trial: Trial
+    reason: str
+    first: Array
+    units: Array
+    unit: float
+    mean: Array
+    spread: Array
+
+
+def _ordered(seen: Array, Y: Array) -> Array:
+    """Samples by their targets, then by their distance from the mean: what is drawn at random then depends neither on
+    their order nor, but for ties, on what the columns are called or how the space is turned.
+    """
+    norms = np.einsum("ij,ij->i", seen, seen)
+    return np.lexsort(np.vstack([seen.T, np.round(norms / max(float(norms.max()), 1e-300), 9), Y.T]))
 
 
 class _Enough(Exception):
@@ -249,4 +308,9 @@ class _Enough(Exception):
 
 def _turns(kernel: Kernel) -> bool:
     """Whether rotations do not change it, so that a full metric is one of directions."""
-    return isinstance(kernel, Radial | Inner | Linear)
+    parts = [part for _, part in kernel._children()]
+    if parts:
+        return all(_turns(part) for part in parts)
+    if isinstance(kernel, Radial):
+        return kernel._data_driven or np.ndim(kernel._metric()) == 0
+    return isinstance(kernel, Inner | Linear | ArcCosine)

@@ -151,12 +151,14 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         raise NotImplementedError
 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:
-        """The gradients by the samples, (items, outputs, columns), from those by what ``_prepare`` made of them, one in
-        the place of each leaf; None where they are 0. To be written beside a ``_prepare`` that can be differentiated.
-        """
-        if type(self)._prepare is not Kernel._prepare and any(g is not None for g in leaves(gradients)):
+        """Gradients by the samples, (items, outputs, columns), from those by the leaves of ``_prepare``; None is 0."""
+        if type(self)._prepare is not Kernel._prepare:
             raise NoGradient(f"{self} has no gradient by its samples: {type(self).__name__} does not define one.")
         return gradients
+
+    def _pulled_back(self, X: Samples, gradients: Any) -> Any:
+        """The same, None where all of them are 0."""
+        return None if all(g is None for g in leaves(gradients)) else self._pull_back(X, gradients)
 
     def _widened(self, factor: float) -> Kernel:
         """The same kernel of distances that are ``factor`` times as long, where it has a width, and is bound."""
@@ -382,7 +384,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             B = self._prepared(self.domain.check(Y), self.domain)
             X = self.domain.check(in_order_of(X, Y))
             A = self._prepared(X, self.domain)
-        found = self._pull_back(X, item_gradients(self, A, B, coef, compute or Compute()))
+        found = self._pulled_back(X, item_gradients(self, A, B, coef, compute or Compute()))
         given = arrays.namespace(coef if not arrays.is_tensor(X) else X)
         return given.zeros((size(X), coef.shape[1], X.shape[1])) if found is None else found
 
@@ -639,8 +641,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Parameters
         ----------
         M : array-like of shape (d,) or (d, d)
-            A weight of at least 0 for each column, or a symmetric positive semi-definite matrix: directions that it
-            maps to 0 do not count. M^½ is its symmetric root.
+            A weight ≥ 0 for each column, or a symmetric positive semi-definite matrix; M^½ is its symmetric root.
         """
         from mercer.kernels.compose.metric import Metric
 

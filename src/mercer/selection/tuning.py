@@ -152,6 +152,8 @@ def tune(
     """
     if not isinstance(estimator, KernelEstimator) or estimator._precomputed:
         raise TypeError("tune needs an estimator of Mercer with a kernel; a precomputed matrix has no parameters.")
+    if estimator._learns_kernel:
+        raise TypeError(f"{type(estimator).__name__} learns its kernel itself; tune that of a KernelRidge.")
     judge = _criterion(criterion)
     began, random = time.perf_counter(), generator(random_state)
     X, Y, w = _sample(estimator, X, y, sample_weight, max_samples, random)

@@ -44,4 +44,4 @@ class OfOne(Composite):
         return self._enter_part(self.kernel, X)
 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:
-        return self.kernel._pull_back(X, gradients)
+        return self.kernel._pulled_back(X, gradients)

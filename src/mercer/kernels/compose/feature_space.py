@@ -123,7 +123,7 @@ class Normalized(Wrapper):
         return A
 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:
-        return self._base._pull_back(X, gradients)
+        return self._base._pulled_back(X, gradients)
 
     def _inverse_norm(self, A: Items) -> Any:
         d = self._base._selfs(A)

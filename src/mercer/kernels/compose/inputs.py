@@ -38,7 +38,7 @@ class Redirected(Wrapper):
         raise NoGradient(f"{self} has no gradient by its samples: the derivative of {self.method_name} is not known.")
 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:
-        found = self.kernel._pull_back(self.kernel.domain.check(self._redirect(X)), gradients)
+        found = self.kernel._pulled_back(self.kernel.domain.check(self._redirect(X)), gradients)
         return None if found is None else self._redirect_back(X, found)
 
     def _balanced(self) -> Kernel:

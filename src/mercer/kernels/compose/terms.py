@@ -73,7 +73,7 @@ class Terms(Composite):
         return tuple(self._enter_part(term, X) for term in self.terms)
 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:
-        found = [term._pull_back(X, g) for term, g in zip(self.terms, gradients, strict=True)]
+        found = [term._pulled_back(X, g) for term, g in zip(self.terms, gradients, strict=True)]
         known = [g for g in found if g is not None]
         return _total(known) if known else None
 

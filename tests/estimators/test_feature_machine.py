@@ -160,6 +160,9 @@ def test_units_of_weights_and_outputs_and_any_alpha() -> None:
     np.testing.assert_allclose(other.predict(X), one.predict(X), atol=1e-5)
     both = [mc.FeatureMachineRegressor(kernel=SMOOTH, random_state=0).fit(X, np.c_[y, s * X[:, 3]]) for s in (1.0, 1e6)]
     np.testing.assert_allclose(both[1].metric_, both[0].metric_, atol=1e-6)
+    far = mc.FeatureMachineRegressor(kernel=SMOOTH, random_state=0).fit(X, y + 1e8)
+    near = mc.FeatureMachineRegressor(kernel=SMOOTH, random_state=0).fit(X, y)
+    np.testing.assert_allclose(far.predict(X) - 1e8, near.predict(X), atol=1e-4)
     for alpha in (1e5, 1e-10):
         assert mc.FeatureMachineRegressor(alpha, mc.Gaussian(0.3), random_state=0).fit(X, y).alpha_ == alpha
     assert mc.FeatureMachineRegressor(0.1, mc.Gaussian(0.3), max_iter=None, random_state=0).fit(X, y).converged_

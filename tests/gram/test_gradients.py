@@ -77,6 +77,7 @@ def test_gradients_are_the_limits_of_differences(kernel: mc.Kernel) -> None:
     f = mc.RKHSFunction(kernel, X, COEF)
     expected = differences(f, T)
     np.testing.assert_allclose(f.gradient(T), expected, rtol=1e-6, atol=1e-6 * max(1.0, np.abs(expected).max()))
+    assert f.gradient(T[:0]).shape == (0, 2, 4)
     one = mc.RKHSFunction(kernel, X, COEF[:, 0], 3.0)
     np.testing.assert_allclose(one.gradient(T), f.gradient(T)[:, 0], atol=1e-12)
 

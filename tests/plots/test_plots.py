@@ -502,3 +502,5 @@ def test_metric_of_directions_and_of_columns() -> None:
         MetricDisplay.from_estimator(full, names=list("abc"))
     with pytest.raises(NotFittedError):
         MetricDisplay.from_estimator(mc.FeatureMachineRegressor())
+    with pytest.raises(TypeError, match="KernelRidge has no metric"):
+        MetricDisplay.from_estimator(mc.KernelRidge().fit(X4, y))

@@ -39,7 +39,6 @@ _NOTHING = 1e-20  # of the variance of the targets: a change that is rounding
 _MEDIAN = 256  # samples whose distances say what is wide
 _SINGLE = 3e-6  # of the number of samples: what float32 rounds away of λ is a small part of such a one
 _BETTER = 0.998  # times the error: less is not worth a step, which flat valleys have no end of
-_HOPELESS = 1.6  # times the least error, of a first round: no metric makes up for that
 _WIDEST, _SMALLEST, _LARGEST = 8, -9, 4  # log₂ of a width, log₁₀ of λ
 
 
@@ -277,7 +276,7 @@ class Race:
         point = (form.start[0], math.log10(self.alpha) if self.alpha is not None else form.start[1])
         step = self._search(form, splits, point, 0.0, sweeps)
         best = now = self._trial(form, splits, (step,))
-        for number in range(rounds if self.best is None or step.error <= _HOPELESS * self.best.error else 0):
+        for number in range(rounds):
             after = self._next(form, splits, now.steps[-1], number)
             if after is None:
                 break

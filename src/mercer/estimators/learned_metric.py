@@ -89,7 +89,8 @@ class MetricParameters:
         "metric_": """ndarray of shape (n_features, n_features) or (n_features,)
         M, of columns that are standardised where ``standardize`` says so; its largest diagonal entry is 1.""",
         "importances_": """ndarray of shape (n_features,)
-        The diagonal of M, of sum 1: how much f changes with each column, squared and on average.""",
+        The diagonal of M, of sum 1: how much f changes with each column, squared and on average. All alike where
+        ``best_round_`` is 0: no metric was better than none.""",
         "kernel_": """Kernel
         k_M with its width and what the columns are standardised by: an ordinary kernel.""",
         "alpha_": """float
@@ -99,7 +100,8 @@ class MetricParameters:
         "validation_error_": """float
         The mean squared error held out, as a share of the variance there, when M was chosen.""",
         "history_": """list of dict
-        Of each round that was tried: kernel, diagonal, round, width, alpha, samples, error.""",
+        Of each round that was tried: kernel, diagonal, round, width (log₂ of it over what its word says), alpha, the
+        samples it learnt from, error. All kernels first, on few samples; then the best of them.""",
         "n_iter_": """int
         The rounds that were run, of all kernels, those with M = I among them.""",
     }
@@ -186,16 +188,18 @@ class LearnsMetric(MetricParameters, KernelMachine):
             spread = np.where(deviation > 1e-12 * size, deviation, 1.0)  # else rounding is left of a constant column
         compute, unit = self.compute or Compute(), float(w.mean())
         seen, units = (table - mean) / spread, self._units(Y[first], w)
+        # a constant in y is the bias's alone: taken out first, it costs no digits
+        centre = np.average(Y[first], axis=0, weights=w) if self.fit_intercept else np.zeros(Y.shape[1])
         order = _ordered(seen, Y[first])
         first, seen = first[order], seen[order]
         race = Race(
-            arrays.to_device(seen, compute.device), Y[first] / units, w[order] / unit, self._forms(table.shape[1]),
-            None if self.alpha is None else float(self.alpha) / unit,
+            arrays.to_device(seen, compute.device), (Y[first] - centre) / units, w[order] / unit,
+            self._forms(table.shape[1]), None if self.alpha is None else float(self.alpha) / unit,
             _ROUNDS if self.max_iter is None else int(self.max_iter), self.max_samples, self.validation_fraction,
             self.fit_intercept, generator(self.random_state), compute, self._heard, self._blocks(table.shape[1]),
         )  # fmt: skip
         trial, reason = (race.nothing(), "done") if len(first) < 2 else self._raced(race)
-        self._learnt = _Learnt(race, trial, reason, first, units, unit, mean, spread)
+        self._learnt = _Learnt(race, trial, reason, first, centre, units, unit, mean, spread)
         self._publish(self._learnt, trial)
         return self._kernel_of(self._learnt, trial)
 
@@ -271,9 +275,10 @@ class LearnsMetric(MetricParameters, KernelMachine):
         full = np.zeros((gram.shape[0], trial.coef.shape[1]))
         full[rows] = trial.coef * learnt.units
         self._keep(full, every=True)
-        self.intercept_, self.solver_ = trial.bias * learnt.units, "cholesky"
+        self.intercept_, self.solver_ = learnt.centre + trial.bias * learnt.units, "cholesky"
         self.gap_, self.converged_, self.stop_reason_ = np.inf, False, reason
-        self._warn(reason, self.gap_, f"f is that of {len(rows)} samples, of the best of {self.n_iter_} rounds", X)
+        cause = f"f is that of {len(rows)} samples, of the best of {self.n_iter_} rounds"
+        self._warn(reason, self.gap_, cause if self.n_iter_ else "no round had ended, f is the mean of y", X)
         return np.sort(rows)
 
 
@@ -284,6 +289,7 @@ class _Learnt(NamedTuple):
     trial: Trial
     reason: str
     first: Array
+    centre: Array
     units: Array
     unit: float
     mean: Array

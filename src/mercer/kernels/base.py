@@ -384,7 +384,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             B = self._prepared(self.domain.check(Y), self.domain)
             X = self.domain.check(in_order_of(X, Y))
             A = self._prepared(X, self.domain)
-        found = self._pulled_back(X, item_gradients(self, A, B, coef, compute or Compute()))
+        found = self._pulled_back(X, item_gradients(self, A, B, coef, compute or Compute())) if size(X) else None
         given = arrays.namespace(coef if not arrays.is_tensor(X) else X)
         return given.zeros((size(X), coef.shape[1], X.shape[1])) if found is None else found
 

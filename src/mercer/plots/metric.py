@@ -91,7 +91,9 @@ class MetricDisplay:
         -------
         MetricDisplay
         """
-        check_is_fitted(estimator, "metric_")
+        check_is_fitted(estimator)
+        if not hasattr(estimator, "metric_"):
+            raise TypeError(f"A {type(estimator).__name__} has no metric to show; give a fitted feature machine.")
         M = np.asarray(estimator.metric_)
         known = getattr(estimator, "feature_names_in_", range(len(M)))
         names = [str(name) for name in (known if names is None else names)]

@@ -190,11 +190,11 @@ def test_stopped_between_stages_and_in_the_last_ridge(monkeypatch: pytest.Monkey
     X, y = data(300)
     whole, calls = Race._stage, []
 
-    def second(self: Any, *args: Any) -> Any:
+    def second(self: Any, *args: Any, **options: Any) -> Any:
         calls.append(args)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        return whole(self, *args)
+        return whole(self, *args, **options)
 
     monkeypatch.setattr(Race, "_stage", second)
     kept = mc.FeatureMachineRegressor(on_interrupt="keep", random_state=0).fit(X, y)

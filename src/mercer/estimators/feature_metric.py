@@ -233,10 +233,10 @@ class Race:
         if not np.ptp(self.Y, axis=0).any():  # f is constant, and its gradients are rounding
             self.rounds = 0
         if len(forms) > 1:
-            best = min(self._stage(forms, _FIRST, splits, _FIRST_ROUNDS), key=lambda trial: trial.error)
+            best = min(self._stage(forms, _FIRST, splits, _FIRST_ROUNDS, sweeps=2), key=lambda trial: trial.error)
             forms = [replace(best.form, start=(best.steps[0].width, best.steps[0].log_alpha))]
             self.fallback, self.best = self.best, None
-        self._stage(forms, most, splits, self.rounds)
+        self._stage(forms, most, splits, self.rounds, sweeps=2 if self.fallback is None else 1)
         assert self.best is not None
         try:
             return self._on_all(self.best) if n <= most else self.best
@@ -257,7 +257,7 @@ class Race:
         kernel = form.kernel.bind(self.X[rows], self.w[rows])
         return Trial(form, (step,), metric, kernel, rows, np.zeros((len(rows), len(mean))), mean)
 
-    def _stage(self, forms: Sequence[Form], most: int, splits: int, rounds: int) -> list[Trial]:
+    def _stage(self, forms: Sequence[Form], most: int, splits: int, rounds: int, *, sweeps: int) -> list[Trial]:
         """Every kernel on the same splits of at most so many samples; the best trial of each."""
         n = len(self.w)
         held = int(np.clip(round(self.share * n), 1, min(n - 1, _HELD_OUT, max(most, _LEAST_HELD_OUT))))
@@ -266,7 +266,6 @@ class Race:
             order = self.random.permutation(n)
             rows = np.sort(order[held : held + most])
             made.append(Split(self.X, self.Y, self.w, rows, np.sort(order[:held]), self.bias, self.compute))
-        sweeps = 1 if forms[0] not in self.forms else 2
         return [self._path(form, made, min(rounds, self.rounds), sweeps) for form in forms]
 
     def _path(self, form: Form, splits: list[Split], rounds: int, sweeps: int) -> Trial:
@@ -274,10 +273,12 @@ class Race:
         for split in splits:
             split.enter(form, np.ones(d) if form.diagonal else np.eye(d))
         point = (form.start[0], math.log10(self.alpha) if self.alpha is not None else form.start[1])
-        step = self._search(form, splits, point, 0.0, sweeps)
+        along = self._free_directions(form)
+        step = self._search(splits, point, 0.0, along * sweeps)
         best = now = self._trial(form, splits, (step,))
         for number in range(rounds):
-            after = self._next(form, splits, now.steps[-1], number)
+            # λ and the width in turn: what one round leaves, the next one finds
+            after = self._next(form, splits, now.steps[-1], along[number % len(along) :][:1] if along else [])
             if after is None:
                 break
             now = self._trial(form, splits, (*now.steps, after))
@@ -286,7 +287,11 @@ class Race:
             best = now
         return best
 
-    def _next(self, form: Form, splits: list[Split], before: Step, number: int) -> Step | None:
+    def _free_directions(self, form: Form) -> list[tuple[int, int]]:
+        """In which width and log λ are sought."""
+        return [(0, 1)] * (self.alpha is None) + [(1, 0)] * form.free
+
+    def _next(self, form: Form, splits: list[Split], before: Step, along: list[tuple[int, int]]) -> Step | None:
         """The metric of the f that there is, or its root, whichever is better."""
         learned = [split.learned(self.random, self.blocks) for split in splits]
         if any(M is None for M in learned):
@@ -301,15 +306,15 @@ class Race:
             for split, M in zip(splits, learned, strict=True):
                 assert M is not None
                 split.enter(form, _powered(M, 0.5))
-        return self._search(form, splits, point, min(tried)[1], number)
+        return self._search(splits, point, min(tried)[1], along)
 
     def _error(self, splits: list[Split], point: tuple[int, float]) -> float:
         return float(np.mean([split.error(point[0], 10.0 ** point[1]) for split in splits]))
 
-    def _search(self, form: Form, splits: list[Split], point: tuple[int, float], power: float, sweeps: int) -> Step:
-        """From a point along λ and along the width, as long as that is better: ``sweeps`` times in the first round; in
-        later ones, whose number ``sweeps`` then is, along one of them in turn.
-        """
+    def _search(
+        self, splits: list[Split], point: tuple[int, float], power: float, along: list[tuple[int, int]]
+    ) -> Step:
+        """From a point along one direction after the other, either way, as long as that is better."""
         known: dict[tuple[int, float], tuple[float, list[Solved]]] = {}
 
         def error(at: tuple[int, float]) -> float:
@@ -320,11 +325,6 @@ class Race:
 
         first = point
         error(point)
-        along = [(0, 1)] * (self.alpha is None) + [(1, 0)] * form.free
-        if power == 0.0:
-            along = along * sweeps
-        elif len(along) > 1:  # what a round changes is found by the next ones too
-            along = [along[sweeps % 2]]
         for direction in along:
             for sign in (1, -1):
                 here = point

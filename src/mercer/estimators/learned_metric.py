@@ -245,7 +245,8 @@ class LearnsMetric(MetricParameters, KernelMachine):
         found = 10.0 ** trial.steps[-1].log_alpha * learnt.unit
         self.alpha_ = float(self.alpha) if self.alpha is not None else float(f"{found:.12g}")
         self.best_round_, self.validation_error_ = len(trial.steps) - 1, trial.error
-        self.history_, self.n_iter_ = learnt.race.history, len(learnt.race.history)
+        self.history_ = [{**step, "alpha": step["alpha"] * learnt.unit} for step in learnt.race.history]
+        self.n_iter_ = len(self.history_)
 
     def _fit_ridge(self, gram: Gram, Y: Array, weights: Array, X: Samples) -> Array | None:
         """f of all samples; where somebody wants no more, that of the best round so far, and which samples it is of."""

@@ -14,6 +14,7 @@ from mercer.estimators.machine import LabelLearner, Weighted
 from mercer.estimators.parameters import estimator
 from mercer.estimators.ridge import Ridge
 from mercer.gram import Gram
+from mercer.kernels.compose.inputs import mean_and_deviation
 
 _LEAST_PROBABILITY = 1e-3
 
@@ -83,8 +84,7 @@ class FeatureMachineRegressor(LearnsMetric, Ridge):  # type: ignore[misc]
         return np.asarray(y, np.float64).reshape(len(y), -1), weights
 
     def _units(self, Y: Array, weights: Array) -> Array:
-        spread = np.sqrt(np.average((Y - np.average(Y, axis=0, weights=weights)) ** 2, axis=0, weights=weights))
-        return np.where(spread > 1e-12 * np.abs(Y).max(axis=0, initial=0.0), spread, 1.0)
+        return mean_and_deviation(Y, weights)[1]
 
     def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         Y, _ = self._coded(y, weights)

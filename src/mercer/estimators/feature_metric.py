@@ -24,8 +24,12 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks
 from mercer.functions import RKHSFunction
+from mercer.gram import DenseGram, Gram
 from mercer.kernels.base import Kernel
-from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
+from mercer.native.linalg import NotPositive, symmetric_root
+from mercer.problems import LinearSystem
+from mercer.solvers.inverses import Factored
+from mercer.solvers.linear import solved_directly
 
 _FIRST = 800  # samples that every kernel is tried on
 _HELD_OUT = 2000  # samples that are enough to judge by, and not fewer than are learnt from
@@ -43,7 +47,7 @@ _WIDEST, _SMALLEST, _LARGEST = 8, -9, 4  # log₂ of a width, log₁₀ of λ
 
 
 @dataclass(frozen=True)
-class Form:
+class Candidate:
     """A kernel whose metric is sought; where its width is a word, that is sought too. ``start``: log₂ of the width over
     what the word says, and log₁₀ λ, where the search begins.
     """
@@ -55,7 +59,7 @@ class Form:
     @property
     def free(self) -> bool:
         """Whether the width is sought: it is a word, and the kernel's own, not that of a part."""
-        return self.kernel._data_driven and type(self.kernel)._widened is not Kernel._widened
+        return self.kernel._data_driven and self.kernel._has_width
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Step:
 class Trial:
     """A kernel after some rounds: its steps, and what they led to."""
 
-    form: Form
+    candidate: Candidate
     steps: tuple[Step, ...]
     metric: Array
     kernel: Kernel
@@ -104,12 +108,12 @@ class Split:
         self.bias, self.compute = bias, compute
         self.state: Solved
 
-    def enter(self, form: Form, metric: Array) -> None:
-        self.form, self.metric, self._root = form, metric, _root(metric)
+    def enter(self, candidate: Candidate, metric: Array) -> None:
+        self.candidate, self.metric, self._root = candidate, metric, _root(metric)
         self.Z, self.ZV = (self._seen(A) for A in (self.X, self.V))
         few = np.linspace(0, len(self.w) - 1, min(len(self.w), _MEDIAN)).astype(int)
-        self.bound = form.kernel.bind(self.Z[few], self.w[few])
-        self._matrix: tuple[Any, Array] | None = None
+        self.bound = candidate.kernel.bind(self.Z[few], self.w[few])
+        self._matrix: tuple[Any, Gram] | None = None
 
     def _seen(self, A: Array) -> Array:
         root = arrays.like(self._root, A)
@@ -117,15 +121,16 @@ class Split:
 
     def kernel(self, width: int) -> Kernel:
         """Between samples that are seen through the metric."""
-        return self.bound._widened(2.0**width) if self.form.free else self.bound
+        return self.bound._widened(2.0**width) if self.candidate.free else self.bound
 
     def solve(self, width: int, alpha: float, *, exact: bool = False) -> tuple[Array, Array]:
         """α and b. In float32 where its rounding, as that of λ, does not count, and nobody wants it ``exact``."""
         dtype = np.dtype(np.float32 if alpha >= _SINGLE * float(self.w.sum()) and not exact else np.float64)
         if self._matrix is None or self._matrix[0] != (width, dtype):
             gram = self.kernel(width).gram(self.Z, compute=self.compute)
-            self._matrix = (width, dtype), gram.compiled().astype(dtype).dense()
-        return ridge(self._matrix[1], self.Y, self.w, alpha, self.bias, self.compute.workers)
+            self._matrix = (width, dtype), DenseGram(gram.compiled().astype(dtype).dense(), self.compute)
+        inverse = Factored(self._matrix[1], single=dtype == np.float32)
+        return solved_directly(LinearSystem(self.Y, self.w, alpha, self.bias), inverse)
 
     def error(self, width: int, alpha: float) -> float:
         """The mean squared error held out, as a share of that of the mean; infinite where there is no solution."""
@@ -148,13 +153,13 @@ class Split:
         some = np.sort(random.permutation(n)[:_GRADIENTS]) if n > _GRADIENTS else np.arange(n)
         f = RKHSFunction(self.kernel(self.state.width), self.Z, self.state.coef)
         d = self.Z.shape[1]
-        M = np.zeros(d) if self.form.diagonal else np.zeros((d, d))
+        M = np.zeros(d) if self.candidate.diagonal else np.zeros((d, d))
         for few in chunks(len(some), max(1, _AT_ONCE // (d * self.Y.shape[1]))):
             G = arrays.to_numpy(f.gradient(self.Z[some[few]], self.compute))
             G *= np.sqrt(self.w[some[few]])[:, None, None]
             G = G.reshape(-1, d)
             G = G * self._root if self._root.ndim == 1 else G @ self._root
-            M += np.sum(G**2, axis=0) if self.form.diagonal else G.T @ G
+            M += np.sum(G**2, axis=0) if self.candidate.diagonal else G.T @ G
         if blocks is not None and M.ndim == 2:
             M = np.where(blocks[:, None] == blocks, M, 0.0)
         largest = float((M if M.ndim == 1 else np.diagonal(M)).max(initial=0.0))
@@ -163,29 +168,8 @@ class Split:
         return M / largest if np.isfinite(M).all() and largest > least else None
 
 
-def ridge(K: Array, Y: Array, w: Array, alpha: float, bias: bool, workers: int) -> tuple[Array, Array]:
-    """α and b with (K + λW^−1)α + 1b^T = Y, 1^T α = 0, from a Cholesky factor; K is left as it is."""
-    scale = np.sqrt(w)
-    A = 1 * K
-    if (scale != 1).any():
-        even = arrays.like(scale.astype(arrays.numpy_dtype(K)), K)
-        A *= even
-        A *= even[:, None]
-    diagonal = np.arange(len(w))
-    A[diagonal, diagonal] += alpha
-    L = cholesky(A, workers)
-    right = np.column_stack([Y * scale[:, None], scale])
-    solved = np.asarray(arrays.to_numpy(cholesky_solve(L, right)), np.float64)
-    X, ones = solved[:, :-1], solved[:, -1]
-    b = scale @ X / (scale @ ones) if bias else np.zeros(Y.shape[1])
-    return scale[:, None] * (X - np.outer(ones, b)), b
-
-
 def _root(metric: Array) -> Array:
-    if metric.ndim == 1:
-        return np.sqrt(metric)
-    values, vectors = np.linalg.eigh(metric)
-    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+    return np.sqrt(metric) if metric.ndim == 1 else symmetric_root(metric)
 
 
 def _powered(metric: Array, power: float) -> Array:
@@ -211,7 +195,7 @@ class Race:
     X: Array
     Y: Array
     w: Array
-    forms: Sequence[Form]
+    candidates: Sequence[Candidate]
     alpha: float | None
     rounds: int
     most: int | None
@@ -229,14 +213,14 @@ class Race:
         """The best trial, with the metric that its steps lead to on all samples, where these are few."""
         n = len(self.w)
         most = n if self.most is None else min(n, self.most)
-        forms, splits = list(self.forms), _SPLITS if n <= _FEW else 1
+        candidates, splits = list(self.candidates), _SPLITS if n <= _FEW else 1
         if not np.ptp(self.Y, axis=0).any():  # f is constant, and its gradients are rounding
             self.rounds = 0
-        if len(forms) > 1:
-            best = min(self._stage(forms, _FIRST, splits, _FIRST_ROUNDS, sweeps=2), key=lambda trial: trial.error)
-            forms = [replace(best.form, start=(best.steps[0].width, best.steps[0].log_alpha))]
+        if len(candidates) > 1:
+            best = min(self._stage(candidates, _FIRST, splits, _FIRST_ROUNDS, sweeps=2), key=lambda trial: trial.error)
+            candidates = [replace(best.candidate, start=(best.steps[0].width, best.steps[0].log_alpha))]
             self.fallback, self.best = self.best, None
-        self._stage(forms, most, splits, self.rounds, sweeps=2 if self.fallback is None else 1)
+        self._stage(candidates, most, splits, self.rounds, sweeps=2 if self.fallback is None else 1)
         assert self.best is not None
         try:
             return self._on_all(self.best) if n <= most else self.best
@@ -249,15 +233,17 @@ class Race:
 
     def nothing(self) -> Trial:
         """What there is before the first round: the mean of the targets."""
-        form, d = self.forms[0], self.X.shape[1]
+        candidate, d = self.candidates[0], self.X.shape[1]
         rows = np.arange(min(len(self.w), _MEDIAN))
         mean = np.average(self.Y, axis=0, weights=self.w)
-        step = Step(0, math.log10(self.alpha) if self.alpha is not None else form.start[1], 0.0, 1.0)
-        metric = np.ones(d) if form.diagonal else np.eye(d)
-        kernel = form.kernel.bind(self.X[rows], self.w[rows])
-        return Trial(form, (step,), metric, kernel, rows, np.zeros((len(rows), len(mean))), mean)
+        step = Step(0, math.log10(self.alpha) if self.alpha is not None else candidate.start[1], 0.0, 1.0)
+        metric = np.ones(d) if candidate.diagonal else np.eye(d)
+        kernel = candidate.kernel.bind(self.X[rows], self.w[rows])
+        return Trial(candidate, (step,), metric, kernel, rows, np.zeros((len(rows), len(mean))), mean)
 
-    def _stage(self, forms: Sequence[Form], most: int, splits: int, rounds: int, *, sweeps: int) -> list[Trial]:
+    def _stage(
+        self, candidates: Sequence[Candidate], most: int, splits: int, rounds: int, *, sweeps: int
+    ) -> list[Trial]:
         """Every kernel on the same splits of at most so many samples; the best trial of each."""
         n = len(self.w)
         held = int(np.clip(round(self.share * n), 1, min(n - 1, _HELD_OUT, max(most, _LEAST_HELD_OUT))))
@@ -266,32 +252,34 @@ class Race:
             order = self.random.permutation(n)
             rows = np.sort(order[held : held + most])
             made.append(Split(self.X, self.Y, self.w, rows, np.sort(order[:held]), self.bias, self.compute))
-        return [self._path(form, made, min(rounds, self.rounds), sweeps) for form in forms]
+        return [self._path(candidate, made, min(rounds, self.rounds), sweeps) for candidate in candidates]
 
-    def _path(self, form: Form, splits: list[Split], rounds: int, sweeps: int) -> Trial:
+    def _path(self, candidate: Candidate, splits: list[Split], rounds: int, sweeps: int) -> Trial:
         d = self.X.shape[1]
         for split in splits:
-            split.enter(form, np.ones(d) if form.diagonal else np.eye(d))
-        point = (form.start[0], math.log10(self.alpha) if self.alpha is not None else form.start[1])
-        along = self._free_directions(form)
+            split.enter(candidate, np.ones(d) if candidate.diagonal else np.eye(d))
+        point = (candidate.start[0], math.log10(self.alpha) if self.alpha is not None else candidate.start[1])
+        along = self._free_directions(candidate)
         step = self._search(splits, point, 0.0, along * sweeps)
-        best = now = self._trial(form, splits, (step,))
+        best = now = self._trial(candidate, splits, (step,))
         for number in range(rounds):
             # λ and the width in turn: what one round leaves, the next one finds
-            after = self._next(form, splits, now.steps[-1], along[number % len(along) :][:1] if along else [])
+            after = self._next(candidate, splits, now.steps[-1], along[number % len(along) :][:1] if along else [])
             if after is None:
                 break
-            now = self._trial(form, splits, (*now.steps, after))
+            now = self._trial(candidate, splits, (*now.steps, after))
             if now.error >= best.error:
                 break
             best = now
         return best
 
-    def _free_directions(self, form: Form) -> list[tuple[int, int]]:
+    def _free_directions(self, candidate: Candidate) -> list[tuple[int, int]]:
         """In which width and log λ are sought."""
-        return [(0, 1)] * (self.alpha is None) + [(1, 0)] * form.free
+        return [(0, 1)] * (self.alpha is None) + [(1, 0)] * candidate.free
 
-    def _next(self, form: Form, splits: list[Split], before: Step, along: list[tuple[int, int]]) -> Step | None:
+    def _next(
+        self, candidate: Candidate, splits: list[Split], before: Step, along: list[tuple[int, int]]
+    ) -> Step | None:
         """The metric of the f that there is, or its root, whichever is better."""
         learned = [split.learned(self.random, self.blocks) for split in splits]
         if any(M is None for M in learned):
@@ -300,12 +288,12 @@ class Race:
         for power in (0.5, 1.0):
             for split, M in zip(splits, learned, strict=True):
                 assert M is not None
-                split.enter(form, _powered(M, power))
+                split.enter(candidate, _powered(M, power))
             tried.append((self._error(splits, point), power))
         if min(tried)[1] == 0.5:
             for split, M in zip(splits, learned, strict=True):
                 assert M is not None
-                split.enter(form, _powered(M, 0.5))
+                split.enter(candidate, _powered(M, 0.5))
         return self._search(splits, point, min(tried)[1], along)
 
     def _error(self, splits: list[Split], point: tuple[int, float]) -> float:
@@ -338,13 +326,26 @@ class Race:
             split.state = state
         return Step(point[0], point[1], power, error(point))
 
-    def _trial(self, form: Form, splits: list[Split], steps: tuple[Step, ...]) -> Trial:
+    def _trial(self, candidate: Candidate, splits: list[Split], steps: tuple[Step, ...]) -> Trial:
         first = splits[0]
         width, coef, intercept = first.state
-        trial = Trial(form, steps, first.metric, first.kernel(width), first.rows, coef, intercept)
+        trial = Trial(candidate, steps, first.metric, first.kernel(width), first.rows, coef, intercept)
         last = steps[-1]
-        told = {"kernel": str(form.kernel), "diagonal": form.diagonal, "round": len(steps) - 1, "error": last.error}
-        self.history.append({**told, "width": last.width, "alpha": 10.0**last.log_alpha, "samples": len(first.rows)})
+        told = {
+            "kernel": str(candidate.kernel),
+            "diagonal": candidate.diagonal,
+            "round": len(steps) - 1,
+            "error": last.error,
+        }
+        self.history.append(
+            {
+                **told,
+                "power": last.power,
+                "width": last.width,
+                "alpha": 10.0**last.log_alpha,
+                "samples": len(first.rows),
+            }
+        )
         if self.best is None or trial.error < self.best.error:
             self.best = trial
         self.tell(told)
@@ -354,7 +355,7 @@ class Race:
         """The same steps from all samples, none held out."""
         rows = np.arange(len(self.w))
         split = Split(self.X, self.Y, self.w, rows, rows[:0], self.bias, self.compute)
-        metric = np.ones(self.X.shape[1]) if trial.form.diagonal else np.eye(self.X.shape[1])
+        metric = np.ones(self.X.shape[1]) if trial.candidate.diagonal else np.eye(self.X.shape[1])
         for before, step in zip((None, *trial.steps), trial.steps, strict=False):
             if before is not None:
                 split.state = Solved(before.width, *split.solve(before.width, 10.0**before.log_alpha, exact=True))
@@ -362,5 +363,5 @@ class Race:
                 if found is None:
                     return trial
                 metric = _powered(found, step.power)
-            split.enter(trial.form, metric)
+            split.enter(trial.candidate, metric)
         return replace(trial, metric=metric, kernel=split.kernel(trial.steps[-1].width))

@@ -13,28 +13,26 @@ from mercer.annotations import RandomState, Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Vectors, distinct
-from mercer.estimators.feature_metric import Form, Race, Trial
+from mercer.estimators.feature_metric import Candidate, Race, Trial
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.parameters import Progress, estimator
 from mercer.estimators.ridge import KernelRidge
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
-from mercer.kernels.compose.inputs import Shifted
-from mercer.kernels.families import Inner, Radial
+from mercer.kernels.compose.inputs import Shifted, mean_and_deviation
 from mercer.kernels.given import PRECOMPUTED, as_kernel
-from mercer.kernels.vectors.products import ArcCosine, Linear
 from mercer.kernels.vectors.radial import PowerExponential, PowerLaplacian
 from mercer.runtime.randomness import generator
 from mercer.runtime.watch import Stopped, asked_to_stop
 
 _ROUNDS = 100  # where nobody says
 _WIDEST_FULL = 1000  # columns up to which M is a matrix where nobody says
-_FORMS = (
-    Form(PowerExponential("median", 1.4), diagonal=False, start=(2, -2)),
-    Form(PowerLaplacian("median", 1.5), diagonal=True, start=(0, -1)),
-    Form(PowerExponential("median", 1.0), diagonal=False, start=(2, -2)),
-    Form(PowerLaplacian("median", 1.0), diagonal=True, start=(0, -1)),
-    Form(PowerExponential("median", 2.0), diagonal=False, start=(1, -2)),
+_CANDIDATES = (
+    Candidate(PowerExponential("median", 1.4), diagonal=False, start=(2, -2)),
+    Candidate(PowerLaplacian("median", 1.5), diagonal=True, start=(0, -1)),
+    Candidate(PowerExponential("median", 1.0), diagonal=False, start=(2, -2)),
+    Candidate(PowerLaplacian("median", 1.0), diagonal=True, start=(0, -1)),
+    Candidate(PowerExponential("median", 2.0), diagonal=False, start=(1, -2)),
 )
 
 
@@ -100,8 +98,8 @@ class MetricParameters:
         "validation_error_": """float
         The mean squared error held out, as a share of the variance there, when M was chosen.""",
         "history_": """list of dict
-        Of each round that was tried: kernel, diagonal, round, width (log₂ of it over what its word says), alpha, the
-        samples it learnt from, error. All kernels first, on few samples; then the best of them.""",
+        Of each round that was tried: kernel, diagonal, round, power (of M; 0: M = I), width (log₂ of it over what its
+        word says), alpha, samples it learnt from, error. All kernels first, on few samples; then the best of them.""",
         "n_iter_": """int
         The rounds that were run, of all kernels, those with M = I among them.""",
     }
@@ -121,7 +119,7 @@ class LearnsMetric(MetricParameters, KernelMachine):
     @property
     def _given_kernel(self) -> Kernel:
         """For the door: rows of numbers."""
-        return self._forms(1)[0].kernel
+        return self._candidates(1)[0].kernel
 
     def _coded(self, y: Targets, weights: Array) -> tuple[Array, Array]:
         """Targets as numbers, (n, outputs), and the weights of samples of these targets."""
@@ -133,8 +131,8 @@ class LearnsMetric(MetricParameters, KernelMachine):
             raise ValueError(f"metric={self.metric!r}: choose 'auto', 'full' or 'diagonal'.")
         if self.alpha is not None:
             self._positive("alpha")
-        for form in self._forms(1):
-            domain = form.kernel.domain
+        for candidate in self._candidates(1):
+            domain = candidate.kernel.domain
             if not isinstance(domain, Vectors) or domain.missing:
                 raise ValueError(
                     f"{type(self).__name__}(kernel={self.kernel!r}): a metric is learnt of kernels that compare whole"
@@ -149,24 +147,25 @@ class LearnsMetric(MetricParameters, KernelMachine):
         ):
             raise ValueError(f"max_samples={self.max_samples!r}: at least 2, or None for all.")
 
-    def _forms(self, columns: int) -> list[Form]:
+    def _candidates(self, columns: int) -> list[Candidate]:
         given = self.kernel
         if isinstance(given, str) and given == "auto":
             wanted = {"full": False, "diagonal": True}.get(self.metric)
-            forms = [form for form in _FORMS if wanted is None or form.diagonal == wanted]
+            candidates = [candidate for candidate in _CANDIDATES if wanted is None or candidate.diagonal == wanted]
             if wanted is None and columns > _WIDEST_FULL:
-                forms = [form for form in forms if form.diagonal]
-            return forms
+                candidates = [candidate for candidate in candidates if candidate.diagonal]
+            return candidates
         if isinstance(given, str) and given == PRECOMPUTED:
             raise ValueError(f"{type(self).__name__}: a precomputed matrix has no columns, and no metric of them.")
         kernels = [as_kernel(k) for k in (given if isinstance(given, list | tuple) else [given])]
         if not kernels:
             raise ValueError(f"{type(self).__name__}(kernel={given!r}): give at least one kernel.")
-        known = {str(form.kernel): form.start for form in _FORMS}
+        known = {str(candidate.kernel): candidate.start for candidate in _CANDIDATES}
         return [
-            Form(
+            Candidate(
                 k,
-                self.metric == "diagonal" or (self.metric == "auto" and (columns > _WIDEST_FULL or not _turns(k))),
+                self.metric == "diagonal"
+                or (self.metric == "auto" and (columns > _WIDEST_FULL or not k._rotation_invariant)),
                 known.get(str(k), (1, -1)),
             )
             for k in kernels
@@ -182,10 +181,7 @@ class LearnsMetric(MetricParameters, KernelMachine):
         table = np.asarray(dense[first], np.float64)
         mean, spread = np.zeros(table.shape[1]), np.ones(table.shape[1])
         if self.standardize:
-            mean = np.average(table, axis=0, weights=w)
-            deviation = np.sqrt(np.average((table - mean) ** 2, axis=0, weights=w))
-            size = np.maximum(np.abs(mean), np.abs(table).max(axis=0, initial=0.0))
-            spread = np.where(deviation > 1e-12 * size, deviation, 1.0)  # else rounding is left of a constant column
+            mean, spread = mean_and_deviation(table, w)
         compute, unit = self.compute or Compute(), float(w.mean())
         seen, units = (table - mean) / spread, self._units(Y[first], w)
         # a constant in y is the bias's alone: taken out first, it costs no digits
@@ -194,7 +190,7 @@ class LearnsMetric(MetricParameters, KernelMachine):
         first, seen = first[order], seen[order]
         race = Race(
             arrays.to_device(seen, compute.device), (Y[first] - centre) / units, w[order] / unit,
-            self._forms(table.shape[1]), None if self.alpha is None else float(self.alpha) / unit,
+            self._candidates(table.shape[1]), None if self.alpha is None else float(self.alpha) / unit,
             _ROUNDS if self.max_iter is None else int(self.max_iter), self.max_samples, self.validation_fraction,
             self.fit_intercept, generator(self.random_state), compute, self._heard, self._blocks(table.shape[1]),
         )  # fmt: skip
@@ -311,13 +307,3 @@ class _Enough(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-def _turns(kernel: Kernel) -> bool:
-    """Whether rotations do not change it, so that a full metric is one of directions."""
-    parts = [part for _, part in kernel._children()]
-    if parts:
-        return all(_turns(part) for part in parts)
-    if isinstance(kernel, Radial):
-        return kernel._data_driven or np.ndim(kernel._metric()) == 0
-    return isinstance(kernel, Inner | Linear | ArcCosine)

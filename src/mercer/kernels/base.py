@@ -107,6 +107,8 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     psd: bool | None = True  # True, False (there are data for which it is not), None (unknown)
     explicit: bool = False
     _blind: bool = False  # whether it does not look at the samples
+    _has_width: bool = False  # whether ``_widened`` changes it
+    _rotation_invariant: bool = False  # whether k(Qx, Qz) = k(x, z) for every rotation Q of the columns
     _checks: ClassVar[list[tuple[str, Callable[[Any], str | None]]]] = []  # of parameters, by name
     _kernel_fields: ClassVar[list[str]] = []  # the parameters that are kernels
     _internal: ClassVar[bool] = False  # made by ``bind`` of another kernel, and not for users to write
@@ -157,7 +159,6 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return gradients
 
     def _pulled_back(self, X: Samples, gradients: Any) -> Any:
-        """The same, None where all of them are 0."""
         return None if all(g is None for g in leaves(gradients)) else self._pull_back(X, gradients)
 
     def _widened(self, factor: float) -> Kernel:
@@ -385,8 +386,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             X = self.domain.check(in_order_of(X, Y))
             A = self._prepared(X, self.domain)
         found = self._pulled_back(X, item_gradients(self, A, B, coef, compute or Compute())) if size(X) else None
-        given = arrays.namespace(coef if not arrays.is_tensor(X) else X)
-        return given.zeros((size(X), coef.shape[1], X.shape[1])) if found is None else found
+        return arrays.zeros((size(X), coef.shape[1], X.shape[1]), np.float64, X) if found is None else found
 
     def without_derivative(self, X: Samples) -> tuple[list[str], str]:
         """The continuous parameters that ``gradient(X)`` does not reach, and why.

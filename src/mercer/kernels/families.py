@@ -41,6 +41,10 @@ class Radial(Kernel):
         """Length scales that divide the columns before they are compared: None, a number, or one per column."""
         return None
 
+    @property
+    def _rotation_invariant(self) -> bool:  # type: ignore[override]
+        return self._data_driven or np.ndim(self._metric()) == 0
+
     def _block(self, A: Items, B: Items) -> Any:
         return pointwise(self._profile, sqdist(A, B, self._metric()))
 
@@ -90,6 +94,8 @@ class _Stretched:
 
 class Inner(Kernel):
     """profile(⟨x, z⟩, ‖x‖², ‖z‖²). One GEMM per block."""
+
+    _rotation_invariant = True
 
     domain: ClassVar[Domain] = Vectors()
 

@@ -146,6 +146,12 @@ def congruence(P: Array, s: Array, workers: int = 1) -> Array:
     return out
 
 
+def symmetric_root(M: Array) -> Array:
+    """M^½ of a small positive semi-definite matrix: symmetric, and itself positive semi-definite."""
+    values, vectors = np.linalg.eigh(M)
+    return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+
+
 def symmetric_part(A: Array) -> Array:
     """(A + A^T)/2, in the memory of A, in tiles between which Ctrl-C is heard."""
     tiles = _cut(0, len(A), 1, _TILE, _TILE)

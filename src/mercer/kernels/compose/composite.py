@@ -30,6 +30,10 @@ class Composite(Kernel):
             else Anything()
         )
 
+    @property
+    def _rotation_invariant(self) -> bool:  # type: ignore[override]
+        return all(child._rotation_invariant for _, child in self._children())
+
     def _enter_part(self, part: Kernel, X: Samples) -> Any:
         """Data that this kernel's domain has checked, as a part of it prepares them."""
         return part._prepared(X, self.domain)

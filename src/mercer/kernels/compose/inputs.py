@@ -23,6 +23,7 @@ class Redirected(Wrapper):
     """k(f(x), f(z)): leaves ``_redirect(X)`` to write. As valid, as explicit and as smooth as k."""
 
     domain: ClassVar[Domain] = Anything()  # not that of k: f may take anything
+    _rotation_invariant = False
 
     def _to_store(self, X: Samples) -> Any:
         return X  # what the kernel inside sees is not what there is
@@ -225,12 +226,15 @@ class Standardized(Wrapper):
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         X = np.asarray(_dense(self.domain.check(X)), np.float64)
-        w = check_weights(len(X), weights)
-        mean = np.average(X, axis=0, weights=w)
-        spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=w))
-        # what is left of a constant column is rounding
-        spread = np.where(spread > 1e-12 * np.maximum(np.abs(mean), np.abs(X).max(axis=0, initial=0.0)), spread, 1.0)
-        return Shifted(self.kernel, mean, spread).bind(X, weights)
+        return Shifted(self.kernel, *mean_and_deviation(X, check_weights(len(X), weights))).bind(X, weights)
+
+
+def mean_and_deviation(X: Array, weights: Array) -> tuple[Array, Array]:
+    """Of each column; the deviation of a constant one, of which rounding is left, counts as 1."""
+    mean = np.average(X, axis=0, weights=weights)
+    spread = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
+    size = np.maximum(np.abs(mean), np.abs(X).max(axis=0, initial=0.0))
+    return mean, np.where(spread > 1e-12 * size, spread, 1.0)
 
 
 @kernel

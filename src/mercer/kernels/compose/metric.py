@@ -14,6 +14,7 @@ from mercer.data import DataError, Domain, Vectors
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.inputs import Redirected
 from mercer.kernels.parameters import check_psd_matrix
+from mercer.native.linalg import symmetric_root
 
 
 @kernel
@@ -42,10 +43,7 @@ class Metric(Redirected):
         M = np.asarray(self.M, np.float64)
         if len(M) != columns:
             raise DataError(f"metric(M) has M of size {len(M)}, the data has {columns} columns.")
-        if M.ndim == 1:
-            return np.sqrt(M)
-        values, vectors = np.linalg.eigh(M)
-        return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
+        return np.sqrt(M) if M.ndim == 1 else symmetric_root(M)
 
     def _redirect(self, X: Samples) -> Any:
         X = self.domain.check(X)

@@ -41,6 +41,7 @@ class Linear(Explicit):
     """
 
     domain: ClassVar[Domain] = Vectors()
+    _rotation_invariant = True
 
     def _map(self, X: Samples) -> Any:
         return X
@@ -263,6 +264,7 @@ class ArcCosine(Kernel):
     """
 
     domain: ClassVar[Domain] = Vectors()
+    _rotation_invariant = True
     order: int = natural(1, minimum=0, maximum=2)
 
     def _prepare(self, X: Samples) -> Any:

@@ -23,6 +23,7 @@ class Bandwidth(Kernel):
     """A kernel with a γ that may follow the data: a number, "scale" or "median"."""
 
     gamma: Any
+    _has_width = True
 
     def _widened(self, factor: float) -> Kernel:
         return self._replace(gamma=self.gamma * factor**-self._degree)
@@ -50,6 +51,7 @@ class Lengths(Kernel):
     """
 
     length_scale: Any
+    _has_width = True
 
     def _widened(self, factor: float) -> Kernel:
         return self._replace(length_scale=self.length_scale * factor)

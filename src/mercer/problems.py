@@ -163,8 +163,8 @@ class LinearSystem:
         Y, one column for each output.
     weights : ndarray of shape (n,)
         W, at least 0; a sample of weight 0 has no coefficient.
-    ridge : float
-        λ.
+    ridge : float or ndarray of shape (m,)
+        λ; one for each output where the matrix is that of landmarks.
     bias : bool, default=True
         Whether there is a b; without it b = 0 and the sums of A are free.
     total : ndarray of shape (m,), optional
@@ -188,7 +188,7 @@ class LinearSystem:
 
     targets: Array
     weights: Array
-    ridge: float
+    ridge: Any
     bias: bool = True
     total: Array | None = None
 
@@ -211,6 +211,8 @@ class LinearSolution:
         How it was found.
     stop_reason : str
         As of a ``Solution``.
+    of_landmarks : ndarray of shape (n_landmarks, m), optional
+        The coefficients of the landmarks, where the matrix is of that form.
     """
 
     coef: Array
@@ -219,6 +221,7 @@ class LinearSolution:
     n_iter: int
     solver: str
     stop_reason: str
+    of_landmarks: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,6 +290,8 @@ class SmoothSolution:
         How it was found, as "newton-cholesky".
     note : str
         What was measured about the cause, where it did not converge.
+    of_landmarks : ndarray of shape (n_landmarks, m), optional
+        The coefficients of the landmarks, where the matrix is of that form.
     """
 
     coef: Array
@@ -298,6 +303,7 @@ class SmoothSolution:
     stop_reason: str
     solver: str
     note: str = ""
+    of_landmarks: Array | None = None
 
     @property
     def converged(self) -> bool:

@@ -12,6 +12,7 @@ number of threads.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,11 @@ _COSTLY_EDGE, _LEAST_EDGE = 384, 32  # of tiles that a kernel computes itself, b
 _GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
 _WORTH_COMPILING = 2**20  # values
 _STRIP_BYTES = 32 * 2**20
+_CACHED_BYTES = 2**19  # of a strip that is read twice more, out of the second-level cache
+_PREPARED = 4096  # rows that are prepared together
 _SUMMED_WIDTH = 2048  # columns of a tile that is summed in registers and stored nowhere
+
+Between = Callable[[slice, Array], Array]  # of rows and values there
 
 
 class NonFinite(FloatingPointError):
@@ -534,33 +539,53 @@ class Tiles:
         for other in sums[1:]:
             out += other
 
-    def normal(self, V: Array) -> Array:
-        """K^T (K V): each strip of K is computed once and used twice."""
-        if self.symmetric:
-            return self.product(self.product(V))
-        if self._launch is not None:
-            return self.T.product(self.product(V))
+    def normal(self, V: Array, between: Between | None = None) -> Array:
+        """K^T h(K V): each strip of K is computed once and used twice; ``between`` is h, given rows and K V there, on
+        any thread.
+        """
+        if self.symmetric or self._launch is not None:
+            values = self.product(V)
+            return self.T.product(values if between is None else between(slice(0, self.shape[0]), values))
         V = arrays.astype(arrays.like(V, self._like), np.float64)
-        self._pack()
         n, m = self.shape
-        height = max(1, min(self.edges[0], _STRIP_BYTES // max(1, m * self.dtype.itemsize)))
-        strips = chunks(n, height)
+        fused = self._fused
+        if fused is None:
+            self._pack()
+        most = _STRIP_BYTES if fused is None else _CACHED_BYTES
+        height = max(8, min(self.edges[0], most // max(1, m * self.dtype.itemsize)) // 8 * 8)
+        strips = chunks(n, height if fused is None else _PREPARED)
         count = max(1, min(_GROUPS, len(strips), self.compute.budget // 4 // max(1, 8 * m * V.shape[1])))
         sums = [arrays.zeros((m, V.shape[1]), np.float64, self._like) for _ in range(count)]
         panel = arrays.astype(V, self.dtype)
+
+        def add(total: Array, rows: slice, strip: Array) -> None:
+            values = strip @ panel
+            if between is not None:
+                values = arrays.astype(between(rows, arrays.astype(values, np.float64)), self.dtype)
+            total += strip.T @ values
 
         def task(group: int) -> None:
             for i in strips[group::count]:
                 if stopping():
                     return
                 look()
-                strip = arrays.empty((i.stop - i.start, m), self.dtype, self._like)
-                for j in chunks(m, self.edges[1]):
-                    strip[:, j] = self.block(i, j)
-                sums[group] += strip.T @ (strip @ panel)
+                if fused is None:
+                    add(sums[group], i, self._strip(i))
+                    continue
+                part = fused.strip(i)
+                buffer = self._scratch(0, part.buffer_size(height, m))
+                for k in chunks(i.stop - i.start, height):
+                    add(sums[group], slice(i.start + k.start, i.start + k.stop), part.fill(k, slice(0, m), buffer))
 
         run_tasks(task, range(count), self._workers)
         return sum(sums[1:], sums[0])
+
+    def _strip(self, rows: slice) -> Array:
+        """Some rows, all columns."""
+        strip = arrays.empty((rows.stop - rows.start, self.shape[1]), self.dtype, self._like)
+        for j in chunks(self.shape[1], self.edges[1]):
+            strip[:, j] = self.block(rows, j)
+        return strip
 
     # -- views -------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import _check_feature_names, _check_n_features
 
 from mercer import arrays
-from mercer.annotations import Index, Samples, Targets, Weights
+from mercer.annotations import Index, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
@@ -23,12 +23,14 @@ from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import checked_table
 from mercer.estimators.parameters import WithKernels
 from mercer.estimators.weights import checked
-from mercer.gram import DenseGram, Gram, is_gram
+from mercer.gram import DenseGram, Gram, Landmarks, NystromGram, Use, held, is_gram
 from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
+from mercer.kernels.approximations.nystrom import Nystrom
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import PRECOMPUTED, as_kernel
 from mercer.native.linalg import eigenvalues, is_positive
+from mercer.runtime.randomness import generator
 
 _NARROW = 128  # columns
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
@@ -90,6 +92,8 @@ class KernelEstimator(WithKernels):
     """
 
     kernel: Kernel | Callable[[Any, Any], Any] | str | None
+    centers: Any  # of those that can learn a sum over landmarks in the place of all samples
+    random_state: RandomState
     compute: Compute | None
     kernel_: Kernel | None  # bound to the training data; None where there is but a matrix
     support_: Array  # the numbers of the training items that are kept
@@ -186,6 +190,9 @@ class KernelEstimator(WithKernels):
         that is not.
         """
         gram: Gram
+        rule = self._landmark_rule(kernel)
+        if rule is not None:
+            return self._landmark_matrix(rule, X, weights)
         if self._precomputed:
             self.kernel_, gram = None, DenseGram(_symmetric(X), self.compute)
         else:
@@ -194,6 +201,41 @@ class KernelEstimator(WithKernels):
         if self._needs_psd and not (self.kernel_ is not None and self.kernel_.psd):
             warn_if_indefinite(gram, type(self).__name__)
         return gram
+
+    def _landmark_rule(self, kernel: Kernel | None = None) -> Nystrom | None:
+        """How to choose the landmarks, where f is to be a sum over those alone."""
+        if not hasattr(self, "centers"):
+            return None
+        centers = self.centers
+        if self._precomputed:
+            if centers is not None:
+                raise ValueError("centers are for a kernel; a precomputed matrix has been computed already.")
+            return None
+        given = kernel or self._given_kernel
+        if centers is None:
+            return given._as_nystrom()
+        if given._as_nystrom() is not None:
+            raise ValueError(f"{given} has landmarks of its own: give either those or centers.")
+        if not isinstance(centers, int | np.integer):
+            return Nystrom(given, landmarks=centers)
+        if isinstance(centers, bool) or centers < 1:
+            raise ValueError(f"centers={centers!r}: a number of samples, at least 1, or the samples themselves.")
+        return Nystrom(given, int(centers))
+
+    def _landmark_matrix(self, rule: Nystrom, X: Samples, weights: Array | None) -> Gram:
+        """The matrix of the training items as landmarks see it; sets ``kernel_`` and keeps the landmarks."""
+        compute = self.compute or Compute()
+        rule.check_parameters()
+        with one_call():
+            X = rule.kernel.domain.check(self._unpacked(X))
+            found = rule._choose(X, weights, compute, None if self.centers is None else generator(self.random_state))
+        self.kernel_ = found.kernel
+        among = found.among(compute)
+        if self._needs_psd and not found.kernel.psd:
+            warn_if_indefinite(among, type(self).__name__)
+        with quietly():
+            self._landmarks = found.kernel._to_store(found.landmarks)
+        return NystromGram(Landmarks.of(held(found.gram(compute), Use.PRODUCTS), among, found.index))
 
     def _cross_matrix(self, X: Samples, items: Samples) -> Gram:
         """The matrix of new samples with training ones, of the kind that ``_matrix`` made of those."""

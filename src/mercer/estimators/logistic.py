@@ -72,7 +72,7 @@ class KernelLogistic(LabelLearner, LossMachine, LossParameters):
         loss = Logistic() if binary else Multinomial(len(self.classes_))
         targets = np.where(codes == 1, 1.0, -1.0) if binary else codes
         fit = minimise(loss, targets, weighted, ridge, self.fit_intercept, gram, limits)
-        self._keep(fit.coef.reshape(len(codes), -1))
+        self._keep_fits([fit])
         self.intercept_ = np.atleast_1d(np.asarray(fit.bias, np.float64))
         self._report([fit], X)
 

@@ -26,10 +26,11 @@ from mercer.estimators.callbacks import Reporting, watched, with_callbacks
 from mercer.estimators.multiclass import class_weights, classes_and_codes
 from mercer.estimators.weights import checked, relative
 from mercer.functions import RKHSFunction
-from mercer.gram import Gram, is_gram
+from mercer.gram import Gram, Landmarks, is_gram
 from mercer.kernels.base import Kernel
 from mercer.problems import Solution
 from mercer.solvers.dual import EPS32, ActiveSet
+from mercer.solvers.landmarks import adjoint
 
 _AT_ONCE = 8192  # items that are not vectors, predicted together
 _MANY = 512  # support vectors; fewer are quick in any precision
@@ -110,8 +111,28 @@ class KernelMachine(Reporting, KernelEstimator):
         """What is kept of the samples X to predict with; learnt was from those numbered ``used``, of which ``gram`` is
         the matrix.
         """
+        marks = gram.landmarks()
+        if marks is not None:
+            self._onto_landmarks(marks, used)
+            return
         self.support_ = used[self.support_].astype(np.int32)
         self.support_vectors_ = self._items(X, self.support_)
+
+    def _onto_landmarks(self, marks: Landmarks, used: Array) -> None:
+        """f as a sum over the landmarks, from what the solver found of them, or from the coefficients of all samples:
+        Φ^T a = L^−1 C^T a.
+        """
+        found = self.__dict__.pop("_of_landmarks", None)
+        if found is None:
+            functions = self._functions()
+            every = np.zeros((marks.values.shape[0], functions.shape[1]))
+            every[self.support_] = functions
+            found = marks.coefficients(marks.of_values(adjoint(marks.values, every)))
+        self.support_ = np.full(len(marks), -1, np.int32) if marks.index is None else used[marks.index].astype(np.int32)
+        self.support_vectors_ = self.__dict__.pop("_landmarks")
+        self.dual_coef_, self._compressed = np.ascontiguousarray(found.T), True
+        if hasattr(self, "n_support_"):
+            self.n_support_ = np.array([len(marks)], np.int32)  # of no class
 
     @watched
     def _learned(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> Self:

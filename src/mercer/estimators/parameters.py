@@ -24,6 +24,7 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from sklearn.base import BaseEstimator, clone
 
+from mercer.annotations import RandomState
 from mercer.compute import Compute
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import PRECOMPUTED, as_kernel
@@ -37,6 +38,10 @@ SHARED = {
     "kernel": """Kernel, str or callable, default=Gaussian()
         The kernel: a value such as ``mercer.Laplacian(0.5)``, or its text, ``"Gaussian(0.1) + Linear()"``; a function
         f(X, Y) that returns the matrix of two collections; or "precomputed", where X is the matrix itself.""",
+    "centers": """int, collection of samples or None, default=None
+        f is a sum over these samples alone, not over all: so many of the training samples, chosen with equal chances,
+        or the samples themselves. A fit then takes passes over the data, and no n × n matrix; for other choices give
+        the kernel as ``Nystrom(kernel, m, landmarks)``. None: all samples.""",
     "fit_intercept": """bool, default=True
         Whether to fit the bias b, which is not penalised; without it b = 0.""",
     "class_weight": """dict, "balanced" or None, default=None
@@ -164,7 +169,16 @@ class SolverParameters:
 
 
 @estimator
-class LossParameters(SolverParameters):
+class CenterParameters:
+    """What machines share that can do with a sum over some of the samples."""
+
+    _: KW_ONLY
+    centers: Any = None
+    random_state: RandomState = None
+
+
+@estimator
+class LossParameters(CenterParameters, SolverParameters):
     """What machines of a loss share."""
 
     _: KW_ONLY

@@ -16,7 +16,7 @@ from sklearn.base import RegressorMixin
 from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import Supervised, Weighted
-from mercer.estimators.parameters import KernelLike, LossParameters, SolverParameters, estimator
+from mercer.estimators.parameters import CenterParameters, KernelLike, LossParameters, SolverParameters, estimator
 from mercer.gram import Gram, Use, held
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
@@ -34,6 +34,13 @@ class LossMachine(Supervised, Weighted):
     def _limits(self) -> Limits:
         keep = self.on_interrupt == "keep"
         return Limits(self.tol, self.max_iter, solver=self.solver, keep_on_interrupt=keep)
+
+    def _keep_fits(self, fits: list[SmoothSolution]) -> None:
+        """The coefficients of all functions, and of their landmarks where the solver knows those."""
+        self._keep(np.column_stack([fit.coef for fit in fits]))
+        known = [fit.of_landmarks for fit in fits if fit.of_landmarks is not None]
+        if len(known) == len(fits):
+            self._of_landmarks = np.column_stack(known)
 
     def _report(self, fits: list[SmoothSolution], X: Samples) -> None:
         """The fitted attributes about convergence, and a warning where there was none."""
@@ -69,7 +76,7 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
                 )
         gram = held(gram, Use.ACTIVE) if len(losses) > 1 else gram
         fits = [minimise(loss, y, weights, ridge, self.fit_intercept, gram, limits) for loss in losses]
-        self._keep(np.column_stack([fit.coef for fit in fits]))
+        self._keep_fits(fits)
         self.intercept_, self._trained = np.array([fit.bias for fit in fits]), losses
         self._report(fits, X)
 
@@ -319,7 +326,7 @@ class KernelPoisson(LossRegressor, LossParameters):
 
 
 @estimator
-class KernelQuantile(LossRegressor, SolverParameters):
+class KernelQuantile(LossRegressor, CenterParameters, SolverParameters):
     """Quantiles of y given x, one or several at once, that never cross.
 
     Each minimises the pinball loss, Σ_i w_i max(τr_i, (τ − 1)r_i) + λ‖f‖² with r_i = y_i − f(x_i), by a quadratic

@@ -18,7 +18,7 @@ from mercer.compute import Compute
 from mercer.data.notices import warn
 from mercer.estimators.base import Met
 from mercer.estimators.machine import ManyOutputs, Supervised, Weighted
-from mercer.estimators.parameters import KernelLike, Progress, estimator
+from mercer.estimators.parameters import CenterParameters, KernelLike, Progress, estimator
 from mercer.gram import Gram, Use, held
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors.radial import Gaussian
@@ -90,7 +90,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         check_is_fitted(self)
         if self._compressed:
             raise ValueError(
-                "A compressed machine no longer holds the samples that its uncertainty follows from; ask the whole one."
+                "A machine of few centers or a compressed machine no longer holds the samples that its uncertainty follows from; ask the whole one."
             )
         if any(ridge == 0 for ridge, _ in self._parts):
             raise ValueError("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.")
@@ -140,6 +140,13 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         return centre + b, float(np.max(np.linalg.norm(left - b, axis=0) / size, initial=0.0))
 
     def _explain(self, weights: Array, gram: Gram, ridge: float) -> None:
+        if gram.landmarks() is not None:
+            warn(
+                f"{type(self).__name__} reached a residual of {self.gap_:.2g} after {self.n_iter_} passes, tol"
+                f" {self.tol:g}. Raise max_iter={self.max_iter}, alpha={ridge:g} or tol.",
+                ConvergenceWarning,
+            )
+            return
         largest = float(np.sum(weights * arrays.to_numpy(gram.diag())))
         warn(
             f"{type(self).__name__} reached a residual of {self.gap_:.2g} by {self.solver_!r}, tol {self.tol:g}: the"
@@ -164,7 +171,7 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
 
 
 @estimator
-class KernelRidge(Ridge):
+class KernelRidge(Ridge, CenterParameters):
     """min Σ_i w_i (y_i − f(x_i))² + λ‖f‖², f = Σ_i α_i k(·, x_i) + b: (K + λW^−1)α + b1 = y, 1^T α = 0.
 
     Adding a constant to y adds it to the predictions. The residual of the system is computed in float64 and reported,
@@ -334,6 +341,9 @@ class KernelRidge(Ridge):
         for many.
         """
         different = np.unique(ridges)
+        if gram.landmarks() is not None and self.solver == "auto" and different[0] > 0:
+            self._solve_on_landmarks(gram, Y, w, ridges, outputs, coef, bias, rows)
+            return
         decomposition = (
             Eigendecomposition.of(gram, w, self.fit_intercept)
             if self.solver == "eigen" or len(different) >= _SEVERAL
@@ -359,6 +369,23 @@ class KernelRidge(Ridge):
             if found.residual >= self.gap_:
                 self.gap_, self.stop_reason_ = found.residual, found.stop_reason
             self.solver_ = found.solver
+
+    def _solve_on_landmarks(
+        self, gram: Gram, Y: Array, w: Array, ridges: Array, outputs: Array, coef: Array, bias: Array, rows: Index
+    ) -> None:
+        """The same over functions of the landmarks: all outputs and λ in the same passes."""
+        solver = ConjugateGradients(self._residual, self.max_iter or 500)
+        found = solver.solve(LinearSystem(Y, w, ridges, self.fit_intercept), gram)
+        full = np.zeros((len(coef), Y.shape[1]))
+        full[rows] = found.coef
+        coef[:, outputs], bias[outputs] = full, found.bias
+        if "_of_landmarks" not in self.__dict__:
+            self._of_landmarks = np.zeros((len(found.of_landmarks), coef.shape[1]))
+        self._of_landmarks[:, outputs] = found.of_landmarks
+        self.n_iter_ += found.n_iter
+        self.solver_ = found.solver
+        if found.residual >= self.gap_:
+            self.gap_, self.stop_reason_ = found.residual, found.stop_reason
 
     def _by_eigenvalues(
         self, decomposition: Eigendecomposition, gram: Gram, Y: Array, w: Array, ridge: float

@@ -19,7 +19,7 @@ from mercer.data import size
 from mercer.estimators import hulls
 from mercer.estimators.machine import LabelLearner, SupportVectorMachine
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
-from mercer.estimators.parameters import ClassWeight, KernelLike, SolverParameters, estimator
+from mercer.estimators.parameters import CenterParameters, ClassWeight, KernelLike, SolverParameters, estimator
 from mercer.estimators.probability import ScoreSigmoid, leave_one_out
 from mercer.gram import Gram, Use, held, is_gram
 from mercer.kernels.vectors.radial import Gaussian
@@ -309,7 +309,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
 
 
 @estimator
-class SVC(Classifier, SolverParameters):
+class SVC(Classifier, CenterParameters, SolverParameters):
     """min ½‖w‖² + Σ_i C w_i max(0, 1 − y_i f(x_i)), f = ⟨w, φ(x)⟩ + b: soft-margin classification.
 
     w_i is the weight of sample i. The dual problem is solved in float32 blocks with a float64 check, to a gap of

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import ManyOutputs, Supervised, SupportVectorMachine, check_nu, filled
-from mercer.estimators.parameters import KernelLike, SolverParameters, estimator
+from mercer.estimators.parameters import CenterParameters, KernelLike, SolverParameters, estimator
 from mercer.gram import Gram, Use, held
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import EpsilonInsensitive
@@ -67,7 +67,7 @@ class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine): 
 
 
 @estimator
-class SVR(Regressor, SolverParameters):
+class SVR(Regressor, CenterParameters, SolverParameters):
     """min ½‖w‖² + Σ_i C w_i max(0, |y_i − f(x_i)| − ε): errors up to ε are free. Several outputs share the matrix.
 
     Samples inside the tube |y − f| < ε have no coefficient, so f is sparse where ε is large. y may have several

@@ -1,9 +1,9 @@
 """The matrix K(X, Y), where kernels and solvers meet.
 
-``contract`` is what every such matrix can be asked; ``computed``, ``stored``, ``factored``, ``counts``, ``wrapped`` and
-``summed`` are its kinds; ``gradients`` has the derivatives by the items; ``policy`` decides which kind pays for which
-use; ``validity`` asks whether a matrix of numbers can be one. Nothing here knows a kernel or a learner, and nobody
-outside asks of which kind a matrix is.
+``contract`` is what every such matrix can be asked; ``computed``, ``stored``, ``factored``, ``nystrom``, ``counts``,
+``wrapped`` and ``summed`` are its kinds; ``gradients`` has the derivatives by the items; ``landmarks`` chooses the rows
+that stand for all; ``policy`` decides which kind pays for which use; ``validity`` asks whether a matrix of numbers can be
+one. Nothing here knows a kernel or a learner, and nobody outside asks of which kind a matrix is.
 """
 
 from mercer.gram.computed import KernelGram, common_dtype, departures, item_values, parameter_symbol
@@ -11,12 +11,15 @@ from mercer.gram.contract import Cost, Gram, as_index, is_gram
 from mercer.gram.counts import Counts, CountsGram
 from mercer.gram.factored import Features, LowRankGram
 from mercer.gram.gradients import NoGradient, item_gradients
+from mercer.gram.landmarks import CHOICES, pivoted_cholesky, uniform
+from mercer.gram.nystrom import Landmarks, NystromGram, root_of
 from mercer.gram.policy import Use, borrowed, held, held_parts
 from mercer.gram.stored import DenseGram, SparseGram, as_gram
 from mercer.gram.summed import SumGram
 from mercer.gram.wrapped import CachedGram, MixedGram, WeightedGram
 
 __all__ = [
+    "CHOICES",
     "CachedGram",
     "Cost",
     "Counts",
@@ -25,9 +28,11 @@ __all__ = [
     "Features",
     "Gram",
     "KernelGram",
+    "Landmarks",
     "LowRankGram",
     "MixedGram",
     "NoGradient",
+    "NystromGram",
     "SparseGram",
     "SumGram",
     "Use",
@@ -43,4 +48,7 @@ __all__ = [
     "item_gradients",
     "item_values",
     "parameter_symbol",
+    "pivoted_cholesky",
+    "root_of",
+    "uniform",
 ]

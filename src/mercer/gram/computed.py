@@ -171,8 +171,8 @@ class KernelGram(Gram):
     def _product(self, V: Array) -> Array:
         return self._finite_product(self._tiles.product(V), V)
 
-    def _normal(self, V: Array) -> Array:
-        return self._finite_product(self._tiles.normal(V), V)
+    def _normal(self, V: Array, between: Callable[[slice, Array], Array] | None = None) -> Array:
+        return self._finite_product(self._tiles.normal(V, between), V)
 
     def _finite_product(self, values: Array, V: Array) -> Array:
         """A product that is not finite is the kernel's doing if what it was multiplied with is; then look for the

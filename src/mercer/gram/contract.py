@@ -1,7 +1,7 @@
 """What a Gram matrix is to whoever learns from it: a matrix that is asked for what is needed, never for what it is.
 
     values       rows(idx) sub(rows, cols) diag() dense() fresh(dtype) T, @ V, normal(V) = K^T(KV), astype(dtype)
-    capabilities features(at_most) sparse() at_hand(dtype) parts, and what it costs: cost, stored, recomputable, mixed,
+    capabilities features(at_most) landmarks() sparse() at_hand(dtype) parts, and what it costs: cost, stored, recomputable, mixed,
     quick_products
 
 Whether entries are stored, factored, or computed when asked for is the business of the classes of this package. All of
@@ -11,6 +11,7 @@ them stay inside ``Compute.memory``; which form pays for which use is said in ``
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from mercer.compute import Compute, human
 
 if TYPE_CHECKING:
     from mercer.gram.factored import Features
+    from mercer.gram.nystrom import Landmarks
 
 
 def as_index(idx: Index, n: int) -> Any:
@@ -239,14 +241,28 @@ class Gram(ABC):
         V = self._right(V)
         return self._product(V[:, None])[:, 0] if V.ndim == 1 else self._product(V)
 
-    def normal(self, V: Any) -> Array:
-        """K^T (K V) for a vector or a matrix V, each value of K computed once where that is possible."""
+    def normal(self, V: Any, between: Callable[[slice, Array], Array] | None = None) -> Array:
+        """K^T h(K V) for a vector or a matrix V, each value of K computed once where that is possible.
+
+        Parameters
+        ----------
+        V : array-like of shape (n_columns,) or (n_columns, m)
+            What K is multiplied with.
+        between : callable, optional
+            h: given some rows, a slice, and K V there, of shape (n_rows, m), it returns what K^T is multiplied with.
+            Called on several threads. None: the values themselves.
+
+        Returns
+        -------
+        ndarray or torch.Tensor of the shape of V
+        """
         V = self._right(V)
-        out = self._normal(V[:, None] if V.ndim == 1 else V)
+        out = self._normal(V[:, None] if V.ndim == 1 else V, between)
         return out[:, 0] if V.ndim == 1 else out
 
-    def _normal(self, V: Array) -> Array:
-        return self.T @ (self @ V)
+    def _normal(self, V: Array, between: Callable[[slice, Array], Array] | None = None) -> Array:
+        values = self @ V
+        return self.T @ (values if between is None else between(slice(0, self.shape[0]), values))
 
     # -- capabilities ------------------------------------------------------------------------------------------------
 
@@ -267,6 +283,15 @@ class Gram(ABC):
 
     def sparse(self) -> Any:
         """The matrix as a CSR array, where most of its values are 0; else None."""
+        return None
+
+    def landmarks(self) -> Landmarks | None:
+        """C and L of K = C (L L^T)^−1 C^T, where the matrix is of that form: what costs rows² then costs passes over C.
+
+        Returns
+        -------
+        Landmarks or None
+        """
         return None
 
     def at_hand(self, dtype: DTypeLike) -> Array | None:

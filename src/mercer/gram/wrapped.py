@@ -5,6 +5,7 @@ that are kept.
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -285,5 +286,5 @@ class CachedGram(Gram):
     def _product(self, V: Array) -> Array:
         return self.base._product(V)
 
-    def _normal(self, V: Array) -> Array:
-        return self.base._normal(V)
+    def _normal(self, V: Array, between: Callable[[slice, Array], Array] | None = None) -> Array:
+        return self.base._normal(V, between)

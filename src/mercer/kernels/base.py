@@ -165,6 +165,10 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """The same kernel of distances that are ``factor`` times as long, where it has a width, and is bound."""
         return self
 
+    def _as_nystrom(self) -> Any:
+        """Itself, where it is Nyström's approximation of another; machines then learn from landmarks."""
+        return None
+
     def _listed(self) -> Kernel:
         """The same kernel with its features listed, where it has finitely many and finds its values without them."""
         return self._with_children(lambda child: child._listed())

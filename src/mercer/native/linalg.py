@@ -146,6 +146,21 @@ def congruence(P: Array, s: Array, workers: int = 1) -> Array:
     return out
 
 
+def inner_products(A: Array, workers: int = 1) -> Array:
+    """A^T A, in tiles whose bits do not depend on the number of threads."""
+    n = A.shape[1]
+    out = np.empty((n, n), A.dtype)
+    tiles = _cut(0, n, 1, _TILE, _TILE)
+
+    def task(tile: tuple[slice, slice]) -> None:
+        rows, cols = tile
+        out[rows, cols] = A[:, rows].T @ A[:, cols]
+        out[cols, rows] = out[rows, cols].T
+
+    threads.run_tasks(task, [(rows, cols) for k, rows in enumerate(tiles) for cols in tiles[: k + 1]], workers)
+    return out
+
+
 def symmetric_root(M: Array) -> Array:
     """M^½ of a small positive semi-definite matrix: symmetric, and itself positive semi-definite."""
     values, vectors = np.linalg.eigh(M)
@@ -177,13 +192,15 @@ def cholesky_solve(L: Array, B: Array) -> Array:
     return np.asarray(x)
 
 
-def triangular_solve(L: Array, B: Array) -> Array:
-    """L^−1 B, L as ``cholesky`` leaves it."""
+def triangular_solve(L: Array, B: Array, *, transposed: bool = False) -> Array:
+    """L^−1 B, or L^−T B; L as ``cholesky`` leaves it."""
     if arrays.is_tensor(L):
-        return arrays.namespace(L).linalg.solve_triangular(
-            L, arrays.astype(arrays.like(B, L), arrays.numpy_dtype(L)), upper=False
-        )
-    return np.asarray(linalg.solve_triangular(L.T, np.asarray(B, L.dtype), trans="T", lower=False, check_finite=False))
+        right = arrays.astype(arrays.like(B, L), arrays.numpy_dtype(L))
+        return arrays.namespace(L).linalg.solve_triangular(L.T if transposed else L, right, upper=transposed)
+    trans = "N" if transposed else "T"
+    return np.asarray(
+        linalg.solve_triangular(L.T, np.asarray(B, L.dtype), trans=trans, lower=False, check_finite=False)
+    )
 
 
 def inverse(L: Array) -> Array:

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.arrays import Array
-from mercer.gram import Features, Gram
+from mercer.gram import Features, Gram, pivoted_cholesky
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
 
 Apply = Callable[[Array], Array]
@@ -91,7 +91,8 @@ class Woodbury:
     def pivoted(cls, gram: Gram, rank: int = _RANK) -> Woodbury:
         """From a pivoted Cholesky factor of at most ``rank`` columns, within an eighth of the memory budget."""
         most = max(16, gram.compute.budget // 8 // (8 * gram.shape[0]))
-        return cls(pivoted_cholesky(gram, min(rank, most, gram.shape[0])), gram.compute.workers, exact=False)
+        factor, _ = pivoted_cholesky(gram, min(rank, most, gram.shape[0]), np.random.default_rng(0))
+        return cls(factor, gram.compute.workers, exact=False)
 
     def shifted(self, scale: Array, ridge: float) -> Apply:
         phi = self.features
@@ -139,33 +140,3 @@ def fits(gram: Gram) -> bool:
 
 def on_device(gram: Gram) -> bool:
     return arrays.is_tensor(gram.diag())
-
-
-def pivoted_cholesky(gram: Gram, rank: int, seed: int = 0, block: int = 64) -> Array:
-    """F (n × k), k ≤ rank, with F F^T ≈ K: columns at random pivots, drawn by what is left of the diagonal (RPCholesky,
-    Chen et al. 2023).
-
-    Sixty-four pivots at a time, so that it is products of matrices; stops where nothing is left of the diagonal but
-    rounding.
-    """
-    random = np.random.default_rng(seed)
-    n = gram.shape[0]
-    left = np.array(arrays.to_numpy(gram.diag()), np.float64)
-    enough = 1e-12 * float(left.sum())
-    F = np.empty((n, rank))
-    k = 0
-    while k < rank and left.sum() > enough:
-        drawn = random.choice(n, min(block, rank - k), p=left / left.sum())
-        pivots = np.unique(drawn)
-        columns = np.array(arrays.to_numpy(gram.rows(pivots)), np.float64).T - F[:, :k] @ F[pivots, :k].T
-        core = (columns[pivots] + columns[pivots].T) / 2
-        values, vectors = np.linalg.eigh(core)
-        used = values > 1e-10 * max(values[-1], 0.0)
-        if not used.any() or values[-1] <= 0:
-            break
-        new = columns @ (vectors[:, used] / np.sqrt(values[used]))
-        F[:, k : k + new.shape[1]] = new
-        k += new.shape[1]
-        left = np.maximum(left - np.einsum("ij,ij->i", new, new), 0.0)
-        left[pivots] = 0.0
-    return F[:, : max(k, 1)] if k else np.zeros((n, 1))

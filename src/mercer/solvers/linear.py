@@ -23,6 +23,7 @@ from mercer.problems import LinearSolution, LinearSystem
 from mercer.runtime import threads
 from mercer.runtime.watch import asked_to_stop, watching
 from mercer.solvers.inverses import Apply, Factored, Inverse, choose, fits
+from mercer.solvers.landmarks import solve_system
 
 _PATIENCE = 12  # steps without a smaller residual
 _RESTART = 2  # times the true residual is computed and the steps begin anew
@@ -47,6 +48,10 @@ class ConjugateGradients:
     progress: Callable[[dict[str, Any]], Any] | None = None
 
     def solve(self, system: LinearSystem, gram: Gram, inverse: Inverse | None = None) -> LinearSolution:
+        marks = gram.landmarks() if self.solver == "auto" else None
+        if marks is not None:
+            with watching(self.max_time, self.progress, partial=True, residual=1.0, tol=self.tol, n_iter=0):
+                return solve_system(system, marks, self)
         inverse = choose(gram, self.solver) if inverse is None else inverse
         with watching(self.max_time, self.progress, partial=True, residual=1.0, tol=self.tol, n_iter=0):
             with threads.single_threaded_if_small(gram.shape[0]):

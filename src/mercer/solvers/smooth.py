@@ -50,23 +50,37 @@ class Descent:
 
     def solve(self, problem: SmoothERM, gram: Gram, start: SmoothSolution | None = None) -> SmoothSolution:
         limits = watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0)
+        marks = gram.landmarks() if self.solver == "auto" else None
+        if marks is not None and _is_curved(problem):
+            from mercer.solvers.landmark_newton import LandmarkRun
+
+            with limits:
+                return LandmarkRun(self, problem, marks).solve()
         with limits, threads.single_threaded_if_small(gram.shape[0]):
             try:
                 begin()
-                run = _Run(self, problem, held(gram, Use.SYSTEMS))
+                run = Run(self, problem, held(gram, Use.SYSTEMS))
             except Stopped as stop:  # before there was a matrix to learn from
-                run = _Run(self, problem, gram)
+                run = Run(self, problem, gram)
                 return run.solution(stop.accepted(), run.data_term(run.f), np.inf, 0)
             if start is not None:
                 run.begin(start)
-            known = problem.loss.curvature(problem.targets, run.shaped(run.f)) is not None
+            known = _is_curved(problem)
             step = run.newton if known else run.lbfgs
             if not known:
                 run.max_iter *= 10  # of cheap steps
             return run.until_done(step)
 
 
-class _Run:
+def _is_curved(problem: SmoothERM) -> bool:
+    """Whether the loss has a curvature."""
+    y, outputs = problem.targets, problem.loss.outputs(problem.targets)
+    return problem.loss.curvature(y, np.zeros((len(y), outputs) if outputs else len(y))) is not None
+
+
+class Run:
+    """A point on the way to the minimum, and the steps from it."""
+
     def __init__(self, settings: Descent, problem: SmoothERM, gram: Gram) -> None:
         self.settings, self.problem, self.gram = settings, problem, gram.astype(np.float64)
         self.inverse: Inverse | None = None
@@ -103,8 +117,12 @@ class _Run:
         with np.errstate(over="ignore", invalid="ignore"):
             return float(np.sum(self.problem.weights * self.problem.loss.value(self.problem.targets, self.shaped(f))))
 
+    def inner(self, a: Array, b: Array, Kb: Array) -> float:
+        """⟨f, g⟩ of functions with coefficients a and b, K b at hand."""
+        return float(np.vdot(a, Kb))
+
     def objective(self) -> float:
-        return self.data_term(self.f) + self.problem.ridge * float(np.vdot(self.alpha, self.Ka))
+        return self.data_term(self.f) + self.problem.ridge * self.inner(self.alpha, self.alpha, self.Ka)
 
     def gradient(self, f: Array) -> Array:
         return self.w * np.asarray(
@@ -168,15 +186,16 @@ class _Run:
 
     def _slope(self, delta: Array, Kd: Array, beta: Array, f: Array) -> float:
         """∂F along the direction."""
-        return float(np.vdot(self.gradient(f), Kd + beta)) + 2 * self.problem.ridge * float(np.vdot(self.alpha, Kd))
+        along = self.inner(self.alpha, delta, Kd)
+        return float(np.vdot(self.gradient(f), Kd + beta)) + 2 * self.problem.ridge * along
 
     def _search(self, delta: Array, Kd: Array, beta: Array, value: float, slope: float, *, exact: bool) -> float:
         """A step that lowers F enough (Armijo); ``exact``: the one that lowers it most. 0 where there is none."""
         if not slope < 0:
             return 0.0
         lam, d = self.problem.ridge, Kd + beta
-        linear, square = 2 * lam * float(np.vdot(self.alpha, Kd)), lam * float(np.vdot(delta, Kd))
-        penalty = lam * float(np.vdot(self.alpha, self.Ka))
+        linear, square = 2 * lam * self.inner(self.alpha, delta, Kd), lam * self.inner(delta, delta, Kd)
+        penalty = lam * self.inner(self.alpha, self.alpha, self.Ka)
 
         def F(t: float) -> float:
             total = self.data_term(self.f + t * d) + penalty + t * linear + t * t * square

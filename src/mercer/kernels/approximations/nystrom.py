@@ -1,0 +1,177 @@
+"""Nyström's approximation: every sample as some of them, the landmarks, see it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from mercer import arrays
+from mercer.annotations import Items, Samples, Weights
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.data import check_weights, chunks, size, take
+from mercer.gram import CHOICES, Gram, root_of, uniform
+from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.compose.composite import OfOne
+from mercer.kernels.compose.feature_space import Projected
+from mercer.kernels.parameters import natural, nonnegative
+from mercer.native.linalg import triangular_solve
+
+_ROWS = 4096  # whose features are computed together
+_RULES = ("uniform", *CHOICES)
+
+
+class Chosen(NamedTuple):
+    """A kernel bound to data, the data as it prepares them, and which of them are landmarks: their numbers (None where
+    they are others), they themselves, and as they are prepared.
+    """
+
+    kernel: Kernel
+    items: Items
+    index: Array | None
+    landmarks: Samples
+    prepared: Items
+
+    def gram(self, compute: Compute) -> Gram:
+        """The values of all items with the landmarks."""
+        return self.kernel._gram(self.items, self.prepared, compute)
+
+    def among(self, compute: Compute) -> Gram:
+        """The values of the landmarks with each other."""
+        return self.kernel._gram(self.prepared, self.prepared, compute)
+
+
+@kernel
+class Nystrom(OfOne):
+    """k(x, Z) K(Z, Z)⁻¹ k(Z, z): the kernel k as m landmarks Z see it, with m features.
+
+    The nearest approximation of k that is made of functions of the landmarks alone; k − k̃ is positive semi-definite,
+    so that what is missed is told by the trace (``trace_error`` of the bound kernel). It works for any data: strings,
+    graphs and molecules too. Learning costs n·m values and n·m numbers of memory in place of n². Machines with a
+    parameter ``centers`` (``KernelRidge``, ``KernelLogistic``, ``SVC``, …) do not store those either, and keep the
+    landmarks in the place of all samples.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        k.
+    n_components : int, default=1000
+        m, the number of landmarks; fewer where there are fewer samples, or where ``tol`` is reached before.
+    landmarks : {"uniform", "kmeans++", "leverage", "pivoted"} or collection of samples, default="uniform"
+        How they are chosen from the data given to ``bind``: with equal chances; each far from those before; by ridge
+        leverage scores; by randomly pivoted Cholesky. Or the landmarks themselves.
+    tol : float, default=0.0
+        With "pivoted": the share of the trace of K that may be missed; as many landmarks as that takes, at most
+        ``n_components``.
+    random_state : int, default=0
+        The seed of the choice. A kernel is a value: the same data give the same landmarks.
+
+    See Also
+    --------
+    LowRankGram : A matrix from features of your own.
+    KernelRidge : With ``centers=m`` the same functions, from 10⁵ to 10⁷ samples.
+
+    References
+    ----------
+    C. Williams and M. Seeger, Using the Nyström method to speed up kernel machines, NIPS (2000). Y. Chen et al.,
+    Randomly pivoted Cholesky, arXiv:2207.06503.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import mercer as mc
+    >>> X = np.random.default_rng(0).standard_normal((500, 2))
+    >>> k = mc.Nystrom(mc.Gaussian(0.5), 50, "pivoted").bind(X)
+    >>> k.features(X).shape, bool(k.trace_error(X) < 0.01)
+    ((500, 50), True)
+    >>> print(mc.Nystrom(mc.Spectrum(2), 2).bind(["ACGT", "GGCA", "TTAA"]).features(["ACGT"]).shape)
+    (1, 2)
+    """
+
+    kernel: Kernel
+    n_components: int = natural(1000)
+    landmarks: Any = "uniform"
+    tol: float = nonnegative(0.0, continuous=False)
+    random_state: int = natural(0, minimum=0)
+
+    explicit = True
+    _data_driven = True
+
+    def _validate(self) -> None:
+        if isinstance(self.landmarks, str) and self.landmarks not in _RULES:
+            raise ValueError(
+                f"Nystrom(landmarks={self.landmarks!r}): choose one of {', '.join(map(repr, _RULES))}, or give the"
+                " landmarks themselves."
+            )
+        if self.tol and not (isinstance(self.landmarks, str) and self.landmarks == "pivoted"):
+            raise ValueError(f"Nystrom(tol={self.tol:g}) is for landmarks='pivoted', which knows what is missed.")
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return self.kernel.psd
+
+    def _as_nystrom(self) -> Nystrom:
+        return self
+
+    def _choose(self, X: Samples, weights: Weights, compute: Compute, seed: Any = None) -> Chosen:
+        """The landmarks among samples that the kernel's domain has checked."""
+        k = self.kernel.bind(X, weights)
+        A = k._prepared(X, self.kernel.domain)
+        if not isinstance(self.landmarks, str):
+            Z = k.domain.check(self.landmarks)
+            return Chosen(k, A, None, Z, k._prepared(Z, k.domain))
+        n = size(A)
+        w = check_weights(n, weights)
+        random = np.random.default_rng(self.random_state if seed is None else seed)
+        if self.landmarks == "uniform":  # which needs no values
+            index = uniform(n, self.n_components, random, w)
+        else:
+            index = CHOICES[self.landmarks](k._gram(A, A, compute), self.n_components, random, w, self.tol)
+        return Chosen(k, A, index, take(X, index), take(A, index))
+
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
+        X = self.domain.check(X)
+        found, compute = self._choose(X, weights, Compute()), Compute()
+        among = found.among(compute)
+        L = root_of(among, among.dtype)
+        basis = triangular_solve(L, np.eye(len(L)), transposed=True)
+        return AtLandmarks(found.kernel, found.kernel._to_store(found.landmarks), basis)
+
+
+@kernel
+class AtLandmarks(Projected):
+    """⟨φ(x), φ(z)⟩, φ(x) = k(x, Z) L^−T with L L^T = K(Z, Z): what ``Nystrom`` is on its data."""
+
+    _internal: ClassVar[bool] = True
+
+    def _prepare(self, X: Samples) -> Any:
+        A = self._enter_part(self.kernel, X)
+        Z = self.kernel._prepare(self.kernel.domain.check(self.reference))
+        values = self.kernel._gram(A, Z, Compute())
+        out = np.empty((values.shape[0], np.shape(self.basis)[1]), values.dtype)
+        for rows in chunks(len(out), _ROWS):  # in float64: directions that few samples have are small differences
+            out[rows] = np.asarray(arrays.to_numpy(values.rows(rows)), np.float64) @ np.asarray(self.basis)
+        return out
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return self.kernel.psd
+
+    def trace_error(self, X: Samples) -> float:
+        """tr(K − K̃)/tr K on data: the share of the squared norms that the landmarks miss.
+
+        K − K̃ is positive semi-definite, so that no eigenvalue of it, and no entry, is larger than its trace.
+
+        Parameters
+        ----------
+        X : collection of samples
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        own = np.asarray(arrays.to_numpy(self.kernel.diag(X)), np.float64)
+        seen = np.asarray(arrays.to_numpy(self.diag(X)), np.float64)
+        return float(np.maximum(own - seen, 0.0).sum() / own.sum()) if own.sum() else 0.0

@@ -1,0 +1,145 @@
+"""Regularised problems over functions of m landmarks: conjugate gradients whose step is one pass over the data.
+
+    min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖²,  f = Σ_j c_j k(·, z_j) + b
+
+In the coordinates θ = L^T c of the features Φ = C L^−T (``gram.nystrom``) a squared loss is the system (Φ^T W Φ + λI)θ =
+Φ^T W y, centred where there is a bias, and a smooth loss a few such systems with W its curvature. Φ^T W Φ is applied by
+one pass over C, in which each value is computed once and used twice, and never formed. The preconditioner is the same
+matrix of a sample of the rows (as FALKON has it, whose sample is the landmarks: Rudi, Carratino and Rosasco 2017; for
+smooth losses Marteau-Ferey, Bach and Rudi 2019); a sample of several times m rows costs m³ and saves most of the steps.
+Passes run in the precision of the data, residuals in float64.
+
+Memory: two m × m matrices in float64, a few vectors of n, and the tiles of a pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.gram import Gram, Landmarks
+from mercer.native.linalg import cholesky, cholesky_solve, inner_products
+from mercer.problems import LinearSolution, LinearSystem
+from mercer.runtime.watch import asked_to_stop
+
+if TYPE_CHECKING:
+    from mercer.solvers.linear import ConjugateGradients
+
+_REFINED = 6  # times that steps in float32 begin anew from a residual in float64
+_COARSE = 3e-3  # of the residual: how far steps in float32 go before it is computed in float64
+_LEAST = 512  # rows of a sample
+_RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
+_PASS, _FLOP = 0.5e-9, 1.5e-11  # seconds for a value in a pass, and for an operation of a factor
+
+
+class Sample:
+    """Random rows whose features say what Φ^T D Φ is like.
+
+    Of ρm rows the eigenvalues of the preconditioned matrix are within about (1 ± ρ^−½)², so that a step leaves a share
+    of ρ^−½ of the error. ρ is the one that makes factor and steps together cheapest.
+    """
+
+    def __init__(self, marks: Landmarks, tol: float, seed: int = 0) -> None:
+        n, m = marks.values.shape
+        self.workers = marks.values.compute.workers
+        steps = 2 * np.log(2 / min(tol, 0.5)) * _PASS / _FLOP
+        ratio = min(_RATIOS, key=lambda ratio: 2 * ratio * m**3 + steps / np.log(ratio) * n * m)
+        fit = marks.values.compute.budget // 4 // (8 * m)
+        count = min(n, max(_LEAST, int(ratio * m)), max(m, fit))
+        self.rows = np.sort(np.random.default_rng(seed).choice(n, count, replace=False))
+        self.features = marks.features(self.rows, np.float64)
+
+    def inverse(self, weights: Array, ridge: float, *, bias: bool) -> Array:
+        """The Cholesky factor of Φ^T D Φ + λI as the sample says it, with one row and column more for the bias."""
+        d = weights[self.rows]
+        d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
+        root = np.sqrt(d)[:, None]
+        weighted = np.hstack([self.features * root, root]) if bias else self.features * root
+        inner = inner_products(weighted, self.workers)
+        k = np.arange(self.features.shape[1])
+        inner[k, k] += ridge
+        if bias:
+            inner[-1, -1] *= 1 + 1e-12
+        return np.asarray(cholesky(inner, self.workers))
+
+
+def adjoint(C: Gram, U: Array) -> Array:
+    """C^T U by strips of the rows of C, whatever their number."""
+    nothing = np.zeros((C.shape[1], U.shape[1]))
+    return np.asarray(arrays.to_numpy(C.normal(nothing, lambda rows, _: U[rows])))
+
+
+def solve_system(system: LinearSystem, marks: Landmarks, solver: ConjugateGradients) -> LinearSolution:
+    """The ridge system over functions of the landmarks; λ may be one for each output."""
+    w = system.weights
+    Y = system.targets.reshape(len(w), -1)
+    ridges = np.broadcast_to(np.asarray(system.ridge, np.float64), (Y.shape[1],))
+    total = float(w.sum())
+    shift = np.average(Y, axis=0, weights=w) if system.bias else np.zeros(Y.shape[1])
+    exact = replace(marks, values=marks.values.astype(np.float64))
+    right = w[:, None] * (Y - shift)
+    sums = marks.of_values(adjoint(exact.values, np.column_stack([right, w])))
+    B, g = sums[:, :-1], sums[:, -1]
+    values = np.empty(Y.shape)
+
+    def multiplied(by: Landmarks, theta: Array, keep: bool = False) -> Array:
+        def weigh(rows: slice, found: Array) -> Array:
+            if keep:
+                values[rows] = found
+            return w[rows, None] * found
+
+        out = by.of_values(np.asarray(arrays.to_numpy(by.values.normal(by.coefficients(theta), weigh))))
+        if system.bias:
+            out -= np.outer(g, g @ theta / total)
+        return out + ridges * theta
+
+    apply = _preconditioner(marks, w, ridges, solver.tol, bias=system.bias)
+    size = np.linalg.norm(B, axis=0)
+    # what is left of constant targets is rounding: no right side to be measured by
+    floor = 1e-14 * np.sqrt(np.sum(w[:, None] * Y**2, axis=0) * total) + 1e-300
+    single = marks.values.dtype == np.float32 and marks.values.recomputable
+    theta, left, n_iter, residual, reason = np.zeros_like(B), 1 * B, 0, np.inf, "stalled"
+    for _ in range(_REFINED):
+        inner = replace(solver, tol=_COARSE if single else solver.tol, max_iter=solver.max_iter - n_iter)
+        step, _, _, steps, reason = inner._steps(
+            lambda V: multiplied(marks, V), apply, left, np.zeros_like(B), None, floor
+        )
+        theta, n_iter, before = theta + step, n_iter + steps, residual
+        left = B - multiplied(exact, theta, keep=True)
+        residual = float(np.max(np.linalg.norm(left, axis=0) / np.maximum(size, floor), initial=0.0))
+        if residual <= solver.tol or residual > 0.5 * before or reason in ("max_time", "callback", "interrupted"):
+            break
+        if reason == "max_iter" or asked_to_stop(residual=residual, tol=solver.tol, n_iter=n_iter):
+            break
+    b = shift - (np.average(values, axis=0, weights=w) if system.bias else 0.0)
+    coef = w[:, None] * (Y - values - b) / np.where(ridges > 0, ridges, 1.0)
+    return LinearSolution(
+        coef, b, residual, n_iter, "landmarks", "gap" if residual <= solver.tol else reason, marks.coefficients(theta)
+    )
+
+
+def _preconditioner(marks: Landmarks, w: Array, ridges: Array, tol: float, *, bias: bool):  # type: ignore[no-untyped-def]
+    """V ↦ (Φ^T W Φ + λI)^−1 V as a sample of the rows says it, for each column with its λ; one λ for all where the
+    factors of several would not fit.
+    """
+    sample = Sample(marks, tol)
+    different = np.unique(ridges)
+    fit = max(1, marks.values.compute.budget // 4 // (8 * len(marks) ** 2))
+    used = different if len(different) <= fit else [float(np.exp(np.mean(np.log(different))))]
+    factors = {ridge: sample.inverse(w, float(ridge), bias=bias) for ridge in used}
+
+    def apply(V: Array) -> Array:
+        full = np.vstack([V, np.zeros((1, V.shape[1]))]) if bias else V
+        if len(factors) == 1:
+            return cholesky_solve(next(iter(factors.values())), full)[: len(V)]
+        out = np.empty_like(V)
+        for ridge, L in factors.items():
+            mine = ridges == ridge
+            out[:, mine] = cholesky_solve(L, full[:, mine])[: len(V)]
+        return out
+
+    return apply

@@ -83,21 +83,44 @@ class HomogeneousMap(Composite, Explicit):
         if not fine:
             raise ValueError(f"HomogeneousMap(period={self.period!r}): period must be a positive number or None.")
 
-    def _map(self, X: Samples) -> Any:
+    def _sampled(self) -> tuple[float, Any]:
+        """The step between frequencies, and the root of the weight of each."""
         assert isinstance(self.kernel, Homogeneous)
         step = 2.0 * math.pi / (_best_period(self.kernel, int(self.order)) if self.period is None else self.period)
         weights = step * self.kernel._spectrum(step * np.arange(self.order + 1))
         weights[1:] *= 2.0
+        return step, np.sqrt(weights)
+
+    def _map(self, X: Samples) -> Any:
+        step, sizes = self._sampled()
+        if sparse.issparse(X) and not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
         x = X.data if sparse.issparse(X) else X
         xp = arrays.namespace(x)
         root, turn = xp.sqrt(x), step * xp.log(xp.where(x > 0, x, xp.ones_like(x)))
-        columns = [math.sqrt(weights[0]) * root]
+        columns = [float(sizes[0]) * root]
         for i in range(1, self.order + 1):
-            size = math.sqrt(weights[i]) * root
+            size = float(sizes[i]) * root
             columns += [size * xp.cos(i * turn), size * xp.sin(i * turn)]
         if sparse.issparse(X):
             return sparse.hstack([sparse.csr_array((c, X.indices, X.indptr), X.shape) for c in columns], format="csr")
         return xp.concatenate(columns, axis=1)
+
+    def _pull_back(self, X: Samples, gradients: Any) -> Any:
+        """Of √x cos(a log x): (½ cos(a log x) − a sin(a log x))/√x, and so for the sine; 0 in an empty bin."""
+        step, sizes = self._sampled()
+        X = arrays.astype(X.toarray() if sparse.issparse(X) else X, np.float64)
+        xp = arrays.namespace(X)
+        inside = xp.where(X > 0, X, xp.ones_like(X))
+        parts = gradients.reshape(*gradients.shape[:2], 2 * self.order + 1, X.shape[1])
+        out = 0.5 * float(sizes[0]) * parts[:, :, 0]
+        for i in range(1, self.order + 1):
+            turn = i * step
+            cosine, sine = xp.cos(turn * xp.log(inside))[:, None], xp.sin(turn * xp.log(inside))[:, None]
+            out = out + float(sizes[i]) * (0.5 * cosine - turn * sine) * parts[:, :, 2 * i - 1]
+            out = out + float(sizes[i]) * (0.5 * sine + turn * cosine) * parts[:, :, 2 * i]
+        return out * xp.where(X > 0, inside**-0.5, 0.0 * X)[:, None]
 
 
 @cache

@@ -39,8 +39,9 @@ class RandomFeatures(Composite):
 
     Its features are √(2/D)·cos(ω_i·x) and √(2/D)·sin(ω_i·x), D = ``n_components`` = 2m columns, so that learners work
     with them in place of n² values. The mean over the draws is k(x, z) exactly, and k(x, x) is exact for every draw;
-    the error elsewhere falls as 1/√D (as √(1 − k)²/√D near a point, for the Gaussian). The frequencies are drawn when
-    the kernel is bound to data, for as many columns as those have, and held by the bound kernel.
+    elsewhere the error falls as 1/√D: for the Gaussian and independent draws it has the variance (1 − k²)²/D. The
+    frequencies are drawn when the kernel is bound to data, for as many columns as those have, and held by the bound
+    kernel.
 
     Memory: n·D numbers of the data's precision (n·D·8 bytes, or n·D·4 for float32), and D·d/2 for the frequencies.
 

@@ -117,7 +117,7 @@ class Polynomial(Inner):
         """The kernels that it is the product of."""
         if not self.psd:
             return (self,)
-        factor = self.scale * Linear()
+        factor = Linear() * self.scale
         return (factor + self.offset if self.offset > 0 else factor,) * int(self.degree)
 
 

@@ -187,7 +187,7 @@ class Laplacian(Bandwidth, Spectral, Additive):
         return exp(-self.gamma * s)  # type: ignore[operator]
 
     def _frequencies(self, normal: Array, uniform: Array) -> Array:
-        return self.gamma * _symmetric_stable(1.0, special.ndtr(normal), uniform)
+        return np.asarray(self.gamma) * _symmetric_stable(1.0, special.ndtr(normal), uniform)
 
     def spectral_density(self, omega: Any) -> Any:
         """p(ω) = Π_j γ/(π(γ² + ω_j²)), a product of Cauchy densities, of which k is the Fourier transform.
@@ -545,8 +545,8 @@ def _positive_stable(index: float, angle: Array, size: Array) -> Array:
 def _symmetric_stable(index: float, angle: Array, uniform: Array) -> Array:
     """Numbers with E exp(itS) = exp(−|t|^index), 0 < index ≤ 2, in the columns of ``angle``, from uniform ones [1]_.
 
-    .. [1] J. M. Chambers, C. L. Mallows and B. W. Stuck. A method for simulating stable random variables. Journal of the
-       American Statistical Association 71, 1976.
+    .. [1] J. M. Chambers, C. L. Mallows and B. W. Stuck. A method for simulating stable random variables. Journal of
+       the American Statistical Association 71, 1976.
     """
     angle = math.pi * (angle - 0.5)
     if index == 1.0:

@@ -35,7 +35,7 @@ def test_scikit_learns_map(steps: int) -> None:
     np.testing.assert_allclose(ours.features(H), theirs, atol=1e-14)
     K = mc.AdditiveChiSquared()(H)
     chosen = mc.HomogeneousMap(mc.AdditiveChiSquared(), steps - 1)(H)  # the period that Mercer finds is better
-    assert np.sqrt(np.mean((chosen - K) ** 2)) < np.sqrt(np.mean((theirs @ theirs.T - K) ** 2))
+    assert steps == 1 or np.mean((chosen - K) ** 2) < 0.5 * np.mean((theirs @ theirs.T - K) ** 2)
 
 
 @pytest.mark.parametrize("k", KERNELS, ids=str)

@@ -69,6 +69,7 @@ def test_the_diagonal_is_exact(k: mc.Kernel, draws: str) -> None:
     assert mc.RandomFeatures(k, 1, draws, 0).bind(X).features(X).shape == (6, 1)
 
 
+@pytest.mark.thorough
 def test_the_variance_of_independent_draws() -> None:
     """(1 − k²)²/D for the Gaussian, of 2000 draws within 15 per cent."""
     k, pair = mc.Gaussian(0.3), X[:2]
@@ -123,6 +124,7 @@ def test_few_orthogonal_frequencies_of_many_columns(count: int) -> None:
     assert normal.shape == (count, 5)
 
 
+@pytest.mark.thorough
 def test_a_value_like_any_other(tmp_path: Path) -> None:
     k = mc.RandomFeatures(mc.Gaussian(0.5), 20, "quasi", 3)
     assert str(k) == "RandomFeatures(kernel=Gaussian(γ=0.5), n_components=20, draws='quasi', random_state=3)"
@@ -179,16 +181,17 @@ def test_in_the_algebra(how: str) -> None:
         assert made.bind(rows).features(rows).shape[0] == 30
 
 
+@pytest.mark.thorough
 def test_in_machines() -> None:
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((300, 2))
-    y = (rows**2).sum(1)
+    y = np.sin(rows[:, 0]) * np.cos(rows[:, 1])
     labels = y > np.median(y)
     k, exact = mc.RandomFeatures(mc.Gaussian(0.5), 200, random_state=0), mc.Gaussian(0.5)
     assert mc.SVC(kernel=k, C=10).fit(rows[:200], labels[:200]).score(rows[200:], labels[200:]) > 0.93
     near, truth = (mc.KernelRidge(kernel=each, alpha=0.1).fit(rows[:200], y[:200]) for each in (k, exact))
-    assert near.score(rows[200:], y[200:]) > 0.97
-    np.testing.assert_allclose(near.predict(rows[200:]), truth.predict(rows[200:]), atol=0.15 * y.std())
+    assert near.score(rows[200:], y[200:]) > truth.score(rows[200:], y[200:]) - 0.01
+    assert np.std(near.predict(rows[200:]) - truth.predict(rows[200:])) < 0.1 * y.std()
     values = [mc.KernelPCA(2, kernel=each).fit(rows).eigenvalues_ for each in (k, exact)]
     np.testing.assert_allclose(values[0], values[1], rtol=0.1)
     with pytest.raises(ValueError, match=r"3 features|3 columns"):

@@ -148,4 +148,5 @@ class AdditiveChiSquared(Homogeneous, Additive):
         return 2.0 * s
 
     def _spectrum(self, frequency: Array) -> Array:
-        return np.asarray(1.0 / np.cosh(math.pi * frequency))
+        small = np.exp(-math.pi * np.abs(frequency))
+        return np.asarray(2.0 * small / (1.0 + small * small))

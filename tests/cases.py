@@ -158,6 +158,8 @@ def _with(oracle: Oracle, **parameters: Any) -> Oracle:
 
 A = [[2.0, 0.5, 0.0, 0.0], [0.5, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]]
 SCALES = [0.5, 1.0, 2.0, 3.0]
+DRAWN = mc.RandomFeatures(mc.Gaussian(0.3), 8, random_state=0).bind(real())
+SKETCH = mc.TensorSketch(mc.Polynomial(3, 0.5, 0.7), 6, 0).bind(real())
 gaussian, linear = _with(oracles.gaussian, gamma=0.3), oracles.linear
 
 KERNELS = [
@@ -228,6 +230,17 @@ COMPOSITES = [
         mc.Gaussian(0.3).on([0, 2]) + mc.Linear().on(1), lambda x, z: gaussian([x[0], x[2]], [z[0], z[2]]) + x[1] * z[1]
     ),
     Case(mc.Gaussian(0.3).imputed("zero"), gaussian),
+    Case(mc.RandomFeatures(mc.Matern(1.3), 9, "quasi", 0), None),
+    Case(mc.RandomFeatures(mc.ArcCosine(1), 9, "plain", 0) + mc.Linear(), None),
+    Case(DRAWN, _with(oracles.random_waves, frequencies=DRAWN.frequencies.tolist())),
+    Case(mc.TensorSketch(mc.Linear() * mc.Polynomial(2), 16, 0), None),
+    Case(SKETCH, _with(oracles.sketch, cells=SKETCH.cells, offset=0.5, scale=0.7, size=6)),
+    Case(mc.HomogeneousMap(mc.HistogramIntersection(), 2), None, histograms),
+    Case(
+        mc.HomogeneousMap(mc.AdditiveChiSquared(), 3, 12.0),
+        _with(oracles.sampled_chi_squared, order=3, period=12.0),
+        histograms,
+    ),
     Case(mc.Sigmoid(-0.1, 0.3).repaired("clip").bind(real()), None),
     Case(mc.Sigmoid(-0.1, 0.3).repaired("flip").bind(real()), None),
     Case(mc.Sigmoid(-0.1, 0.3).repaired("shift").bind(real()), None),

@@ -340,3 +340,37 @@ def mapped(k: Oracle, f: Callable[[Any], Any]) -> Oracle:
 def matrix(k: Oracle, X: Sequence[Any], Y: Sequence[Any] | None = None) -> list[list[float]]:
     """K_ij = k(X_i, Y_j), Y = X when it is None."""
     return [[float(k(x, z)) for z in (X if Y is None else Y)] for x in X]
+
+
+def random_waves(x: Vector, z: Vector, frequencies: list[list[float]]) -> float:
+    """The mean of cos(ω·(x − z)) over the frequencies."""
+    angles = [sum(w * (a - b) for w, a, b in zip(omega, x, z, strict=True)) for omega in frequencies]
+    return sum(math.cos(angle) for angle in angles) / len(angles)
+
+
+def sketch(x: Vector, z: Vector, cells: Any, offset: float, scale: float, size: int) -> float:
+    """Every product of three features, one of each factor, in the cell that is the sum of theirs: no Fourier
+    transform.
+    """
+
+    def sketched(row: Vector) -> list[float]:
+        phi = [math.sqrt(scale) * v for v in row] + [math.sqrt(offset)]
+        out = [0.0] * size
+        for chosen in itertools.product(range(len(phi)), repeat=3):
+            places = [int(cells[t][j]) for t, j in enumerate(chosen)]
+            value = math.prod(math.copysign(phi[j], phi[j] * c) for j, c in zip(chosen, places, strict=True))
+            out[sum(abs(c) - 1 for c in places) % size] += value
+        return out
+
+    return sum(a * b for a, b in zip(sketched(x), sketched(z), strict=True))
+
+
+def sampled_chi_squared(x: Vector, z: Vector, order: int, period: float) -> float:
+    step, total = 2 * math.pi / period, 0.0
+    for a, b in zip(x, z, strict=True):
+        if a > 0 and b > 0:
+            waves = (
+                math.cos(i * step * math.log(a / b)) / math.cosh(math.pi * i * step) for i in range(-order, order + 1)
+            )
+            total += math.sqrt(a * b) * step * sum(waves)
+    return total

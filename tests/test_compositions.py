@@ -39,6 +39,9 @@ KERNELS = {
     "polynomial": (mc.Polynomial(2, 1.0), VECTORS),
     "histograms": (mc.HistogramIntersection(), VECTORS),
     "sigmoid": (mc.Sigmoid(0.0, 0.5), VECTORS),
+    "random features": (mc.RandomFeatures(mc.Gaussian(0.7), 6, random_state=0), VECTORS),
+    "sketch": (mc.TensorSketch(mc.Polynomial(2), 6, 0), VECTORS),
+    "map of histograms": (mc.HomogeneousMap(mc.AdditiveChiSquared(), 1), VECTORS),
 }
 
 

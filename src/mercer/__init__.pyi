@@ -64,7 +64,10 @@ from .kernels.anything import Categorical as Categorical
 from .kernels.anything import Constant as Constant
 from .kernels.anything import Function as Function
 from .kernels.anything import Precomputed as Precomputed
+from .kernels.approximations.homogeneous import HomogeneousMap as HomogeneousMap
 from .kernels.approximations.nystrom import Nystrom as Nystrom
+from .kernels.approximations.random_features import RandomFeatures as RandomFeatures
+from .kernels.approximations.sketches import TensorSketch as TensorSketch
 from .kernels.base import Kernel as Kernel
 from .kernels.compose.algebra import exp as exp
 from .kernels.compose.algebra import geometric as geometric

@@ -44,6 +44,10 @@ OF_VECTORS = [
     mc.ChiSquared(),
     mc.AdditiveChiSquared(),
     mc.Hellinger(),
+    mc.RandomFeatures(mc.Gaussian(0.7), 31, random_state=0),
+    mc.RandomFeatures(mc.ArcCosine(1), 30, random_state=0),
+    mc.RandomFeatures(mc.ArcCosine(2), 30, random_state=0),
+    mc.HomogeneousMap(mc.AdditiveChiSquared(), 2),
 ]
 COMPOSED = [
     mc.Gaussian(0.7) + 2 * mc.Linear(),
@@ -91,7 +95,7 @@ def test_every_family_of_vectors_is_here() -> None:
         for part in case.kernel._parts()
         if isinstance(part.domain, mc.data.Vectors) and (name := type(part).__name__) in dir(mc)
     }
-    # programmes over the columns, and what looks at vectors in another way
+    # programmes over the columns, sketches, and what looks at vectors in another way
     programmes = {
         "AllSubsets",
         "Anova",
@@ -102,6 +106,7 @@ def test_every_family_of_vectors_is_here() -> None:
         "Function",
         "Outer",
         "GlobalAlignment",
+        "TensorSketch",
     }
     assert families - programmes <= tried
 

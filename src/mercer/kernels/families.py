@@ -8,6 +8,8 @@ Explicit   ``_map(X)``           an inner product of features
 Pairwise   ``_pair(a, b)``       anything, one pair at a time
 ========== ==================== =============================================================
 
+``Spectral`` and ``Homogeneous`` stand beside a family, in kernels that ``kernels.approximations`` can sample.
+
 ``_profile``, ``_term`` and ``_step`` are written with the functions of ``mercer.formula``; from that one formula follow
 blocks on the CPU and the GPU, lazy products, gradients and algebra. A function that only NumPy knows works too, tile by
 tile.
@@ -21,6 +23,7 @@ import numpy as np
 
 from mercer import arrays
 from mercer.annotations import Items, Samples, Symbol
+from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Anything, Bits, Domain, HashedRows, Ragged, Vectors, leaves, size
 from mercer.formula import dot, fold, fold_self, pointwise, sqdist, sqnorm
@@ -165,6 +168,41 @@ class Explicit(Kernel):
 
     def _width(self, A: Items) -> int:
         return A.per_row if isinstance(A, HashedRows) else int(A.shape[1])
+
+
+class Spectral(Kernel):
+    """2·E u(ω·x + b) u(ω·z + b) over random frequencies ω, u the cosine and b a random phase: what ``RandomFeatures``
+    draws. Leaves ``_frequencies`` to write; the units u may be others.
+    """
+
+    _per_frequency: ClassVar[int] = 2  # features of each: a cosine and a sine stand for all phases
+
+    def _frequencies(self, normal: Array, uniform: Array) -> Array:
+        """ω in each row, from independent random numbers: standard normal ones, one for each column of the data, and
+        ones uniform in (0, 1), one for each column and one more.
+        """
+        raise NotImplementedError
+
+    def _responses(self, projections: Any, out: Any) -> None:
+        """The units' values at ω·x + b, into as many columns as there are features: cosines, then sines."""
+        xp, count = arrays.namespace(projections), projections.shape[1]
+        out[:, :count] = xp.cos(projections)
+        out[:, count:] = xp.sin(projections[:, : out.shape[1] - count])
+
+    def _slopes(self, projections: Any, gradients: Any) -> Any:
+        """Gradients by the projections, (items, outputs, frequencies), from those by what ``_responses`` gives."""
+        xp, count = arrays.namespace(projections), projections.shape[1]
+        pairs = gradients.shape[2] - count
+        found = -xp.sin(projections)[:, None, :] * gradients[:, :, :count]
+        found[:, :, :pairs] += xp.cos(projections)[:, None, :pairs] * gradients[:, :, count:]
+        return found
+
+
+class Homogeneous(Kernel):
+    """Σ_j √(x_j z_j) ∫ κ(λ) exp(iλ log(x_j/z_j)) dλ: additive, and as large as the data. Leaves κ to write."""
+
+    def _spectrum(self, frequency: Array) -> Array:
+        raise NotImplementedError
 
 
 class Pairwise(Kernel):

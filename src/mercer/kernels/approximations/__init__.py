@@ -1,5 +1,6 @@
-"""Kernels that stand for another and have few features: what is learnt with them costs n·m, not n².
+"""Kernels with few features that stand for others: what is learnt with them costs n·m, not n².
 
-``nystrom`` has the values with some of the samples. Each is a kernel as any other: it adds, multiplies, prints, and is
-fixed by ``bind``.
+``nystrom`` takes the values with some of the samples, for any data; ``random_features`` random frequencies, ``sketches``
+sketches of products, ``homogeneous`` sampled spectra. How a kernel is sampled stands with that kernel; here is what is
+made of it. Each is a kernel as any other: it adds, multiplies, prints, and is fixed by ``bind``.
 """

@@ -7,16 +7,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from mercer import arrays
-from mercer.annotations import Items, Samples, Weights
+from mercer.annotations import Items, RandomState, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import check_weights, chunks, size, take
 from mercer.gram import CHOICES, Gram, root_of, uniform
+from mercer.kernels.approximations.random_features import check_random_state
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import OfOne
 from mercer.kernels.compose.feature_space import Projected
 from mercer.kernels.parameters import natural, nonnegative
 from mercer.native.linalg import triangular_solve
+from mercer.runtime.randomness import generator
 
 _ROWS = 4096  # whose features are computed together
 _RULES = ("uniform", *CHOICES)
@@ -64,12 +66,13 @@ class Nystrom(OfOne):
     tol : float, default=0.0
         With "pivoted": the share of the trace of K that may be missed; as many landmarks as that takes, at most
         ``n_components``.
-    random_state : int, default=0
-        The seed of the choice. A kernel is a value: the same data give the same landmarks.
+    random_state : int, Generator, RandomState or None, default=None
+        With a number, the same landmarks for the same data.
 
     See Also
     --------
     LowRankGram : A matrix from features of your own.
+    RandomFeatures : Random frequencies in the place of landmarks.
     KernelRidge : With ``centers=m`` the same functions, from 10⁵ to 10⁷ samples.
 
     References
@@ -82,7 +85,7 @@ class Nystrom(OfOne):
     >>> import numpy as np
     >>> import mercer as mc
     >>> X = np.random.default_rng(0).standard_normal((500, 2))
-    >>> k = mc.Nystrom(mc.Gaussian(0.5), 50, "pivoted").bind(X)
+    >>> k = mc.Nystrom(mc.Gaussian(0.5), 50, "pivoted", random_state=0).bind(X)
     >>> k.features(X).shape, bool(k.trace_error(X) < 0.01)
     ((500, 50), True)
     >>> print(mc.Nystrom(mc.Spectrum(2), 2).bind(["ACGT", "GGCA", "TTAA"]).features(["ACGT"]).shape)
@@ -93,7 +96,7 @@ class Nystrom(OfOne):
     n_components: int = natural(1000)
     landmarks: Any = "uniform"
     tol: float = nonnegative(0.0, continuous=False)
-    random_state: int = natural(0, minimum=0)
+    random_state: RandomState = None
 
     explicit = True
     _data_driven = True
@@ -106,6 +109,7 @@ class Nystrom(OfOne):
             )
         if self.tol and not (isinstance(self.landmarks, str) and self.landmarks == "pivoted"):
             raise ValueError(f"Nystrom(tol={self.tol:g}) is for landmarks='pivoted', which knows what is missed.")
+        check_random_state(self, self.random_state)
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
@@ -123,7 +127,7 @@ class Nystrom(OfOne):
             return Chosen(k, A, None, Z, k._prepared(Z, k.domain))
         n = size(A)
         w = check_weights(n, weights)
-        random = np.random.default_rng(self.random_state if seed is None else seed)
+        random = generator(self.random_state if seed is None else seed)
         if self.landmarks == "uniform":  # which needs no values
             index = uniform(n, self.n_components, random, w)
         else:

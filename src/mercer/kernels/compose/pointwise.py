@@ -67,6 +67,11 @@ class Scaled(Pointwise):
     def _features(self, A: Items) -> Any:
         return math.sqrt(self.scale) * self.kernel._features(A)
 
+    def _factors(self) -> tuple[Kernel, ...]:
+        from mercer.kernels.anything import Constant
+
+        return (Constant(self.scale), self.kernel)
+
     def _counts(self, A: Items) -> Counts | None:
         found = self.kernel._counts(A)
         return None if found is None else found.scaled(self.scale)
@@ -108,6 +113,9 @@ class Power(Pointwise):
 
     def _features(self, A: Items) -> Any:
         return _tensor([self.kernel._features(A)] * int(self.exponent))
+
+    def _factors(self) -> tuple[Kernel, ...]:
+        return (self.kernel,) * int(self.exponent)
 
     @property
     def _notation(self) -> str:

@@ -161,6 +161,9 @@ class Product(Terms):
     def _features(self, A: Items) -> Any:
         return _tensor(self._each("_features", A))
 
+    def _factors(self) -> tuple[Kernel, ...]:
+        return self.terms
+
     @property
     def _notation(self) -> str:
         return join("·", [str(t) for t in self.terms], PRODUCT)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
+import numpy as np
 from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Samples, Symbol
+from mercer.arrays import Array
 from mercer.data import Domain, Histograms
 from mercer.formula import exp, maximum, minimum, sqrt
 from mercer.kernels.base import kernel
-from mercer.kernels.families import Additive, Explicit
+from mercer.kernels.families import Additive, Explicit, Homogeneous
 from mercer.kernels.parameters import positive
 
 _SMALLEST = 1e-30  # below any bin worth counting, above the smallest float32: makes 0/0 a plain 0
 
 
 @kernel
-class HistogramIntersection(Additive):
+class HistogramIntersection(Homogeneous, Additive):
     """Σ_j min(x_j, z_j): what two histograms have in common.
 
     For counts or shares, rows of non-negative numbers. Of histograms with equal totals it is that total less half their
@@ -28,6 +31,7 @@ class HistogramIntersection(Additive):
     --------
     Min : The same for one column.
     MinMax : The share of the intersection in the union.
+    HomogeneousMap : A finite feature map that approximates it.
 
     Examples
     --------
@@ -41,6 +45,9 @@ class HistogramIntersection(Additive):
 
     def _term(self, x: Symbol, z: Symbol) -> Any:
         return minimum(x, z)
+
+    def _spectrum(self, frequency: Array) -> Array:
+        return 2.0 / math.pi / (1.0 + 4.0 * frequency**2)
 
 
 @kernel
@@ -112,7 +119,7 @@ class ChiSquared(Additive):
 
 
 @kernel
-class AdditiveChiSquared(Additive):
+class AdditiveChiSquared(Homogeneous, Additive):
     """Σ_j 2 x_j z_j/(x_j + z_j), 0/0 = 0: the sum over bins of the harmonic means.
 
     A kernel, positive semi-definite; scikit-learn's function of this name is a negated distance, −Σ(x−z)²/(x+z). Rows
@@ -122,6 +129,7 @@ class AdditiveChiSquared(Additive):
     --------
     ChiSquared : exp(−γ χ² distance).
     Hellinger : The geometric means.
+    HomogeneousMap : A finite feature map that approximates it.
 
     Examples
     --------
@@ -138,3 +146,7 @@ class AdditiveChiSquared(Additive):
 
     def _profile(self, s: Any) -> Any:
         return 2.0 * s
+
+    def _spectrum(self, frequency: Array) -> Array:
+        small = np.exp(-math.pi * np.abs(frequency))
+        return np.asarray(2.0 * small / (1.0 + small * small))

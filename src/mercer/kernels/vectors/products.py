@@ -15,7 +15,7 @@ from mercer.arrays import Array
 from mercer.data import DataError, Domain, Vectors
 from mercer.formula import arcsin, minimum, sqdist, sqrt, tanh, where
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.families import Additive, Columnwise, Explicit, Inner
+from mercer.kernels.families import Additive, Columnwise, Explicit, Inner, Spectral
 from mercer.kernels.parameters import check_psd_matrix, natural, positive, real
 
 
@@ -72,6 +72,7 @@ class Polynomial(Inner):
     --------
     Anova : Products of different columns only.
     AllSubsets : One feature for each subset of the columns.
+    TensorSketch : Fewer features, which approximate it.
 
     Examples
     --------
@@ -111,6 +112,13 @@ class Polynomial(Inner):
             if t == self.degree or self.offset > 0
         ]
         return arrays.namespace(*columns).concatenate(columns, axis=1)
+
+    def _factors(self) -> tuple[Kernel, ...]:
+        """The kernels that it is the product of."""
+        if not self.psd:
+            return (self,)
+        factor = Linear() * self.scale
+        return (factor + self.offset if self.offset > 0 else factor,) * int(self.degree)
 
 
 @kernel
@@ -234,7 +242,7 @@ class Sigmoid(Inner):
 
 
 @kernel
-class ArcCosine(Kernel):
+class ArcCosine(Spectral):
     """‖x‖ⁿ‖z‖ⁿ J_n(θ)/π, θ the angle between x and z: an infinite layer of a neural network with random weights.
 
     Its units are thresholds (n = 0), ramps (n = 1, ReLU) or squared ramps (n = 2). J_0 = π − θ, J_1 = sin θ + (π − θ)
@@ -246,6 +254,10 @@ class ArcCosine(Kernel):
     ----------
     order : {0, 1, 2}, default=1
         n, the kind of the units. 0 depends on the angle alone.
+
+    See Also
+    --------
+    RandomFeatures : As many units as one wants, in place of infinitely many.
 
     References
     ----------
@@ -298,6 +310,24 @@ class ArcCosine(Kernel):
         if self.order == 1:
             return norms * (sine + (math.pi - theta) * cosine) / math.pi
         return norms * norms * (3.0 * sine * cosine + (math.pi - theta) * (1.0 + 2.0 * cosine * cosine)) / math.pi
+
+    _per_frequency = 1
+
+    def _frequencies(self, normal: Array, uniform: Array) -> Array:
+        return normal
+
+    def _responses(self, projections: Any, out: Any) -> None:
+        """Of half-spaces; a step is ½ at 0, as the angle of a zero vector has it."""
+        if self.order == 0:
+            out[:] = 0.5 + 0.5 * arrays.namespace(projections).sign(projections)
+        else:
+            out[:] = projections.clip(0.0) ** int(self.order)
+
+    def _slopes(self, projections: Any, gradients: Any) -> Any:
+        if self.order == 0:
+            return 0.0 * gradients
+        slope = projections > 0 if self.order == 1 else 2.0 * projections.clip(0.0)
+        return slope[:, None, :] * gradients
 
 
 @kernel

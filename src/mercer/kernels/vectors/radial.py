@@ -6,15 +6,16 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse, special
+from scipy import sparse, special, stats
 
 from mercer import arrays
 from mercer.annotations import Items, Samples, Symbol, Weights
+from mercer.arrays import Array
 from mercer.data import DataError, Domain, Vectors, check_weights, chunks, weighted_median
 from mercer.formula import absolute, exp, fold, log, maximum, pointwise, sin, sqdist, sqnorm, sqrt, where
 from mercer.gram import departures
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.families import Additive, Radial
+from mercer.kernels.families import Additive, Radial, Spectral
 from mercer.kernels.parameters import positive
 from mercer.kernels.vectors.products import TaylorGaussian
 
@@ -69,7 +70,7 @@ class Lengths(Kernel):
 
 
 @kernel
-class Gaussian(Bandwidth, Radial):
+class Gaussian(Bandwidth, Spectral, Radial):
     """exp(−γ‖x − z‖²): the Gaussian kernel, also called RBF.
 
     The usual first choice for tables of numbers of comparable scale (see ``standardized``). A small γ gives smooth,
@@ -88,7 +89,7 @@ class Gaussian(Bandwidth, Radial):
     --------
     Laplacian : exp(−γ‖x − z‖₁), for functions that are not smooth.
     Matern : Smoothness as a parameter, and a length scale for each column.
-    TaylorGaussian : A finite feature map that approximates it.
+    RandomFeatures, TaylorGaussian : Finite feature maps that approximate it.
 
     Examples
     --------
@@ -116,6 +117,9 @@ class Gaussian(Bandwidth, Radial):
     def _profile(self, d2: Symbol) -> Any:
         return exp(-d2 if self._metric() is not None else -self.gamma * d2)
 
+    def _frequencies(self, normal: Array, uniform: Array) -> Array:
+        return np.sqrt(2.0 * np.asarray(self.gamma)) * normal
+
     def spectral_density(self, omega: Any) -> Any:
         """p(ω) = (4πγ)^(−d/2) exp(−‖ω‖²/4γ), of which k is the Fourier transform: ∫ p(ω) exp(iω·δ) dω = k(δ).
 
@@ -129,7 +133,7 @@ class Gaussian(Bandwidth, Radial):
         ndarray of shape (n,)
             The density at each frequency. A kernel with γ "scale" or "median" must be bound first.
         """
-        omega, gamma = _frequencies(self, omega, self.gamma)
+        omega, gamma = _at_frequencies(self, omega, self.gamma)
         return np.prod((4 * np.pi * gamma) ** -0.5 * np.exp(-(omega**2) / (4 * gamma)), axis=1)
 
     def taylor(self, degree: int) -> TaylorGaussian:
@@ -151,7 +155,7 @@ class Gaussian(Bandwidth, Radial):
 
 
 @kernel
-class Laplacian(Bandwidth, Additive):
+class Laplacian(Bandwidth, Spectral, Additive):
     """exp(−γ Σ_j |x_j − z_j|): the Laplacian kernel.
 
     Its functions need not be smooth, and single columns that are far apart count less than under ``Gaussian``. Values
@@ -182,6 +186,9 @@ class Laplacian(Bandwidth, Additive):
     def _profile(self, s: Any) -> Any:
         return exp(-self.gamma * s)  # type: ignore[operator]
 
+    def _frequencies(self, normal: Array, uniform: Array) -> Array:
+        return np.asarray(self.gamma) * _symmetric_stable(1.0, special.ndtr(normal), uniform)
+
     def spectral_density(self, omega: Any) -> Any:
         """p(ω) = Π_j γ/(π(γ² + ω_j²)), a product of Cauchy densities, of which k is the Fourier transform.
 
@@ -195,12 +202,12 @@ class Laplacian(Bandwidth, Additive):
         ndarray of shape (n,)
             The density at each frequency. A kernel with γ "scale" or "median" must be bound first.
         """
-        omega, gamma = _frequencies(self, omega, self.gamma)
+        omega, gamma = _at_frequencies(self, omega, self.gamma)
         return np.prod(gamma / (np.pi * (gamma**2 + omega**2)), axis=1)
 
 
 @kernel
-class PowerLaplacian(Bandwidth, Additive):
+class PowerLaplacian(Bandwidth, Spectral, Additive):
     """exp(−γ Σ_j |x_j − z_j|^q), 0 < q ≤ 2: the power exponential kernel, column by column.
 
     A product over the columns, Π_j exp(−γ|x_j − z_j|^q): points that differ much in one column are unlike, however near
@@ -247,9 +254,12 @@ class PowerLaplacian(Bandwidth, Additive):
     def _profile(self, s: Any) -> Any:
         return exp(-self.gamma * s)  # type: ignore[operator]
 
+    def _frequencies(self, normal: Array, uniform: Array) -> Array:
+        return self.gamma ** (1.0 / self.power) * _symmetric_stable(self.power, special.ndtr(normal), uniform)  # type: ignore[operator]
+
 
 @kernel
-class Matern(Lengths, Radial):
+class Matern(Lengths, Spectral, Radial):
     """2^(1−ν)/Γ(ν) · t^ν K_ν(t), t = √(2ν)·‖(x − z)/ℓ‖: the Matérn kernel.
 
     Functions of its space are as smooth as ν says: paths of the Gaussian process with this covariance have ⌈ν⌉ − 1
@@ -296,6 +306,11 @@ class Matern(Lengths, Radial):
             return (1.0 + t + t * t / 3.0) * exp(-t)
         return pointwise(_bessel(self.nu, self.nu), t, derivative=_bessel_derivative(self.nu))
 
+    def _frequencies(self, normal: Array, uniform: Array) -> Array:
+        """A Student distribution: normal numbers over the root of one of the gamma distribution."""
+        precision = 1.0 if self.nu == math.inf else _gamma(self.nu, uniform) / self.nu
+        return normal / np.asarray(self.length_scale) / np.sqrt(precision)
+
     def spectral_density(self, omega: Any) -> Any:
         """The density of which k is the Fourier transform: a multivariate Student density with 2ν degrees of freedom.
 
@@ -311,7 +326,7 @@ class Matern(Lengths, Radial):
         ndarray of shape (n,)
             The density at each frequency.
         """
-        omega, scale = _frequencies(self, omega, self.length_scale)
+        omega, scale = _at_frequencies(self, omega, self.length_scale)
         d = omega.shape[1]
         square, volume = np.sum((omega * scale) ** 2, axis=1), np.prod(scale)
         if self.nu == math.inf:
@@ -341,7 +356,7 @@ def _bessel_derivative(nu: float) -> Any:
 
 
 @kernel
-class RationalQuadratic(Lengths, Radial):
+class RationalQuadratic(Lengths, Spectral, Radial):
     """(1 + ‖(x − z)/ℓ‖²/2α)^(−α): a mixture of Gaussians of all widths.
 
     For functions that vary on several scales at once. For α → ∞ it is the Gaussian exp(−‖(x − z)/ℓ‖²/2); the smaller α,
@@ -377,9 +392,13 @@ class RationalQuadratic(Lengths, Radial):
     def _profile(self, d2: Symbol) -> Any:
         return exp(-self.alpha * log(1.0 + d2 / (2.0 * self.alpha)))  # vectorised exp and log beat a general power
 
+    def _frequencies(self, normal: Array, uniform: Array) -> Array:
+        """Those of a Gaussian whose γ is of the gamma distribution."""
+        return normal / np.asarray(self.length_scale) * np.sqrt(_gamma(self.alpha, uniform) / self.alpha)
+
 
 @kernel
-class PowerExponential(Lengths, Radial):
+class PowerExponential(Lengths, Spectral, Radial):
     """exp(−‖(x − z)/ℓ‖^q), 0 < q ≤ 2: from the Gaussian, q = 2, to ever rougher functions.
 
     It is positive semi-definite for these q, and for no others. q = 1 is ``Matern(nu=0.5)``; q between 1 and 2 is often
@@ -418,9 +437,14 @@ class PowerExponential(Lengths, Radial):
         distance = exp(0.5 * self.power * log(where(apart, d2, 1.0)))
         return exp(-where(apart, distance, 0.0))
 
+    def _frequencies(self, normal: Array, uniform: Array) -> Array:
+        """Those of a Gaussian whose γ is of the positive stable distribution."""
+        gamma = _positive_stable(0.5 * self.power, uniform[:, :1], uniform[:, 1:2])
+        return normal / np.asarray(self.length_scale) * np.sqrt(2.0 * gamma)
+
 
 @kernel
-class Periodic(Kernel):
+class Periodic(Spectral):
     """exp(−(2/ℓ²) Σ_j sin²(π(x_j − z_j)/p_j)): x and z are alike where they are at the same point of their periods.
 
     A Gaussian of the points (cos 2πx_j/p_j, sin 2πx_j/p_j) on circles, whose squared distances are 4 sin²(π(x_j −
@@ -488,6 +512,48 @@ class Periodic(Kernel):
 
     def _of_distance(self, d2: Symbol) -> Any:
         return exp(-0.5 * d2 / (self.length_scale * self.length_scale))
+
+    def _frequencies(self, normal: Array, uniform: Array) -> Array:
+        """Whole multiples of 2π/p: the Fourier series of exp(cos(·)/ℓ²) has the probabilities of a difference of two
+        Poisson numbers of mean 1/(2ℓ²) each.
+        """
+        turns = stats.poisson(0.5 / self.length_scale**2)
+        return (turns.ppf(special.ndtr(normal)) - turns.ppf(uniform[:, :-1])) * (
+            2.0 * math.pi / np.asarray(self.period)
+        )
+
+
+def _gamma(shape: float, uniform: Array) -> Array:
+    """Numbers of the gamma distribution, a column, from uniform ones."""
+    return np.asarray(np.maximum(special.gammaincinv(shape, uniform[:, :1]), 1e-100))
+
+
+def _positive_stable(index: float, angle: Array, size: Array) -> Array:
+    """Numbers S > 0 with E exp(−tS) = exp(−t^index), 0 < index ≤ 1, from uniform ones [1]_.
+
+    .. [1] M. Kanter. Stable densities under change of scale and total variation inequalities. Annals of Probability 3,
+       1975.
+    """
+    if index == 1.0:
+        return np.ones_like(angle)
+    angle = math.pi * angle
+    heavy = np.log(np.sin((1.0 - index) * angle)) - np.log(-np.log(size))
+    logarithm = np.log(np.sin(index * angle)) + ((1.0 - index) * heavy - np.log(np.sin(angle))) / index
+    return np.asarray(np.exp(np.clip(logarithm, -200.0, 200.0)))
+
+
+def _symmetric_stable(index: float, angle: Array, uniform: Array) -> Array:
+    """Numbers with E exp(itS) = exp(−|t|^index), 0 < index ≤ 2, in the columns of ``angle``, from uniform ones [1]_.
+
+    .. [1] J. M. Chambers, C. L. Mallows and B. W. Stuck. A method for simulating stable random variables. Journal of
+       the American Statistical Association 71, 1976.
+    """
+    angle = math.pi * (angle - 0.5)
+    if index == 1.0:
+        return np.asarray(np.tan(angle))
+    bend, cosine = (1.0 - index) / index, np.maximum(np.cos(angle), 1e-20)
+    size = np.log(np.maximum(np.cos((1.0 - index) * angle), 1e-20)) - np.log(-np.log(uniform[:, : angle.shape[1]]))
+    return np.asarray(np.sin(index * angle) * np.exp(np.clip(bend * size - np.log(cosine) / index, -200.0, 200.0)))
 
 
 def _angle_times_sine(state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any, ...]:
@@ -559,7 +625,7 @@ def _distances(k: Any, X: Samples) -> Any:
     return Distance(1.0)(X)
 
 
-def _frequencies(k: Kernel, omega: Any, width: Any) -> tuple[Any, Any]:
+def _at_frequencies(k: Kernel, omega: Any, width: Any) -> tuple[Any, Any]:
     """Frequencies as rows, and γ or ℓ, one for each of their columns."""
     if isinstance(width, str):
         raise ValueError(f"{k}: its width is fixed by data; bind the kernel first.")

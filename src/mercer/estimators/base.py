@@ -235,7 +235,7 @@ class KernelEstimator(WithKernels):
             warn_if_indefinite(among, type(self).__name__)
         with quietly():
             self._landmarks = found.kernel._to_store(found.landmarks)
-        return NystromGram(Landmarks.of(held(found.gram(compute), Use.PRODUCTS), among, found.index))
+        return NystromGram(Landmarks.of(held(found.gram(compute), Use.PRODUCTS), among, found.numbers))
 
     def _cross_matrix(self, X: Samples, items: Samples) -> Gram:
         """The matrix of new samples with training ones, of the kind that ``_matrix`` made of those."""

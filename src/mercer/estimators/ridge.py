@@ -90,7 +90,8 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         check_is_fitted(self)
         if self._compressed:
             raise ValueError(
-                "A machine of few centers or a compressed machine no longer holds the samples that its uncertainty follows from; ask the whole one."
+                "A machine of few centers, or a compressed one, no longer holds the samples that its uncertainty follows"
+                " from; ask that of all samples."
             )
         if any(ridge == 0 for ridge, _ in self._parts):
             raise ValueError("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.")
@@ -376,6 +377,7 @@ class KernelRidge(Ridge, CenterParameters):
         """The same over functions of the landmarks: all outputs and λ in the same passes."""
         solver = ConjugateGradients(self._residual, self.max_iter or 500)
         found = solver.solve(LinearSystem(Y, w, ridges, self.fit_intercept), gram)
+        assert found.of_landmarks is not None
         full = np.zeros((len(coef), Y.shape[1]))
         full[rows] = found.coef
         coef[:, outputs], bias[outputs] = full, found.bias

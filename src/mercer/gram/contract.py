@@ -1,8 +1,8 @@
 """What a Gram matrix is to whoever learns from it: a matrix that is asked for what is needed, never for what it is.
 
     values       rows(idx) sub(rows, cols) diag() dense() fresh(dtype) T, @ V, normal(V) = K^T(KV), astype(dtype)
-    capabilities features(at_most) landmarks() sparse() at_hand(dtype) parts, and what it costs: cost, stored, recomputable, mixed,
-    quick_products
+    capabilities features(at_most) landmarks() sparse() at_hand(dtype) parts, and what it costs: cost, stored,
+    recomputable, mixed, quick_products
 
 Whether entries are stored, factored, or computed when asked for is the business of the classes of this package. All of
 them stay inside ``Compute.memory``; which form pays for which use is said in ``policy`` alone.

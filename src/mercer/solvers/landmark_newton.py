@@ -3,8 +3,9 @@
     min F(θ, b) = Σ_i w_i ℓ(y_i, f_i) + λ‖θ‖²,  f = Φθ + b,  Φ = C L^−T
 
 With g = wℓ′ and H = wℓ″ the step solves (Φ^T H Φ + 2λI)Δ + Φ^T H 1β = −(Φ^T g + 2λθ), 1^T H(ΦΔ + 1β) = −1^T g, by
-conjugate gradients with the preconditioner of ``solvers.landmarks``: one pass for the gradient, one for each inner step,
-as many as the accuracy of the step is worth. f moves linearly along a step, so that the search along it costs nothing.
+conjugate gradients with the preconditioner of ``solvers.landmarks``: one pass for the gradient, one for each inner
+step, as many as the accuracy of the step is worth. f moves linearly along a step, so that the search along it costs
+nothing.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
     min Σ_i w_i ℓ(y_i, f(x_i)) + λ‖f‖²,  f = Σ_j c_j k(·, z_j) + b
 
-In the coordinates θ = L^T c of the features Φ = C L^−T (``gram.nystrom``) a squared loss is the system (Φ^T W Φ + λI)θ =
-Φ^T W y, centred where there is a bias, and a smooth loss a few such systems with W its curvature. Φ^T W Φ is applied by
-one pass over C, in which each value is computed once and used twice, and never formed. The preconditioner is the same
-matrix of a sample of the rows (as FALKON has it, whose sample is the landmarks: Rudi, Carratino and Rosasco 2017; for
-smooth losses Marteau-Ferey, Bach and Rudi 2019); a sample of several times m rows costs m³ and saves most of the steps.
-Passes run in the precision of the data, residuals in float64.
+In the coordinates θ = L^T c of the features Φ = C L^−T (``gram.nystrom``) a squared loss is the system
+(Φ^T W Φ + λI)θ = Φ^T W y, centred where there is a bias, and a smooth loss a few such systems with W its curvature. Φ^T
+W Φ is applied by one pass over C, in which each value is computed once and used twice, and never formed. The
+preconditioner is the same matrix of a sample of the rows (as FALKON has it, whose sample is the landmarks: Rudi,
+Carratino and Rosasco 2017; for smooth losses Marteau-Ferey, Bach and Rudi 2019); a sample of several times m rows costs
+m³ and saves most of the steps. Passes run in the precision of the data, residuals in float64.
 
 Memory: two m × m matrices in float64, a few vectors of n, and the tiles of a pass.
 """

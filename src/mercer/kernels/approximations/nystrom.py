@@ -14,7 +14,7 @@ from mercer.data import check_weights, chunks, size, take
 from mercer.gram import CHOICES, Gram, root_of, uniform
 from mercer.kernels.approximations.random_features import check_random_state
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.compose.composite import OfOne
+from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.feature_space import Projected
 from mercer.kernels.parameters import natural, nonnegative
 from mercer.native.linalg import triangular_solve
@@ -31,7 +31,7 @@ class Chosen(NamedTuple):
 
     kernel: Kernel
     items: Items
-    index: Array | None
+    numbers: Array | None
     landmarks: Samples
     prepared: Items
 
@@ -45,7 +45,7 @@ class Chosen(NamedTuple):
 
 
 @kernel
-class Nystrom(OfOne):
+class Nystrom(Composite):
     """k(x, Z) K(Z, Z)⁻¹ k(Z, z): the kernel k as m landmarks Z see it, with m features.
 
     The nearest approximation of k that is made of functions of the landmarks alone; k − k̃ is positive semi-definite,
@@ -92,14 +92,15 @@ class Nystrom(OfOne):
     (1, 2)
     """
 
+    usage: ClassVar[str] = "Nystrom(kernel, n_components=1000, landmarks='uniform')"
+    explicit = True
+    _data_driven = True
+
     kernel: Kernel
     n_components: int = natural(1000)
     landmarks: Any = "uniform"
     tol: float = nonnegative(0.0, continuous=False)
     random_state: RandomState = None
-
-    explicit = True
-    _data_driven = True
 
     def _validate(self) -> None:
         if isinstance(self.landmarks, str) and self.landmarks not in _RULES:

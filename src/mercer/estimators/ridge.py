@@ -90,8 +90,8 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         check_is_fitted(self)
         if self._compressed:
             raise ValueError(
-                "A machine of few centers, or a compressed one, no longer holds the samples that its uncertainty follows"
-                " from; ask that of all samples."
+                "A machine of few centers, or a compressed one, no longer holds the samples that its uncertainty"
+                " follows from; ask that of all samples."
             )
         if any(ridge == 0 for ridge, _ in self._parts):
             raise ValueError("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.")

@@ -16,7 +16,7 @@ from mercer.kernels.approximations.random_features import check_random_state
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.feature_space import Projected
-from mercer.kernels.parameters import natural, nonnegative
+from mercer.kernels.parameters import natural
 from mercer.native.linalg import triangular_solve
 from mercer.runtime.randomness import generator
 
@@ -99,7 +99,7 @@ class Nystrom(Composite):
     kernel: Kernel
     n_components: int = natural(1000)
     landmarks: Any = "uniform"
-    tol: float = nonnegative(0.0, continuous=False)
+    tol: float = 0.0
     random_state: RandomState = None
 
     def _validate(self) -> None:
@@ -108,6 +108,8 @@ class Nystrom(Composite):
                 f"Nystrom(landmarks={self.landmarks!r}): choose one of {', '.join(map(repr, _RULES))}, or give the"
                 " landmarks themselves."
             )
+        if not (isinstance(self.tol, int | float | np.number) and 0 <= self.tol < 1):
+            raise ValueError(f"Nystrom(tol={self.tol!r}): a share of the trace, from 0 to below 1.")
         if self.tol and not (isinstance(self.landmarks, str) and self.landmarks == "pivoted"):
             raise ValueError(f"Nystrom(tol={self.tol:g}) is for landmarks='pivoted', which knows what is missed.")
         check_random_state(self, self.random_state)

@@ -5,6 +5,7 @@ from .data import DataError as DataError
 from .data import Graph as Graph
 from .data import as_graphs as as_graphs
 from .data import read_tu as read_tu
+from .data.blocks import Blocks as Blocks
 from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
 from .data.notices import IgnoredWarning as IgnoredWarning
@@ -40,6 +41,7 @@ from .estimators.svm import SVC as SVC
 from .estimators.svr import SVR as SVR
 from .estimators.svr import NuSVR as NuSVR
 from .estimators.temporal import TemporalKernelCCA as TemporalKernelCCA
+from .files.blocks import scan_parquet as scan_parquet
 from .files.persistence import load as load
 from .files.persistence import save as save
 from .files.plain import ModelFileError as ModelFileError

@@ -6,6 +6,7 @@ input is here.
 """
 
 from mercer.data.bits import Bits, Sets
+from mercer.data.blocks import Blocks
 from mercer.data.graph_files import read_tu
 from mercer.data.graph_forms import Graphs, as_graphs
 from mercer.data.graphs import Graph, PackedGraphs
@@ -32,6 +33,7 @@ from mercer.data.vectors import Histograms, Vectors, check_same_width
 __all__ = [
     "Anything",
     "Bits",
+    "Blocks",
     "DataError",
     "Domain",
     "Graph",

@@ -103,7 +103,7 @@ def take(rep: Rep, rows: Index) -> Rep:
         return tuple(take(part, rows) for part in rep)
     if isinstance(rep, list):
         return rep[rows] if isinstance(rows, slice) else [rep[i] for i in np.arange(len(rep))[rows]]
-    if hasattr(rep, "offsets"):  # Ragged, HashedRows
+    if hasattr(rep, "offsets") or hasattr(rep, "numbered"):  # Ragged, HashedRows; Blocks
         return rep.take(rows)
     frame = as_frame(rep) if hasattr(rep, "columns") else None
     if frame is not None:

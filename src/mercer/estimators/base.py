@@ -6,6 +6,7 @@ check ─▶ bind ─▶ gram ─▶ problem ─▶ solve ─▶ function
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,12 +19,12 @@ from mercer import arrays
 from mercer.annotations import Index, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
+from mercer.data import Blocks, Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
 from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import checked_table
 from mercer.estimators.parameters import WithKernels
 from mercer.estimators.weights import checked
-from mercer.gram import DenseGram, Gram, Landmarks, NystromGram, Use, held, is_gram
+from mercer.gram import DenseGram, Gram, Landmarks, NystromGram, StackedGram, Use, held, is_gram
 from mercer.gram.validity import asymmetry
 from mercer.kernels.anything import Function
 from mercer.kernels.approximations.nystrom import Nystrom
@@ -34,6 +35,7 @@ from mercer.runtime.randomness import generator
 
 _NARROW = 128  # columns
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
+_DRAWN = 20_000  # samples of blocks, from which landmarks are chosen
 _SEEN = 128  # items on which a kernel without a proof is looked at: a millisecond
 
 
@@ -225,17 +227,34 @@ class KernelEstimator(WithKernels):
     def _landmark_matrix(self, rule: Nystrom, X: Samples, weights: Array | None) -> Gram:
         """The matrix of the training items as landmarks see it; sets ``kernel_`` and keeps the landmarks."""
         compute = self.compute or Compute()
+        random = generator(rule.random_state if self.centers is None else self.random_state)
         rule.check_parameters()
+        drawn = None  # of blocks: what the kernel takes from data, and the landmarks, are of a part of the samples
         with one_call():
-            X = rule.kernel.domain.check(self._unpacked(X))
-            found = rule._choose(X, weights, compute, None if self.centers is None else generator(self.random_state))
+            if isinstance(X, Blocks):
+                drawn = np.sort(random.choice(len(X), min(len(X), max(_DRAWN, 4 * rule.n_components)), replace=False))
+                some = rule.kernel.domain.check(self._unpacked(X.take(drawn)))
+                found = rule._choose(some, None if weights is None else weights[drawn], compute, random)
+            else:
+                found = rule._choose(rule.kernel.domain.check(self._unpacked(X)), weights, compute, random)
         self.kernel_ = found.kernel
         among = found.among(compute)
         if self._needs_psd and not found.kernel.psd:
             warn_if_indefinite(among, type(self).__name__)
         with quietly():
             self._landmarks = found.kernel._to_store(found.landmarks)
-        return NystromGram(Landmarks.of(held(found.gram(compute), Use.PRODUCTS), among, found.numbers))
+        if drawn is None:
+            values, numbers = found.gram(compute), found.numbers
+        else:
+            values = StackedGram(X, partial(self._block_matrix, found.kernel, found.prepared, compute))
+            numbers = None if found.numbers is None else drawn[found.numbers]
+        return NystromGram(Landmarks.of(held(values, Use.PRODUCTS), among, numbers))
+
+    def _block_matrix(self, kernel: Kernel, landmarks: Any, compute: Compute, block: Samples) -> Gram:
+        """The matrix of a block of samples with the landmarks."""
+        with quietly():
+            X = self._unpacked(self._accept(block, reset=False))
+            return kernel._gram(kernel._prepared(kernel.domain.check(X), kernel.domain), landmarks, compute)
 
     def _cross_matrix(self, X: Samples, items: Samples) -> Gram:
         """The matrix of new samples with training ones, of the kind that ``_matrix`` made of those."""

@@ -13,13 +13,13 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import assert_all_finite, check_is_fitted, column_or_1d
 
 from mercer import arrays
 from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import HashedRows, chunks, size, take
+from mercer.data import Blocks, HashedRows, chunks, size, take
 from mercer.data.notices import one_call, warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
@@ -75,8 +75,31 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _accept_training(self, X: Samples, y: Targets) -> tuple[Any, Any]:
         """X and y, checked."""
-        X, y = self._accept(X, y, reset=True, **self._targets)
+        if isinstance(X, Blocks):
+            X, y = self._accept_blocks(X, y)
+        else:
+            X, y = self._accept(X, y, reset=True, **self._targets)
         return X, np.asarray(y, np.float64) if self._targets.get("y_numeric") else y
+
+    def _accept_blocks(self, X: Blocks, y: Targets) -> tuple[Blocks, Array]:
+        """Blocks, of which the first is checked now and each when a pass comes to it; and y."""
+        if self._landmark_rule() is None:
+            raise ValueError(
+                f"{type(self).__name__} learns from blocks only as a sum over some of the samples: give centers, such as"
+                " centers=2000." if hasattr(self, "centers") else
+                f"{type(self).__name__} does not learn from blocks; KernelRidge, KernelLogistic, SVC and others with"
+                " centers do."
+            )
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        found = arrays.to_numpy(y)
+        found = found if self._targets.get("multi_output") else column_or_1d(found, warn=True)
+        if len(found) != len(X):
+            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[len(X), len(found)]}")
+        if found.dtype.kind == "f":
+            assert_all_finite(found, input_name="y")
+        self._accept(X.head, reset=True)
+        return X, found
 
     def _learned_kernel(self, X: Samples, y: Targets, weights: Array) -> Kernel | None:
         """The kernel, where it is itself learnt from samples and targets; None: the given one."""
@@ -188,6 +211,8 @@ class KernelMachine(Reporting, KernelEstimator):
         n = size(X)
         if weights is None:
             return X, y, np.ones(n), np.arange(n)
+        if isinstance(X, Blocks):  # those of weight 0 add nothing in a pass
+            return X, y, weights, np.arange(n)
         used = np.flatnonzero(weights > 0)
         return (
             (X, y, weights, used)
@@ -208,6 +233,8 @@ class KernelMachine(Reporting, KernelEstimator):
     def _values(self, X: Samples) -> Array:
         """Σ_i coef_i k(x, x_i) + b for new items."""
         check_is_fitted(self)
+        if isinstance(X, Blocks):
+            return np.concatenate([self._values(block) for block in X])
         return self._values_of(self._accept_new(X))
 
     def _values_of(self, X: Samples) -> Array:

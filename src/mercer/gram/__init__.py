@@ -1,7 +1,7 @@
 """The matrix K(X, Y), where kernels and solvers meet.
 
 ``contract`` is what every such matrix can be asked; ``computed``, ``stored``, ``factored``, ``nystrom``, ``counts``,
-``wrapped`` and ``summed`` are its kinds; ``gradients`` has the derivatives by the items; ``landmarks`` chooses the rows
+``wrapped``, ``summed`` and ``stacked`` are its kinds; ``gradients`` has the derivatives by the items; ``landmarks`` chooses the rows
 that stand for all; ``policy`` decides which kind pays for which use; ``validity`` asks whether a matrix of numbers can
 be one. Nothing here knows a kernel or a learner, and nobody outside asks of which kind a matrix is.
 """
@@ -14,6 +14,7 @@ from mercer.gram.gradients import NoGradient, item_gradients
 from mercer.gram.landmarks import CHOICES, pivoted_cholesky, uniform
 from mercer.gram.nystrom import Landmarks, NystromGram, root_of
 from mercer.gram.policy import Use, borrowed, held, held_parts
+from mercer.gram.stacked import StackedGram
 from mercer.gram.stored import DenseGram, SparseGram, as_gram
 from mercer.gram.summed import SumGram
 from mercer.gram.wrapped import CachedGram, MixedGram, WeightedGram
@@ -34,6 +35,7 @@ __all__ = [
     "NoGradient",
     "NystromGram",
     "SparseGram",
+    "StackedGram",
     "SumGram",
     "Use",
     "WeightedGram",

@@ -31,7 +31,7 @@ from mercer.gram import Cost, DenseGram, Gram, Use, borrowed, held
 from mercer.problems import DualQP, Solution
 from mercer.runtime.threads import Interrupted, cached_property, run_tasks, single_threaded_blas, stopping
 from mercer.runtime.watch import Stopped, Watch, begin, current, report, unwatched, watching
-from mercer.solvers import coordinate
+from mercer.solvers import coordinate, landmark_dual
 from mercer.solvers.interior import interior_point, with_sums
 from mercer.solvers.newton import free_step
 from mercer.solvers.small import LARGEST, solve_small
@@ -82,6 +82,9 @@ class ActiveSet:
         with self._watched():
             try:
                 begin()
+                by_passes = self._by_landmarks(problem, gram)
+                if by_passes is not None:
+                    return by_passes
                 gram = held(gram, Use.ACTIVE)
                 if start is None:
                     items = np.arange(len(problem)) if problem.index is None else problem.index
@@ -91,6 +94,13 @@ class ActiveSet:
                 return self._solve(problem, gram, start)
             except Stopped as stop:
                 return _at_zero(problem, stop)
+
+    def _by_landmarks(self, problem: DualQP, gram: Gram) -> Solution | None:
+        """By passes over the values with landmarks, where the matrix has those and is not small."""
+        marks = gram.landmarks()
+        if marks is None or len(problem) <= _ALL or not landmark_dual.usable(problem):
+            return None
+        return landmark_dual.solve_dual(problem, marks, self)
 
     def _watched(self) -> AbstractContextManager[Watch | None]:
         return watching(self.max_time, self.progress, partial=True, gap=np.inf, tol=self.tol, n_iter=0, active=0)
@@ -114,7 +124,8 @@ class ActiveSet:
             )
 
             def task(t: int) -> None:
-                found[t] = self._solve(problems[t], held(whole.sub(parts[t], parts[t]), Use.ACTIVE), None)
+                by_passes = self._by_landmarks(problems[t], whole.sub(parts[t], parts[t]))
+                found[t] = by_passes or self._solve(problems[t], held(whole.sub(parts[t], parts[t]), Use.ACTIVE), None)
 
             run_tasks(task, [t for t, solution in enumerate(found) if solution is None], gram.compute.workers)
         return [solution for solution in found if solution is not None]

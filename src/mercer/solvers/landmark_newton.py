@@ -35,7 +35,9 @@ _LOOSE, _TIGHT = 0.1, 1e-3  # how far the residual of a step is brought down, at
 class LandmarkRun(Run):
     """Coefficients are θ, and values are those of all items."""
 
-    def __init__(self, settings: Descent, problem: SmoothERM, marks: Landmarks) -> None:
+    def __init__(
+        self, settings: Descent, problem: SmoothERM, marks: Landmarks, sample: Sample | None = None
+    ) -> None:
         self.settings, self.problem, self.marks = settings, problem, marks
         self.gram, self.inverse = marks.values, None
         self.max_iter = settings.max_iter
@@ -44,8 +46,7 @@ class LandmarkRun(Run):
         self.w = problem.weights[:, None]
         self.alpha, self.Ka = np.zeros((m, q)), np.zeros((n, q))
         self.b = np.zeros(q) + (problem.loss.start(problem.targets, problem.weights) if problem.bias else 0.0)
-        self.sample = Sample(marks, 1e-2)
-        self.wanted, self.steepest = _LOOSE, 0.0
+        self.sample, self.steepest = sample or Sample(marks, 1e-2), 0.0
 
     def inner(self, a: Array, b: Array, Kb: Array) -> float:
         return float(np.vdot(a, b))

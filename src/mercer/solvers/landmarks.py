@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _REFINED = 6  # times that steps in float32 begin anew from a residual in float64
 _COARSE = 3e-3  # of the residual: how far steps in float32 go before it is computed in float64
 _LEAST = 512  # rows of a sample
+_SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
 _RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
 _PASS, _FLOP = 0.5e-9, 1.5e-11  # seconds for a value in a pass, and for an operation of a factor
 
@@ -40,21 +41,33 @@ class Sample:
     """Random rows whose features say what Φ^T D Φ is like.
 
     Of ρm rows the eigenvalues of the preconditioned matrix are within about (1 ± ρ^−½)², so that a step leaves a share
-    of ρ^−½ of the error. ρ is the one that makes factor and steps together cheapest.
+    of ρ^−½ of the error. ρ is the one that makes factor and steps together cheapest. Where D is 0 for most rows, the
+    others are sampled, all of them if they are few.
     """
 
     def __init__(self, marks: Landmarks, tol: float, seed: int = 0) -> None:
         n, m = marks.values.shape
+        self.marks, self.random = marks, np.random.default_rng(seed)
         self.workers = marks.values.compute.workers
         steps = 2 * np.log(2 / min(tol, 0.5)) * _PASS / _FLOP
         ratio = min(_RATIOS, key=lambda ratio: 2 * ratio * m**3 + steps / np.log(ratio) * n * m)
         fit = marks.values.compute.budget // 4 // (8 * m)
-        count = min(n, max(_LEAST, int(ratio * m)), max(m, fit))
-        self.rows = np.sort(np.random.default_rng(seed).choice(n, count, replace=False))
-        self.features = marks.features(self.rows, np.float64)
+        self.count = min(n, max(_LEAST, int(ratio * m)), max(m, fit))
+        self.rows = np.zeros(0, np.int64)
+
+    def _draw(self, weights: Array) -> None:
+        heavy = np.flatnonzero(weights > _SLIGHT * float(weights.max(initial=0.0)))
+        spread = len(heavy) > 0.5 * len(weights)
+        if spread and len(self.rows) and self.evenly:
+            return  # those of the last time
+        pool = len(weights) if spread else heavy
+        size = min(self.count, len(weights) if spread else len(heavy))
+        self.rows, self.evenly = np.sort(self.random.choice(pool, size, replace=False)), spread
+        self.features = self.marks.features(self.rows, np.float64)
 
     def inverse(self, weights: Array, ridge: float, *, bias: bool) -> Array:
         """The Cholesky factor of Φ^T D Φ + λI as the sample says it, with one row and column more for the bias."""
+        self._draw(weights)
         d = weights[self.rows]
         d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
         root = np.sqrt(d)[:, None]
@@ -63,7 +76,7 @@ class Sample:
         k = np.arange(self.features.shape[1])
         inner[k, k] += ridge
         if bias:
-            inner[-1, -1] *= 1 + 1e-12
+            inner[-1, -1] = inner[-1, -1] * (1 + 1e-12) + 1e-300
         return np.asarray(cholesky(inner, self.workers))
 
 
@@ -104,7 +117,9 @@ def solve_system(system: LinearSystem, marks: Landmarks, solver: ConjugateGradie
     single = marks.values.dtype == np.float32 and marks.values.recomputable
     theta, left, n_iter, residual, reason = np.zeros_like(B), 1 * B, 0, np.inf, "stalled"
     for _ in range(_REFINED):
-        inner = replace(solver, tol=_COARSE if single else solver.tol, max_iter=solver.max_iter - n_iter)
+        inner = replace(solver, max_iter=solver.max_iter - n_iter)
+        if single:
+            inner = replace(inner, tol=_COARSE, patience=1)
         step, _, _, steps, reason = inner._steps(
             lambda V: multiplied(marks, V), apply, left, np.zeros_like(B), None, floor
         )

@@ -39,6 +39,8 @@ class ConjugateGradients:
         "auto" (the table of ``solvers.inverses``), "cholesky", "woodbury" or "cg".
     progress
         Called after each step with the residual; returns True to stop.
+    patience
+        Steps without a smaller residual after which it is not to be had.
     """
 
     tol: float = 1e-8
@@ -46,6 +48,7 @@ class ConjugateGradients:
     max_time: float | None = None
     solver: str = "auto"
     progress: Callable[[dict[str, Any]], Any] | None = None
+    patience: int = _PATIENCE
 
     def solve(self, system: LinearSystem, gram: Gram, inverse: Inverse | None = None) -> LinearSolution:
         marks = gram.landmarks() if self.solver == "auto" else None
@@ -98,7 +101,7 @@ class ConjugateGradients:
                 residual = float(np.max(np.linalg.norm(_outside(R, u), axis=0) / norms, initial=0.0))
                 since = 0 if residual < 0.9 * best else since + 1
                 best = min(best, residual)
-                if residual <= 0.5 * self.tol or since > _PATIENCE:
+                if residual <= 0.5 * self.tol or since > self.patience:
                     break
                 AP = multiply(P)
                 curved = _columns(P, AP)

@@ -121,7 +121,7 @@ class Nystrom(Composite):
     def _as_nystrom(self) -> Nystrom:
         return self
 
-    def _choose(self, X: Samples, weights: Weights, compute: Compute, seed: Any = None) -> Chosen:
+    def _choose(self, X: Samples, weights: Weights, compute: Compute, random: np.random.Generator) -> Chosen:
         """The landmarks among samples that the kernel's domain has checked."""
         k = self.kernel.bind(X, weights)
         A = k._prepared(X, self.kernel.domain)
@@ -130,7 +130,6 @@ class Nystrom(Composite):
             return Chosen(k, A, None, Z, k._prepared(Z, k.domain))
         n = size(A)
         w = check_weights(n, weights)
-        random = generator(self.random_state if seed is None else seed)
         if self.landmarks == "uniform":  # which needs no values
             index = uniform(n, self.n_components, random, w)
         else:
@@ -139,7 +138,8 @@ class Nystrom(Composite):
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         X = self.domain.check(X)
-        found, compute = self._choose(X, weights, Compute()), Compute()
+        compute = Compute()
+        found = self._choose(X, weights, compute, generator(self.random_state))
         among = found.among(compute)
         L = root_of(among, among.dtype)
         basis = triangular_solve(L, np.eye(len(L)), transposed=True)

@@ -1,0 +1,87 @@
+"""Matrices of blocks of rows, one below the other, each made when a pass comes to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from mercer import arrays
+from mercer.annotations import Index, Samples
+from mercer.arrays import Array
+from mercer.data import Blocks, DataError
+from mercer.gram.contract import Gram, as_index, precision
+from mercer.runtime.watch import look
+
+
+class StackedGram(Gram):
+    """The rows of samples that come in blocks, the columns in memory. It is multiplied, block by block.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        The samples of the rows.
+    gram_of : callable
+        The matrix of a block, a Gram.
+    """
+
+    def __init__(self, blocks: Blocks, gram_of: Callable[[Samples], Gram], like: Gram | None = None) -> None:
+        self._blocks, self._gram_of = blocks, gram_of
+        self._like = like or gram_of(blocks.head)
+        self.shape, self.dtype, self.compute = (len(blocks), self._like.shape[1]), self._like.dtype, self._like.compute
+        self.name, self.cost, self.recomputable = self._like.name, self._like.cost, self._like.recomputable
+
+    def _parts(self) -> Any:
+        n = max(1, self.shape[0])
+        for k, (rows, block) in enumerate(self._blocks.numbered()):
+            look("a pass over the data", rows.start / n)
+            try:
+                yield rows, self._gram_of(block)
+            except DataError as error:
+                raise DataError(f"Block {k}, samples {rows.start} to {rows.stop - 1}: {error}") from None
+
+    def rows(self, idx: Index) -> Array:
+        return self.sub(idx, slice(None)).dense()
+
+    def sub(self, rows: Index, cols: Index) -> Gram:
+        wanted = np.arange(self.shape[0])[as_index(rows, self.shape[0])]
+        order = np.argsort(wanted, kind="stable")
+        found = self._gram_of(self._blocks.take(wanted[order]))
+        return found.sub(np.argsort(order, kind="stable"), as_index(cols, self.shape[1]))
+
+    def astype(self, dtype: DTypeLike) -> Gram:
+        wanted, made = precision(dtype), self._gram_of
+        if wanted == self.dtype:
+            return self
+        return StackedGram(self._blocks, lambda block: made(block).astype(wanted), self._like.astype(wanted))
+
+    def diag(self) -> Array:
+        raise NotImplementedError("A matrix of blocks of rows with other columns has no diagonal.")
+
+    @property
+    def T(self) -> Gram:
+        raise NotImplementedError("A matrix of blocks of rows is multiplied from the left by normal(V, between).")
+
+    def _dense(self, out: Array | None = None) -> Array:
+        out = np.empty(self.shape, self.dtype) if out is None else out
+        for rows, gram in self._parts():
+            out[rows] = arrays.to_numpy(gram.dense())
+        return out
+
+    def _product(self, V: Array) -> Array:
+        out = np.empty((self.shape[0], V.shape[1]))
+        for rows, gram in self._parts():
+            out[rows] = arrays.to_numpy(gram @ V)
+        return out
+
+    def _normal(self, V: Array, between: Callable[[slice, Array], Array] | None = None) -> Array:
+        total = np.zeros((self.shape[1], V.shape[1]))
+        for rows, gram in self._parts():
+
+            def shifted(some: slice, values: Array, start: int = rows.start) -> Array:
+                return values if between is None else between(slice(start + some.start, start + some.stop), values)
+
+            total += np.asarray(arrays.to_numpy(gram.normal(V, shifted)))
+        return total

@@ -527,7 +527,7 @@ class KernelSGDClassifier(LabelLearner, GradientStream, _Steps):
         known = self.classes_[np.minimum(codes, len(self.classes_) - 1)] == y
         if not np.all(known):
             raise ValueError(
-                f"y has the label {y[int(np.argmin(known))]!r}, which is not among the classes"
+                f"y has the label {y[int(np.argmin(known))]}, which is not among the classes"
                 f" {self.classes_.tolist()} that the first call was given."
             )
         targets = self._as_targets(codes)

@@ -41,7 +41,8 @@ REMOVALS = {"project": 0, "oldest": 1, "smallest": 2}
 _BLOCK = 512  # samples whose values are computed together
 _SMALL = 1024  # rows whose whole matrix is computed once, however often they are passed
 _WORK = 1 << 27  # multiplications of a block between two looks at the clock, about
-_SPANNED = 1e-9  # of k(x, x): what is less is in the span of the others but for rounding
+_SPANNED = 1e-7  # of k(x, x): what is less is taken for rounding, so that entries of K⁻¹ stay below its inverse
+_NEAR = 1e-2  # of k(x, x): where less than this is left, rounding of K⁻¹ tells, and its product is refined
 _OWN = -1  # a loss of the user's, whose slope Python computes
 _KINDS: list[tuple[type[Loss], str]] = [
     (Squared, ""), (Huber, "delta"), (Expectile, "tau"), (Pinball, "tau"), (EpsilonInsensitive, "epsilon"),
@@ -217,7 +218,7 @@ class Recursive:
 
     bias: bool
     rows: Array  # of the Gram
-    root: Array  # L
+    root: Array  # L^T
     triangle: Array  # R, beside it R⁻ᵀ Σ w c y as the last column
     far: Array  # the largest ‖φ(x) − projection‖² of what was not kept; the sum over all
 
@@ -244,7 +245,7 @@ class Recursive:
             return np.zeros(0), 0.0
         R = R + np.diag(np.where(np.diagonal(R) == 0, 1.0, 0.0))  # nothing seen yet of the bias
         beta = linalg.solve_triangular(R, self.triangle[:, -1], check_finite=False)
-        coef = linalg.solve_triangular(self.root, beta[b:], lower=True, trans="T", check_finite=False)
+        coef = linalg.solve_triangular(self.root, beta[b:], check_finite=False)
         return np.asarray(coef), float(beta[0]) if b else 0.0
 
     def pass_over(
@@ -434,18 +435,43 @@ def _replace(r, k, own, row, place, coef, kept, average):  # type: ignore[no-unt
 _replacing = compiling.jit(_replace, inner=True)
 
 
+def _multiply(A, v, n, factor, out, before):  # type: ignore[no-untyped-def]
+    """out = before·out + factor·A v of a symmetric A: row after row, which vector instructions take side by side."""
+    for s in range(n):
+        out[s] = before * out[s] if before != 0 else 0.0
+    for q in range(n):
+        line, value = A[q], factor * v[q]
+        for s in range(n):
+            out[s] += value * line[s]
+
+
+_multiplied = compiling.jit(_multiply, inner=True)
+
+
+def _dot(v, w, n):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for s in range(n):
+        total += v[s] * w[s]
+    return total
+
+
+_dotted = compiling.jit(_dot, inner=True)
+
+
 def _project(k, own, row, place, coef, kept, rule, d, u):  # type: ignore[no-untyped-def]
     """A new sample with its coefficients: kept, or its projection; then another may go. Returns the norm of what f
     loses.
     """
     n, m, inverse = kept.counts[0], len(coef), kept.inverse
-    rest, square = own, 0.0
-    for s in range(n):
-        line, value = inverse[s], 0.0
-        for q in range(n):
-            value += line[q] * k[q]
-        d[s] = value
-        rest -= value * k[s]
+    square = 0.0
+    _multiplied(inverse, k, n, 1.0, d, 0.0)
+    rest = own - _dotted(k, d, n)
+    if rest <= _NEAR * abs(own):
+        for s in range(n):
+            u[s] = k[s]
+        _multiplied(kept.K, d, n, -1.0, u, 1.0)
+        _multiplied(inverse, u, n, 1.0, d, 1.0)
+        rest = own - _dotted(k, d, n)
     for c in range(m):
         square += coef[c] ** 2
     spanned = rest <= _SPANNED * abs(own)
@@ -620,15 +646,17 @@ def _solve(values, start, y, weights, root, triangle, place, far, b, ridge, thre
         own = values[i, start + i]
         rest = own
         for s in range(n):
-            line, value = root[s], values[i, place[s]]
-            for q in range(s):
-                value -= line[q] * z[b + q]
-            value /= line[s]
+            z[b + s] = values[i, place[s]]
+        for s in range(n):
+            line = root[s]
+            value = z[b + s] / line[s]
             z[b + s] = value
             rest -= value * value
+            for q in range(s + 1, n):
+                z[b + q] -= value * line[q]
         if n < budget and rest > max(threshold, 1e-14) * own:
             for s in range(n):
-                root[n, s] = z[b + s]
+                root[s, n] = z[b + s]
             root[n, n] = z[b + n] = np.sqrt(rest)
             triangle[b + n, b + n] = np.sqrt(ridge)
             place[n] = start + i

@@ -317,7 +317,8 @@ def test_a_loss_of_ones_own() -> None:
         np.testing.assert_allclose(mine.predict(X), known.predict(X), rtol=1e-10)
     labels = np.digitize(y, [-0.5, 0.5])
     mine, known = (
-        mc.KernelSGDClassifier(loss, kernel=G, random_state=0, max_iter=3).fit(X, labels) for loss in (Mine(), Squared())
+        mc.KernelSGDClassifier(loss, kernel=G, random_state=0, max_iter=3).fit(X, labels)
+        for loss in (Mine(), Squared())
     )
     np.testing.assert_allclose(mine.decision_function(X), known.decision_function(X), rtol=1e-8, atol=1e-10)
 

@@ -28,6 +28,7 @@ from mercer.estimators.weights import checked
 from mercer.gram import Gram
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Hinge, Logistic, Loss, Multinomial, Poisson, Squared
+from mercer.runtime.watch import Stopped
 from mercer.solvers.streams import REMOVALS, STEPS, Recursive, Rule, Stream, as_rule, passes, values_at_hand
 
 _PIECE = 4096  # samples of a batch that are prepared together
@@ -119,22 +120,30 @@ class StreamLearner(Supervised, Weighted):
             raise ValueError("A compressed machine learns no more: its coefficients are not those of the stream.")
         if self._begun and not hasattr(self, "support_vectors_"):
             raise NotFittedError(f"This {type(self).__name__} has learnt from a matrix alone and keeps no samples.")
-        return self._accept(X, y, reset=not self._begun, **self._targets)  # type: ignore[no-any-return]
+        found: tuple[Any, Any] = self._accept(X, y, reset=not self._begun, **self._targets)
+        return found
 
     def _continued(self, X: Samples, targets: Array, sample_weight: Weights, fresh: Any) -> Self:
         """More samples of the stream, or the first of a ``fresh`` one; in pieces, so that memory stays the same."""
         first, n = not self._begun, size(X)
         X, targets, weights, original = self._without_zeros(X, targets, self._weights(n, sample_weight))
         if first:
-            self.kernel_, _ = self._given_kernel._entered(
-                self._unpacked(X), None if sample_weight is None else weights
-            )
+            self.kernel_, _ = self._given_kernel._entered(self._unpacked(X), None if sample_weight is None else weights)
             self.support_, self.n_samples_seen_ = np.zeros(0, np.int64), 0
         self._stream = fresh if first else self._stream.copied()
         found, seen = (1, 0, 0, "passed"), 0
         with one_call():
             for some in chunks(size(X), _PIECE):
-                found = self._piece(take(X, some), targets[some], weights[some], original[some])
+                try:
+                    found = self._piece(take(X, some), targets[some], weights[some], original[some])
+                except Stopped as stop:
+                    if not seen:
+                        raise
+                    found = (1, 0, 0, stop.accepted())
+                except KeyboardInterrupt:
+                    if not (seen and self.on_interrupt == "keep"):
+                        raise
+                    found = (1, 0, 0, "interrupted")
                 seen += found[1]
                 if found[3] != "passed":
                     break
@@ -523,7 +532,7 @@ class KernelSGDClassifier(LabelLearner, GradientStream, _Steps):
                 raise ValueError(f"classes={classes!r}: a classifier is of at least 2 classes.")
         elif classes is not None and not np.array_equal(self.classes_, np.unique(np.asarray(classes))):
             raise ValueError(f"classes={classes!r}: the stream began with {self.classes_.tolist()}.")
-        codes = np.searchsorted(self.classes_, y)
+        codes: Array = np.searchsorted(self.classes_, np.asarray(y))
         known = self.classes_[np.minimum(codes, len(self.classes_) - 1)] == y
         if not np.all(known):
             raise ValueError(
@@ -600,7 +609,7 @@ class KernelSGDClassifier(LabelLearner, GradientStream, _Steps):
         values = self.decision_function(X)
         return self.classes_[(values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)]
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Samples) -> Array:
         """P(class | x) of the logistic loss, σ(f) or the softmax; other losses have none.
 
@@ -636,7 +645,7 @@ class KernelRLS(RegressorMixin, StreamLearner):  # type: ignore[misc]
     alpha : float, default=1.0
         λ > 0, that of ``KernelRidge``: it does not grow with the number of samples.
     threshold : float, default=1e-3
-        The share of ‖φ(x)‖² that may lie outside the span.
+        The share of ‖φ(x)‖² that may lie outside the span; 0 keeps every sample while there is room.
     budget : int, default=500
         The most samples that are kept; afterwards the span stays as it is.
 

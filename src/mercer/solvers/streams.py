@@ -43,6 +43,7 @@ _SMALL = 1024  # rows whose whole matrix is computed once, however often they ar
 _WORK = 1 << 27  # multiplications of a block between two looks at the clock, about
 _SPANNED = 1e-7  # of k(x, x): what is less is taken for rounding, so that entries of K⁻¹ stay below its inverse
 _NEAR = 1e-2  # of k(x, x): where less than this is left, rounding of K⁻¹ tells, and its product is refined
+_ROUNDING = 1e-11  # of k(x, x): what is less of K cannot be told from rounding
 _OWN = -1  # a loss of the user's, whose slope Python computes
 _KINDS: list[tuple[type[Loss], str]] = [
     (Squared, ""), (Huber, "delta"), (Expectile, "tau"), (Pinball, "tau"), (EpsilonInsensitive, "epsilon"),
@@ -95,14 +96,12 @@ class Stream:
 
     @classmethod
     def empty(cls, functions: int) -> Self:
-        m, ints = functions, np.zeros(0, np.int64)
-        none, square = np.zeros((0, m)), np.zeros((0, 0))
-        return cls(
-            Kept(
-                np.zeros(4, np.int64), np.zeros(2), none, none.copy(), np.zeros((2, m)), ints, ints.copy(), ints.copy(),
-                np.zeros(0), square, square.copy(),
-            )  # fmt: skip
-        )
+        none, whole, square = np.zeros((0, functions)), np.zeros(0, np.int64), np.zeros((0, 0))
+        start = Kept(
+            np.zeros(4, np.int64), np.zeros(2), none, none, np.zeros((2, functions)), whole, whole, whole, np.zeros(0),
+            square, square,
+        )  # fmt: skip
+        return cls(start)
 
     @property
     def count(self) -> int:
@@ -136,9 +135,7 @@ class Stream:
     def copied(self) -> Stream:
         return Stream(Kept(*(part.copy() for part in self.kept)))
 
-    def pass_over(
-        self, gram: Gram, order: Array, y: Array, weights: Array, rule: Rule, loss: Loss
-    ) -> Iterator[int]:
+    def pass_over(self, gram: Gram, order: Array, y: Array, weights: Array, rule: Rule, loss: Loss) -> Iterator[int]:
         """Learn from the rows ``order`` of the Gram, of targets y and weights in that order; yields how many have been
         taken in, after each block.
         """
@@ -211,9 +208,9 @@ class Recursive:
     """f that minimises Σ_i w_i (y_i − f(x_i))² + λ‖f‖² over the span of the samples that are kept.
 
     A sample is kept while there is room, if ‖φ(x) − its projection onto the span‖² > ``threshold``·k(x, x); of others
-    only the projection is seen. With L L^T = K of those that are kept, c = L⁻¹k(kept, x) are the coordinates of the
-    projection, and least squares in these are kept as a triangle, R^T R = Σ w c c^T + λI, by rotations. With a bias the
-    first coordinate is the constant, without penalty.
+    only the projection is seen. A threshold of 0 keeps every sample. With L L^T = K of those that are kept,
+    c = L⁻¹k(kept, x) are the coordinates of the projection, and least squares in these are kept as a triangle,
+    R^T R = Σ w c c^T + λI, by rotations. With a bias the first coordinate is the constant, without penalty.
     """
 
     bias: bool
@@ -654,7 +651,11 @@ def _solve(values, start, y, weights, root, triangle, place, far, b, ridge, thre
             rest -= value * value
             for q in range(s + 1, n):
                 z[b + q] -= value * line[q]
-        if n < budget and rest > max(threshold, 1e-14) * own:
+        room, least = n < budget, max(threshold, 0.1 * _ROUNDING) * own
+        if threshold == 0 and room:
+            rest += _ROUNDING * own  # every sample is kept: K + 1e-11·diag K has a root whatever K
+            least = 0.0
+        if room and rest > least:
             for s in range(n):
                 root[s, n] = z[b + s]
             root[n, n] = z[b + n] = np.sqrt(rest)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mercer.losses import Loss, Multinomial
-from mercer.solvers.streams import _KINDS, as_rule, slope
+from mercer.solvers.gradient_steps import KINDS, slope
+from mercer.solvers.streams import as_rule
 from tests.test_losses import ONE, SIGNS
 
 
@@ -29,4 +30,4 @@ def test_slopes(loss: Loss) -> None:
 
 
 def test_every_loss_is_compiled() -> None:
-    assert {type(loss) for loss in ONE} | {Multinomial} == {kind for kind, _ in _KINDS}
+    assert {type(loss) for loss in ONE} | {Multinomial} == {kind for kind, _ in KINDS}

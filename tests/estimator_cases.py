@@ -90,6 +90,9 @@ ESTIMATORS = {
     "KernelPoisson": Case(lambda k: mc.KernelPoisson(0.1, k, tol=1e-9), "counts"),
     "KernelQuantile": Case(lambda k: mc.KernelQuantile([0.2, 0.8], 0.1, k, tol=1e-8), "numbers"),
     "RepresenterMachine": Case(lambda k: mc.RepresenterMachine(Huber(0.3), 0.1, k, tol=1e-9), "numbers"),
+    "KernelSGDClassifier": Case(lambda k: mc.KernelSGDClassifier(None, 0.01, k, random_state=0), "classes"),
+    "KernelSGDRegressor": Case(lambda k: mc.KernelSGDRegressor(None, 0.01, k, random_state=0), "numbers"),
+    "KernelRLS": Case(lambda k: mc.KernelRLS(0.1, k, 1e-6), "numbers"),
     "FeatureMachineRegressor": Case(
         lambda _: mc.FeatureMachineRegressor(kernel=mc.PowerExponential("median", 1.4), random_state=0), "numbers", ()
     ),

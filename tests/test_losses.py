@@ -20,6 +20,7 @@ from mercer.losses import (
     Logistic,
     Loss,
     Multinomial,
+    Perceptron,
     Pinball,
     Poisson,
     Squared,
@@ -38,7 +39,7 @@ REAL = [
     EpsilonInsensitive(0.2),
 ]
 REAL += [EpsilonInsensitive(0.0)]
-SIGNS = [Logistic(), Hinge(), SquaredHinge()]
+SIGNS = [Logistic(), Hinge(), SquaredHinge(), Perceptron()]
 ONE = [*REAL, *SIGNS, Poisson()]
 SMOOTH = [loss for loss in ONE if loss.curvature(np.ones(1), np.zeros(1)) is not None]
 
@@ -60,6 +61,8 @@ def _kinks(loss: Loss, y: Any, f: Any) -> Any:
             return np.abs(y - f)
         case Hinge() | SquaredHinge():
             return np.abs(1 - y * f)
+        case Perceptron():
+            return np.abs(f)
         case _:
             return np.full(len(f), np.inf)
 
@@ -87,6 +90,8 @@ def _definition(loss: Loss, y: float, f: float) -> Any:
             return max(mpmath.mpf(0), 1 - y * f)
         case SquaredHinge():
             return max(mpmath.mpf(0), 1 - y * f) ** 2
+        case Perceptron():
+            return max(mpmath.mpf(0), -y * f)
     raise AssertionError(loss)
 
 
@@ -137,7 +142,7 @@ def test_the_curvature_is_the_difference_of_gradients(loss: Loss) -> None:
     np.testing.assert_allclose(loss.hessian(y, f, V)[smooth], (difference * V)[smooth], rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("loss", [Pinball(0.3), EpsilonInsensitive(), Hinge()], ids=str)
+@pytest.mark.parametrize("loss", [Pinball(0.3), EpsilonInsensitive(), Hinge(), Perceptron()], ids=str)
 def test_straight_pieces_have_no_curvature(loss: Loss) -> None:
     assert loss.curvature(np.ones(3), np.zeros(3)) is None
     assert loss.dual(np.ones(3), np.ones(3), True) is not None

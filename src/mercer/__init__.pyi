@@ -36,6 +36,9 @@ from .estimators.representer import KernelQuantile as KernelQuantile
 from .estimators.representer import RepresenterMachine as RepresenterMachine
 from .estimators.ridge import KernelRidge as KernelRidge
 from .estimators.ridge_cv import KernelRidgeCV as KernelRidgeCV
+from .estimators.rls import KernelRLS as KernelRLS
+from .estimators.sgd import KernelSGDClassifier as KernelSGDClassifier
+from .estimators.sgd import KernelSGDRegressor as KernelSGDRegressor
 from .estimators.spectral_clustering import SpectralClustering as SpectralClustering
 from .estimators.svm import SVC as SVC
 from .estimators.svr import SVR as SVR

@@ -645,3 +645,45 @@ class SquaredHinge(Loss):
 
     def check(self, y: Array) -> None:
         Hinge().check(y)
+
+
+@dataclass(frozen=True)
+class Perceptron(Loss):
+    """max(0, −yf), y = ±1: the perceptron's, which asks for the right side and no margin.
+
+    f = 0 costs nothing, so that its minimum says nothing: it is a loss of streams, where each mistake moves f
+    (``mercer.KernelSGDClassifier``). At yf = 0 the slope is −y: a sample on the boundary is a mistake.
+
+    See Also
+    --------
+    Hinge : The same with a margin of 1.
+
+    References
+    ----------
+    Rosenblatt, F. (1958). The perceptron. Psychological Review 65.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mercer.losses import Perceptron
+    >>> y = np.array([1.0, -1.0])
+    >>> Perceptron().value(y, np.array([0.3, 0.3]))
+    array([0. , 0.3])
+    >>> Perceptron().gradient(y, np.array([0.0, 0.3]))
+    array([-1.,  1.])
+    """
+
+    def value(self, y: Array, f: Array) -> Array:
+        return np.maximum(0.0, -y * f)
+
+    def gradient(self, y: Array, f: Array) -> Array:
+        return np.where(y * f <= 0, -y, 0.0)
+
+    def dual(self, y: Array, C: Array, coupled: bool) -> DualQP:
+        return DualQP(
+            np.zeros(len(y)), np.minimum(0.0, y * C), np.maximum(0.0, y * C), np.zeros(len(y)), coupled=coupled
+        )
+
+    def check(self, y: Array) -> None:
+        if not np.isin(y, (-1.0, 1.0)).all():
+            raise ValueError("The perceptron loss is of labels −1 and 1.")

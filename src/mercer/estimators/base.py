@@ -141,6 +141,10 @@ class KernelEstimator(WithKernels):
 
     def _accept(self, X: Samples, y: Targets = "no_validation", *, reset: bool, **options: Any) -> Any:
         """X (and y) checked: by scikit-learn's rules where it is a table of numbers, else by the kernel's domain."""
+        if isinstance(X, Blocks):
+            raise TypeError(
+                f"{type(self).__name__} does not take blocks; KernelRidge, KernelLogistic, SVC and others with centers do."
+            )
         if self._is_table(X, reset):
             missing = not self._precomputed and getattr(self._given_kernel.domain, "missing", False)
             found = checked_table(

@@ -84,11 +84,11 @@ class KernelMachine(Reporting, KernelEstimator):
     def _accept_blocks(self, X: Blocks, y: Targets) -> tuple[Blocks, Array]:
         """Blocks, of which the first is checked now and each when a pass comes to it; and y."""
         if self._landmark_rule() is None:
+            name = type(self).__name__
             raise ValueError(
-                f"{type(self).__name__} learns from blocks only as a sum over some of the samples: give centers, such as"
-                " centers=2000." if hasattr(self, "centers") else
-                f"{type(self).__name__} does not learn from blocks; KernelRidge, KernelLogistic, SVC and others with"
-                " centers do."
+                f"{name} learns from blocks as a sum over some of the samples: give centers, such as centers=2000."
+                if hasattr(self, "centers")
+                else f"{name} does not learn from blocks; KernelRidge, KernelLogistic, SVC and others with centers do."
             )
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")

@@ -17,8 +17,8 @@ from mercer.gram import Gram, Use, held
 
 
 def learns_from_matrix(estimator: Estimator) -> bool:
-    """Whether a matrix is all that it learns from."""
-    return isinstance(estimator, Supervised | Unsupervised)
+    """Whether the square matrix of the samples is all that it learns from."""
+    return isinstance(estimator, Supervised | Unsupervised) and estimator._landmark_rule() is None
 
 
 class Fold(NamedTuple):

@@ -35,9 +35,7 @@ _LOOSE, _TIGHT = 0.1, 1e-3  # how far the residual of a step is brought down, at
 class LandmarkRun(Run):
     """Coefficients are θ, and values are those of all items."""
 
-    def __init__(
-        self, settings: Descent, problem: SmoothERM, marks: Landmarks, sample: Sample | None = None
-    ) -> None:
+    def __init__(self, settings: Descent, problem: SmoothERM, marks: Landmarks, sample: Sample | None = None) -> None:
         self.settings, self.problem, self.marks = settings, problem, marks
         self.gram, self.inverse = marks.values, None
         self.max_iter = settings.max_iter

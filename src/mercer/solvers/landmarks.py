@@ -15,6 +15,7 @@ Memory: two m × m matrices in float64, a few vectors of n, and the tiles of a p
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,13 +25,12 @@ from mercer.arrays import Array
 from mercer.gram import Gram, Landmarks
 from mercer.native.linalg import cholesky, cholesky_solve, inner_products
 from mercer.problems import LinearSolution, LinearSystem
-from mercer.runtime.watch import asked_to_stop
 
 if TYPE_CHECKING:
     from mercer.solvers.linear import ConjugateGradients
 
-_REFINED = 6  # times that steps in float32 begin anew from a residual in float64
-_COARSE = 3e-3  # of the residual: how far steps in float32 go before it is computed in float64
+_STAGES = 3  # times that steps begin anew from the residual in float64; where data are float32 the first are in that
+_COARSE = 1e-3  # the residual that steps in float32 come to
 _LEAST = 512  # rows of a sample
 _SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
 _RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
@@ -99,7 +99,7 @@ def solve_system(system: LinearSystem, marks: Landmarks, solver: ConjugateGradie
     B, g = sums[:, :-1], sums[:, -1]
     values = np.empty(Y.shape)
 
-    def multiplied(by: Landmarks, theta: Array, keep: bool = False) -> Array:
+    def multiplied(by: Landmarks, theta: Array, *, keep: bool = False) -> Array:
         def weigh(rows: slice, found: Array) -> Array:
             if keep:
                 values[rows] = found
@@ -114,21 +114,19 @@ def solve_system(system: LinearSystem, marks: Landmarks, solver: ConjugateGradie
     size = np.linalg.norm(B, axis=0)
     # what is left of constant targets is rounding: no right side to be measured by
     floor = 1e-14 * np.sqrt(np.sum(w[:, None] * Y**2, axis=0) * total) + 1e-300
-    single = marks.values.dtype == np.float32 and marks.values.recomputable
     theta, left, n_iter, residual, reason = np.zeros_like(B), 1 * B, 0, np.inf, "stalled"
-    for _ in range(_REFINED):
-        inner = replace(solver, max_iter=solver.max_iter - n_iter)
-        if single:
-            inner = replace(inner, tol=_COARSE, patience=1)
-        step, _, _, steps, reason = inner._steps(
-            lambda V: multiplied(marks, V), apply, left, np.zeros_like(B), None, floor
-        )
+    stages = [(exact, solver.patience, 1e-12)] * _STAGES
+    if marks.values.dtype == np.float32 and marks.values.recomputable:
+        stages[0] = (marks, 1, _COARSE)
+    for by, patience, least in stages:
+        # the residual to reach, as a share of what is left
+        share = solver.tol * float(np.min(np.maximum(size, floor) / np.maximum(np.linalg.norm(left, axis=0), floor)))
+        inner = replace(solver, tol=max(share, least), max_iter=solver.max_iter - n_iter, patience=patience)
+        step, _, _, steps, reason = inner._steps(partial(multiplied, by), apply, left, np.zeros_like(B), None, floor)
         theta, n_iter, before = theta + step, n_iter + steps, residual
         left = B - multiplied(exact, theta, keep=True)
         residual = float(np.max(np.linalg.norm(left, axis=0) / np.maximum(size, floor), initial=0.0))
-        if residual <= solver.tol or residual > 0.5 * before or reason in ("max_time", "callback", "interrupted"):
-            break
-        if reason == "max_iter" or asked_to_stop(residual=residual, tol=solver.tol, n_iter=n_iter):
+        if residual <= solver.tol or residual > 0.9 * before or reason != "stalled" or n_iter >= solver.max_iter:
             break
     b = shift - (np.average(values, axis=0, weights=w) if system.bias else 0.0)
     coef = w[:, None] * (Y - values - b) / np.where(ridges > 0, ridges, 1.0)

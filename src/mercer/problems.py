@@ -1,4 +1,4 @@
-"""The mathematics that solvers are given: problems as values, and their solutions.
+"""The mathematics that solvers are given: problems as values, and their solutions, in one file.
 
 A problem does not hold the kernel matrix: solvers are given both.
 """

@@ -139,7 +139,8 @@ def joined(parts: list[Any]) -> Samples:
     if sparse.issparse(first):
         return sparse.vstack(parts, format="csr")
     if as_frame(first) is not None:
-        return nw.concat([as_frame(part) for part in parts]).to_native()
+        frames = [frame for part in parts if (frame := as_frame(part)) is not None]
+        return nw.concat(frames).to_native()
     if hasattr(first, "shape"):
         return np.concatenate(parts)
     return [item for part in parts for item in part]

@@ -143,7 +143,8 @@ class KernelEstimator(WithKernels):
         """X (and y) checked: by scikit-learn's rules where it is a table of numbers, else by the kernel's domain."""
         if isinstance(X, Blocks):
             raise TypeError(
-                f"{type(self).__name__} does not take blocks; KernelRidge, KernelLogistic, SVC and others with centers do."
+                f"{type(self).__name__} does not take blocks; KernelRidge, KernelLogistic, SVC and others with centers"
+                " do."
             )
         if self._is_table(X, reset):
             missing = not self._precomputed and getattr(self._given_kernel.domain, "missing", False)
@@ -219,8 +220,8 @@ class KernelEstimator(WithKernels):
             return None
         given = kernel or self._given_kernel
         if centers is None:
-            return given._as_nystrom()
-        if given._as_nystrom() is not None:
+            return given._nystrom
+        if given._nystrom is not None:
             raise ValueError(f"{given} has landmarks of its own: give either those or centers.")
         if not isinstance(centers, int | np.integer):
             return Nystrom(given, landmarks=centers)

@@ -134,17 +134,17 @@ class KernelMachine(Reporting, KernelEstimator):
         """What is kept of the samples X to predict with; learnt was from those numbered ``used``, of which ``gram`` is
         the matrix.
         """
-        marks = gram.landmarks()
-        if marks is not None:
-            self._onto_landmarks(marks, used)
+        if "_landmarks" in self.__dict__:
+            self._onto_landmarks(gram.landmarks(), used)
             return
         self.support_ = used[self.support_].astype(np.int32)
         self.support_vectors_ = self._items(X, self.support_)
 
-    def _onto_landmarks(self, marks: Landmarks, used: Array) -> None:
+    def _onto_landmarks(self, marks: Landmarks | None, used: Array) -> None:
         """f as a sum over the landmarks, from what the solver found of them, or from the coefficients of all samples:
         Φ^T a = L^−1 C^T a.
         """
+        assert marks is not None
         found = self.__dict__.pop("_of_landmarks", None)
         if found is None:
             functions = self._functions()

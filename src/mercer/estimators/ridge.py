@@ -1,4 +1,4 @@
-"""Kernel ridge regression: with a bias, many outputs, weights, missing labels, and how sure it is."""
+"""Kernel ridge regression: one file, with a bias, many outputs, weights, missing labels, and how sure it is."""
 
 from __future__ import annotations
 

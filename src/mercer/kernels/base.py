@@ -71,13 +71,12 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     ``k(X, Y)`` is the matrix of values, ``k.gram(X, Y)`` the same matrix computed when needed. Kernels add, multiply
     and compose to kernels: ``k1 + k2``, ``k1 * k2``, ``2 * k``, ``k ** 3``, and the methods below. A kernel is a value:
     it has parameters and no state, equals any kernel of the same class and parameters, and is never fitted in place;
-    what depends on data is fixed by ``bind``, which returns a new kernel. ``get_params`` and ``set_params`` are
-    scikit-learn's. How to write a kernel of your own is shown in docs/add_a_kernel.md.
+    what depends on data is fixed by ``bind``, which returns a new kernel. How to write one: docs/add_a_kernel.md.
 
     Attributes
     ----------
     domain : Domain
-        What a sample is: vectors, sequences, graphs, …; it checks and converts the data.
+        What a sample is: vectors, sequences, graphs, …
     psd : bool or None
         Whether the kernel is positive semi-definite: True is proven, False says that there are data for which it is
         not, None that nobody knows.
@@ -106,6 +105,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     domain: ClassVar[Domain] = Anything()
     psd: bool | None = True  # True, False (there are data for which it is not), None (unknown)
     explicit: bool = False
+    _nystrom: Any = None  # itself where it is Nyström's approximation of another: machines then learn from landmarks
     _blind: bool = False  # whether it does not look at the samples
     _has_width: bool = False  # whether ``_widened`` changes it
     _rotation_invariant: bool = False  # whether k(Qx, Qz) = k(x, z) for every rotation Q of the columns
@@ -164,10 +164,6 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _widened(self, factor: float) -> Kernel:
         """The same kernel of distances that are ``factor`` times as long, where it has a width, and is bound."""
         return self
-
-    def _as_nystrom(self) -> Any:
-        """Itself, where it is Nyström's approximation of another; machines then learn from landmarks."""
-        return None
 
     def _listed(self) -> Kernel:
         """The same kernel with its features listed, where it has finitely many and finds its values without them."""

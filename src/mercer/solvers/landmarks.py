@@ -53,7 +53,7 @@ class Sample:
         ratio = min(_RATIOS, key=lambda ratio: 2 * ratio * m**3 + steps / np.log(ratio) * n * m)
         fit = marks.values.compute.budget // 4 // (8 * m)
         self.count = min(n, max(_LEAST, int(ratio * m)), max(m, fit))
-        self.rows = np.zeros(0, np.int64)
+        self.rows, self.features, self.evenly = np.zeros(0, np.int64), np.zeros((0, m)), True
 
     def _draw(self, weights: Array) -> None:
         heavy = np.flatnonzero(weights > _SLIGHT * float(weights.max(initial=0.0)))

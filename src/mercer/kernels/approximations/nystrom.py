@@ -118,7 +118,8 @@ class Nystrom(Composite):
     def psd(self) -> bool | None:  # type: ignore[override]
         return self.kernel.psd
 
-    def _as_nystrom(self) -> Nystrom:
+    @property
+    def _nystrom(self) -> Nystrom:  # type: ignore[override]
         return self
 
     def _choose(self, X: Samples, weights: Weights, compute: Compute, random: np.random.Generator) -> Chosen:

@@ -119,7 +119,7 @@ class Nystrom(Composite):
         return self.kernel.psd
 
     @property
-    def _nystrom(self) -> Nystrom:  # type: ignore[override]
+    def _nystrom(self) -> Nystrom:
         return self
 
     def _choose(self, X: Samples, weights: Weights, compute: Compute, random: np.random.Generator) -> Chosen:

@@ -11,9 +11,11 @@ from sklearn.svm import SVC
 
 import mercer as mc
 from mercer.data import DataError
+from mercer.kernels.vectors.radial import Lengths
 from tests.cases import real
 
 X = real(30)
+LENGTHS = [kernel for kernel in Lengths.__subclasses__() if kernel.__module__.startswith("mercer.")]
 
 
 def test_worked_values() -> None:
@@ -286,7 +288,7 @@ def test_a_gaussian_with_a_gamma_for_each_column() -> None:
         k(real(5, 4))
 
 
-@pytest.mark.parametrize("make", [mc.Matern, mc.RationalQuadratic])
+@pytest.mark.parametrize("make", LENGTHS)
 @pytest.mark.parametrize("word", ["scale", "median"])
 def test_lengths_follow_the_data_as_gamma_does(make: Any, word: str) -> None:
     X = real(30, 3) * 7.0

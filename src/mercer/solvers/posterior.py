@@ -15,11 +15,13 @@ from scipy import sparse
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.data import chunks
-from mercer.gram import Gram
-from mercer.native.linalg import cholesky, least_squares, triangular_solve
+from mercer.gram import Gram, Landmarks
+from mercer.native.linalg import cholesky, least_squares, symmetric_part, triangular_solve
 from mercer.solvers.inverses import Factored
+from mercer.solvers.landmarks import adjoint
 
 _BLOCK = 1024  # new items at a time
+_COLUMNS = 512  # of Φ^T W Φ in one pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +83,50 @@ class Posterior:
             free = float(self.scale @ self.scale) - float(sums @ sums)
             out = out + self.ridge * (1 - sums @ half) ** 2 / max(free, 1e-300)
         return np.asarray(out)
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkPosterior:
+    """The same over functions of landmarks, by the deterministic training conditional (DTC): what the landmarks see
+    has the posterior of their features, the rest of k(x, x) its prior variance.
+
+    Var f(x) = k(x, x) − ‖φ(x)‖² + λ φ(x)^T (Φ^T W Φ + λI)^−1 φ(x), with one feature 1 more, without penalty, where the
+    bias is free. ``root`` is L of the landmarks, ``factors`` those of Φ^T W Φ + λI for each λ.
+    """
+
+    root: Array
+    factors: dict[float, Array]
+    bias: bool
+
+    @classmethod
+    def of(cls, marks: Landmarks, weights: Array, ridges: Array, bias: bool) -> LandmarkPosterior:
+        """4nm² operations: Φ^T W Φ by passes over the data, some columns at a time."""
+        m = len(marks)
+        inner = np.empty((m, m))
+        for some in chunks(m, _COLUMNS):
+            theta = np.eye(m)[:, some]
+            found = marks.values.normal(marks.coefficients(theta), lambda rows, f: weights[rows, None] * f)
+            inner[:, some] = marks.of_values(np.asarray(arrays.to_numpy(found)))
+        inner = symmetric_part(inner)
+        if bias:
+            sums = marks.of_values(adjoint(marks.values, weights[:, None]))
+            inner = np.block([[inner, sums], [sums.T, np.array([[float(weights.sum())]])]])
+        factors = {}
+        k = np.arange(m)
+        for ridge in np.unique(ridges):
+            shifted = inner.copy()
+            shifted[k, k] += ridge
+            factors[float(ridge)] = cholesky(shifted, marks.values.compute.workers)
+        return cls(marks.factor, factors, bias)
+
+    def variance(self, cross: Gram, diagonal: Array, ridge: float) -> Array:
+        """Of f at new items; ``cross`` is K(new, landmarks), ``diagonal`` k(x, x)."""
+        out = np.empty(cross.shape[0])
+        for rows in chunks(cross.shape[0], _BLOCK):
+            values = np.asarray(arrays.to_numpy(cross.sub(rows, slice(None)).astype(np.float64).dense()))
+            phi = triangular_solve(self.root, values.T)
+            full = np.vstack([phi, np.ones((1, phi.shape[1]))]) if self.bias else phi
+            half = triangular_solve(self.factors[ridge], full)
+            missed = np.maximum(diagonal[rows] - np.einsum("ij,ij->j", phi, phi), 0.0)
+            out[rows] = missed + ridge * np.einsum("ij,ij->j", half, half)
+        return out

@@ -201,7 +201,8 @@ class KernelRidge(Ridge, CenterParameters):
         "eigen", or "auto": passes over the data where there are ``centers``; woodbury where there are fewer features
         than samples; cholesky up to n = 20 000 if it fits in memory; else cg. ``solver_`` says which.
     tol : float, default=1e-8
-        The residual of the system to reach, as a share of y; ``gap_`` is the one reached.
+        The residual of the system to reach, as a share of y; ``gap_`` is the one reached. With ``centers`` these are
+        normal equations, in which rounding may leave 1e-7.
     max_iter : int, default=500
         The most steps of conjugate gradients.
 
@@ -300,7 +301,7 @@ class KernelRidge(Ridge, CenterParameters):
             for t in outputs:
                 self._parts[t] = (float(ridges[t]), used)
         self._finish(y, coef, bias, weights)
-        self.converged_ = self.gap_ <= self._residual
+        self.converged_ = self.gap_ <= self._residual or self.stop_reason_ == "gap"
         self.stop_reason_ = "gap" if self.converged_ else self.stop_reason_
         if self.stop_reason_ in ("stalled", "max_iter"):
             self._explain(weights, gram, float(ridges.min()))

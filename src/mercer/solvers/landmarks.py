@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mercer.solvers.linear import ConjugateGradients
 
 _STAGES = 3  # times that steps begin anew from the residual in float64; where data are float32 the first are in that
+_ROUNDING = 1e-7  # a residual that float64 may not go below: these are normal equations
 _COARSE = 1e-3  # the residual that steps in float32 come to
 _LEAST = 512  # rows of a sample
 _SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
@@ -130,9 +131,9 @@ def solve_system(system: LinearSystem, marks: Landmarks, solver: ConjugateGradie
             break
     b = shift - (np.average(values, axis=0, weights=w) if system.bias else 0.0)
     coef = w[:, None] * (Y - values - b) / np.where(ridges > 0, ridges, 1.0)
-    return LinearSolution(
-        coef, b, residual, n_iter, "landmarks", "gap" if residual <= solver.tol else reason, marks.coefficients(theta)
-    )
+    if residual <= max(solver.tol, _ROUNDING if reason == "stalled" else 0.0):
+        reason = "gap"
+    return LinearSolution(coef, b, residual, n_iter, "landmarks", reason, marks.coefficients(theta))
 
 
 def _preconditioner(marks: Landmarks, w: Array, ridges: Array, tol: float, *, bias: bool):  # type: ignore[no-untyped-def]

@@ -545,7 +545,9 @@ class Tiles:
         """
         if self.symmetric or self._launch is not None:
             values = self.product(V)
-            return self.T.product(values if between is None else between(slice(0, self.shape[0]), values))
+            if between is not None:
+                values = arrays.like(between(slice(0, self.shape[0]), arrays.to_numpy(values)), values)
+            return self.T.product(values)
         V = arrays.astype(arrays.like(V, self._like), np.float64)
         n, m = self.shape
         fused = self._fused
@@ -561,7 +563,8 @@ class Tiles:
         def add(total: Array, rows: slice, strip: Array) -> None:
             values = strip @ panel
             if between is not None:
-                values = arrays.astype(between(rows, arrays.astype(values, np.float64)), self.dtype)
+                found = between(rows, arrays.to_numpy(arrays.astype(values, np.float64)))
+                values = arrays.astype(arrays.like(found, strip), self.dtype)
             total += strip.T @ values
 
         def task(group: int) -> None:

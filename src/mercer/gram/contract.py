@@ -249,8 +249,8 @@ class Gram(ABC):
         V : array-like of shape (n_columns,) or (n_columns, m)
             What K is multiplied with.
         between : callable, optional
-            h: given some rows, a slice, and K V there, of shape (n_rows, m), it returns what K^T is multiplied with.
-            Called on several threads. None: the values themselves.
+            h: given some rows, a slice, and K V there, an array of shape (n_rows, m), it returns what K^T is multiplied
+            with. Called on several threads. None: the values themselves.
 
         Returns
         -------

@@ -41,9 +41,7 @@ def mnist() -> None:
     machine = mc.KernelRidge(1e-2, mc.Gaussian(0.015), centers=m, random_state=0, tol=1e-3).fit(X[:n], signs)
     seconds = time.perf_counter() - start
     error = 100 * float(np.mean(np.argmax(machine.predict(T), axis=1) != t))
-    print(
-        f"\nMNIST, n = {n}, ridge on ±1 with {m} centers: {seconds:.0f} s, {machine.n_iter_} passes, error {error:.2f} %"
-    )
+    print(f"\nMNIST, {n} images, ridge with {m} centers: {seconds:.0f} s, {machine.n_iter_} steps, error {error:.2f} %")
     promise("MNIST, error", error, at_most=1.4, unit="%")
 
 
@@ -111,7 +109,8 @@ def tables() -> None:
             guessed = machine.predict(T)
             scores[label] = 100 * float(balanced_accuracy_score(t, guessed))
             print(
-                f"  {label:<26} balanced {scores[label]:6.2f} %  accuracy {100 * np.mean(guessed == t):6.2f} %  {seconds:7.1f} s"
+                f"  {label:<26} balanced {scores[label]:6.2f} %  accuracy {100 * np.mean(guessed == t):6.2f} %"
+                f"  {seconds:7.1f} s"
             )
         ours = max(scores[label] for label in scores if "centers" in label)
         peers = max(scores[label] for label in ("LogisticRegression", "Nystroem + linear", "RBFSampler + linear"))

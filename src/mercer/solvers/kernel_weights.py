@@ -7,9 +7,10 @@ convex, and its slope is −½ s with s_m = ⟨B, K_m B⟩ at the best B. Any B 
 −φ(B) − ½‖s‖_q with 1/p + 1/q = 1, and J(β) is an upper one: the gap between them is measured in each round.
 
 A round takes Newton's step: how B answers to a change of β follows from the free variables alone, so the curvature of J
-costs one factorisation (Chapelle and Rakotomamonjy 2008). The quadratic model is minimised over the simplex of γ = β^p,
-in which J is convex too, by the solver of dual quadratic programmes: at p = 1 weights become exactly 0. Where the model
-is too costly or does not hold, β_m ∝ (β_m² s_m)^{1/(p + 1)}, which lowers J in any case (Kloft et al. 2011).
+costs one factorisation (Chapelle and Rakotomamonjy 2008). The quadratic model is minimised over ‖β‖_p ≤ 1, in steps of
+Newton's method over the simplex of γ = β^p, by the solver of dual quadratic programmes: at p = 1 it takes one, and
+weights become exactly 0. At p > 1 the model in γ would not do: its slope at 0 is infinite. Where the model is too
+costly or does not hold, β_m ∝ (β_m² s_m)^{1/(p + 1)}, which lowers J in any case (Kloft et al. 2011).
 """
 
 from __future__ import annotations

@@ -47,6 +47,7 @@ from mercer.runtime.watch import look
 _EDGE = {"float32": 640, "float64": 384}
 _TORCH_EDGE = 4096
 _MODERATE = 4096  # rows of a symmetric matrix that is stored by one compiled call: some milliseconds
+_AT_ONCE = 2**29  # values of such a matrix, where it is a sum of many: nobody can look at the clock in between
 _COSTLY_EDGE, _LEAST_EDGE = 384, 32  # of tiles that a kernel computes itself, by halves where it can
 _GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
 _WORTH_COMPILING = 2**20  # values
@@ -419,7 +420,8 @@ class Tiles:
             self._fused,
             not is_tensor(out) and out.dtype == self.dtype and out.strides[1] == out.itemsize <= out.strides[0],
         )
-        at_once = fused is not None and not fused.wide and len(out) <= _MODERATE and plain
+        values = len(out) ** 2 * (fused.members if fused is not None else 1)
+        at_once = fused is not None and not fused.wide and len(out) <= _MODERATE and values <= _AT_ONCE and plain
         if at_once and fused is not None and fused.symmetric(self._diagonal, out, self._workers):
             return  # else by tiles, to name an entry
         mirror: Any = None

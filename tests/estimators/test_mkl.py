@@ -468,3 +468,38 @@ def test_views_of_a_table_that_mixes_kinds() -> None:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+def test_weights_of_classes_are_weights_of_samples() -> None:
+    """In the units of kernels too."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((120, 3))
+    y = (X[:, 0] ** 2 + X[:, 1] > 1).astype(int)
+    kernels = [mc.Gaussian(0.5), mc.Linear(), mc.Gaussian(0.1).on(0)]
+    by_class = mc.MKLClassifier(1.0, kernels, class_weight={0: 1.0, 1: 3.0}).fit(X, y)
+    by_sample = mc.MKLClassifier(1.0, kernels).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    np.testing.assert_allclose(by_class.weights_, by_sample.weights_, rtol=1e-9)
+    np.testing.assert_allclose(by_class.objective_, by_sample.objective_, rtol=1e-9)
+
+
+def test_ridge_in_time() -> None:
+    X = np.random.default_rng(0).uniform(-3, 3, (60, 2))
+    machine = mc.MKLRidge(0.1, [mc.Gaussian(1.0).on(0), mc.Gaussian(1.0).on(1)], max_time=600.0)
+    assert machine.fit(X, np.sin(X[:, 0])).converged_
+    with pytest.raises(ValueError, match="max_time"):
+        machine.set_params(max_time=-1.0).fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("p", [1.0, 4 / 3, 2.0, 8.0])
+def test_newton_on_the_model_takes_few_rounds(p: float) -> None:
+    """Families, whose values are computed together, to a gap of 1e-6 in few rounds, and as by stored matrices."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 5))
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * X[:, 2] + 0.3 * rng.standard_normal(600) > 0, 1, -1)
+    kernels = [mc.Gaussian(float(g)) for g in np.logspace(-2, 1, 12)]
+    machine = mc.MKLClassifier(1.0, kernels, p=p, tol=1e-6).fit(X, y)
+    assert machine.converged_
+    assert machine.n_iter_ <= (10 if p == 1 else 6)
+    stored = [mc.Precomputed(k(X)) for k in kernels]
+    again = mc.MKLClassifier(1.0, stored, p=p, tol=1e-6).fit(np.arange(600), y)
+    np.testing.assert_allclose(machine.objective_, again.objective_, rtol=2e-6)

@@ -117,19 +117,52 @@ def test_matrices_of_different_shapes() -> None:
 
 
 def test_parts_of_one_kind_are_added_in_registers() -> None:
-    """Large sums of functions of the same distances are computed a few parts at a time: the same values."""
+    """Large sums of one formula with several numbers are computed together: the same values."""
     Z = np.random.default_rng(2).standard_normal((1700, 4))
     kernels = [mc.Gaussian(0.1 * (m + 1)) for m in range(5)] + [mc.Linear()]
     bound, A = Sum(tuple(kernels))._entered(Z)
     parts = [term._gram(items, items, mc.Compute()) for term, items in zip(bound.terms, A, strict=True)]
     weights = np.arange(1.0, 7.0)
     total = mc.SumGram(held_parts(parts), weights, symmetric=True)
-    assert len(total._used) == 3  # four Gaussians, the fifth, and the features
+    assert len(total._used) == 2  # the Gaussians, and the features
     K = sum(w * k(Z) for w, k in zip(weights, kernels, strict=True))
     some = np.arange(0, 1700, 7)
     np.testing.assert_allclose(total.dense(), K, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(total.sub(some, slice(None)).dense(), K[some], rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(total @ Z, K @ Z, rtol=1e-9, atol=1e-8)
+    np.testing.assert_allclose(total @ Z[:, 0], K @ Z[:, 0], rtol=1e-9, atol=1e-8)
     np.testing.assert_allclose(total.diag(), np.diagonal(K), rtol=1e-12)
+    np.testing.assert_allclose(total.astype("float32").dense(), K, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(total.sub(some, slice(None)).T.dense(), K[some].T, rtol=1e-12, atol=1e-11)
     np.testing.assert_allclose(total.sub(some, some).parts[2].dense(), kernels[2](Z[some]), rtol=1e-12)
     np.testing.assert_allclose(pickle.loads(pickle.dumps(total)).rows([3]), K[[3]], rtol=1e-12, atol=1e-11)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 4])
+def test_products_of_all_parts(columns: int) -> None:
+    """In one pass or part by part, of the whole or of some rows and columns, whatever the weights."""
+    Z = np.random.default_rng(3).standard_normal((1100, 4))
+    kernels = [mc.Gaussian(0.3), mc.Linear(), mc.Gaussian(2.0), mc.Gaussian(0.01), mc.Laplacian(1.0)]
+    bound, A = Sum(tuple(kernels))._entered(Z)
+    parts = [term._gram(items, items, mc.Compute()) for term, items in zip(bound.terms, A, strict=True)]
+    total = mc.SumGram([part.compiled() for part in parts], [1.0, 0.0, 2.0, 0.0, 3.0], symmetric=True)
+    V = np.random.default_rng(4).standard_normal((1100, columns))
+    K = [k(Z) for k in kernels]
+    some = np.arange(0, 1100, 3)
+    for rows, cols in ((slice(None), slice(None)), (some, some), (slice(5, 700), some), (some[:1], some[:1])):
+        expected = np.stack([M[rows][:, cols] @ V[cols] for M in K])
+        np.testing.assert_allclose(total.sub(rows, cols).products(V[cols]), expected, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(total.products(V[:, 0]), np.stack([M @ V[:, 0] for M in K]), rtol=1e-10, atol=1e-10)
+
+
+def test_products_are_the_same_for_any_number_of_threads() -> None:
+    Z, v = np.random.default_rng(3).standard_normal((1300, 4)), np.random.default_rng(4).standard_normal(1300)
+    found = []
+    for threads in (1, 2):
+        bound, A = Sum(tuple(mc.Gaussian(0.2 * (m + 1)) for m in range(6)))._entered(Z)
+        compute = mc.Compute(threads=threads)
+        parts = [term._gram(items, items, compute) for term, items in zip(bound.terms, A, strict=True)]
+        total = mc.SumGram(held_parts(parts), np.arange(6.0), symmetric=True)
+        found.append((total.products(v), total.dense(), total @ v))
+    for one, two in zip(*found, strict=True):
+        assert np.array_equal(one, two)

@@ -8,7 +8,9 @@ formula is applied to them there, and the values are stored once. Nothing goes t
 costs about what its inner product alone costs a BLAS.
 
 The code is generated as text around an ``@intrinsic`` and kept in the user's cache, so that Numba caches what it
-compiled. Numbers in a formula are arguments of the code: a new γ compiles nothing.
+compiled. Numbers in a formula are arguments of the code: a new γ compiles nothing. Nor do many: a *family* is one
+formula with several sets of numbers, each with a weight; the reduction is computed once, and a loop in registers goes
+through the members.
 """
 
 from __future__ import annotations
@@ -25,10 +27,10 @@ import numpy as np
 from mercer.annotations import Index, Targets
 from mercer.arrays import Array
 from mercer.engine.expression import Node
+from mercer.engine.packing import ROWS, Panels, Rows, is_all, up
 from mercer.engine.reductions import TINY, DotBlock, SqDistBlock
 from mercer.runtime import compiling, threads
 
-ROWS = 4  # rows of a micro-tile; times VECTORS registers of columns
 # columns of data; beyond, the inner products are a BLAS product, and the rest of the formula follows in registers
 _WIDEST = 128
 _STRIP = 64  # rows of a symmetric matrix that are computed together: a multiple of ROWS and of the width of a panel
@@ -139,16 +141,37 @@ class FusedTile:
         self._both = prepared(first.B) if first.A is first.B else None  # of the left items too, until they are wanted
         self.rows = [np.asarray(values[n], dtype) for n in inputs["row"]]
         self.prepare, self.source = prepared, first.A
-        self._left: _Rows | None = None
+        self._left: Rows | None = None
         columns = [np.asarray(values[n], dtype) for n in inputs["col"]]
-        self.right = _Panels(*(self._both or prepared(first.B)), columns, self.width)
+        self.right = Panels(*(self._both or prepared(first.B)), columns, self.width)
         self.scalars = np.array([values[n] for n in inputs["scalar"]] or [0.0], dtype)
+        self.numbers: Array | None = None  # of each member of a family
+
+    def family(self, numbers: Array, weights: Array) -> FusedTile:
+        """Σ_m w_m of this formula with each row of ``numbers`` in the place of its own."""
+        other = copy(self)
+        other.numbers = numbers
+        other.scalars = np.column_stack([numbers, weights]).astype(self.dtype).reshape(-1)
+        return other
 
     @property
-    def left(self) -> _Rows:
+    def members(self) -> int:
+        return 1 if self.numbers is None else len(self.numbers)
+
+    @property
+    def _members(self) -> tuple[int, int]:
+        """How many sets of numbers there are, and how far they are apart."""
+        return self.members, len(self.scalars) // self.members
+
+    @property
+    def _loop(self) -> Any:
+        return _compiled(self.spec, self.dtype, vectors(), self.wide, self.numbers is not None)
+
+    @property
+    def left(self) -> Rows:
         """All left items, prepared when first needed; sinks that pass over them once ask for a strip at a time."""
         if self._left is None:
-            self._left, self._both = _Rows(*(self._both or self.prepare(self.source)), self.rows), None
+            self._left, self._both = Rows(*(self._both or self.prepare(self.source)), self.rows), None
         return self._left
 
     def strip(self, rows: slice) -> FusedTile:
@@ -157,7 +180,7 @@ class FusedTile:
         other._left = (
             self._left.part(rows)
             if self._left is not None
-            else _Rows(*self.prepare(self.source[rows]), [x[rows] for x in self.rows])
+            else Rows(*self.prepare(self.source[rows]), [x[rows] for x in self.rows])
         )
         return other
 
@@ -166,7 +189,7 @@ class FusedTile:
         columns of the packed width.
         """
         r, c = rows.stop - rows.start, cols.stop - cols.start
-        height, width = _up(r, ROWS), _up(c, self.width)
+        height, width = up(r, ROWS), up(c, self.width)
         out = buffer[: height * width].reshape(height, width)
         if self.wide:
             self._inner_products(rows, cols, out)
@@ -185,13 +208,13 @@ class FusedTile:
             else np.lib.stride_tricks.as_strided(out, (length,), out.strides[1:])
         )
         aligned = not any(x % (self.lanes * out.itemsize) for x in (out.ctypes.data, out.strides[0]))
-        loop = _compiled(self.spec, self.dtype, vectors(), self.wide)
+        loop, members = self._loop, self._members
         sides, sums = (*self.left.arrays, *self.right.arrays), _no_sums(self.scalars)
 
         def task(_: int) -> None:
             strip = np.empty(_STRIP * len(self.right.items) * self.width, self.dtype)
             place = (diagonal, flat, ldo, aligned, turn)
-            found.append(loop(*sides, self.scale, self.scalars, _SYMMETRIC, strip, 0, 0, 0, 0, *sums, *place))
+            found.append(loop(*sides, self.scale, self.scalars, *members, _SYMMETRIC, strip, 0, 0, 0, 0, *sums, *place))
 
         busy = min(workers, -(-len(out) // (8 * _STRIP)))  # a few strips are there before another thread is awake
         threads.run_tasks(task, range(busy), workers, blas=False)
@@ -199,7 +222,7 @@ class FusedTile:
 
     def padded(self, v: Array, side: int) -> Array:
         """The weights of the items of one side, and zeros for the items that pad it."""
-        out = np.zeros(_up(len(v), (ROWS, self.width)[side]), self.dtype)
+        out = np.zeros(up(len(v), (ROWS, self.width)[side]), self.dtype)
         out[: len(v)] = v
         return out
 
@@ -211,28 +234,43 @@ class FusedTile:
         row_sums: Array,
         of_rows: Array | None = None,
         col_sums: Array | None = None,
+        room: tuple[Array, Array] | None = None,
     ) -> None:
         """row_sums += K v for the tile rows × cols, and col_sums += K^T u where u is given; the tile is not stored.
 
         ``of_cols`` and ``of_rows`` are the padded v and u. Sums within the tile run in registers, sums of tiles in
-        float64.
+        float64. Of a family each member has sums of its own, and its weight is not asked: both are (members, items).
+        ``room`` is memory for the sums of a tile, to be used again.
         """
         both = of_rows is not None and col_sums is not None
-        height, width = _up(rows.stop - rows.start, ROWS), _up(cols.stop - cols.start, self.width)
+        height, width = up(rows.stop - rows.start, ROWS), up(cols.stop - cols.start, self.width)
         u, found = (of_rows, col_sums) if both else (of_cols, np.zeros(0))
+        assert found is not None
         sums = (
             of_cols,
             u,
-            np.zeros(height * self.lanes, self.dtype),
-            np.zeros(width if both else 1, self.dtype),
-            row_sums,
-            found,
+            *self._zeros((self.members * height * self.lanes, self.members * width if both else 1), room),
+            row_sums.reshape(-1),
+            found.reshape(-1),
         )
         tile = self.scalars
         if self.wide:
             tile = np.empty((height, width), self.dtype)
             self._inner_products(rows, cols, tile)
         self._run(_BOTH_SUMS if both else _ROW_SUMS, rows, cols, tile.reshape(-1), width, sums)
+
+    def _zeros(self, sizes: tuple[int, int], room: tuple[Array, Array] | None) -> list[Array]:
+        if room is None:
+            return [np.zeros(size, self.dtype) for size in sizes]
+        found = [memory[:size] for size, memory in zip(sizes, room, strict=True)]
+        for memory in found:
+            memory.fill(0)
+        return found
+
+    def room(self, rows: int, cols: int) -> tuple[Array, Array]:
+        """Memory for the sums of tiles of so many rows and columns."""
+        sizes = up(rows, ROWS) * self.lanes, max(1, up(cols, self.width))
+        return np.empty(self.members * sizes[0], self.dtype), np.empty(self.members * sizes[1], self.dtype)
 
     def _inner_products(self, rows: slice, cols: slice, out: Array) -> None:
         """⟨a, b⟩ of a tile of wide items by BLAS; the micro-kernel reads them instead of adding them up."""
@@ -246,104 +284,25 @@ class FusedTile:
             )
 
     def _run(self, sink: int, rows: slice, cols: slice, tile: Array, width: int, sums: tuple[Any, ...]) -> None:
-        loop = _compiled(self.spec, self.dtype, vectors(), self.wide)
-        place = (rows.start, rows.start + _up(rows.stop - rows.start, ROWS), cols.start // self.width)
+        place = (rows.start, rows.start + up(rows.stop - rows.start, ROWS), cols.start // self.width)
         sides = (*self.left.arrays, *self.right.arrays)
-        loop(*sides, self.scale, self.scalars, sink, tile, width, *place, *sums, *_no_matrix(self.scalars))
+        given = (*sides, self.scale, self.scalars, *self._members)
+        self._loop(*given, sink, tile, width, *place, *sums, *_no_matrix(self.scalars))
 
     def part(self, rows: Index, cols: Index) -> FusedTile:
         """The same for some of the rows and columns; a side that is wanted whole is shared."""
         other = copy(self)
-        other._left, other.right = self._left if _is_all(rows) else self.left.part(rows), self.right.part(cols)
+        other._left, other.right = self._left if is_all(rows) else self.left.part(rows), self.right.part(cols)
         return other
 
     def buffer_size(self, r: int, c: int) -> int:
-        return _up(r, ROWS) * _up(c, self.width)
+        return up(r, ROWS) * up(c, self.width)
 
 
 def _lanes(dtype: np.dtype[Any]) -> int:
     from mercer.native.vector import register_bytes
 
     return register_bytes() // dtype.itemsize
-
-
-def _up(n: int, by: int) -> int:
-    return -(-n // by) * by
-
-
-def _is_all(chosen: Index) -> bool:
-    return isinstance(chosen, slice) and chosen == slice(None)
-
-
-class _Rows:
-    """The left items one after the other; the last micro-tile is filled up with the last item, so that what is computed
-    for it is finite.
-    """
-
-    def __init__(self, items: Array, raw: Array | None, norms: Array, inputs: list[Array]) -> None:
-        """``raw``: the items that differences are taken of."""
-        self.count = len(items)
-        self.items = _extended(items, ROWS)
-        self.raw = None if raw is None else self.items if raw is items else _extended(raw, ROWS)
-        self.norms = _extended(norms, ROWS)
-        self.inputs = np.stack([_extended(x, ROWS) for x in inputs]) if inputs else np.zeros((0, 1), items.dtype)
-        none = np.zeros((1, 1), items.dtype)
-        near = none[0] if raw is None else TINY[items.dtype] * self.norms.reshape(-1, ROWS).max(axis=1)
-        self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
-
-    def part(self, chosen: Index) -> _Rows:
-        if _is_all(chosen):
-            return self
-        items, norms = self.items[: self.count][chosen], self.norms[: self.count][chosen]
-        raw = None if self.raw is None else items if self.raw is self.items else self.raw[: self.count][chosen]
-        return _Rows(items, raw, norms, [x[: self.count][chosen] for x in self.inputs])
-
-
-class _Panels:
-    """The right items in panels, column by column of the data, so that the micro-kernel reads straight on; the last
-    panel is filled up with the last item.
-    """
-
-    def __init__(self, items: Array, raw: Array | None, norms: Array, inputs: list[Array], width: int) -> None:
-        self.count = len(items)
-        self.items = _packed(items, width)
-        self.raw = None if raw is None else self.items if raw is items else _packed(raw, width)
-        self.norms = _extended(norms, width)
-        self.inputs = np.stack([_extended(x, width) for x in inputs]) if inputs else np.zeros((0, 1), items.dtype)
-        none = np.zeros((1, 1, 1), items.dtype)
-        near = none[0, 0] if raw is None else TINY[items.dtype] * self.norms.reshape(-1, width).max(axis=1)
-        self.arrays = (self.items, none if self.raw is None else self.raw, self.norms, near, self.inputs)
-
-    def part(self, chosen: Index) -> _Panels:
-        if _is_all(chosen):
-            return self
-        width = self.items.shape[2]
-        index = np.arange(self.count)[chosen]
-        panel, lane = index // width, index % width
-        items = self.items[panel, :, lane]
-        raw = None if self.raw is None else items if self.raw is self.items else self.raw[panel, :, lane]
-        return _Panels(items, raw, self.norms[index], [x[index] for x in self.inputs], width)
-
-
-def _extended(x: Array, by: int) -> Array:
-    """x, contiguous, and its last entry as often as makes the length a multiple of ``by``."""
-    more = -len(x) % by
-    if not more:
-        return np.ascontiguousarray(x)
-    out = np.empty((len(x) + more, *x.shape[1:]), x.dtype)
-    out[: len(x)] = x
-    out[len(x) :] = x[-1]
-    return out
-
-
-def _packed(x: Array, width: int) -> Array:
-    m, d = x.shape
-    out = np.empty((-(-m // width), d, width), x.dtype)
-    whole = m // width
-    out[:whole] = x[: whole * width].reshape(whole, width, d).transpose(0, 2, 1)
-    if whole * width < m:
-        out[whole] = _extended(x[whole * width :], width).T
-    return out
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -394,7 +353,25 @@ _ARRAYS = (
     "row_sums",
     "col_sums",
 )
-_NUMBERS = ("a", "b", "raw_a", "raw_b", "d", "ldr", "ldc", "o", "ldt", "i", "j", "s", "c", "sink")
+_NUMBERS = (
+    "a",
+    "b",
+    "raw_a",
+    "raw_b",
+    "d",
+    "ldr",
+    "ldc",
+    "o",
+    "ldt",
+    "i",
+    "j",
+    "s",
+    "c",
+    "sink",
+    "members",
+    "stride",
+    "lds",
+)
 _ARGUMENTS = ", ".join((*_ARRAYS, *_NUMBERS, "near"))
 # What becomes of a tile: it is stored, or summed with weights over its columns, or over both; or it is a strip of a
 # whole symmetric matrix.
@@ -415,11 +392,11 @@ SPEC = {spec!r}
 
 @intrinsic
 def micro(context, {arguments}):
-    return micro_kernel(SPEC, {dtype!r}, {vectors}, {loaded}, ({arguments}))
+    return micro_kernel(SPEC, {dtype!r}, {vectors}, {loaded}, {family}, ({arguments}))
 
 
-def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, sink, tile, ldt, first, last, panel,
-         v, u, row_sums, col_sums, total_rows, total_cols, diagonal, out, ldo, aligned, turn):
+def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars, members, stride, sink, tile, ldt,
+         first, last, panel, v, u, row_sums, col_sums, total_rows, total_cols, diagonal, out, ldo, aligned, turn):
     d, width, lanes, finite, n, r = B.shape[1], B.shape[2], {lanes}, True, len(diagonal), 0
     raw = raw_B.shape[1] == d and raw_B.shape[2] == width
     ldr, ldc = rows.shape[1], cols.shape[1]
@@ -430,6 +407,7 @@ def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars,
                 return finite
             r = n - first if n - first < {height} else {height}
             last, panel, ldt = first + (r + {rows} - 1) // {rows} * {rows}, first // width, len(B) * width - first
+        lds = (last - first) * lanes
         for p in range(ldt // width):
             b = (panel + p) * d * width
             far = near_b[panel + p if raw else 0]
@@ -445,16 +423,15 @@ def loop(A, raw_A, na, near_a, rows, B, raw_B, nb, near_b, cols, scale, scalars,
             tile[k * ldt + k] = diagonal[first + k]
         finite &= spread(tile, ldt, r, n - first, out, ldo, first, first, lanes, aligned)
     if sink != {stored}:
-        for i in range(first, last):
-            if i < len(total_rows):
+        start, n_rows, n_cols = panel * width, len(total_rows) // members, len(total_cols) // members
+        for m in range(members):
+            for i in range(first, min(last, n_rows)):
                 total = 0.0
                 for lane in range(lanes):
-                    total += row_sums[(i - first) * lanes + lane]
-                total_rows[i] += total
-        start = panel * width
-        for c in range(ldt):
-            if start + c < len(total_cols):
-                total_cols[start + c] += col_sums[c]
+                    total += row_sums[m * lds + (i - first) * lanes + lane]
+                total_rows[m * n_rows + i] += total
+            for c in range(min(ldt, n_cols - start)):
+                total_cols[m * n_cols + start + c] += col_sums[m * ldt + c]
     return finite
 """
 
@@ -473,7 +450,7 @@ def _writer() -> str:
 
 
 @cache
-def _compiled(spec: Spec, dtype: np.dtype[Any], count: int, loaded: bool) -> Any:
+def _compiled(spec: Spec, dtype: np.dtype[Any], count: int, loaded: bool, family: bool) -> Any:
     lanes = _lanes(dtype)
     width = count * lanes
     one, many = np.ones(64, dtype), np.ones((1, width), dtype)
@@ -486,6 +463,7 @@ def _compiled(spec: Spec, dtype: np.dtype[Any], count: int, loaded: bool) -> Any
         rows=ROWS,
         lanes=lanes,
         loaded=loaded,
+        family=family,
         height=_STRIP,
         stored=_STORED,
         symmetric=_SYMMETRIC,
@@ -494,7 +472,7 @@ def _compiled(spec: Spec, dtype: np.dtype[Any], count: int, loaded: bool) -> Any
     )
     tile = np.ones(ROWS * width, dtype)
     return compiling.jit_source(
-        "loop", text, *left, *right, one, one, _STORED, tile, width, 0, ROWS, 0, *_no_sums(one), *_no_matrix(one)
+        "loop", text, *left, *right, one, one, 1, 1, _STORED, tile, width, 0, ROWS, 0, *_no_sums(one), *_no_matrix(one)
     )
 
 
@@ -512,7 +490,7 @@ def _no_matrix(none: Array) -> tuple[Any, ...]:
 _NO_TURN = np.zeros(1, np.int64)
 
 
-def micro_kernel(spec: Spec, dtype: str, count: int, loaded: bool, arguments: tuple[Any, ...]) -> Any:
+def micro_kernel(spec: Spec, dtype: str, count: int, loaded: bool, family: bool, arguments: tuple[Any, ...]) -> Any:
     """Signature and code of the micro-kernel for ``numba.extending.intrinsic``."""
     from numba import types
 
@@ -524,7 +502,7 @@ def micro_kernel(spec: Spec, dtype: str, count: int, loaded: bool, arguments: tu
             name: context.make_array(t)(context, builder, value).data if name in _ARRAYS else value
             for name, t, value in zip(names, sig.args, values, strict=True)
         }
-        _Emitter(spec, np.dtype(dtype), count, builder, given).emit(loaded)
+        _Emitter(spec, np.dtype(dtype), count, builder, given).emit(loaded, family)
         return context.get_dummy_value()
 
     return signature, code
@@ -542,6 +520,7 @@ class _Emitter:
         self.v, self.b, self.g, self.count, self.dtype = Vector(builder, dtype), builder, given, count, dtype
         self.int64 = ir.IntType(64)
         self.inputs: dict[Any, Any] = {}
+        self.first: Any = None  # of the numbers of one member
 
     def _int(self, value: int) -> Any:
         from llvmlite import ir
@@ -554,7 +533,7 @@ class _Emitter:
             total = self.b.add(total, o)
         return self.b.gep(self.g[pointer], [total])
 
-    def emit(self, loaded: bool) -> None:
+    def emit(self, loaded: bool, family: bool) -> None:
         """``loaded``: the inner products stand in ``tile`` already."""
         grid = [(r, q) for r in range(ROWS) for q in range(self.count)]
         if loaded:
@@ -564,6 +543,9 @@ class _Emitter:
         reduced: dict[str, dict[tuple[int, int], Any]] = {"dot": dots}
         if "sqdist" in self.kinds:
             reduced["sqdist"] = self._distances(grid, dots)
+        if family:
+            self._members(reduced)
+            return
         finished = {}
         for r, q in grid:
             finished[r, q] = self._finish(r, q, {name: values[r, q] for name, values in reduced.items()})
@@ -575,6 +557,53 @@ class _Emitter:
             with stored:
                 for (r, q), value in finished.items():
                     self.v.store(value, self._place(r, q))
+
+    def _members(self, reduced: dict[str, dict[tuple[int, int], Any]]) -> None:
+        """The formula once for each member, row by row: added up with weights and stored, or summed apart."""
+        from numba.core import cgutils
+
+        for r in range(ROWS):
+            row = [{name: values[r, q] for name, values in reduced.items()} for q in range(self.count)]
+            for kind, index in {x for _, found in (*self.program, ("", (self.result,))) for x in found}:
+                for q in range(self.count):  # what the loop reads must be there before it
+                    if kind in ("row", "col"):
+                        self._input(kind, index, r if kind == "row" else q)
+            totals = [cgutils.alloca_once_value(self.b, self.v.constant(0)) for _ in row]
+            known = dict(self.inputs)
+            with cgutils.for_range(self.b, self.g["members"]) as loop:
+                m = loop.index
+                self.first = self.b.mul(m, self.g["stride"])
+                values = [self._finish(r, q, found) for q, found in enumerate(row)]
+                with self.b.if_else(self._sinks(_ROW_SUMS, _BOTH_SUMS)) as (summed, stored):
+                    with summed:
+                        self._sum_row_of(m, r, values)
+                        with self.b.if_then(self._sinks(_BOTH_SUMS)):
+                            self._sum_cols_of(m, r, values)
+                    with stored:
+                        last = self.b.sub(self.b.add(self.first, self.g["stride"]), self._int(1))
+                        weight = self.v.splat(self.b.load(self._at("scalars", last)))
+                        for total, value in zip(totals, values, strict=True):
+                            self.b.store(self.v.fma(value, weight, self.b.load(total)), total)
+            self.inputs = known
+            with self.b.if_then(self.b.not_(self._sinks(_ROW_SUMS, _BOTH_SUMS))):
+                for q, total in enumerate(totals):
+                    self.v.store(self.b.load(total), self._place(r, q))
+
+    def _sum_row_of(self, m: Any, r: int, values: list[Any]) -> None:
+        """Σ_q K[r, q] v[q] of one member."""
+        place = self._at("row_sums", self.b.mul(m, self.g["lds"]), self.g["s"], self._int(r * self.v.lanes))
+        total = self.v.load(place)
+        for q, value in enumerate(values):
+            weight = self.v.load(self._at("v", self.g["j"], self._int(q * self.v.lanes)))
+            total = self.v.fma(value, weight, total)
+        self.v.store(total, place)
+
+    def _sum_cols_of(self, m: Any, r: int, values: list[Any]) -> None:
+        """K[r, q] u[r] of one member, added to the sums of the columns."""
+        weight = self.v.splat(self.b.load(self._at("u", self.g["i"], self._int(r))))
+        for q, value in enumerate(values):
+            place = self._at("col_sums", self.b.mul(m, self.g["ldt"]), self.g["c"], self._int(q * self.v.lanes))
+            self.v.store(self.v.fma(value, weight, self.v.load(place)), place)
 
     def _sinks(self, *which: int) -> Any:
         """One bit: whether the sink is one of these."""
@@ -690,7 +719,8 @@ class _Emitter:
         key = (kind, index, place)
         if key not in self.inputs:
             if kind == "scalar":
-                self.inputs[key] = self.v.splat(self.b.load(self._at("scalars", self._int(index))))
+                place_of = (self._int(index),) if self.first is None else (self.first, self._int(index))
+                self.inputs[key] = self.v.splat(self.b.load(self._at("scalars", *place_of)))
             elif kind == "row":
                 offset = self.b.mul(self.g["ldr"], self._int(index))
                 self.inputs[key] = self.v.splat(self.b.load(self._at("rows", offset, self.g["i"], self._int(place))))

@@ -23,7 +23,7 @@ from mercer.annotations import Index
 from mercer.arrays import Array, is_tensor
 from mercer.compute import Compute, release_workspace
 from mercer.data import check_same_width, chunks, take
-from mercer.engine.cpu import FusedTile, fusible, is_wide
+from mercer.engine.cpu import FusedTile, fusible, is_wide, specify
 from mercer.engine.expression import ELEMENTWISE, REDUCTIONS, Node, transposed, walk
 from mercer.engine.gpu import Launch, launchable
 from mercer.engine.joins import SparseDot
@@ -47,6 +47,7 @@ from mercer.runtime.watch import look
 _EDGE = {"float32": 640, "float64": 384}
 _TORCH_EDGE = 4096
 _MODERATE = 4096  # rows of a symmetric matrix that is stored by one compiled call: some milliseconds
+_AT_ONCE = 2**29  # values of such a matrix, where it is a sum of many: nobody can look at the clock in between
 _COSTLY_EDGE, _LEAST_EDGE = 384, 32  # of tiles that a kernel computes itself, by halves where it can
 _GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
 _WORTH_COMPILING = 2**20  # values
@@ -385,7 +386,7 @@ class Tiles:
         """The same with all inner products at hand, where they cost less together."""
         if not any(isinstance(join, PartsDot) for join in self._joins):
             return self
-        view = object.__new__(Tiles)
+        view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
         view._workspace = threading.local()
         view._operands = {
@@ -419,7 +420,8 @@ class Tiles:
             self._fused,
             not is_tensor(out) and out.dtype == self.dtype and out.strides[1] == out.itemsize <= out.strides[0],
         )
-        at_once = fused is not None and not fused.wide and len(out) <= _MODERATE and plain
+        values = len(out) ** 2 * (fused.members if fused is not None else 1)
+        at_once = fused is not None and not fused.wide and len(out) <= _MODERATE and values <= _AT_ONCE and plain
         if at_once and fused is not None and fused.symmetric(self._diagonal, out, self._workers):
             return  # else by tiles, to name an entry
         mirror: Any = None
@@ -596,7 +598,7 @@ class Tiles:
         """The matrix of some rows and columns (slices or index arrays), sharing what was prepared for the whole."""
         if not self.fits:
             self._pack()
-        view = object.__new__(Tiles)
+        view = object.__new__(type(self))
         view.__dict__.update(self.__dict__)
         view._workspace = threading.local()
         same = self.symmetric and same_selection(rows, cols, self.shape[0])
@@ -641,7 +643,7 @@ class Tiles:
 
     def compiled(self) -> Tiles:
         """The same by compiled code, however small: for a caller that is compiled itself, and may ask for it often."""
-        view = object.__new__(Tiles)
+        view = object.__new__(type(self))
         view.__dict__.update(self.__dict__, _workspace=threading.local(), _compiled=True)
         view._fuse()
         return view
@@ -657,6 +659,24 @@ class Tiles:
             k = np.arange(i.stop - i.start)
             out[i] = tile[k, k]
         return out
+
+    @property
+    def family_key(self) -> Any:
+        """The same for formulas that differ in their numbers alone, between the same items in memory; None where no
+        registers hold them.
+        """
+        if not self.fits or self.wide:
+            return None
+        spec, inputs = specify(self._operands, self._steps, self.formula)
+        items = tuple(id(x) for x in self.left + self.right)
+        same = (*self._operands, *inputs["row"], *inputs["col"])
+        return self.shape, self.dtype, self.symmetric, items, spec, same
+
+    @property
+    def numbers(self) -> list[float]:
+        """Those of the formula, which the members of a family do not share."""
+        _, inputs = specify(self._operands, self._steps, self.formula)
+        return [float(self._values[n]) for n in inputs["scalar"]]
 
     def check_finite(self) -> None:
         """Compute every entry, store none, and raise NonFinite at the first that is not a finite number."""

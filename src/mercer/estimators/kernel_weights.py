@@ -161,6 +161,10 @@ class LearnsWeights(WeightParameters, KernelMachine):
         """The problem whose objective the weights are to make least."""
         raise NotImplementedError
 
+    def _repetitions(self, y: Targets, weights: Array) -> Array:
+        """How often each sample counts, for the units of kernels as for the machine."""
+        return weights
+
     def _target_features(self, y: Targets) -> Array:
         """Y of the kernel Y Y^T of the targets, (n, outputs)."""
         return np.asarray(y, np.float64).reshape(len(y), -1)
@@ -170,7 +174,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
 
     def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None, **options: Any) -> None:
         parts = gram.parts
-        units = self._units(parts, weights)
+        units = self._units(gram, self._repetitions(y, weights))
         used = np.flatnonzero(units)
         total = SumGram([parts[m] for m in used], units[used], symmetric=True)
         beta = np.full(len(used), len(used) ** (-1.0 / self.p))
@@ -190,7 +194,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
         stopped = found.stop_reason in ("max_time", "callback")
         # the machine for the weights that there are is to be finished, whoever wants no more rounds
         with unwatched() if stopped else nullcontext():
-            super()._learn(total.weighted(beta * total.weights), y, weights, X, **options)
+            super()._learn(found.gram, y, weights, X, **options)
         self.gap_, self.n_iter_ = found.gap, found.n_iter
         self.objective_ = self._in_its_units(found.objective)
         self.history_ = [{**step, "objective": self._in_its_units(step["objective"])} for step in found.history]
@@ -203,13 +207,13 @@ class LearnsWeights(WeightParameters, KernelMachine):
         """The objective as the docstring of the machine has it."""
         return objective
 
-    def _units(self, parts: Sequence[Gram], weights: Array) -> Array:
+    def _units(self, gram: Gram, weights: Array) -> Array:
         """The factor of each part that normalises it; 0 for one that is constant, and says nothing."""
         if len(weights) < 2:
             raise ValueError(f"{type(self).__name__}: of one sample (n_samples = 1) no weights can be learnt.")
-        share = weights / weights.sum()
+        parts, share = gram.parts, weights / weights.sum()
         traces = np.array([float(share @ np.asarray(part.diag(), np.float64)) for part in parts])
-        means = np.array([float(share @ np.asarray(part @ share, np.float64)) for part in parts])
+        means = gram.products(share) @ share
         variances = traces - means
         alive = variances > _CONSTANT * np.maximum(np.abs(traces), np.finfo(np.float64).tiny)
         if not alive.any():

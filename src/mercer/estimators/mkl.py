@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
+
 import numpy as np
 
 from mercer.annotations import Targets
@@ -76,6 +78,9 @@ class MKLClassifier(LearnsWeights, SVC):  # type: ignore[misc]
         codes, bounds = self._labels(y, weights)
         parts = self._parts(codes, self._bounds(bounds), gram)
         return SupportVectors([self._problem(p) for p in parts], [p.samples for p in parts], self._solver(), self.tol)
+
+    def _repetitions(self, y: Targets, weights: Array) -> Array:
+        return self._labels(y, weights)[1]
 
     def _target_features(self, y: Targets) -> Array:
         codes, _ = self._labels(y, np.ones(len(y)))
@@ -166,6 +171,8 @@ class MKLRidge(LearnsWeights, KernelRidge):
     """
 
     on_interrupt = "raise"
+    _: KW_ONLY
+    max_time: float | None = None  # type: ignore[assignment]
 
     @property
     def _residual(self) -> float:

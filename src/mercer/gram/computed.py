@@ -27,6 +27,7 @@ from mercer.engine.expression import (
     trace_items,
     walk,
 )
+from mercer.engine.family import Family
 from mercer.engine.tiles import NonFinite, Tiles
 from mercer.gram.contract import Cost, Gram, as_index, precision
 
@@ -57,25 +58,9 @@ class KernelGram(Gram):
         )
 
     @property
-    def fusion_key(self) -> Any:
-        """The same for matrices that ``summed`` can add in registers: of one formula but for its numbers, between the
-        same items in memory. None where there are no registers to add in.
-        """
-        t = self._tiles
-        if not t.fits or t.wide:
-            return None
-        items = tuple(id(x) for x in t.left + t.right)
-        return t.shape, t.dtype, t.symmetric, items, tuple(n.op for n in walk(t.formula))
-
-    @classmethod
-    def summed(cls, grams: Sequence[KernelGram], weights: Sequence[float]) -> KernelGram:
-        """Σ_m w_m K_m of one ``fusion_key`` as one formula: what they share is computed once."""
-        t, one = grams[0]._tiles, grams[0]
-        formula = _weighted_sum([gram._tiles.formula for gram in grams], weights)
-        own = [gram._tiles.diagonal for gram in grams]
-        diagonal = _weighted_sum([d for d in own if d is not None], weights) if t.symmetric else None
-        made = Tiles(formula, t.left, t.right, t.shape, t.dtype, t.compute, diagonal, t._compiled)
-        return cls(made, partial(str, "of this sum"), one._cure, as_numpy=one._as_numpy)
+    def family_key(self) -> Any:
+        """The same for matrices that ``FamilyGram`` can hold together; None where it holds none."""
+        return self._tiles.family_key
 
     @classmethod
     def gradients(cls, kernel: Any, symbols: Any, A: Items, B: Items, compute: Compute) -> dict[str, KernelGram]:
@@ -115,7 +100,7 @@ class KernelGram(Gram):
         return arrays.to_numpy(x) if self._as_numpy else x
 
     def _view(self, tiles: Tiles) -> KernelGram:
-        return KernelGram(tiles, self._called, self._cure, as_numpy=self._as_numpy)
+        return type(self)(tiles, self._called, self._cure, as_numpy=self._as_numpy)
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -201,15 +186,37 @@ class KernelGram(Gram):
             ) from None
 
 
+class FamilyGram(KernelGram):
+    """Σ_m w_m K_m of kernels that differ in their numbers alone, between the same items: a value costs its distance or
+    inner product once, and the rest of the formula for each member, in registers.
+    """
+
+    _tiles: Family
+
+    @classmethod
+    def together(cls, grams: Sequence[KernelGram], weights: Any) -> FamilyGram:
+        """Matrices of one ``family_key``."""
+        one = grams[0]
+        made = Family([gram._tiles for gram in grams], weights)
+        return cls(made, partial(str, "of this sum"), one._cure, as_numpy=one._as_numpy)
+
+    def chosen(self, which: Array, weights: Array) -> FamilyGram:
+        """Some of the members, by number, with other weights."""
+        return self._view(self._tiles.chosen(which, weights))  # type: ignore[return-value]
+
+    def products(self, V: Array) -> Array:
+        """K_m V of all members in one pass, (members, rows, columns of V)."""
+        found = self._tiles.products(V)
+        if not np.isfinite(found).all() and np.isfinite(V).all():
+            for tiles in self._tiles.members:
+                self._view(tiles)._product(V)
+        return found
+
+
 def _symbols(A: Items, B: Items) -> tuple[Any, list[Any], Any, list[Any]]:
     left, left_leaves = symbolic(A, "row")
     right, right_leaves = symbolic(B, "col")
     return left, left_leaves, right, left_leaves if B is A else right_leaves
-
-
-def _weighted_sum(formulas: Sequence[Node], weights: Sequence[float]) -> Node:
-    terms = [float(w) * formula for w, formula in zip(weights, formulas, strict=True)]
-    return sum(terms[1:], terms[0])
 
 
 _PLAIN = ELEMENTWISE - {"apply"} | {"leaf", "number", "dot", "sqdist", "sqnorm"}

@@ -320,6 +320,21 @@ class Gram(ABC):
 
         return SumGram(self.parts, weights)
 
+    def products(self, V: Any) -> Array:
+        """K_m V of each of its ``parts``, whatever their weights.
+
+        Parameters
+        ----------
+        V : array-like of shape (n_columns,) or (n_columns, m)
+            What the parts are multiplied with.
+
+        Returns
+        -------
+        ndarray of shape (n_parts, n_rows) or (n_parts, n_rows, m)
+            In float64.
+        """
+        return np.stack([np.asarray(arrays.to_numpy(part @ V)) for part in self.parts])
+
     def compiled(self) -> Gram:
         """The same matrix by compiled code, however small: for a compiled solver, which may ask for it often."""
         return self

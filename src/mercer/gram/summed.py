@@ -15,14 +15,14 @@ from mercer.annotations import Index
 from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.engine.tiles import same_selection
-from mercer.gram.computed import KernelGram
+from mercer.gram.computed import FamilyGram, KernelGram
 from mercer.gram.contract import Cost, Gram, as_index, precision
 from mercer.gram.factored import Features, LowRankGram
 from mercer.runtime.threads import cached_property, run_tasks
 
 _STRIP = 512  # rows that are added up in one task
-_TOGETHER = 4  # parts whose values are added in registers; each number of them is compiled
-_WORTH_ADDING = 2**24  # values of all parts; fewer are there before a compiler has started
+_WORTH_ADDING = 2**21  # values of all parts; fewer are there before a compiler has started
+_PASSES = 3  # over the values of a family, one for each column of a product
 
 
 class SumGram(Gram):
@@ -78,29 +78,60 @@ class SumGram(Gram):
 
     def weighted(self, weights: Any) -> SumGram:
         """The same parts with other weights."""
-        return SumGram(self._parts, weights, symmetric=self._symmetric)
+        out = SumGram(self._parts, weights, symmetric=self._symmetric)
+        out.__dict__["_groups"] = self._groups  # with what is packed for them
+        return out
 
     def of_parts(self, parts: Sequence[Gram]) -> SumGram:
         """The same weights of other parts, such as these in another form."""
         return SumGram(parts, self.weights, symmetric=self._symmetric)
 
     @cached_property
+    def _groups(self) -> list[tuple[Array, Gram]]:
+        """The parts by number: those that differ in their numbers alone, and share distances or inner products, as one
+        matrix; the others alone.
+        """
+        alike: dict[Any, list[int]] = {}
+        worth = len(self._parts) * self.shape[0] * self.shape[1] >= _WORTH_ADDING
+        for m, part in enumerate(self._parts):
+            key = part.family_key if worth and isinstance(part, KernelGram) else None
+            alike.setdefault(m if key is None else key, []).append(m)
+        return [(np.array(which), self._together(which)) for which in alike.values()]
+
+    def _together(self, which: list[int]) -> Gram:
+        some: list[Any] = [self._parts[m] for m in which]
+        return some[0] if len(some) == 1 else FamilyGram.together(some, np.ones(len(some)))
+
+    @cached_property
     def _used(self) -> list[tuple[float, Gram]]:
-        """Parts with weight; several as one where they are functions of the same distances or inner products."""
-        used = [(float(w), part) for w, part in zip(self.weights, self._parts, strict=True) if w > 0]
-        if len(used) * self.shape[0] * self.shape[1] < _WORTH_ADDING:
-            return used
-        out: list[tuple[float, Gram]] = [(w, part) for w, part in used if _fusion_key(part) is None]
-        alike: dict[Any, list[tuple[float, Any]]] = {}
-        for w, part in used:
-            alike.setdefault(_fusion_key(part), []).append((w, part))
-        alike.pop(None, None)
-        for members in alike.values():
-            whole = len(members) - len(members) % _TOGETHER
-            for some in (members[i : i + _TOGETHER] for i in range(0, whole, _TOGETHER)):
-                out.append((1.0, KernelGram.summed([part for _, part in some], [w for w, _ in some])))
-            out += members[whole:]
+        """Parts with weight, families as one."""
+        out: list[tuple[float, Gram]] = []
+        for which, group in self._groups:
+            some = np.flatnonzero(self.weights[which] > 0)
+            if len(some) > 1:
+                assert isinstance(group, FamilyGram)
+                out.append((1.0, group.chosen(some, self.weights[which[some]])))
+            elif len(some):
+                m = which[some[0]]
+                out.append((float(self.weights[m]), self._parts[m]))
         return out
+
+    def products(self, V: Any) -> Array:
+        """K_m V of each part; those that share distances are multiplied in one pass."""
+        V = self._right(V)
+        if V.ndim == 1:
+            return self.products(V[:, None])[:, :, 0]
+        out = np.empty((len(self.weights), self.shape[0], V.shape[1]))
+        for which, group in self._groups:
+            if isinstance(group, FamilyGram) and V.shape[1] <= _PASSES:
+                out[which] = group.products(np.asarray(V, np.float64))
+            else:  # of many columns each value is computed once, tile by tile
+                for m in which:
+                    out[m] = arrays.to_numpy(self._part(m) @ V)
+        return out
+
+    def _part(self, m: int) -> Gram:
+        return self._parts[m]
 
     @property
     def cost(self) -> Cost:  # type: ignore[override]
@@ -149,6 +180,8 @@ class SumGram(Gram):
         return _PartOfSum(self, rows, cols, same)
 
     def astype(self, dtype: DTypeLike) -> SumGram:
+        if all(part.dtype == precision(dtype) for part in self._parts):
+            return self
         terms = zip(self.weights, self._parts, strict=True)
         out = self.of_parts([part.astype(dtype) if w > 0 else part for w, part in terms])
         out.dtype = precision(dtype)
@@ -169,6 +202,8 @@ class SumGram(Gram):
             out[...] = total
             return out
         out = np.empty(self.shape, self.dtype) if out is None else out
+        if len(self._used) == 1 and self._used[0][0] == 1.0:
+            return self._used[0][1]._dense(out)
         run_tasks(partial(self._fill, out), chunks(self.shape[0], _STRIP), self.compute.workers)
         return out
 
@@ -189,10 +224,6 @@ class SumGram(Gram):
         return self._total(lambda part: part._product(V), (self.shape[0], V.shape[1]), np.float64)
 
 
-def _fusion_key(part: Gram) -> Any:
-    return part.fusion_key if isinstance(part, KernelGram) else None
-
-
 class _PartOfSum(SumGram):
     """Some rows and columns of a sum: those of its parts are taken when somebody asks for the parts."""
 
@@ -207,5 +238,12 @@ class _PartOfSum(SumGram):
         return [part.sub(*self._chosen) for part in self._whole.parts]
 
     @cached_property
+    def _groups(self) -> list[tuple[Array, Gram]]:
+        return [(which, group.sub(*self._chosen)) for which, group in self._whole._groups]
+
+    @cached_property
     def _used(self) -> list[tuple[float, Gram]]:
         return [(w, part.sub(*self._chosen)) for w, part in self._whole._used]
+
+    def _part(self, m: int) -> Gram:
+        return self._whole._part(m).sub(*self._chosen)

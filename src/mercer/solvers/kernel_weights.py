@@ -7,9 +7,10 @@ convex, and its slope is −½ s with s_m = ⟨B, K_m B⟩ at the best B. Any B 
 −φ(B) − ½‖s‖_q with 1/p + 1/q = 1, and J(β) is an upper one: the gap between them is measured in each round.
 
 A round takes Newton's step: how B answers to a change of β follows from the free variables alone, so the curvature of J
-costs one factorisation (Chapelle and Rakotomamonjy 2008). The quadratic model is minimised over the simplex of γ = β^p,
-in which J is convex too, by the solver of dual quadratic programmes: at p = 1 weights become exactly 0. Where the model
-is too costly or does not hold, β_m ∝ (β_m² s_m)^{1/(p + 1)}, which lowers J in any case (Kloft et al. 2011).
+costs one factorisation (Chapelle and Rakotomamonjy 2008). The quadratic model is minimised over ‖β‖_p ≤ 1, in steps of
+Newton's method over the simplex of γ = β^p, by the solver of dual quadratic programmes: at p = 1 it takes one, and
+weights become exactly 0. At p > 1 the model in γ would not do: its slope at 0 is infinite. Where the model is too
+costly or does not hold, β_m ∝ (β_m² s_m)^{1/(p + 1)}, which lowers J in any case (Kloft et al. 2011).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from mercer import arrays
 from mercer.arrays import Array
 from mercer.gram import DenseGram, Gram, Use, held
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
@@ -38,6 +40,9 @@ _MOST_ADDED = 1e-5  # of the mean of the diagonal: what rounding of float32 valu
 _TRIALS = 8  # points on the way to the minimum of the model
 _ENOUGH = 1e-4  # of the fall that the model promises
 _NOTHING = 1e-12  # of the whole: a weight that is 0 to rounding
+_STEPS = 12  # of Newton's method to the minimum of the model, where p > 1
+_SETTLED = 1e-2  # of the fall to it: a step that adds less is the last
+_LEAST = 1e-15  # of all γ: a weight that is 0 for the sum, but can grow again
 _NEARER = 0.1  # of its γ, below which a weight does not fall in one round where p > 1: its slope at 0 is infinite
 
 
@@ -47,6 +52,8 @@ class InnerSolution:
 
     coef
         B, (n, functions).
+    rows
+        The samples whose coefficients are not 0, or may yet move.
     value
         −φ(B) − ½⟨B, K_β B⟩.
     slack
@@ -56,6 +63,7 @@ class InnerSolution:
     """
 
     coef: Array
+    rows: Array
     value: float
     slack: float
     state: Any
@@ -72,7 +80,9 @@ class InnerProblem(ABC):
 
     @abstractmethod
     def curvature(self, gram: Gram, answer: InnerSolution, products: Array) -> Array | None:
-        """∂²J/∂β_l∂β_m from K_m B as an array (parts, n, functions); None where it would cost too much."""
+        """∂²J/∂β_l∂β_m from K_m B at ``answer.rows`` as an array (parts, rows, functions); None where it would cost too
+        much.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +103,14 @@ class SupportVectors(InnerProblem):
     def solve(self, gram: Gram, before: InnerSolution | None) -> InnerSolution:
         found = self._solved(gram, before)
         coef = np.zeros((gram.shape[0], len(found)))
+        kept = np.zeros(gram.shape[0], bool)
         for t, (problem, rows, s) in enumerate(zip(self.problems, self.samples, found, strict=True)):
             mine = slice(None) if rows is None else rows
             coef[mine, t] = problem.items(s.coef, gram.shape[0] if rows is None else len(rows))
+            kept[_items(problem, rows, _free(problem, s))] = True
         slack = sum(duality_gap(problem, s) for problem, s in zip(self.problems, found, strict=True))
-        return InnerSolution(coef, -float(sum(s.objective for s in found)), slack, found)
+        kept |= coef.any(axis=1)
+        return InnerSolution(coef, np.flatnonzero(kept), -float(sum(s.objective for s in found)), slack, found)
 
     def _solved(self, gram: Gram, before: InnerSolution | None) -> list[Solution]:
         solver = self.solver
@@ -116,22 +129,33 @@ class SupportVectors(InnerProblem):
     def curvature(self, gram: Gram, answer: InnerSolution, products: Array) -> Array | None:
         total = np.zeros((len(products), len(products)))
         for t, (problem, rows, s) in enumerate(zip(self.problems, self.samples, answer.state, strict=True)):
-            free = np.flatnonzero((s.coef > problem.lower) & (s.coef < problem.upper))
+            free = _free(problem, s)
             if len(free) > _FREE:
                 return None
             if not len(free):
                 continue
-            at = free if problem.index is None else problem.index[free]
-            at = at if rows is None else rows[at]
+            at = _items(problem, rows, free)
+            here = np.searchsorted(answer.rows, at)
             group = np.zeros(len(free), np.int64) if problem.group is None else problem.group[free]
             ones = indicators(group, problem.coupled)
-            K = np.array(gram.sub(at, at).dense(), np.float64)
+            K = np.asarray(arrays.to_numpy(gram.sub(at, at).fresh(np.float64)))
             K[np.diag_indices(len(K))] += 1e-10 * float(np.mean(np.abs(np.diagonal(K)))) + 1e-300
             try:
-                total += _projected(cholesky(K, gram.compute.workers), products[:, at, t].T, ones)
+                total += _projected(cholesky(K, gram.compute.workers), products[:, here, t].T, ones)
             except NotPositive:
                 return None
         return total
+
+
+def _free(problem: DualQP, s: Solution) -> Array:
+    """The variables that are strictly between their bounds."""
+    return np.flatnonzero((s.coef > problem.lower) & (s.coef < problem.upper))
+
+
+def _items(problem: DualQP, rows: Array | None, variables: Array) -> Array:
+    """The samples of some variables of a problem on some samples."""
+    at = variables if problem.index is None else problem.index[variables]
+    return at if rows is None else rows[at]
 
 
 def duality_gap(problem: DualQP, s: Solution) -> float:
@@ -189,7 +213,7 @@ class SquaredErrors(InnerProblem):
         norm = float(np.sum(coef * values))
         value = float(np.sum(coef * (p.targets - bias))) - 0.5 * float(np.sum(noise[:, None] * coef**2)) - 0.5 * norm
         primal = 0.5 * float(np.sum(left**2 / noise[:, None])) + 0.5 * norm
-        return InnerSolution(coef, value, max(0.0, primal - value), factor)
+        return InnerSolution(coef, np.arange(len(coef)), value, max(0.0, primal - value), factor)
 
     def curvature(self, gram: Gram, answer: InnerSolution, products: Array) -> Array | None:
         if answer.state is None:
@@ -232,6 +256,8 @@ class KernelWeights:
         J(β), an upper bound of the minimum.
     gap
         The upper bound minus the best lower one, over the size of the objective.
+    gram
+        The sum with these weights, as it was held.
     history
         Of each round: objective, gap, and how many weights are not 0.
     """
@@ -241,6 +267,7 @@ class KernelWeights:
     gap: float
     n_iter: int
     stop_reason: str
+    gram: Gram
     history: list[dict[str, float]] = field(default_factory=list)
 
 
@@ -292,18 +319,17 @@ def _rounds(
             reason = ended
             break
         now = after
-    return KernelWeights(now.weights, now.upper, gap, n_iter, reason, history)
+    return KernelWeights(now.weights, now.upper, gap, n_iter, reason, now.gram, history)
 
 
 def _round(total: Any, inner: InnerProblem, gamma: Array, p: float, before: Round | None) -> Round:
     weights = gamma ** (1.0 / p)
     gram = held(total.weighted(weights * total.weights), Use.SYSTEMS)
     answer = inner.solve(gram, None if before is None else before.answer)
-    used = np.flatnonzero(answer.coef.any(axis=1))
-    some = answer.coef[used]
-    terms = zip(total.weights, total.parts, strict=True)
-    products = np.stack([unit * np.asarray(part.sub(slice(None), used) @ some) for unit, part in terms])
-    s = np.maximum(0.0, np.einsum("mit,it->m", products[:, used], some))
+    rows, some = answer.rows, answer.coef[answer.rows]
+    products = total.sub(rows, rows).products(some)
+    products *= total.weights[:, None, None]
+    s = np.maximum(0.0, np.einsum("mit,it->m", products, some))
     largest = float(s.max())  # in units of it no power overflows
     shares = s / (largest or 1.0)
     dual_norm = largest if p == 1 else largest * float(np.sum(shares ** (p / (p - 1))) ** ((p - 1) / p))
@@ -335,25 +361,44 @@ def _descended(total: Any, inner: InnerProblem, now: Round, p: float) -> Round |
 
 
 def _model(inner: InnerProblem, now: Round, p: float) -> tuple[Array, float, float] | None:
-    """The minimum of the quadratic model of J over the simplex of γ, the slope of J on the way there, and how far it is
-    below J; None where there is no model, or nothing to gain.
+    """The minimum of the quadratic model of J(β) over ‖β‖_p ≤ 1, as γ, the slope of J on the way there, and how far it
+    is below J; None where there is no model, or nothing to gain.
     """
     H = inner.curvature(now.gram, now.answer, now.products)
     if H is None or not np.isfinite(H).all():
         return None
-    slope, gamma = -0.5 * now.s, now.gamma
+    H = H + 1e-9 * max(float(np.mean(np.diagonal(H))), 1e-300) * np.eye(len(H))
+    slope = -0.5 * now.s
+    target, promised = now.gamma, 0.0
+    for _ in range(_STEPS if p > 1 else 1):
+        nearer = _nearer(H, slope, now.weights, target, p)
+        step = nearer ** (1.0 / p) - now.weights
+        fallen = -float(slope @ step + 0.5 * step @ H @ step)
+        if fallen <= promised:
+            break
+        target, settled = nearer, fallen - promised <= _SETTLED * fallen
+        promised = fallen
+        if settled:
+            break
+    first = now.gamma ** (1 / p - 1) / p if p > 1 else np.ones(len(H))
+    return (target, float((slope * first) @ (target - now.gamma)), promised) if promised > 0 else None
+
+
+def _nearer(H: Array, slope: Array, weights: Array, gamma: Array, p: float) -> Array:
+    """One step of Newton's method from γ to the minimum of a quadratic function of β, whose slope at ``weights`` is
+    given: over the simplex of γ, where bounds and sum are linear.
+    """
     lower = np.zeros(len(gamma))
     if p > 1:
         first = gamma ** (1 / p - 1) / p
-        H = first[:, None] * H * first + np.diag(slope * (1 / p - 1) * first / gamma)
-        slope, lower = slope * first, _NEARER * gamma
+        slope = slope + H @ (gamma ** (1 / p) - weights)
+        # β is concave in γ: where the function falls with β it bends upwards
+        H = first[:, None] * H * first + np.diag(np.minimum(slope, 0.0) * (1 / p - 1) * first / gamma)
+        slope, lower = slope * first, np.minimum(gamma, np.maximum(_NEARER * gamma, _LEAST))
     size = float(np.max(np.abs(slope))) or 1.0
     H, slope = H / size, slope / size
     H[np.diag_indices(len(H))] += 1e-9 * max(float(np.mean(np.diagonal(H))), 1e-3)
     problem = DualQP(slope - H @ gamma, lower, np.ones(len(gamma)), gamma)
     target = ActiveSet(tol=1e-10).solve(problem, DenseGram(H)).coef
     target = np.where(target > _NOTHING, target, 0.0) if p == 1 else np.maximum(target, lower)
-    target /= target.sum()
-    step = target - gamma
-    promised = -size * float(slope @ step + 0.5 * step @ H @ step)
-    return (target, size * float(slope @ step), promised) if promised > 0 else None
+    return target / target.sum()

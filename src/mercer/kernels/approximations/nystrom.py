@@ -128,6 +128,8 @@ class Nystrom(Composite):
         A = k._prepared(X, self.kernel.domain)
         if not isinstance(self.landmarks, str):
             Z = k.domain.check(self.landmarks)
+            if not size(Z):
+                raise ValueError("There are no landmarks: give at least one sample.")
             return Chosen(k, A, None, Z, k._prepared(Z, k.domain))
         n = size(A)
         w = check_weights(n, weights)

@@ -223,9 +223,10 @@ class KernelEstimator(WithKernels):
             return given._nystrom
         if given._nystrom is not None:
             raise ValueError(f"{given} has landmarks of its own: give either those or centers.")
-        if not isinstance(centers, int | np.integer):
+        number = isinstance(centers, int | np.integer) and not isinstance(centers, bool)
+        if not number and hasattr(centers, "__len__") and not isinstance(centers, str):
             return Nystrom(given, landmarks=centers)
-        if isinstance(centers, bool) or centers < 1:
+        if not number or centers < 1:
             raise ValueError(f"centers={centers!r}: a number of samples, at least 1, or the samples themselves.")
         return Nystrom(given, int(centers))
 
@@ -238,7 +239,7 @@ class KernelEstimator(WithKernels):
         with one_call():
             if isinstance(X, Blocks):
                 drawn = np.sort(random.choice(len(X), min(len(X), max(_DRAWN, 4 * rule.n_components)), replace=False))
-                some = rule.kernel.domain.check(self._unpacked(X.take(drawn)))
+                some = self._drawn_from(X, drawn, rule.kernel)
                 found = rule._choose(some, None if weights is None else weights[drawn], compute, random)
             else:
                 found = rule._choose(rule.kernel.domain.check(self._unpacked(X)), weights, compute, random)
@@ -254,6 +255,15 @@ class KernelEstimator(WithKernels):
             values = StackedGram(X, partial(self._block_matrix, found.kernel, found.prepared, compute))
             numbers = None if found.numbers is None else drawn[found.numbers]
         return NystromGram(Landmarks.of(held(values, Use.PRODUCTS), among, numbers))
+
+    def _drawn_from(self, X: Blocks, drawn: Array, kernel: Kernel) -> Any:
+        """Some samples of blocks, checked."""
+        try:
+            return kernel.domain.check(self._unpacked(X.take(drawn)))
+        except (TypeError, ValueError):
+            for _ in X.each(lambda block: kernel.domain.check(self._accept(block, reset=False))):
+                pass  # the block that is wrong says so
+            raise
 
     def _block_matrix(self, kernel: Kernel, landmarks: Any, compute: Compute, block: Samples) -> Gram:
         """The matrix of a block of samples with the landmarks."""

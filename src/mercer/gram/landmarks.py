@@ -25,6 +25,7 @@ from mercer.native.linalg import cholesky, triangular_solve
 from mercer.runtime.watch import look
 
 _ROWS = 4096  # whose scores are computed together
+_DRAWS = 16  # of pivots, at least: those of one draw know nothing of each other
 
 
 def pivoted_cholesky(
@@ -116,7 +117,8 @@ def pivoted(gram: Gram, count: int, random: np.random.Generator, weights: Array,
         )
     used = np.flatnonzero(weights)
     part = gram if len(used) == len(weights) else gram.sub(used, used)
-    found = pivoted_cholesky(part, min(count, len(used)), random, tol=max(tol, 1e-12))[1]
+    block = max(1, min(64, count // _DRAWS))
+    found = pivoted_cholesky(part, min(count, len(used)), random, tol=max(tol, 1e-12), block=block)[1]
     if not len(found):  # all values are 0
         return used[:1]
     return used[found[: min(count, len(found))]]

@@ -235,20 +235,24 @@ class KernelEstimator(WithKernels):
         compute = self.compute or Compute()
         random = generator(rule.random_state if self.centers is None else self.random_state)
         rule.check_parameters()
-        drawn = None  # of blocks: what the kernel takes from data, and the landmarks, are of a part of the samples
+        drawn, some = None, X  # of blocks, what the kernel takes from data, and the landmarks, are of a part of them
         with one_call():
             if isinstance(X, Blocks):
                 drawn = np.sort(random.choice(len(X), min(len(X), max(_DRAWN, 4 * rule.n_components)), replace=False))
-                some = self._drawn_from(X, drawn, rule.kernel)
-                found = rule._choose(some, None if weights is None else weights[drawn], compute, random)
+                some, checked = self._drawn_from(X, drawn, rule.kernel)
+                weights = None if weights is None else weights[drawn]
             else:
-                found = rule._choose(rule.kernel.domain.check(self._unpacked(X)), weights, compute, random)
+                checked = rule.kernel.domain.check(self._unpacked(X))
+            found = rule._choose(checked, weights, compute, random)
         self.kernel_ = found.kernel
         among = found.among(compute)
         if self._needs_psd and not found.kernel.psd:
             warn_if_indefinite(among, type(self).__name__)
+        given = found.landmarks if self._of_vectors else rule.landmarks
         with quietly():
-            self._landmarks = found.kernel._to_store(found.landmarks)
+            self._landmarks = found.kernel._to_store(
+                given if found.numbers is None else take(some, found.numbers)  # of the kind that was given
+            )
         if drawn is None:
             values, numbers = found.gram(compute), found.numbers
         else:
@@ -256,12 +260,17 @@ class KernelEstimator(WithKernels):
             numbers = None if found.numbers is None else drawn[found.numbers]
         return NystromGram(Landmarks.of(held(values, Use.PRODUCTS), among, numbers))
 
-    def _drawn_from(self, X: Blocks, drawn: Array, kernel: Kernel) -> Any:
-        """Some samples of blocks, checked."""
+    def _drawn_from(self, X: Blocks, drawn: Array, kernel: Kernel) -> tuple[Any, Any]:
+        """Some samples of blocks, as they are and as the kernel's domain has checked them."""
+
+        def checked(block: Samples) -> tuple[Any, Any]:
+            some = self._accept(block, reset=False)
+            return some, kernel.domain.check(self._unpacked(some))
+
         try:
-            return kernel.domain.check(self._unpacked(X.take(drawn)))
+            return checked(X.take(drawn))
         except (TypeError, ValueError):
-            for _ in X.each(lambda block: kernel.domain.check(self._accept(block, reset=False))):
+            for _ in X.each(checked):
                 pass  # the block that is wrong says so
             raise
 

@@ -168,6 +168,12 @@ class AtLandmarks(Projected):
     def psd(self) -> bool | None:  # type: ignore[override]
         return self.kernel.psd
 
+    def _symbolic(self, prefix: str) -> Any:
+        raise NotImplementedError(
+            "What landmarks see depends on the kernel's parameters through the inverse of their matrix; it has no"
+            " gradient here."
+        )
+
     def trace_error(self, X: Samples) -> float:
         """tr(K − K̃)/tr K on data: the share of the squared norms that the landmarks miss.
 

@@ -118,14 +118,20 @@ class Blocks:
                 raise DataError(f"Block {k}, samples {rows.start} to {rows.stop - 1}: {error}") from None
             yield rows, found
 
+    def kept(self, index: Array) -> Blocks:
+        """The samples of these numbers, which rise, in blocks."""
+
+        def read() -> Iterator[Samples]:
+            for rows, block in self.numbered():
+                low, high = np.searchsorted(index, [rows.start, rows.stop])
+                if high > low:
+                    yield take(block, index[low:high] - rows.start)
+
+        return Blocks(read, self.rows)
+
     def take(self, index: Array) -> Samples:
         """The samples of these numbers, which rise, from one pass."""
-        parts = []
-        for rows, block in self.numbered():
-            low, high = np.searchsorted(index, [rows.start, rows.stop])
-            if high > low:
-                parts.append(take(block, index[low:high] - rows.start))
-        return joined(parts)
+        return joined(list(self.kept(index)))
 
     @property
     def head(self) -> Samples:

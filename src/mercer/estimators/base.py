@@ -300,6 +300,8 @@ class KernelEstimator(WithKernels):
         """The problem of some of the samples: of a matrix, their rows and columns."""
         if is_gram(X):
             return X.sub(chosen, chosen)
+        if isinstance(X, Blocks):
+            return X.kept(chosen)
         return X[np.ix_(chosen, chosen)] if self._precomputed else take(X, chosen)
 
     def _kinds(self, gram: Gram, y: Array, X: Samples) -> tuple[Array, Array]:

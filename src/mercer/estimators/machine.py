@@ -213,8 +213,6 @@ class KernelMachine(Reporting, KernelEstimator):
         n = size(X)
         if weights is None:
             return X, y, np.ones(n), np.arange(n)
-        if isinstance(X, Blocks):  # those of weight 0 add nothing in a pass
-            return X, y, weights, np.arange(n)
         used = np.flatnonzero(weights > 0)
         return (
             (X, y, weights, used)

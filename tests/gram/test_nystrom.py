@@ -75,6 +75,20 @@ def test_precision(first: Any) -> None:
     assert gram.astype(np.float32).dense().dtype == np.float32
 
 
+@pytest.mark.parametrize("kernel", [mc.Linear(), mc.Polynomial(2), mc.Gaussian(0.01)], ids=str)
+def test_rounding_where_the_landmarks_are_dependent(kernel: mc.Kernel) -> None:
+    """In float32 too: rounding is that of the features, not of what the inverse makes of it."""
+    index = np.arange(40)
+    whole = kernel.gram(X)
+    gram = NystromGram(Landmarks.of(whole.sub(slice(None), index), whole.sub(index, index), index))
+    K = kernel(X)
+    single = gram.astype(np.float32)
+    assert single.dtype == single.dense().dtype == np.float32
+    for seen in (single, single.sub(index, index), single.astype(np.float64)):
+        n = seen.shape[0]
+        np.testing.assert_allclose(seen.dense(), K[:n, :n], atol=1e-4 * float(np.abs(K).max()))
+
+
 def test_features_of_some_rows() -> None:
     kernel = KERNELS["gaussian"]
     marks = _gram(kernel).landmarks()

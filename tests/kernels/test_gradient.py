@@ -71,7 +71,7 @@ def test_an_unbound_parameter_is_bound_first() -> None:
 
 @pytest.mark.parametrize("case", NOT_DIFFERENTIABLE, ids=str)
 def test_what_has_no_gradient_says_so(case: Case) -> None:
-    with pytest.raises(NotImplementedError, match="depends on .* parameters through (eigenvectors|the inverse)"):
+    with pytest.raises(NotImplementedError, match=r"depends on .* parameters through (eigenvectors|the inverse)"):
         case.kernel.gradient(case.data())
 
 

@@ -159,6 +159,7 @@ def _with(oracle: Oracle, **parameters: Any) -> Oracle:
 A = [[2.0, 0.5, 0.0, 0.0], [0.5, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]]
 SCALES = [0.5, 1.0, 2.0, 3.0]
 DRAWN = mc.RandomFeatures(mc.Gaussian(0.3), 8, random_state=0).bind(real())
+SEEN = mc.Nystrom(mc.Laplacian(0.3), 8, random_state=0).bind(real())
 SKETCH = mc.TensorSketch(mc.Polynomial(3, 0.5, 0.7), 6, 0).bind(real())
 gaussian, linear = _with(oracles.gaussian, gamma=0.3), oracles.linear
 
@@ -233,6 +234,15 @@ COMPOSITES = [
     Case(mc.RandomFeatures(mc.Matern(1.3), 9, "quasi", 0), None),
     Case(mc.RandomFeatures(mc.ArcCosine(1), 9, "plain", 0) + mc.Linear(), None),
     Case(DRAWN, _with(oracles.random_waves, frequencies=DRAWN.frequencies.tolist())),
+    Case(mc.Nystrom(mc.Gaussian(0.3), 9, "pivoted", random_state=0), None),
+    Case(
+        SEEN,
+        oracles.seen_by(
+            _with(oracles.laplacian, gamma=0.3),
+            SEEN.reference.tolist(),
+            np.linalg.inv(mc.Laplacian(0.3)(SEEN.reference)),
+        ),
+    ),
     Case(mc.TensorSketch(mc.Linear() * mc.Polynomial(2), 16, 0), None),
     Case(SKETCH, _with(oracles.sketch, cells=SKETCH.cells, offset=0.5, scale=0.7, size=6)),
     Case(mc.HomogeneousMap(mc.HistogramIntersection(), 2), None, histograms),

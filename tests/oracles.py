@@ -311,6 +311,17 @@ def normalized(k: Oracle) -> Oracle:
     return value
 
 
+def seen_by(k: Oracle, landmarks: Sequence[Any], inverse: Any) -> Oracle:
+    """Σ_ij k(x, l_i) (K^−1)_ij k(l_j, z), from the inverse of the matrix of the landmarks."""
+    M = [[float(v) for v in row] for row in inverse]
+
+    def value(x: Any, z: Any) -> float:
+        left, right = [k(x, s) for s in landmarks], [k(s, z) for s in landmarks]
+        return math.fsum(a * m * b for a, row in zip(left, M, strict=True) for m, b in zip(row, right, strict=True))
+
+    return value
+
+
 def centered(k: Oracle, sample: Sequence[Any], weights: Vector | None = None) -> Oracle:
     """k(x, z) − Σ_i w_i k(x, s_i) − Σ_i w_i k(s_i, z) + Σ_ij w_i w_j k(s_i, s_j), Σ_i w_i = 1 (w_i = 1/n by
     default).

@@ -10,7 +10,7 @@ import pytest
 import mercer as mc
 from tests.cases import CASES, Case, real
 
-NOT_DIFFERENTIABLE = [c for c in CASES if str(c.kernel).startswith("Projected")]
+NOT_DIFFERENTIABLE = [c for c in CASES if str(c.kernel).startswith(("Projected", "AtLandmarks", "Nystrom"))]
 
 
 def _nudged(kernel: mc.Kernel, name: str, factor: float) -> mc.Kernel:
@@ -71,7 +71,7 @@ def test_an_unbound_parameter_is_bound_first() -> None:
 
 @pytest.mark.parametrize("case", NOT_DIFFERENTIABLE, ids=str)
 def test_what_has_no_gradient_says_so(case: Case) -> None:
-    with pytest.raises(NotImplementedError, match="eigenvectors"):
+    with pytest.raises(NotImplementedError, match=r"depends on .* parameters through (eigenvectors|the inverse)"):
         case.kernel.gradient(case.data())
 
 

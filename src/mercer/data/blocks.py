@@ -73,7 +73,7 @@ class Blocks:
         """The blocks, one pass."""
         found: Iterable[Any]
         if self._sliced:
-            found = (np.asarray(self._source[part]) for part in chunks(int(self._source.shape[0]), self.rows))
+            found = (_rows_of(self._source, part) for part in chunks(int(self._source.shape[0]), self.rows))
         else:
             found = self._source() if callable(self._source) else self._source
         sizes = []
@@ -105,14 +105,33 @@ class Blocks:
             yield slice(start, start + size(block)), block
             start += size(block)
 
+    def each(self, of: Callable[[Samples], Any]) -> Iterator[tuple[slice, Any]]:
+        """``of`` every block that has samples, and which of all samples those are; what is wrong with one is said with
+        its block.
+        """
+        for k, (rows, block) in enumerate(self.numbered()):
+            if rows.start == rows.stop:
+                continue
+            try:
+                found = of(block)
+            except ValueError as error:
+                raise DataError(f"Block {k}, samples {rows.start} to {rows.stop - 1}: {error}") from None
+            yield rows, found
+
+    def kept(self, index: Array) -> Blocks:
+        """The samples of these numbers, which rise, in blocks."""
+
+        def read() -> Iterator[Samples]:
+            for rows, block in self.numbered():
+                low, high = np.searchsorted(index, [rows.start, rows.stop])
+                if high > low:
+                    yield take(block, index[low:high] - rows.start)
+
+        return Blocks(read, self.rows)
+
     def take(self, index: Array) -> Samples:
         """The samples of these numbers, which rise, from one pass."""
-        parts = []
-        for rows, block in self.numbered():
-            low, high = np.searchsorted(index, [rows.start, rows.stop])
-            if high > low:
-                parts.append(take(block, index[low:high] - rows.start))
-        return joined(parts)
+        return joined(list(self.kept(index)))
 
     @property
     def head(self) -> Samples:
@@ -124,9 +143,16 @@ class Blocks:
 
     def _first(self) -> Iterable[Samples]:
         if self._sliced:
-            return (np.asarray(self._source[: self.rows]),)
+            return (_rows_of(self._source, slice(0, self.rows)),)
         found: Callable[[], Iterable[Samples]] | Sequence[Samples] = self._source
         return found() if callable(found) else found
+
+
+def _rows_of(source: Any, rows: slice) -> Samples:
+    """Some rows, read now; those of a sparse table or a data frame stay what they are."""
+    if sparse.issparse(source):
+        return source[rows]
+    return take(source, rows) if as_frame(source) is not None else np.asarray(source[rows])
 
 
 def joined(parts: list[Any]) -> Samples:

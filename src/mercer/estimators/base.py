@@ -223,9 +223,10 @@ class KernelEstimator(WithKernels):
             return given._nystrom
         if given._nystrom is not None:
             raise ValueError(f"{given} has landmarks of its own: give either those or centers.")
-        if not isinstance(centers, int | np.integer):
+        number = isinstance(centers, int | np.integer) and not isinstance(centers, bool)
+        if not number and hasattr(centers, "__len__") and not isinstance(centers, str):
             return Nystrom(given, landmarks=centers)
-        if isinstance(centers, bool) or centers < 1:
+        if not number or centers < 1:
             raise ValueError(f"centers={centers!r}: a number of samples, at least 1, or the samples themselves.")
         return Nystrom(given, int(centers))
 
@@ -234,26 +235,44 @@ class KernelEstimator(WithKernels):
         compute = self.compute or Compute()
         random = generator(rule.random_state if self.centers is None else self.random_state)
         rule.check_parameters()
-        drawn = None  # of blocks: what the kernel takes from data, and the landmarks, are of a part of the samples
+        drawn, some = None, X  # of blocks, what the kernel takes from data, and the landmarks, are of a part of them
         with one_call():
             if isinstance(X, Blocks):
                 drawn = np.sort(random.choice(len(X), min(len(X), max(_DRAWN, 4 * rule.n_components)), replace=False))
-                some = rule.kernel.domain.check(self._unpacked(X.take(drawn)))
-                found = rule._choose(some, None if weights is None else weights[drawn], compute, random)
+                some, checked = self._drawn_from(X, drawn, rule.kernel)
+                weights = None if weights is None else weights[drawn]
             else:
-                found = rule._choose(rule.kernel.domain.check(self._unpacked(X)), weights, compute, random)
+                checked = rule.kernel.domain.check(self._unpacked(X))
+            found = rule._choose(checked, weights, compute, random)
         self.kernel_ = found.kernel
         among = found.among(compute)
         if self._needs_psd and not found.kernel.psd:
             warn_if_indefinite(among, type(self).__name__)
+        given = found.landmarks if self._of_vectors else rule.landmarks
         with quietly():
-            self._landmarks = found.kernel._to_store(found.landmarks)
+            self._landmarks = found.kernel._to_store(
+                given if found.numbers is None else take(some, found.numbers)  # of the kind that was given
+            )
         if drawn is None:
             values, numbers = found.gram(compute), found.numbers
         else:
             values = StackedGram(X, partial(self._block_matrix, found.kernel, found.prepared, compute))
             numbers = None if found.numbers is None else drawn[found.numbers]
         return NystromGram(Landmarks.of(held(values, Use.PRODUCTS), among, numbers))
+
+    def _drawn_from(self, X: Blocks, drawn: Array, kernel: Kernel) -> tuple[Any, Any]:
+        """Some samples of blocks, as they are and as the kernel's domain has checked them."""
+
+        def checked(block: Samples) -> tuple[Any, Any]:
+            some = self._accept(block, reset=False)
+            return some, kernel.domain.check(self._unpacked(some))
+
+        try:
+            return checked(X.take(drawn))
+        except (TypeError, ValueError):
+            for _ in X.each(checked):
+                pass  # the block that is wrong says so
+            raise
 
     def _block_matrix(self, kernel: Kernel, landmarks: Any, compute: Compute, block: Samples) -> Gram:
         """The matrix of a block of samples with the landmarks."""
@@ -281,6 +300,8 @@ class KernelEstimator(WithKernels):
         """The problem of some of the samples: of a matrix, their rows and columns."""
         if is_gram(X):
             return X.sub(chosen, chosen)
+        if isinstance(X, Blocks):
+            return X.kept(chosen)
         return X[np.ix_(chosen, chosen)] if self._precomputed else take(X, chosen)
 
     def _kinds(self, gram: Gram, y: Array, X: Samples) -> tuple[Array, Array]:

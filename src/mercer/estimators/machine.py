@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from mercer import arrays
 from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Blocks, HashedRows, chunks, size, take
+from mercer.data import Blocks, DataError, HashedRows, chunks, size, take
 from mercer.data.notices import one_call, warn
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
@@ -98,7 +99,8 @@ class KernelMachine(Reporting, KernelEstimator):
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {[len(X), len(found)]}")
         if found.dtype.kind == "f":
             assert_all_finite(found, input_name="y")
-        self._accept(X.head, reset=True)
+        if next(X.each(partial(self._accept, reset=True)), None) is None:
+            raise DataError("There are no samples in these blocks.")
         return X, found
 
     def _learned_kernel(self, X: Samples, y: Targets, weights: Array) -> Kernel | None:
@@ -211,8 +213,6 @@ class KernelMachine(Reporting, KernelEstimator):
         n = size(X)
         if weights is None:
             return X, y, np.ones(n), np.arange(n)
-        if isinstance(X, Blocks):  # those of weight 0 add nothing in a pass
-            return X, y, weights, np.arange(n)
         used = np.flatnonzero(weights > 0)
         return (
             (X, y, weights, used)
@@ -234,7 +234,7 @@ class KernelMachine(Reporting, KernelEstimator):
         """Σ_i coef_i k(x, x_i) + b for new items."""
         check_is_fitted(self)
         if isinstance(X, Blocks):
-            return np.concatenate([self._values(block) for block in X])
+            return np.concatenate([values for _, values in X.each(self._values)])
         return self._values_of(self._accept_new(X))
 
     def _values_of(self, X: Samples) -> Array:

@@ -294,10 +294,12 @@ class KernelRidge(Ridge, CenterParameters):
         coef, bias = np.zeros(Y.shape), np.zeros(Y.shape[1])
         self.n_iter_, self.gap_, self.solver_, self.stop_reason_ = 0, 0.0, "", "gap"
         self._parts: list[Any] = [None] * Y.shape[1]
+        by_passes = gram.landmarks() is not None and self.solver == "auto" and ridges.min() > 0
+        solve = self._solve_on_landmarks if by_passes else self._solve
         for used, outputs in _by_labels(Y):
             rows = slice(None) if used is None else used
             part = gram if used is None else gram.sub(used, used)
-            self._solve(part, Y[rows][:, outputs], weights[rows], ridges[outputs], outputs, coef, bias, rows)
+            solve(part, Y[rows][:, outputs], weights[rows], ridges[outputs], outputs, coef, bias, rows)
             for t in outputs:
                 self._parts[t] = (float(ridges[t]), used)
         self._finish(y, coef, bias, weights)
@@ -356,9 +358,6 @@ class KernelRidge(Ridge, CenterParameters):
         for many.
         """
         different = np.unique(ridges)
-        if gram.landmarks() is not None and self.solver == "auto" and different[0] > 0:
-            self._solve_on_landmarks(gram, Y, w, ridges, outputs, coef, bias, rows)
-            return
         decomposition = (
             Eigendecomposition.of(gram, w, self.fit_intercept)
             if self.solver == "eigen" or len(different) >= _SEVERAL

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import Samples, Targets, Weights
 from mercer.arrays import Array
-from mercer.data import size
+from mercer.data import Blocks, size
 from mercer.estimators import hulls
 from mercer.estimators.machine import LabelLearner, SupportVectorMachine
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
@@ -94,7 +94,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
     def _without_zeros(self, X: Samples, y: Targets, weights: Array | None) -> tuple[Any, Any, Array, Array]:
         """Samples of several classes also class by class, so that what a pair needs lies together."""
         X, y, weights, used = super()._without_zeros(X, y, weights)
-        if self._precomputed or is_gram(X) or not (y[1:] < y[:-1]).any():
+        if self._precomputed or is_gram(X) or isinstance(X, Blocks) or not (y[1:] < y[:-1]).any():
             return X, y, weights, used
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 3:
@@ -195,6 +195,8 @@ class Classifier(LabelLearner, SupportVectorMachine):
         return out
 
     def _counts(self, kept: Array) -> Array:
+        if len(self.n_support_) != len(self.classes_):  # landmarks, of no class
+            return super()._counts(kept)
         if len(self.classes_) == 2:
             return np.array(
                 [np.count_nonzero(self._dual_coef[0, kept] < 0), np.count_nonzero(self._dual_coef[0, kept] > 0)],

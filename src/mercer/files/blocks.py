@@ -83,8 +83,15 @@ def scan_parquet(
     blocks = Blocks(read, rows)
     if target is None:
         return blocks
-    y: Array = np.concatenate([frame.select(target).collect().to_series().to_numpy() for frame in lazy])
+    y: Array = np.concatenate([_column(place, frame, target) for place, frame in zip(places, lazy, strict=True)])
     return blocks, y
+
+
+def _column(place: Path, frame: pl.LazyFrame, name: str) -> Array:
+    try:
+        return frame.select(name).collect().to_series().to_numpy()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise DataError(f"{place}, column {name!r}, cannot be read: {_first_line(error)}") from None
 
 
 def _files(path: Path) -> list[Path]:

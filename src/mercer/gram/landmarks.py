@@ -25,6 +25,7 @@ from mercer.native.linalg import cholesky, triangular_solve
 from mercer.runtime.watch import look
 
 _ROWS = 4096  # whose scores are computed together
+_DRAWS = 16  # of pivots, at least: those of one draw know nothing of each other
 
 
 def pivoted_cholesky(
@@ -99,7 +100,9 @@ def by_leverage(gram: Gram, count: int, random: np.random.Generator, weights: Ar
     for rows in parts:
         half = triangular_solve(L, marks.features(rows, np.float64).T)
         scores[rows] = np.einsum("ij,ij->j", half, half)
-    scores = np.minimum(scores + missed / ridge, 1.0) * weights
+    scores = np.minimum(scores + missed / (ridge or 1.0), 1.0) * weights
+    if not scores.any():  # all values are 0
+        return first
     return random.choice(
         len(own), min(count, int(np.count_nonzero(scores))), replace=False, p=scores / float(scores.sum())
     )
@@ -114,7 +117,10 @@ def pivoted(gram: Gram, count: int, random: np.random.Generator, weights: Array,
         )
     used = np.flatnonzero(weights)
     part = gram if len(used) == len(weights) else gram.sub(used, used)
-    found = pivoted_cholesky(part, min(count, len(used)), random, tol=max(tol, 1e-12))[1]
+    block = max(1, min(64, count // _DRAWS))
+    found = pivoted_cholesky(part, min(count, len(used)), random, tol=max(tol, 1e-12), block=block)[1]
+    if not len(found):  # all values are 0
+        return used[:1]
     return used[found[: min(count, len(found))]]
 
 

@@ -111,10 +111,10 @@ class NystromGram(FactoredGram):
     fixed = True
     symmetric = True
 
-    def __init__(self, landmarks: Landmarks) -> None:
+    def __init__(self, landmarks: Landmarks, dtype: DTypeLike | None = None) -> None:
         self._landmarks = landmarks
         C = landmarks.values
-        self.shape, self.dtype, self.compute = (C.shape[0], C.shape[0]), C.dtype, C.compute
+        self.shape, self.dtype, self.compute = (C.shape[0], C.shape[0]), np.dtype(dtype or C.dtype), C.compute
         self.name = C.name
 
     def landmarks(self) -> Landmarks:
@@ -133,7 +133,7 @@ class NystromGram(FactoredGram):
                 f" memory budget is {human(self.compute.budget // 2)}. Take fewer landmarks, float32 data, or raise the"
                 f" budget: Compute(memory='{human(2.2 * need).replace(' ', '')}')."
             )
-        return LowRankGram(self._landmarks.features(), None, self.compute)
+        return LowRankGram(self._landmarks.features(dtype=self.dtype), None, self.compute)
 
     @property
     def _numbered(self) -> tuple[Any, Any]:
@@ -145,7 +145,7 @@ class NystromGram(FactoredGram):
     def sub(self, rows: Index, cols: Index) -> Gram:
         rows, cols = as_index(rows, self.shape[0]), as_index(cols, self.shape[0])
         if "_stored" not in self.__dict__ and same_selection(rows, cols, self.shape[0]):
-            return NystromGram(self._landmarks.sub(rows))
+            return NystromGram(self._landmarks.sub(rows), self.dtype)
         return self._stored.sub(rows, cols)
 
     def astype(self, dtype: DTypeLike) -> Gram:
@@ -153,6 +153,8 @@ class NystromGram(FactoredGram):
             return self
         if "_stored" in self.__dict__:
             return self._stored.astype(dtype)
+        if self._landmarks.values.dtype == np.float64:  # features are rounded, not C, whose rounding L^−1 would enlarge
+            return NystromGram(self._landmarks, dtype)
         return NystromGram(replace(self._landmarks, values=self._landmarks.values.astype(dtype)))
 
     def diag(self) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from mercer import arrays
 from mercer.annotations import Index, Samples
 from mercer.arrays import Array
-from mercer.data import Blocks, DataError
+from mercer.data import Blocks
 from mercer.gram.contract import Gram, as_index, precision
 from mercer.runtime.watch import look
 
@@ -35,12 +35,9 @@ class StackedGram(Gram):
 
     def _parts(self) -> Any:
         n = max(1, self.shape[0])
-        for k, (rows, block) in enumerate(self._blocks.numbered()):
+        for rows, gram in self._blocks.each(self._gram_of):
             look("a pass over the data", rows.start / n)
-            try:
-                yield rows, self._gram_of(block)
-            except DataError as error:
-                raise DataError(f"Block {k}, samples {rows.start} to {rows.stop - 1}: {error}") from None
+            yield rows, gram
 
     def rows(self, idx: Index) -> Array:
         return self.sub(idx, slice(None)).dense()

@@ -166,6 +166,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         if (
             isinstance(ridge, KernelRidge)
             and ridge.kernel_ is not None
+            and learns_from_matrix(ridge)
             and np.ndim(ridge.alpha) == 0
             and ridge.alpha > 0
         ):

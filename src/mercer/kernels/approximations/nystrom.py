@@ -128,6 +128,8 @@ class Nystrom(Composite):
         A = k._prepared(X, self.kernel.domain)
         if not isinstance(self.landmarks, str):
             Z = k.domain.check(self.landmarks)
+            if not size(Z):
+                raise ValueError("There are no landmarks: give at least one sample.")
             return Chosen(k, A, None, Z, k._prepared(Z, k.domain))
         n = size(A)
         w = check_weights(n, weights)
@@ -165,6 +167,12 @@ class AtLandmarks(Projected):
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
         return self.kernel.psd
+
+    def _symbolic(self, prefix: str) -> Any:
+        raise NotImplementedError(
+            "What landmarks see depends on the kernel's parameters through the inverse of their matrix; it has no"
+            " gradient here."
+        )
 
     def trace_error(self, X: Samples) -> float:
         """tr(K − K̃)/tr K on data: the share of the squared norms that the landmarks miss.

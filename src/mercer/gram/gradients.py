@@ -223,7 +223,9 @@ def parameter_slopes(
     together: set[str] = set()
     for n in _metrics(formula, left, right):
         scale = n.data[0]
-        a, b = (np.asarray(arrays.to_numpy(side[m.data]), np.float64) for side, m in zip((left, right), n.args, strict=True))
+        a, b = (
+            np.asarray(arrays.to_numpy(side[m.data]), np.float64) for side, m in zip((left, right), n.args, strict=True)
+        )
         names = [f"{scale.name}[{k}]" for k in range(a.shape[1])]
         found = _through_columns(gram(partial_derivative(formula, n)), a, b, U, V)
         for name, value in zip(names, found * (-2.0 * scale.exponent) / np.asarray(scale.powers) ** 2, strict=True):

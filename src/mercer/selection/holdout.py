@@ -6,9 +6,9 @@ c − b. With g = 2 w r/Σ w let q and β solve the same equations for the sides
 
     dJ = (W e)^T dC_t q − (W(C_t q + β))^T dC_t c − g^T dC_v c − λ q^T dG c − dλ q^T G c
 
-so that a parameter costs one pass over ∂C/∂log θ, multiplied with c and q (all length scales of the columns together one,
-``gram.gradients``), and all of them together two systems, whose steps are passes too. No matrix of all samples is
-formed, with each other or with the landmarks; what is stored are vectors of n, and m × m.
+so that a parameter costs one pass over ∂C/∂log θ, multiplied with c and q (all length scales of the columns together
+one, ``gram.gradients``), and all of them two systems, whose steps are passes too. No matrix of all samples is formed,
+with each other or with the landmarks; what is stored are vectors of n, and m × m.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from mercer.solvers.landmarks import NormalEquations, adjoint, preconditioner
 from mercer.solvers.linear import ConjugateGradients
 
 _NEAR = 0.03  # how far the logarithm of a parameter may have moved since the preconditioner was made
-_SLOWER = 1.5  # times the steps that it took when it was new
+_SLOWER, _MORE = 1.5, 4  # times the steps that it took when it was new, and so many more
 _TOL = 1e-7  # the residual of both systems
 
 
@@ -157,16 +157,14 @@ class HoldOut:
         if fresh or self._last is None:
             self._last = _Last(apply, at.copy(), steps)
         else:
-            self._last = replace(self._last, slow=steps > _SLOWER * self._last.steps)
+            self._last = replace(self._last, slow=steps > _SLOWER * self._last.steps + _MORE)
 
 
 def _product(gram: Gram, V: Array) -> Any:
     return np.asarray(arrays.to_numpy(gram @ V))
 
 
-def apart(
-    X: Samples, Y: Array, w: Array, share: float, random: np.random.Generator
-) -> tuple[Any, Array, Array, int]:
+def apart(X: Samples, Y: Array, w: Array, share: float, random: np.random.Generator) -> tuple[Any, Array, Array, int]:
     """Samples in another order, those to train on first, and how many these are; a ``share`` of them is below."""
     n = size(X)
     n_test = min(max(1, round(share * n)), n - 1)

@@ -12,10 +12,11 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics import make_scorer, mean_pinball_loss
-from sklearn.model_selection import GridSearchCV, GroupKFold, RepeatedKFold, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, ParameterGrid, RepeatedKFold, ShuffleSplit
 from sklearn.svm import SVC, SVR
 
 import mercer as mc
+from mercer.gram import Gram
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Pairwise
 from mercer.kernels.parameters import positive
@@ -439,3 +440,79 @@ def test_many_ridges_with_missing_labels_and_absent_samples() -> None:
     for one in found:
         one.support_ = used[one.support_]
         np.testing.assert_allclose(one.predict(gram), clone(one).fit(X, Y, w).predict(X), rtol=1e-9)
+
+
+# -- sums over landmarks ----------------------------------------------------------------------------------------------
+
+
+def _one_by_one(machine: Any, grid: Any, A: Any, y: Any, cv: Any, weights: Any) -> Any:
+    def score(values: Any, train: Any, test: Any) -> float:
+        given, judged = ({} if weights is None else {"sample_weight": weights[part]} for part in (train, test))
+        return clone(machine).set_params(**values).fit(A[train], y[train], **given).score(A[test], y[test], **judged)
+
+    return [[score(values, *split) for split in cv.split(A)] for values in ParameterGrid(grid)]
+
+
+LANDMARKS: dict[str, Any] = {
+    "a path": (mc.KernelRidge(centers=40, random_state=0), {"alpha": [1e-3, 0.1, 1.0, 100.0]}),
+    "kernels": (
+        mc.KernelRidge(kernel=mc.Gaussian(1.0), centers=40, random_state=0),
+        {"alpha": [1e-3, 1.0], "kernel__gamma": [0.1, 1.0], "fit_intercept": [True, False]},
+    ),
+    "numbers": (mc.KernelRidge(random_state=0), {"alpha": [0.1, 1.0], "centers": [None, 20, 40]}),
+    "nystrom": (mc.KernelRidge(kernel=mc.Nystrom(mc.Gaussian(0.5), 30, random_state=1)), {"alpha": [0.1, 1.0]}),
+    "no ridge": (mc.KernelRidge(kernel=mc.Gaussian(0.5), centers=20, random_state=0), {"alpha": [0.0, 1.0]}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # λ = 0
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", LANDMARKS)
+def test_sums_over_landmarks_have_the_scores_of_fits(name: str, weighted: bool) -> None:
+    machine, grid = LANDMARKS[name]
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((240, 3))
+    y = np.column_stack([np.sin(2 * A[:, 0]), A[:, 1]]) + 0.2 * rng.standard_normal((240, 2))
+    weights, cv = rng.integers(0, 3, 240).astype(float) if weighted else None, KFold(3)
+    found = mc.KernelSearchCV(machine, grid, cv=cv).fit(A, y, sample_weight=weights)
+    expected = _one_by_one(machine, grid, A, y, cv, weights)
+    np.testing.assert_allclose(
+        np.column_stack([found.cv_results_[f"split{s}_test_score"] for s in range(3)]), expected, rtol=1e-6
+    )
+    best = clone(machine).set_params(**found.best_params_).fit(A, y, sample_weight=weights)
+    np.testing.assert_allclose(found.predict(A[:9]), best.predict(A[:9]), rtol=1e-6)
+
+
+def test_given_centers_and_classes() -> None:
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((200, 3))
+    labels, cv = (np.abs(A[:, 0]) > 0.7).astype(int), KFold(3)
+    for machine, grid in (
+        (mc.SVC(kernel=mc.Gaussian(0.5), centers=A[:30]), {"C": [0.1, 10.0]}),
+        (mc.KernelLogistic(kernel=mc.Gaussian(0.5), centers=30, random_state=0), {"alpha": [0.1, 10.0]}),
+    ):
+        found = mc.KernelSearchCV(machine, grid, cv=cv).fit(A, labels)
+        expected = np.mean(_one_by_one(machine, grid, A, labels, cv, None), axis=1)
+        np.testing.assert_allclose(found.cv_results_["mean_test_score"], expected, rtol=1e-6)
+
+
+def test_ridges_share_their_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eight λ on landmarks: a fraction of the passes of eight fits."""
+    calls: list[int] = []
+    normal = Gram.normal
+
+    def counted(self: Gram, *given: Any) -> Any:
+        calls.append(1)
+        return normal(self, *given)
+
+    monkeypatch.setattr(Gram, "normal", counted)
+    rng = np.random.default_rng(5)
+    A = rng.standard_normal((600, 3))
+    y = np.sin(2 * A[:, 0]) + 0.2 * rng.standard_normal(600)
+    machine = mc.KernelRidge(kernel=mc.Gaussian(0.5), centers=40, random_state=0)
+    grid, cv = {"alpha": list(np.logspace(-3, 3, 8))}, KFold(3)
+    mc.KernelSearchCV(machine, grid, cv=cv, refit=False).fit(A, y)
+    together = len(calls)
+    calls.clear()
+    _one_by_one(machine, grid, A, y, cv, None)
+    assert 0 < together < len(calls) / 4

@@ -21,7 +21,7 @@ from mercer.kernels.base import kernel
 from mercer.kernels.families import Pairwise, Radial
 from mercer.kernels.parameters import positive
 from mercer.selection.criteria import CRITERIA
-from mercer.selection.tuning import _Objective, _sample
+from mercer.selection.tuning import _Objective, _OnMatrix, _sample
 
 ARD = mc.Matern([0.8, 1.3, 2.0], nu=math.inf)
 KERNELS = [
@@ -54,7 +54,7 @@ def _labels(n: int = 25, seed: int = 0) -> tuple[Any, Any]:
 
 def _objective(estimator: Any, X: Any, y: Any, criterion: str, weights: Any = None) -> _Objective:
     X, Y, w = _sample(estimator, X, y, weights, None, np.random.default_rng(0))
-    return _Objective(CRITERIA[criterion], estimator.kernel.bind(X, w), estimator, X, Y, w)
+    return _OnMatrix(CRITERIA[criterion], estimator.kernel.bind(X, w), estimator, X, Y, w)
 
 
 # -- the gradient -----------------------------------------------------------------------------------------------------

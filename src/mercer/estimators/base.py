@@ -179,11 +179,11 @@ class KernelEstimator(WithKernels):
         return None if sample_weight is None else np.asarray(moderate_weights(checked(sample_weight, n)))
 
     def _as_entered_by(self, door: KernelEstimator) -> Self:
-        """Know what another estimator found at the door for the same data: the bound kernel, and the columns."""
+        """Know what another estimator found at the door for the same data: the bound kernel, the columns, landmarks."""
         self.__dict__.update(
             {
                 name: vars(door)[name]
-                for name in ("kernel_", "n_features_in_", "feature_names_in_")
+                for name in ("kernel_", "n_features_in_", "feature_names_in_", "_landmarks")
                 if name in vars(door)
             }
         )

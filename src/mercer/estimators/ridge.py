@@ -312,11 +312,14 @@ class KernelRidge(Ridge, CenterParameters):
     _needs_psd = False  # λ may make up for negative eigenvalues; it warns where it does not
 
     def _learn_path(self, gram: Gram, y: Targets, weights: Array, machines: Sequence[Any], X: Samples = None) -> None:
-        """One decomposition for all λ, where there are enough of them to pay for it."""
+        """One decomposition for all λ, where there are enough to pay for it; over landmarks, the same passes."""
         Y = y.reshape(len(y), -1)
         for machine in machines:
             machine._check()
-            machine._ridges(Y.shape[1])
+        ridges = np.stack([machine._ridges(Y.shape[1]) for machine in machines])
+        if gram.landmarks() is not None and self.solver == "auto" and ridges.min() > 0 and not np.isnan(Y).any():
+            self._learn_path_on_landmarks(gram, y, weights, machines, ridges)
+            return
         scalar = all(np.ndim(machine.alpha) == 0 and machine.alpha > 0 for machine in machines)
         if len(machines) < _SEVERAL or not scalar or self.solver not in ("auto", "eigen") or np.isnan(y).any():
             super()._learn_path(gram, y, weights, machines, X)
@@ -339,6 +342,27 @@ class KernelRidge(Ridge, CenterParameters):
                 residual <= machine.tol,
             )
             machine.stop_reason_ = "gap" if machine.converged_ else "stalled"
+
+    def _learn_path_on_landmarks(
+        self, gram: Gram, y: Array, weights: Array, machines: Sequence[Any], ridges: Array
+    ) -> None:
+        """All λ and outputs are columns of one system."""
+        Y = y.reshape(len(y), -1)
+        solver = ConjugateGradients(self._residual, self.max_iter or 500)
+        with self._watching():
+            found = solver.solve(
+                LinearSystem(np.tile(Y, len(machines)), weights, ridges.ravel(), self.fit_intercept), gram
+            )
+        assert found.of_landmarks is not None
+        parts = (np.split(values, len(machines), axis=-1) for values in (found.coef, found.bias, found.of_landmarks))
+        for machine, own, coef, bias, of_landmarks in zip(machines, ridges, *parts, strict=True):
+            machine._finish(y, coef, bias, weights)
+            machine._of_landmarks, machine._parts = of_landmarks, [(float(ridge), None) for ridge in own]
+            machine.n_iter_, machine.gap_, machine.solver_ = found.n_iter, found.residual, found.solver
+            machine.converged_ = machine.gap_ <= machine._residual
+            machine.stop_reason_ = "gap" if machine.converged_ else found.stop_reason
+        if found.stop_reason in ("stalled", "max_iter"):
+            machines[0]._explain(weights, gram, float(ridges.min()))
 
     def _ridges(self, outputs: int) -> Array:
         known = np.asarray(self.alpha).dtype.kind in "fiu"

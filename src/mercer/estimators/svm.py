@@ -432,7 +432,7 @@ class SVC(Classifier, CenterParameters, SolverParameters):
 
     def _learn_path(self, gram: Gram, y: Targets, weights: Array, machines: Sequence[Any], X: Samples = None) -> None:
         """In increasing order of C, each started from the last; the matrix is prepared once. Two classes."""
-        if self.probability or len(np.unique(y)) != 2:
+        if self.probability or len(np.unique(y)) != 2 or gram.landmarks() is not None:
             super()._learn_path(gram, y, weights, machines, X)
             return
         gram, before = held(gram, Use.ACTIVE), None

@@ -1,8 +1,10 @@
-"""∇_a Σ_j c_j k(a, b_j): the gradient of a combination of kernel values by its items, from the recorded formula.
+"""∇_a Σ_j c_j k(a, b_j): the gradient of a combination of kernel values by its items, from the recorded formula; and
+that of Σ_ij u_i v_j k(a_i, b_j) by the parameters.
 
 A formula sees an item through few numbers, ⟨a, b⟩, ‖a − b‖², ‖a‖², sums over columns: k = F(s, d², …). So its gradient
 is Σ_j c_j (∂F/∂s · b_j + ∂F/∂d² · 2(a − b_j) + …), where each ∂F/∂· is a formula again, whose matrix is multiplied with
-c and with the rows c_j b_j: computed in tiles and never stored, like any other.
+c and with the rows c_j b_j: computed in tiles and never stored, like any other. Length scales of columns are all seen
+through one number of a pair: ∂d²/∂log ℓ_k = −2(a_k − b_k)²/ℓ_k², so that one pass over ∂F/∂d² serves all of them.
 """
 
 from __future__ import annotations
@@ -17,13 +19,24 @@ from mercer import arrays
 from mercer.annotations import Items
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import size
-from mercer.engine.expression import Node, column_slope, number, partial_derivative, symbolic, trace, walk
+from mercer.data import chunks, size
+from mercer.engine.expression import (
+    Node,
+    column_slope,
+    log_derivative,
+    number,
+    parameter_names,
+    partial_derivative,
+    symbolic,
+    trace,
+    walk,
+)
 from mercer.engine.slopes import contract, evaluated
 from mercer.engine.tiles import Tiles
 from mercer.gram.computed import KernelGram, common_dtype
 
 _ZERO = number(0)
+_AT_ONCE = 2**22  # numbers of a product that are held together
 _SEES = {"dot", "sqdist", "fold", "opaque", "sqnorm", "fold_self", "items", "mean"}
 
 
@@ -171,3 +184,93 @@ class _Gradients:
 
 def _weighted_rows(gram: KernelGram, weights: Array, rows: slice) -> Array:
     return gram.rows(rows) * weights
+
+
+def parameter_slopes(
+    kernel: Any, symbols: Any, A: Items, B: Items, U: Array, V: Array, compute: Compute
+) -> dict[str, float]:
+    """Σ_ij Σ_o U_io V_jo ∂k(a_i, b_j)/∂log θ for every parameter θ of the formula.
+
+    One pass over the pairs for each number, and one for all length scales of columns together.
+
+    Parameters
+    ----------
+    kernel : anything with ``_block``
+        k, for messages.
+    symbols : anything with ``_block``
+        The same with symbols for parameters.
+    A, B : prepared items
+        The items a, and the items b.
+    U, V : ndarray of shape (n, outputs) and (m, outputs)
+        Their coefficients.
+    compute : Compute
+        Device, precision, memory and threads.
+
+    Returns
+    -------
+    dict of str to float
+        By the names of ``Kernel.gradient``.
+    """
+    left_symbols, left = symbolic(A, "row")
+    right_symbols, right = symbolic(B, "col")
+    formula, dtype = trace(symbols._block, left_symbols, right_symbols), common_dtype((A, B), compute)
+
+    def gram(slope: Node) -> KernelGram:
+        tiles = Tiles(slope, left, right, (size(A), size(B)), dtype, compute)
+        return KernelGram(tiles, partial(str, f"∂ of {kernel}"), "Scale the data", as_numpy=True)
+
+    out = dict.fromkeys(parameter_names(formula), 0.0)
+    together: set[str] = set()
+    for n in _metrics(formula, left, right):
+        scale = n.data[0]
+        a, b = (
+            np.asarray(arrays.to_numpy(side[m.data]), np.float64) for side, m in zip((left, right), n.args, strict=True)
+        )
+        names = [f"{scale.name}[{k}]" for k in range(a.shape[1])]
+        found = _through_columns(gram(partial_derivative(formula, n)), a, b, U, V)
+        for name, value in zip(names, found * (-2.0 * scale.exponent) / np.asarray(scale.powers) ** 2, strict=True):
+            out[name] += float(value)
+        together.update(names)
+    for name in out.keys() - together:
+        out[name] = float(np.sum(_sums(gram(log_derivative(formula, name)), U, V)))
+    return out
+
+
+def _metrics(formula: Node, left: list[Any], right: list[Any]) -> list[Node]:
+    """The distances that have length scales to differentiate by and are of tables in memory, where nothing else
+    depends on those.
+    """
+    nodes = list(walk(formula))
+    if any(n.op in ("mean", "grand_mean") for n in nodes):
+        return []
+    elsewhere = {str(n.data[0]).split("[")[0] for n in nodes if n.op == "parameter"}
+    found = [n for n in nodes if n.op == "sqdist" and n.data[0] is not None and n.data[0].name is not None]
+    sides = [side[m.data] for n in found for side, m in zip((left, right), n.args, strict=True)]
+    tables = all(isinstance(x, np.ndarray) or arrays.is_tensor(x) for x in sides)
+    return [n for n in found if tables and n.data[0].name not in elsewhere]
+
+
+def _sums(gram: KernelGram, U: Array, V: Array) -> Array:
+    """Σ_i U_ic (K V)_ic of each column c, by parts of the rows."""
+    total = np.zeros(V.shape[1])
+    for rows in chunks(gram.shape[0], max(1, _AT_ONCE // V.shape[1])):
+        part = gram if rows == slice(0, gram.shape[0]) else gram.sub(rows, slice(None))
+        total += np.einsum("ic,ic->c", U[rows], np.asarray(arrays.to_numpy(part @ V)))
+    return total
+
+
+def _through_columns(gram: KernelGram, a: Array, b: Array, U: Array, V: Array) -> Array:
+    """Σ_ij Σ_o U_io V_jo K_ij (a_ik − b_jk)² for each column k, from K times V, V b and V b²."""
+    outputs, d = V.shape[1], a.shape[1]
+    origin = b.mean(axis=0)  # differences do not notice, and lose fewer digits
+    moved = b - origin
+    panel = np.hstack([V, *((V[:, :, None] * moved[:, None, :] ** p).reshape(len(b), -1) for p in (1, 2))])
+    total = np.zeros(d)
+    for rows in chunks(len(a), max(1, _AT_ONCE // panel.shape[1])):
+        part = gram if rows == slice(0, len(a)) else gram.sub(rows, slice(None))
+        found, u, x = np.asarray(arrays.to_numpy(part @ panel)), U[rows], a[rows] - origin
+        plain, by, square = np.split(found, [outputs, outputs * (1 + d)], axis=1)
+        total += np.sum(u * plain, axis=1) @ x**2
+        total -= 2 * np.einsum("io,iod,id->d", u, by.reshape(len(x), outputs, d), x, optimize=True)
+        total += np.einsum("io,iod->d", u, square.reshape(len(x), outputs, d), optimize=True)
+    return total

@@ -11,14 +11,20 @@ from sklearn.base import clone
 
 from mercer.annotations import Estimator, Samples, Targets
 from mercer.arrays import Array
-from mercer.data import take
+from mercer.data import size, take
 from mercer.estimators.machine import Supervised, Unsupervised
 from mercer.gram import Gram, Use, held
+from mercer.runtime.threads import cached_property
 
 
 def learns_from_matrix(estimator: Estimator) -> bool:
     """Whether the square matrix of the samples is all that it learns from."""
     return isinstance(estimator, Supervised | Unsupervised) and estimator._landmark_rule() is None
+
+
+def learns_on_landmarks(estimator: Estimator) -> bool:
+    """Whether it learns a sum over landmarks, from their matrix with the samples."""
+    return isinstance(estimator, Supervised | Unsupervised) and estimator._landmark_rule() is not None
 
 
 class Fold(NamedTuple):
@@ -95,3 +101,49 @@ class Entered:
         used = machine._learn_rows(self.stored, self.y, weights, [machine], None if machine._precomputed else self.X)
         machine._remember(self.X, self.gram, used)
         return machine
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkFold:
+    """Training items, and the machine at whose door they are looked at; its landmarks are those of all that learn."""
+
+    door: Any
+    items: Any
+    y: Targets
+    weights: Array | None
+
+    @cached_property
+    def _entered(self) -> tuple[Any, Gram, Any, Array, Array]:
+        """(items of weight, their matrix as the landmarks see it, targets, weights, numbers)."""
+        part, y, weights, used = self.door._without_zeros(
+            self.items, self.y, self.door._weights(size(self.items), self.weights)
+        )
+        return part, self.door._matrix(part, weights), y, weights, used
+
+    def learn(self, machines: Sequence[Any]) -> None:
+        """Machines that differ at most in the parameter they have a path along learn, and answer for samples."""
+        part, gram, y, weights, used = self._entered
+        for machine in machines:
+            machine._as_entered_by(self.door)._n_items = size(self.items)
+        machines[0]._learn_path(gram, y, weights, machines, part)
+        for machine in machines:
+            machine._remember(self.items, gram, used)
+
+
+@dataclass(frozen=True, eq=False)
+class EnteredByLandmarks:
+    """``door`` accepted X and y, for machines over landmarks; each fold has its own."""
+
+    door: Any
+    X: Samples
+    y: Targets
+
+    @classmethod
+    def of(cls, machine: Estimator, X: Samples, y: Targets) -> EnteredByLandmarks:
+        door = clone(machine)
+        return cls(door, *door._accept_training(X, y))
+
+    def fold(self, train: Array, weights: Array | None) -> LandmarkFold:
+        """The training items of a fold and their ``weights``, to be looked at when the first machine learns."""
+        door = clone(self.door)._as_entered_by(self.door)
+        return LandmarkFold(door, take(self.X, train), None if self.y is None else self.y[train], weights)

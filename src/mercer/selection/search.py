@@ -3,17 +3,19 @@
 A grid over kernel parameters and C or λ asks for few matrices and many fits. Candidates are grouped by their kernel,
 which is a value: its matrix is computed once for all folds and all of them; only what a kernel takes from data is bound
 in each training fold, as it must be. Along C machines start from one another, along λ one decomposition gives all.
+Machines over landmarks share those of a fold, and along λ the passes over its data.
 """
 
 from __future__ import annotations
 
+import pickle
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
@@ -32,7 +34,7 @@ from mercer.estimators.base import KernelEstimator
 from mercer.estimators.parameters import Progress, estimator
 from mercer.kernels.given import PRECOMPUTED
 from mercer.runtime.watch import Stopped, Watch, watching
-from mercer.selection.folds import Entered, Fold, learns_from_matrix
+from mercer.selection.folds import Entered, EnteredByLandmarks, Fold, learns_from_matrix, learns_on_landmarks
 
 Split = tuple[Array, Array]
 
@@ -87,21 +89,39 @@ class Cells:
         return ""
 
     def _fill(self, X: Samples, y: Targets, weights: Array | None) -> None:
-        for kernel, members in self._by_kernel().items():
-            entered = None if kernel is None else Entered.of(self.machines[members[0]], X, y)
-            for s, (train, test) in enumerate(self.splits):
-                fold = None if entered is None else entered.fold(train, test, _some(weights, train))
-                for path in self._paths(members):
-                    machines = [clone(self.machines[c]) for c in path]
-                    given = {} if weights is None else {"sample_weight": weights[train]}
-                    if entered is None or fold is None:
-                        learn = partial(_fit_one, take(X, train), _some(y, train), given)
-                    else:
-                        learn = partial(self._learn_fold, fold, _some(entered.y, train), _some(weights, train))
-                    new = fold.cross if fold is not None and self._asks_machines(fold) else take(X, test)
-                    self._cells(path, s, machines, learn, (new, _some(y, test), _some(weights, test)))
-            if self.best_index() in members:
-                self.kept = entered
+        for shared, members in self._by_kernel().items():
+            if isinstance(shared, _ByLandmarks):
+                self._fill_by_landmarks(members, X, y, weights)
+            else:
+                self._fill_by_matrix(shared, members, X, y, weights)
+
+    def _fill_by_matrix(self, kernel: Any, members: list[int], X: Samples, y: Targets, weights: Array | None) -> None:
+        """Candidates with the same kernel, None for those that do not learn from one matrix."""
+        entered = None if kernel is None else Entered.of(self.machines[members[0]], X, y)
+        for s, (train, test) in enumerate(self.splits):
+            fold = None if entered is None else entered.fold(train, test, _some(weights, train))
+            for path in self._paths(members) if kernel is not None else [[c] for c in members]:
+                machines = [clone(self.machines[c]) for c in path]
+                given = {} if weights is None else {"sample_weight": weights[train]}
+                if entered is None or fold is None:
+                    learn = partial(_fit_one, take(X, train), _some(y, train), given)
+                else:
+                    learn = partial(self._learn_fold, fold, _some(entered.y, train), _some(weights, train))
+                new = fold.cross if fold is not None and self._asks_machines(fold) else take(X, test)
+                self._cells(path, s, machines, learn, (new, _some(y, test), _some(weights, test)))
+        if self.best_index() in members:
+            self.kept = entered
+
+    def _fill_by_landmarks(self, members: list[int], X: Samples, y: Targets, weights: Array | None) -> None:
+        """Candidates with the same kernel and landmarks: those of a fold are chosen once."""
+        entered = EnteredByLandmarks.of(self.machines[members[0]], X, y)
+        for s, (train, test) in enumerate(self.splits):
+            fold = entered.fold(train, _some(weights, train))
+            new = take(X, test), _some(y, test), _some(weights, test)
+            for path in self._paths(members):
+                self._cells(path, s, [clone(self.machines[c]) for c in path], fold.learn, new)
+        if self.best_index() in members:
+            self.kept = None
 
     def _asks_machines(self, fold: Fold) -> bool:
         """Whether the score asks a machine for its answers and nothing else, as scikit-learn's own do: then a matrix
@@ -120,20 +140,27 @@ class Cells:
         return int(np.argmax(mean)) if np.isfinite(mean).any() else None
 
     def _by_kernel(self) -> dict[Any, list[int]]:
-        """Candidates with the same kernel; under None those that do not learn from one matrix."""
+        """Candidates with the same kernel, and landmarks where they learn on those; under None those that learn
+        neither way.
+        """
         groups: dict[Any, list[int]] = {}
         for c, machine in enumerate(self.machines):
-            groups.setdefault(_kernel_of(machine), []).append(c)
+            shared = _ByLandmarks.of(machine) if learns_on_landmarks(machine) else _kernel_of(machine)
+            groups.setdefault(shared, []).append(c)
         return groups
 
     def _paths(self, members: list[int]) -> list[list[int]]:
         """Candidates that differ only in the parameter along which the estimator has a path."""
-        along = getattr(self.estimator, "_along", None) if learns_from_matrix(self.estimator) else None
+        along = getattr(self.estimator, "_along", None)
         if along is None:
             return [[c] for c in members]
         groups: dict[str, list[int]] = {}
         for c in members:
-            rest = {name: value for name, value in self.candidates[c].items() if name != along}
+            rest = {
+                name: pickle.dumps(value) if hasattr(value, "__array__") else value  # of which too little is written
+                for name, value in self.candidates[c].items()
+                if name != along
+            }
             groups.setdefault(repr(sorted(rest.items())), []).append(c)
         return list(groups.values())
 
@@ -189,7 +216,8 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Each kernel matrix is computed once, for all folds and all candidates with that kernel; along C machines start from
     one another, along λ one decomposition gives all. So a grid of C or λ costs little more than one value, and a new
     kernel parameter costs a matrix. What a kernel takes from data ("scale", means) is bound in each training fold.
-    After ``fit`` the search predicts and scores as its best estimator.
+    Machines with ``centers`` have no such matrix: those of one kernel have the same landmarks in a fold, and all λ of a
+    ridge are found in the same passes. After ``fit`` the search predicts and scores as its best estimator.
 
     Parameters
     ----------
@@ -437,6 +465,23 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         )
         tags.input_tags, tags.target_tags = inner.input_tags, inner.target_tags
         return tags
+
+
+class _ByLandmarks(NamedTuple):
+    """What candidates share that have the same landmarks."""
+
+    kernel: Any
+    centers: Any
+    random_state: Any
+
+    @classmethod
+    def of(cls, machine: Estimator) -> _ByLandmarks:
+        return cls(machine._given_kernel, _written(machine.centers), _written(machine.random_state))
+
+
+def _written(value: Any) -> Any:
+    """A value to tell parameters apart by: of collections and of sources of random numbers, all that is in them."""
+    return value if value is None or isinstance(value, int | np.integer) else pickle.dumps(value)
 
 
 def _kernel_of(machine: Estimator) -> Any:

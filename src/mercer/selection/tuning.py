@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import time
 import warnings
@@ -16,7 +17,8 @@ from sklearn.base import clone, is_classifier
 from mercer import arrays
 from mercer.annotations import Estimator, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
-from mercer.data import check_weights, distinct, size, take
+from mercer.compute import Compute
+from mercer.data import Blocks, check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import NotPositive
@@ -24,8 +26,11 @@ from mercer.runtime import threads
 from mercer.runtime.randomness import generator
 from mercer.runtime.watch import Stopped, watching
 from mercer.selection.criteria import CRITERIA, Criterion
+from mercer.selection.holdout import HoldOut, apart
 
 _NOWHERE = 1e10
+_MOST = 3000  # samples whose matrix is judged
+_FEWER, _FEWER_TIMES = 20_000, 20  # samples that judge at first, and so many for each landmark
 _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
 
 
@@ -46,7 +51,7 @@ class Tuned:
     seconds : float
         How long it took.
     history : list of float
-        The values of the criterion, in order.
+        The values of the criterion, in order; where fewer samples judged at first, theirs come first.
     """
 
     estimator: Estimator
@@ -63,14 +68,16 @@ class Tuned:
 
 
 def tune(
-    estimator: Estimator, X: Samples, y: Targets, criterion: str | Criterion = "loo", *, sample_weight: Weights = None,
-    max_samples: int | None = 3000, restarts: int = 0, max_iter: int = 100, max_time: float | None = None,
-    random_state: RandomState = None, progress: Callable[[dict[str, Any]], Any] | None = None,
+    estimator: Estimator, X: Samples, y: Targets, criterion: str | Criterion = "auto", *, sample_weight: Weights = None,
+    max_samples: int | str | None = "auto", validation_fraction: float = 0.2, restarts: int = 0, max_iter: int = 100,
+    max_time: float | None = None, random_state: RandomState = None,
+    progress: Callable[[dict[str, Any]], Any] | None = None,
 ) -> Tuned:  # fmt: skip
     """``estimator`` with its kernel's continuous parameters, and its alpha (λ) or C, where ``criterion`` is smallest.
 
     Where a grid would be too large: a length scale for each column, the weights of a sum of kernels. L-BFGS on the
-    logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter.
+    logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter. An estimator
+    with ``centers`` is judged by samples held out, in passes over the data, so that there may be a million.
 
     Parameters
     ----------
@@ -81,15 +88,20 @@ def tune(
         What the kernel takes.
     y : array of shape (n,) or (n, outputs)
         Targets or labels; classes are coded ±1.
-    criterion : str or callable, default="loo"
-        Of the ridge with this kernel and λ (1/(2C) where there is a C): "loo" (leave-one-out error), "gcv" (generalised
-        cross-validation), "marginal likelihood"; of the kernel alone: "alignment"; of a support vector machine with
-        squared slacks, for two classes: "radius-margin" and "span". Or a function (K, Y, w, λ, bias) ↦ (value,
-        ∂value/∂K, ∂value/∂log λ), as those in ``mercer.selection.criteria``.
+    criterion : str or callable, default="auto"
+        "auto": "hold-out" for an estimator with ``centers``, else "loo". "hold-out": the error, on samples held out, of
+        the ridge that is a sum over the landmarks; without ``centers``, over all others. Of the ridge with this kernel
+        and λ (1/(2C) where there is a C): "loo" (leave-one-out error), "gcv" (generalised cross-validation), "marginal
+        likelihood"; of the kernel alone: "alignment"; of a support vector machine with squared slacks, for two classes:
+        "radius-margin" and "span". Or a function (K, Y, w, λ, bias) ↦ (value, ∂value/∂K, ∂value/∂log λ), as those in
+        ``mercer.selection.criteria``.
     sample_weight : array of shape (n,), optional
         Each counts as that many repetitions.
-    max_samples : int or None, default=3000
-        The criterion costs n³: of more samples, so many drawn at random are judged by. None: all.
+    max_samples : int, "auto" or None, default="auto"
+        Of more samples, so many drawn at random are judged by. None: all. "auto": 3000, since criteria of the matrix
+        cost n³, and all by "hold-out" with ``centers``, which does not.
+    validation_fraction : float, default=0.2
+        The share of the samples that "hold-out" judges by; the others are trained on.
     restarts : int, default=0
         Further starts, parameters multiplied by e^N(0, 1); the best end is taken.
     max_iter : int, default=100
@@ -97,7 +109,7 @@ def tune(
     max_time : float, optional
         Seconds after which the best so far is taken.
     random_state : int, RandomState, Generator or None, default=None
-        The source of the samples drawn and of the restarts.
+        The source of the samples drawn, of those held out, of landmarks, and of the restarts.
     progress : callable, optional
         Called with value, evaluations and seconds after each evaluation; returns True to stop.
 
@@ -112,7 +124,7 @@ def tune(
         If the estimator has no kernel, or one that is bound to the values of another (``centered``, ``repaired``): tune
         the kernel inside first.
     ValueError
-        If there is nothing to tune, or all targets are the same.
+        If there is nothing to tune, all targets are the same, or ``validation_fraction`` is no share.
 
     Warns
     -----
@@ -128,6 +140,11 @@ def tune(
     -----
     Samples that are the same in x and y count as one, with their weights together: else a kernel that knows nothing but
     its own copies would look best.
+
+    An evaluation of "hold-out" with m landmarks is two systems, each some 10 to 20 passes over the n × m values, which
+    are computed anew in each and not stored, and one pass for each parameter, all length scales of the columns counting
+    as one. The landmarks are drawn once and stay. From four times max(20 000, 20 m) samples on, so many judge until
+    they see no improvement, and all from there; it ends where a step lowers the criterion by less than 10⁻⁵ of it.
 
     References
     ----------
@@ -154,13 +171,27 @@ def tune(
         raise TypeError("tune needs an estimator of Mercer with a kernel; a precomputed matrix has no parameters.")
     if estimator._learns_kernel:
         raise TypeError(f"{type(estimator).__name__} learns its kernel itself; tune that of a KernelRidge.")
-    judge = _criterion(criterion)
+    if isinstance(X, Blocks):
+        raise TypeError("tune needs samples that it can draw from: give it some of the blocks, X.take(numbers).")
+    if not (isinstance(validation_fraction, int | float) and 0 < validation_fraction < 1):
+        raise ValueError(f"validation_fraction={validation_fraction!r}: a share of the samples, above 0 and below 1.")
+    few = getattr(estimator, "centers", None) is not None
+    criterion = ("hold-out" if few else "loo") if isinstance(criterion, str) and criterion == "auto" else criterion
+    by_passes = isinstance(criterion, str) and criterion == "hold-out"
+    judge = None if by_passes else _criterion(criterion)
+    most = (None if few and by_passes else _MOST) if max_samples == "auto" else max_samples
+    if isinstance(most, str):
+        raise ValueError(f"max_samples={max_samples!r}: a number of samples, 'auto', or None for all.")
     began, random = time.perf_counter(), generator(random_state)
-    X, Y, w = _sample(estimator, X, y, sample_weight, max_samples, random)
+    X, Y, w = _sample(estimator, X, y, sample_weight, most, random)
     if (np.ptp(Y, axis=0) == 0).all():
         raise ValueError("All targets are the same, one value or one class: there is nothing to judge a kernel by.")
     kernel = estimator._given_kernel.bind(estimator._given_kernel.domain.check(X), w)
-    objective = _Objective(judge, kernel, estimator, X, Y, w)
+    objective: _Objective = (
+        _OnMatrix(judge, kernel, estimator, X, Y, w)
+        if judge is not None
+        else _OnLandmarks.of(kernel, estimator, X, Y, w, validation_fraction, random)
+    )
     first = objective.start()
     if not len(first):
         raise ValueError(
@@ -176,19 +207,30 @@ def tune(
             watch.say(value=value, evaluations=len(history))
         return value, slope
 
-    most = objective.largest()
-    bounds = [(t - _RANGE, min(t + _RANGE, top)) for t, top in zip(first, most, strict=True)]
-    options = {"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-6, "maxcor": 20}
+    most_of_each = objective.largest()
+    bounds = [(t - _RANGE, min(t + _RANGE, top)) for t, top in zip(first, most_of_each, strict=True)]
+
+    def descend(theta: Array) -> None:
+        options = {"maxiter": max_iter, "ftol": objective.least, "gtol": 1e-6, "maxcor": 20}
+        minimize(value_and_slope, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+
+    whole, fewer, start = objective, objective.of_fewer(random), 0  # which value is that of the start
     with watching(max_time, progress, value=np.inf, evaluations=0) as watch:
         try:
+            objective = fewer or whole
             for turn in range(restarts + 1):
-                theta = first if turn == 0 else np.minimum(first + random.normal(size=len(first)), most)
-                minimize(value_and_slope, theta, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+                descend(first if turn == 0 else np.minimum(first + random.normal(size=len(first)), most_of_each))
+            if fewer is not None and fewer.best is not None:
+                objective = whole
+                descend(fewer.best[1])
+                value_and_slope(first)
+                start = len(history) - 1
         except Stopped as stop:
             if stop.watch is not watch:
                 raise
             if not history:
                 raise type(stop)(watch, "tune") from None
+    objective = whole if whole.best is not None or fewer is None else fewer
     best: Any = objective.best
     if best is None:
         raise ValueError(
@@ -197,7 +239,7 @@ def tune(
         )
     value, theta = best
     return Tuned(
-        objective.estimator_at(theta), value, history[0], objective.named(theta), len(history),
+        objective.estimator_at(theta), value, history[start], objective.named(theta), len(history),
         time.perf_counter() - began, history
     )  # fmt: skip
 
@@ -206,9 +248,8 @@ def _criterion(criterion: str | Criterion) -> Criterion:
     if callable(criterion):
         return criterion
     if criterion not in CRITERIA:
-        raise ValueError(
-            f"criterion={criterion!r}: choose one of {', '.join(map(repr, CRITERIA))}, or give a function."
-        )
+        known = ", ".join(map(repr, ("auto", "hold-out", *CRITERIA)))
+        raise ValueError(f"criterion={criterion!r}: choose one of {known}, or give a function.")
     return CRITERIA[criterion]
 
 
@@ -238,10 +279,12 @@ def _sample(
 
 
 class _Objective:
-    """The criterion as a function of the logarithms of the parameters."""
+    """A criterion as a function of the logarithms of the parameters."""
 
-    def __init__(self, judge: Criterion, kernel: Kernel, estimator: Estimator, X: Samples, Y: Array, w: Array) -> None:
-        self.judge, self.kernel, self.estimator = judge, kernel, estimator
+    least = 1e-12  # a step that lowers the criterion by less is the last
+
+    def __init__(self, kernel: Kernel, estimator: Estimator, X: Samples, Y: Array, w: Array) -> None:
+        self.kernel, self.estimator = kernel, estimator
         if any(part._bound_to_values for part in kernel._parts()):
             raise TypeError(
                 f"{kernel}: what centring or repairing takes from data follows the parameters to be tuned. Tune the"
@@ -258,7 +301,7 @@ class _Objective:
             warnings.warn(
                 f"tune leaves {', '.join(missing)} of {kernel} as they are: they have no derivative, {why}.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.regularisation = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
         self.best: tuple[float, Array] | None = None
@@ -315,19 +358,73 @@ class _Objective:
         kernel = self.kernel_at(theta)
         strength = float(np.exp(theta[-1])) if self.regularisation is not None else 1.0
         ridge = 1 / (2 * strength) if self.regularisation == "C" else strength
-        K = np.asarray(arrays.to_numpy(kernel.gram(self.X, compute=self.estimator.compute).astype(np.float64).dense()))
-        value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
+        value, out, slope = self._derivatives(kernel, ridge, theta)
         if not np.isfinite(value):
             return _NOWHERE, np.zeros(len(theta))
         if self.best is None or value < self.best[0]:
             self.best = (value, theta.copy())
-        grams = kernel.gradient(self.X, compute=self.estimator.compute)
-        out = np.array(
-            [float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values]
-        )
         if self.regularisation is not None:
             out = np.append(out, -slope if self.regularisation == "C" else slope)
         return value, out
+
+    def _derivatives(self, kernel: Kernel, ridge: float, theta: Array) -> tuple[float, Array, float]:
+        """The criterion, and its derivatives by log θ for the parameters of the kernel and by log λ."""
+        raise NotImplementedError
+
+    def of_fewer(self, random: np.random.Generator) -> _Objective | None:
+        """The same judged by fewer samples, where that is much cheaper."""
+        return None
+
+
+class _OnMatrix(_Objective):
+    """A criterion of the matrix of all samples."""
+
+    def __init__(self, judge: Criterion, kernel: Kernel, estimator: Estimator, X: Samples, Y: Array, w: Array) -> None:
+        super().__init__(kernel, estimator, X, Y, w)
+        self.judge = judge
+
+    def _derivatives(self, kernel: Kernel, ridge: float, theta: Array) -> tuple[float, Array, float]:
+        K = np.asarray(arrays.to_numpy(kernel.gram(self.X, compute=self.estimator.compute).astype(np.float64).dense()))
+        value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
+        if not np.isfinite(value):
+            return value, np.zeros(len(self.values)), 0.0
+        grams = kernel.gradient(self.X, compute=self.estimator.compute)
+        out = [float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values]
+        return value, np.array(out), slope
+
+
+class _OnLandmarks(_Objective):
+    """The error on samples held out, of functions of landmarks."""
+
+    least = 1e-5  # of the error, as a share: a thousandth of what chance in the samples held out makes of it
+    held_out: HoldOut
+
+    @classmethod
+    def of(
+        cls, kernel: Kernel, estimator: Estimator, X: Samples, Y: Array, w: Array, share: float,
+        random: np.random.Generator
+    ) -> _OnLandmarks:  # fmt: skip
+        X, Y, w, n_train = apart(X, Y, w, share, random)
+        made = cls(kernel, estimator, X, Y, w)
+        train, compute = take(made.X, slice(0, n_train)), estimator.compute or Compute()
+        Z = train
+        if getattr(estimator, "centers", None) is not None:
+            Z = estimator._landmark_rule(kernel)._choose(train, w[:n_train], compute, random).landmarks
+        if compute.device is not None and isinstance(made.X, np.ndarray):
+            made.X, Z = arrays.to_device(made.X, compute.device), arrays.to_device(Z, compute.device)
+        made.held_out = HoldOut(made.X, Y, w, n_train, Z, bias=made.bias, compute=estimator.compute)
+        return made
+
+    def of_fewer(self, random: np.random.Generator) -> _Objective | None:
+        enough = max(_FEWER, _FEWER_TIMES * size(self.held_out.landmarks))
+        if len(self.w) < 4 * enough:
+            return None
+        fewer = copy.copy(self)
+        fewer.held_out, fewer.best = self.held_out.of_some(enough, random), None
+        return fewer
+
+    def _derivatives(self, kernel: Kernel, ridge: float, theta: Array) -> tuple[float, Array, float]:
+        return self.held_out(kernel, ridge, self.values, theta)
 
 
 def _get(params: dict[str, Any], name: str) -> float:

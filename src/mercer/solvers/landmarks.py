@@ -27,6 +27,7 @@ from mercer.native.linalg import cholesky, cholesky_solve, inner_products
 from mercer.problems import LinearSolution, LinearSystem
 
 if TYPE_CHECKING:
+    from mercer.solvers.inverses import Apply
     from mercer.solvers.linear import ConjugateGradients
 
 _STAGES = 3  # times that steps begin anew from the residual in float64; where data are float32 the first are in that
@@ -87,48 +88,90 @@ def adjoint(C: Gram, U: Array) -> Array:
     return np.asarray(arrays.to_numpy(C.normal(nothing, lambda rows, _: U[rows])))
 
 
+class NormalEquations:
+    """(Φ^T W Φ + λI)θ = B for any B, the weighted mean of the rows of Φ taken out of them where there is a bias.
+
+    With sides R and ρ of f and of the bias, θ and b solve both where B = R − g ρ/Σw and b = (ρ − ⟨g, θ⟩)/Σw, g = Φ^T w.
+
+    Parameters
+    ----------
+    marks : Landmarks
+        Φ.
+    weights : ndarray of shape (n,)
+        W.
+    sums : ndarray of shape (m,) or None
+        g; None: there is no bias.
+    ridges : ndarray of shape (k,)
+        λ of each column of B.
+    solver : ConjugateGradients
+        The residual to reach, and limits.
+    apply : callable, optional
+        The preconditioner, where one is at hand that was made for a matrix that is nearly the same.
+    """
+
+    def __init__(
+        self,
+        marks: Landmarks,
+        weights: Array,
+        sums: Array | None,
+        ridges: Array,
+        solver: ConjugateGradients,
+        apply: Apply | None = None,
+    ) -> None:
+        self.marks, self.weights, self.sums, self.ridges, self.solver = marks, weights, sums, ridges, solver
+        self.exact = replace(marks, values=marks.values.astype(np.float64))
+        self.total = float(weights.sum())
+        self.apply = apply or preconditioner(marks, weights, ridges, solver.tol, bias=sums is not None)
+
+    def multiplied(self, by: Landmarks, theta: Array, keep: Array | None = None) -> Array:
+        """The matrix times θ, by one pass; Φθ of the rows in ``keep``, where that is given."""
+
+        def weigh(rows: slice, found: Array) -> Array:
+            if keep is not None:
+                keep[rows] = found
+            return self.weights[rows, None] * found
+
+        out = by.of_values(np.asarray(arrays.to_numpy(by.values.normal(by.coefficients(theta), weigh))))
+        if self.sums is not None:
+            out -= np.outer(self.sums, self.sums @ theta / self.total)
+        return out + self.ridges * theta
+
+    def solve(self, B: Array, floor: Array) -> tuple[Array, Array, float, int, str]:
+        """(θ, Φθ, residual, steps, what ended them); a column of B of less than ``floor`` is rounding."""
+        marks, solver = self.marks, self.solver
+        values = np.empty((len(self.weights), B.shape[1]))
+        size = np.linalg.norm(B, axis=0)
+        theta, left, n_iter, residual, reason = np.zeros_like(B), 1 * B, 0, np.inf, "stalled"
+        stages = [(self.exact, solver.patience, 1e-12)] * _STAGES
+        if marks.values.dtype == np.float32 and marks.values.recomputable:
+            stages[0] = (marks, 1, _COARSE)
+        for by, patience, least in stages:
+            # the residual to reach, as a share of what is left
+            now = np.maximum(np.linalg.norm(left, axis=0), floor)
+            share = solver.tol * float(np.min(np.maximum(size, floor) / now))
+            inner = replace(solver, tol=max(share, least), max_iter=solver.max_iter - n_iter, patience=patience)
+            multiply = partial(self.multiplied, by)
+            step, _, _, steps, reason = inner._steps(multiply, self.apply, left, np.zeros_like(B), None, floor)
+            theta, n_iter, before = theta + step, n_iter + steps, residual
+            left = B - self.multiplied(self.exact, theta, values)
+            residual = float(np.max(np.linalg.norm(left, axis=0) / np.maximum(size, floor), initial=0.0))
+            if residual <= solver.tol or residual > 0.9 * before or reason != "stalled" or n_iter >= solver.max_iter:
+                break
+        return theta, values, residual, n_iter, reason
+
+
 def solve_system(system: LinearSystem, marks: Landmarks, solver: ConjugateGradients) -> LinearSolution:
     """The ridge system over functions of the landmarks; λ may be one for each output."""
     w = system.weights
     Y = system.targets.reshape(len(w), -1)
     ridges = np.broadcast_to(np.asarray(system.ridge, np.float64), (Y.shape[1],))
-    total = float(w.sum())
     shift = np.average(Y, axis=0, weights=w) if system.bias else np.zeros(Y.shape[1])
-    exact = replace(marks, values=marks.values.astype(np.float64))
     right = w[:, None] * (Y - shift)
-    sums = marks.of_values(adjoint(exact.values, np.column_stack([right, w])))
-    B, g = sums[:, :-1], sums[:, -1]
-    values = np.empty(Y.shape)
-
-    def multiplied(by: Landmarks, theta: Array, *, keep: bool = False) -> Array:
-        def weigh(rows: slice, found: Array) -> Array:
-            if keep:
-                values[rows] = found
-            return w[rows, None] * found
-
-        out = by.of_values(np.asarray(arrays.to_numpy(by.values.normal(by.coefficients(theta), weigh))))
-        if system.bias:
-            out -= np.outer(g, g @ theta / total)
-        return out + ridges * theta
-
-    apply = _preconditioner(marks, w, ridges, solver.tol, bias=system.bias)
-    size = np.linalg.norm(B, axis=0)
+    sums = marks.of_values(adjoint(marks.values.astype(np.float64), np.column_stack([right, w])))
+    equations = NormalEquations(marks, w, sums[:, -1] if system.bias else None, ridges, solver)
     # what is left of constant targets is rounding: no right side to be measured by
-    floor = 1e-14 * np.sqrt(np.sum(w[:, None] * Y**2, axis=0) * total) + 1e-300
-    theta, left, n_iter, residual, reason = np.zeros_like(B), 1 * B, 0, np.inf, "stalled"
-    stages = [(exact, solver.patience, 1e-12)] * _STAGES
-    if marks.values.dtype == np.float32 and marks.values.recomputable:
-        stages[0] = (marks, 1, _COARSE)
-    for by, patience, least in stages:
-        # the residual to reach, as a share of what is left
-        share = solver.tol * float(np.min(np.maximum(size, floor) / np.maximum(np.linalg.norm(left, axis=0), floor)))
-        inner = replace(solver, tol=max(share, least), max_iter=solver.max_iter - n_iter, patience=patience)
-        step, _, _, steps, reason = inner._steps(partial(multiplied, by), apply, left, np.zeros_like(B), None, floor)
-        theta, n_iter, before = theta + step, n_iter + steps, residual
-        left = B - multiplied(exact, theta, keep=True)
-        residual = float(np.max(np.linalg.norm(left, axis=0) / np.maximum(size, floor), initial=0.0))
-        if residual <= solver.tol or residual > 0.9 * before or reason != "stalled" or n_iter >= solver.max_iter:
-            break
+    floor = 1e-14 * np.sqrt(np.sum(w[:, None] * Y**2, axis=0) * float(w.sum())) + 1e-300
+    theta, values, residual, n_iter, reason = equations.solve(sums[:, :-1], floor)
     b = shift - (np.average(values, axis=0, weights=w) if system.bias else 0.0)
     coef = w[:, None] * (Y - values - b) / np.where(ridges > 0, ridges, 1.0)
     if residual <= max(solver.tol, _ROUNDING if reason == "stalled" else 0.0):
@@ -136,7 +179,7 @@ def solve_system(system: LinearSystem, marks: Landmarks, solver: ConjugateGradie
     return LinearSolution(coef, b, residual, n_iter, "landmarks", reason, marks.coefficients(theta))
 
 
-def _preconditioner(marks: Landmarks, w: Array, ridges: Array, tol: float, *, bias: bool):  # type: ignore[no-untyped-def]
+def preconditioner(marks: Landmarks, w: Array, ridges: Array, tol: float, *, bias: bool) -> Apply:
     """V ↦ (Φ^T W Φ + λI)^−1 V as a sample of the rows says it, for each column with its λ; one λ for all where the
     factors of several would not fit.
     """

@@ -107,6 +107,7 @@ def test_every_family_of_vectors_is_here() -> None:
         "Outer",
         "GlobalAlignment",
         "TensorSketch",
+        "Nystrom",
     }
     assert families - programmes <= tried
 

@@ -86,7 +86,7 @@ class LandmarkRun(Run):
         right_b = -g.sum(axis=0) if bias else np.zeros(len(self.b))
         size = float(np.sqrt(np.sum(right**2) + np.sum(right_b**2)))
         self.steepest = max(self.steepest, size)
-        wanted = float(np.clip(np.sqrt(size / self.steepest), _TIGHT / _LOOSE, 1.0)) * _LOOSE
+        wanted = float(np.clip(np.sqrt(size / (self.steepest or 1.0)), _TIGHT / _LOOSE, 1.0)) * _LOOSE
         delta, beta, d = zero, np.zeros(len(self.b)), np.zeros_like(self.Ka)
         r, rb = right, right_b
         z, zb = precondition(r, rb)

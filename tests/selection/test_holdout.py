@@ -12,7 +12,8 @@ import pytest
 
 import mercer as mc
 from mercer.selection.holdout import HoldOut, apart
-from mercer.selection.tuning import _OnLandmarks, _sample
+from mercer.selection.objectives import OnLandmarks
+from mercer.selection.tuning import _sample
 
 RNG = np.random.default_rng(0)
 N, M, TRAIN = 400, 40, 300
@@ -43,9 +44,9 @@ def _dense(k: Any, ridge: float, Z: Any, bias: bool) -> float:
     return float(np.log(np.sum(W[TRAIN:, None] * r**2) / W[TRAIN:].sum()))
 
 
-def _objective(k: Any, bias: bool, Z: Any) -> _OnLandmarks:
+def _objective(k: Any, bias: bool, Z: Any) -> OnLandmarks:
     estimator = mc.KernelRidge(0.1, k, fit_intercept=bias, centers=Z)
-    made = _OnLandmarks(k, estimator, X, Y, W)
+    made = OnLandmarks(k, estimator, X, Y, W)
     made.held_out = HoldOut(X, Y, W, TRAIN, Z, bias=bias)
     return made
 
@@ -133,10 +134,10 @@ def test_columns_without_relevance_get_long_length_scales_at_scale() -> None:
 
 @pytest.mark.thorough
 def test_fewer_samples_judge_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    from mercer.selection import tuning
+    from mercer.selection import objectives
 
-    monkeypatch.setattr(tuning, "_FEWER", 200)
-    monkeypatch.setattr(tuning, "_FEWER_TIMES", 4)
+    monkeypatch.setattr(objectives, "_FEWER", 200)
+    monkeypatch.setattr(objectives, "_FEWER_TIMES", 4)
     seen: list[int] = []
     call = HoldOut.__call__
 

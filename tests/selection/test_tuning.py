@@ -21,7 +21,8 @@ from mercer.kernels.base import kernel
 from mercer.kernels.families import Pairwise, Radial
 from mercer.kernels.parameters import positive
 from mercer.selection.criteria import CRITERIA
-from mercer.selection.tuning import _Objective, _OnMatrix, _sample
+from mercer.selection.objectives import Objective, OnMatrix
+from mercer.selection.tuning import _sample
 
 ARD = mc.Matern([0.8, 1.3, 2.0], nu=math.inf)
 KERNELS = [
@@ -52,15 +53,15 @@ def _labels(n: int = 25, seed: int = 0) -> tuple[Any, Any]:
     return X, np.where(y > np.median(y), "b", "a")
 
 
-def _objective(estimator: Any, X: Any, y: Any, criterion: str, weights: Any = None) -> _Objective:
+def _objective(estimator: Any, X: Any, y: Any, criterion: str, weights: Any = None) -> Objective:
     X, Y, w = _sample(estimator, X, y, weights, None, np.random.default_rng(0))
-    return _OnMatrix(CRITERIA[criterion], estimator.kernel.bind(X, w), estimator, X, Y, w)
+    return OnMatrix(CRITERIA[criterion], estimator.kernel.bind(X, w), estimator, X, Y, w)
 
 
 # -- the gradient -----------------------------------------------------------------------------------------------------
 
 
-def _check_gradient(objective: _Objective, h: float = 1e-5) -> None:
+def _check_gradient(objective: Objective, h: float = 1e-5) -> None:
     theta = objective.start() + 0.1 * np.cos(np.arange(len(objective.start())))  # not where anything is special
     _, gradient = objective(theta)
     expected = np.array(

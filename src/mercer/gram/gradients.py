@@ -186,19 +186,15 @@ def _weighted_rows(gram: KernelGram, weights: Array, rows: slice) -> Array:
     return gram.rows(rows) * weights
 
 
-def parameter_slopes(
-    kernel: Any, symbols: Any, A: Items, B: Items, U: Array, V: Array, compute: Compute
-) -> dict[str, float]:
+def parameter_slopes(kernel: Any, A: Items, B: Items, U: Array, V: Array, compute: Compute) -> dict[str, float]:
     """Σ_ij Σ_o U_io V_jo ∂k(a_i, b_j)/∂log θ for every parameter θ of the formula.
 
     One pass over the pairs for each number, and one for all length scales of columns together.
 
     Parameters
     ----------
-    kernel : anything with ``_block``
-        k, for messages.
-    symbols : anything with ``_block``
-        The same with symbols for parameters.
+    kernel : anything with ``_symbolic``, which is it with symbols for parameters
+        k.
     A, B : prepared items
         The items a, and the items b.
     U, V : ndarray of shape (n, outputs) and (m, outputs)
@@ -213,7 +209,7 @@ def parameter_slopes(
     """
     left_symbols, left = symbolic(A, "row")
     right_symbols, right = symbolic(B, "col")
-    formula, dtype = trace(symbols._block, left_symbols, right_symbols), common_dtype((A, B), compute)
+    formula, dtype = trace(kernel._symbolic("")._block, left_symbols, right_symbols), common_dtype((A, B), compute)
 
     def gram(slope: Node) -> KernelGram:
         tiles = Tiles(slope, left, right, (size(A), size(B)), dtype, compute)

@@ -45,7 +45,6 @@ from mercer.gram import (
     common_dtype,
     item_gradients,
     item_values,
-    parameter_slopes,
     parameter_symbol,
 )
 
@@ -388,13 +387,6 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             A = self._prepared(X, self.domain)
         found = self._pulled_back(X, item_gradients(self, A, B, coef, compute or Compute())) if size(X) else None
         return arrays.zeros((size(X), coef.shape[1], X.shape[1]), np.float64, X) if found is None else found
-
-    def _parameter_slopes(
-        self, X: Samples, Y: Samples, U: Array, V: Array, compute: Compute | None = None
-    ) -> dict[str, float]:
-        """Σ_ij Σ_o U_io V_jo ∂k(x_i, y_j)/∂log θ for each θ of ``gradient``, without any of its matrices."""
-        k, A, B = self._enter(X, Y)
-        return parameter_slopes(k, k._symbolic(""), A, B, U, V, compute or Compute())
 
     def without_derivative(self, X: Samples) -> tuple[list[str], str]:
         """The continuous parameters that ``gradient(X)`` does not reach, and why.

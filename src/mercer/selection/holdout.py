@@ -24,7 +24,7 @@ from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import size, take
-from mercer.gram import Gram, Landmarks, Use, held
+from mercer.gram import Gram, Landmarks, Use, held, parameter_slopes
 from mercer.kernels.base import Kernel
 from mercer.solvers.inverses import Apply
 from mercer.solvers.landmarks import NormalEquations, adjoint, preconditioner
@@ -138,8 +138,9 @@ class HoldOut:
         if not names:
             return np.zeros(0)
         c, q = np.hsplit(V, 2)
-        of_all = kernel._parameter_slopes(self.X, self.landmarks, U, V, self.compute)
-        among = kernel._parameter_slopes(self.landmarks, self.landmarks, q, c, self.compute)
+        k, A, Z = kernel._enter(self.X, self.landmarks)
+        of_all = parameter_slopes(k, A, Z, U, V, self.compute or Compute())
+        among = parameter_slopes(k, Z, Z, q, c, self.compute or Compute())
         self.passes += len({name.split("[")[0] for name in names})
         return np.array([of_all[name] - ridge * among[name] for name in names])
 

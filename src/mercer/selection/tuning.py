@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-import re
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,23 +11,16 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.base import clone, is_classifier
 
-from mercer import arrays
 from mercer.annotations import Estimator, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
-from mercer.compute import Compute
 from mercer.data import Blocks, check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
-from mercer.kernels.base import Kernel
-from mercer.native.linalg import NotPositive
-from mercer.runtime import threads
 from mercer.runtime.randomness import generator
 from mercer.runtime.watch import Stopped, watching
 from mercer.selection.criteria import CRITERIA, Criterion
-from mercer.selection.holdout import HoldOut, apart
+from mercer.selection.objectives import Objective, OnLandmarks, OnMatrix
 
-_NOWHERE = 1e10
 _MOST = 3000  # samples whose matrix is judged
-_FEWER, _FEWER_TIMES = 20_000, 20  # samples that judge at first, and so many for each landmark
 _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
 
 
@@ -187,10 +177,10 @@ def tune(
     if (np.ptp(Y, axis=0) == 0).all():
         raise ValueError("All targets are the same, one value or one class: there is nothing to judge a kernel by.")
     kernel = estimator._given_kernel.bind(estimator._given_kernel.domain.check(X), w)
-    objective: _Objective = (
-        _OnMatrix(judge, kernel, estimator, X, Y, w)
+    objective: Objective = (
+        OnMatrix(judge, kernel, estimator, X, Y, w)
         if judge is not None
-        else _OnLandmarks.of(kernel, estimator, X, Y, w, validation_fraction, random)
+        else OnLandmarks.of(kernel, estimator, X, Y, w, validation_fraction, random)
     )
     first = objective.start()
     if not len(first):
@@ -276,157 +266,3 @@ def _sample(
     # best
     first, kinds = distinct(X, Y)
     return (X, Y, w) if len(first) == len(kinds) else (take(X, first), Y[first], np.bincount(kinds, weights=w))
-
-
-class _Objective:
-    """A criterion as a function of the logarithms of the parameters."""
-
-    least = 1e-12  # a step that lowers the criterion by less is the last
-
-    def __init__(self, kernel: Kernel, estimator: Estimator, X: Samples, Y: Array, w: Array) -> None:
-        self.kernel, self.estimator = kernel, estimator
-        if any(part._bound_to_values for part in kernel._parts()):
-            raise TypeError(
-                f"{kernel}: what centring or repairing takes from data follows the parameters to be tuned. Tune the"
-                " kernel inside first."
-            )
-        self.X, self.Y, self.w = kernel.domain.check(X), Y, w
-        self.bias = bool(getattr(estimator, "fit_intercept", True))
-        params = kernel.get_params(deep=True)
-        self.values = {
-            name: value for name in kernel.gradient(take(self.X, slice(0, 2))) if (value := _get(params, name)) > 0
-        }
-        missing, why = kernel.without_derivative(self.X)
-        if missing:
-            warnings.warn(
-                f"tune leaves {', '.join(missing)} of {kernel} as they are: they have no derivative, {why}.",
-                UserWarning,
-                stacklevel=4,
-            )
-        self.regularisation = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
-        self.best: tuple[float, Array] | None = None
-
-    def start(self) -> Array:
-        values = list(self.values.values())
-        if self.regularisation is not None:
-            values.append(max(float(np.mean(getattr(self.estimator, self.regularisation))), 1e-12))
-        return np.log(np.array(values, np.float64))
-
-    def largest(self) -> Array:
-        """The logarithm of the largest value that each parameter may have."""
-        most = self.kernel._maxima()
-        known = [np.log(most.get(name.split("[")[0], np.inf)) for name in self.values]
-        return np.array([*known, *([np.inf] if self.regularisation is not None else [])])
-
-    def kernel_at(self, theta: Array, kernel: Kernel | None = None) -> Kernel:
-        """``kernel`` with these parameters; by default the one that is bound to the data."""
-        kernel = clone(self.kernel if kernel is None else kernel)
-        vectors: dict[str, Array] = {}
-        params = self.kernel.get_params(deep=True)
-        changes: dict[str, Any] = {}
-        for name, value in zip(self.values, np.exp(theta), strict=False):
-            entry = re.fullmatch(r"(.+)\[(\d+)\]", name)
-            if entry is None:
-                changes[name] = float(value)
-            else:
-                vectors.setdefault(entry[1], np.array(params[entry[1]], np.float64))[int(entry[2])] = value
-        kernel.set_params(**changes, **vectors)
-        return kernel
-
-    def named(self, theta: Array) -> dict[str, float]:
-        names = [
-            *(f"kernel__{name}" for name in self.values),
-            *([self.regularisation] if self.regularisation is not None else []),
-        ]
-        return dict(zip(names, np.exp(theta).tolist(), strict=True))
-
-    def estimator_at(self, theta: Array) -> Any:
-        # not the bound kernel: what else it takes from data (means of columns) it is to take from what it is trained on
-        chosen: dict[str, Any] = {"kernel": self.kernel_at(theta, self.estimator._given_kernel)}
-        if self.regularisation is not None:
-            chosen[self.regularisation] = float(np.exp(theta[-1]))
-        return clone(self.estimator).set_params(**chosen)
-
-    def __call__(self, theta: Array) -> tuple[float, Array]:
-        with threads.single_threaded_if_small(size(self.X)), np.errstate(over="ignore", invalid="ignore"):
-            try:
-                return self._judged(theta)
-            except (NotPositive, FloatingPointError):  # parameters out of reach: nowhere to stay
-                return _NOWHERE, np.zeros(len(theta))
-
-    def _judged(self, theta: Array) -> tuple[float, Array]:
-        kernel = self.kernel_at(theta)
-        strength = float(np.exp(theta[-1])) if self.regularisation is not None else 1.0
-        ridge = 1 / (2 * strength) if self.regularisation == "C" else strength
-        value, out, slope = self._derivatives(kernel, ridge, theta)
-        if not np.isfinite(value):
-            return _NOWHERE, np.zeros(len(theta))
-        if self.best is None or value < self.best[0]:
-            self.best = (value, theta.copy())
-        if self.regularisation is not None:
-            out = np.append(out, -slope if self.regularisation == "C" else slope)
-        return value, out
-
-    def _derivatives(self, kernel: Kernel, ridge: float, theta: Array) -> tuple[float, Array, float]:
-        """The criterion, and its derivatives by log θ for the parameters of the kernel and by log λ."""
-        raise NotImplementedError
-
-    def of_fewer(self, random: np.random.Generator) -> _Objective | None:
-        """The same judged by fewer samples, where that is much cheaper."""
-        return None
-
-
-class _OnMatrix(_Objective):
-    """A criterion of the matrix of all samples."""
-
-    def __init__(self, judge: Criterion, kernel: Kernel, estimator: Estimator, X: Samples, Y: Array, w: Array) -> None:
-        super().__init__(kernel, estimator, X, Y, w)
-        self.judge = judge
-
-    def _derivatives(self, kernel: Kernel, ridge: float, theta: Array) -> tuple[float, Array, float]:
-        K = np.asarray(arrays.to_numpy(kernel.gram(self.X, compute=self.estimator.compute).astype(np.float64).dense()))
-        value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
-        if not np.isfinite(value):
-            return value, np.zeros(len(self.values)), 0.0
-        grams = kernel.gradient(self.X, compute=self.estimator.compute)
-        out = [float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values]
-        return value, np.array(out), slope
-
-
-class _OnLandmarks(_Objective):
-    """The error on samples held out, of functions of landmarks."""
-
-    least = 1e-5  # of the error, as a share: a thousandth of what chance in the samples held out makes of it
-    held_out: HoldOut
-
-    @classmethod
-    def of(
-        cls, kernel: Kernel, estimator: Estimator, X: Samples, Y: Array, w: Array, share: float,
-        random: np.random.Generator
-    ) -> _OnLandmarks:  # fmt: skip
-        X, Y, w, n_train = apart(X, Y, w, share, random)
-        made = cls(kernel, estimator, X, Y, w)
-        train, compute = take(made.X, slice(0, n_train)), estimator.compute or Compute()
-        Z = train
-        if getattr(estimator, "centers", None) is not None:
-            Z = estimator._landmark_rule(kernel)._choose(train, w[:n_train], compute, random).landmarks
-        if compute.device is not None and isinstance(made.X, np.ndarray):
-            made.X, Z = arrays.to_device(made.X, compute.device), arrays.to_device(Z, compute.device)
-        made.held_out = HoldOut(made.X, Y, w, n_train, Z, bias=made.bias, compute=estimator.compute)
-        return made
-
-    def of_fewer(self, random: np.random.Generator) -> _Objective | None:
-        enough = max(_FEWER, _FEWER_TIMES * size(self.held_out.landmarks))
-        if len(self.w) < 4 * enough:
-            return None
-        fewer = copy.copy(self)
-        fewer.held_out, fewer.best = self.held_out.of_some(enough, random), None
-        return fewer
-
-    def _derivatives(self, kernel: Kernel, ridge: float, theta: Array) -> tuple[float, Array, float]:
-        return self.held_out(kernel, ridge, self.values, theta)
-
-
-def _get(params: dict[str, Any], name: str) -> float:
-    entry = re.fullmatch(r"(.+)\[(\d+)\]", name)
-    return float(params[name] if entry is None else np.asarray(params[entry[1]])[int(entry[2])])

@@ -1,5 +1,5 @@
-"""Promise: ``estimate_cost`` foresees the peak of nine fits in ten to 15 % (those of 50 MB and more), and their seconds to
-a factor of 2.
+"""Promise: ``estimate_cost`` foresees the peak of nine fits in ten to 15 % (those of 50 MB and more), and their seconds
+to a factor of 2.
 
     python benchmarks/bench_cost.py [number …]
 
@@ -25,7 +25,12 @@ CASES = [
     ("mc.KernelRidge(1.0, G)", 4_000, 300, "numbers"),
     ("mc.KernelRidge(1.0, mc.Laplacian(0.05))", 4_000, 20, "numbers"),
     ("mc.KernelRidge(1e-3, G, centers=1000, random_state=0)", 60_000, 10, "numbers"),
-    ("mc.KernelRidge(1e-3, G, centers=800, random_state=0, compute=mc.Compute(dtype='float32'))", 60_000, 30, "numbers"),
+    (
+        "mc.KernelRidge(1e-3, G, centers=800, random_state=0, compute=mc.Compute(dtype='float32'))",
+        60_000,
+        30,
+        "numbers",
+    ),
     ("mc.KernelRidge(0.1, mc.Subsequence(3))", 700, 0, "numbers"),
     ("mc.KernelRidgeCV(kernel=G)", 2_000, 10, "numbers"),
     ("mc.KernelLogistic(1.0, G)", 4_000, 10, "classes"),
@@ -106,8 +111,8 @@ def main() -> None:
         asked.append(question)
         marks = f"{'' if good is not False else ' bytes'}{'' if near else ' seconds'}"
         print(
-            f"{k:>2} {CASES[k][0][3:58]:<55} {CASES[k][1]:>7} {memory / 1e6:>12.0f} {peak / 1e6:>9.0f} {foreseen:>11.2f}"
-            f" {took:>9.2f} {question:>6.2f}{marks}",
+            f"{k:>2} {CASES[k][0][3:58]:<55} {CASES[k][1]:>7} {memory / 1e6:>12.0f} {peak / 1e6:>9.0f}"
+            f" {foreseen:>11.2f} {took:>9.2f} {question:>6.2f}{marks}",
             flush=True,
         )
     promise("bytes to 15 %", sum(bytes_) / max(1, len(bytes_)), at_least=0.9, unit="of the fits")

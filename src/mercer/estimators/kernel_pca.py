@@ -27,7 +27,6 @@ from mercer.problems import Eigen, EigenSolution
 from mercer.solvers import eigen
 from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
 
-
 _FIRST = 32  # components that are tried first, where a share of the variance is wanted
 
 

@@ -183,7 +183,7 @@ class KernelMachine(Reporting, KernelEstimator):
         self._learn_path(part, y, weights, machines, X if X is None or part is gram else take(X, used))
         return used
 
-    def _tried(self) -> Tried:
+    def _came_to(self) -> Tried:
         """What a dual problem came to, of this machine that has learnt from a few samples."""
         coef = np.atleast_2d(self._dual_coef)
         edges = np.stack([coef.max(axis=1), coef.min(axis=1)], axis=1)

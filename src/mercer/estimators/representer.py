@@ -25,7 +25,6 @@ from mercer.solvers import erm
 from mercer.solvers.dual import Tried
 from mercer.solvers.erm import Limits, minimise
 
-
 _FEW = 100  # targets that a loss is asked about
 
 

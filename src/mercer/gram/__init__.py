@@ -3,8 +3,8 @@
 ``contract`` is what every such matrix can be asked; ``computed``, ``stored``, ``factored``, ``nystrom``, ``counts``,
 ``wrapped``, ``summed`` and ``stacked`` are its kinds; ``gradients`` has the derivatives by the items; ``landmarks``
 chooses the rows that stand for all; ``policy`` decides which kind pays for which use; ``outline`` is a matrix before
-there is one; ``validity`` asks whether a matrix of numbers can be one. Nothing here knows a kernel or a learner, and nobody outside asks of which kind a matrix
-is.
+there is one; ``validity`` asks whether a matrix of numbers can be one. Nothing here knows a kernel or a learner, and
+nobody outside asks of which kind a matrix is.
 """
 
 from mercer.gram.computed import KernelGram, common_dtype, departures, item_values, parameter_symbol

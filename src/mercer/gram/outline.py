@@ -23,7 +23,8 @@ _LARGEST = 2048  # items of a sample
 _LEAST = 24
 _ENOUGH = 0.012  # seconds that a measurement may take
 _ACROSS = 512  # columns of a block that is passed over
-_TILES = 6 * 2**20  # bytes that a thread works in
+_TILES = 2**20  # bytes that a thread works in
+_COPIES = 2  # of prepared items, centred and as given, in each precision in turn
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ class Work:
 
 @dataclass(frozen=True)
 class Pace:
-    """Seconds for a value that is stored, in a product (a row, where products are quick), in a product with several
-    columns, and in a pass K^T(KV).
+    """Seconds of one thread for a value that is stored, in a product (a row, where products are quick), in a product
+    with eight columns, and in a pass K^T(KV).
     """
 
     store: float
@@ -75,18 +76,18 @@ class Sample:
     paces: Mapping[str, Pace]  # by precision
     prepare: float = 0.0  # seconds for an item at the door of the kernel
     item: float = 0.0  # bytes of a prepared item
-    width: tuple[int, float] | None = None  # features, and the power of the number of items they grow with
+    width: tuple[int, float, bool] | None = None  # features, the power of the items they grow with, whether fixed
 
     @classmethod
     def of(cls, gram: Gram, prepare: float = 0.0, item: float = 0.0) -> Sample:
-        """``gram`` is a square matrix of a few hundred items or more."""
+        """``gram`` is a square matrix of a few hundred items or more, that computes on one thread."""
         found = gram.features(at_most=np.inf)
         width = None
         if found is not None:
             n = gram.shape[0]
             half = gram.sub(slice(0, n // 2), slice(0, n // 2)).features(at_most=np.inf) if n >= 16 else None
             growth = 0.0 if found.fixed or half is None else float(np.log2(max(1.0, found.width / max(1, half.width))))
-            width = (found.width, min(growth, 1.0))
+            width = (found.width, min(growth, 1.0), bool(found.fixed))
         if gram.stored:
             return cls(gram, {}, prepare, item, width)
         return cls(gram, {name: _pace(gram.astype(name)) for name in ("float32", "float64")}, prepare, item, width)
@@ -98,10 +99,10 @@ def _pace(gram: Gram) -> Pace:
         part = gram.sub(slice(0, size), slice(0, size))
         part.dense()
         seconds = quickest(part.dense, 1)
-        if size == n or seconds > _ENOUGH / 4:
+        if size == n or seconds > _ENOUGH:
             break
-        size = min(n, int(size * min(8.0, max(1.5, (_ENOUGH / 2 / seconds) ** 0.5))))
-    times = 3 if seconds < _ENOUGH else 1
+        size = min(n, int(size * min(8.0, max(1.3, (1.2 * _ENOUGH / seconds) ** 0.5))))
+    times = 4 if seconds < 2 * _ENOUGH else 1
     store = quickest(part.dense, times) / size**2
     if seconds > 4 * _ENOUGH:  # one value costs more than all that is done with it
         return Pace(store, store, store, 2 * store)
@@ -109,8 +110,7 @@ def _pace(gram: Gram) -> Pace:
     count = size if part.quick_products else size**2
     block = part.sub(slice(None), slice(0, min(size, _ACROSS)))
     u = np.ones((block.shape[1], 1))
-    for work in (lambda: part @ v, lambda: part @ V, lambda: block.normal(u)):
-        work()
+    _, _, _ = part @ v, part @ V, block.normal(u)  # compiled
     return Pace(
         store,
         quickest(lambda: part @ v, times) / count,
@@ -166,9 +166,9 @@ class Outline(Gram):
         elif self.sample.width is None:
             return None
         else:
-            width, growth = self.sample.width
+            width, growth, fixed = self.sample.width
             more = max(1.0, self.shape[0] / self.sample.gram.shape[0])
-            found = Width(int(width * more**growth), growth == 0.0)
+            found = Width(int(width * more**growth), fixed)
         return found if found.width < at_most * self.shape[0] else None
 
     def landmarks(self) -> Any:
@@ -215,11 +215,8 @@ class Outline(Gram):
 
     @property
     def items(self) -> float:
-        """Bytes of what is prepared of the items, and of the tiles that threads work in. Values in registers come from
-        two more copies, in the precision they are computed in.
-        """
-        own = self.sample.item * self.shape[0]
-        return own + _TILES * self.compute.workers
+        """Bytes of what is prepared of the items, and of the tiles that threads work in."""
+        return _COPIES * self.sample.item * self.shape[0] + _TILES * self.compute.workers
 
     @property
     def preparing(self) -> float:
@@ -233,7 +230,7 @@ class Outline(Gram):
         if self.stored:
             return self.speed.writing(n * m * np.dtype(dtype or self.dtype).itemsize)
         # a square matrix is computed by halves, of which the sample's pace knows
-        return n * m * self._pace(dtype).store * (1.0 if n == m else 1.5)
+        return n * m * self._pace(dtype).store * (1.0 if n == m else 1.5) / self.compute.workers
 
     def product(self, columns: int = 1, dtype: DTypeLike | None = None) -> float:
         """Seconds of K V."""
@@ -244,14 +241,16 @@ class Outline(Gram):
             return self.speed.reading(n * m * self.dtype.itemsize) * max(1.0, columns / 8)
         pace = self._pace(dtype)
         values = n if self.quick_products else n * m
-        return values * (pace.product if columns == 1 else pace.columns * max(1.0, columns / 8))
+        each = pace.product if columns == 1 else pace.columns * max(1.0, columns / 8)
+        return values * each / self.compute.workers
 
     def passing(self, columns: int = 1, dtype: DTypeLike | None = None, count: int | None = None) -> float:
         """Seconds of C^T(CV), C the values of all items with ``count`` others."""
         m = count or self.marks or self.shape[1]
         if self.stored:
             return self.speed.reading(2 * self.shape[0] * m * self.dtype.itemsize)
-        return self.shape[0] * (self.reading + m * self._pace(dtype).across * max(1.0, columns / 4))
+        values = m * self._pace(dtype).across * max(1.0, columns / 4)
+        return self.shape[0] * (self.reading + values / self.compute.workers)
 
     # -- what it has not ---------------------------------------------------------------------------------------------
 

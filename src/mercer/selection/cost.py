@@ -1,7 +1,7 @@
 """What a fit will take before it begins: memory, time, and the way it will go.
 
-The way is chosen by the functions that choose it in a fit, asked about an outline of the matrix (``gram.outline``); each
-solver says beside its code what it allocates and computes. Speeds are measured: those of the machine once for each
+The way is chosen by the functions that choose it in a fit, asked about an outline of the matrix (``gram.outline``);
+each solver says beside its code what it allocates and computes. Speeds are measured: those of the machine once for each
 process, those of the kernel on a few of the samples.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from mercer.compute import Compute, human
 from mercer.data import Blocks, leaves, listed, size, take
 from mercer.data.notices import quietly
 from mercer.gram import DenseGram, Outline, Sample, Work, is_gram, largest_sample
+from mercer.native.speed import share
 from mercer.solvers.dual import Tried
 
 _FIRST = 64  # samples that the kernel is looked at with
@@ -31,8 +32,8 @@ _TRIED = 1000  # samples of a trial fit
 _TRYING = 0.15  # seconds it may take
 _SUPPORTED = (
     "KernelRidge, KernelRidgeCV, the machines of a loss (KernelLogistic, KernelHuber, KernelExpectile, KernelPoisson,"
-    " KernelQuantile, RepresenterMachine) and of support vectors (SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD), KernelPCA,"
-    " KernelPCANovelty, KernelKMeans, SpectralClustering, and KernelSearchCV over these"
+    " KernelQuantile, RepresenterMachine) and of support vectors (SVC, NuSVC, SVR, NuSVR, OneClassSVM, SVDD),"
+    " KernelPCA, KernelPCANovelty, KernelKMeans, SpectralClustering, and KernelSearchCV over these"
 )
 
 
@@ -45,7 +46,7 @@ class CostEstimate:
     memory : int
         Bytes at the peak, above those of the data.
     seconds : float
-        On this machine, as busy as it was when it was asked; without the time to compile.
+        On this machine, as busy as it is now; without the time to compile.
     plan : str
         How, in words.
     solver : str
@@ -117,7 +118,7 @@ def estimate_cost(estimator: Estimator, X: Samples, y: Targets = None) -> CostEs
     """
     search = getattr(estimator, "_cost_of_grid", None)
     inner = estimator.estimator if search is not None else estimator
-    if not hasattr(inner, "_cost") or getattr(inner, "_learns_kernel", False):
+    if getattr(inner, "_cost", None) is None:
         raise TypeError(f"What {type(inner).__name__} costs is not known; that is of {_SUPPORTED}.")
     X = X if isinstance(X, Blocks) or is_gram(X) else listed(X)
     view = _View(X, None if y is None else np.asarray(y))
@@ -134,11 +135,11 @@ def estimate_cost(estimator: Estimator, X: Samples, y: Targets = None) -> CostEs
             return found.beside(base.items, base.preparing)
 
     found = work(None)
-    budget = (getattr(inner, "compute", None) or Compute()).budget
+    compute = getattr(inner, "compute", None) or Compute()
     feasible = not found.refused
     return CostEstimate(
-        int(min(found.memory, budget) if feasible else found.memory),
-        float(found.seconds),
+        int(min(found.memory, compute.budget) if feasible else found.memory),
+        float(found.seconds / share(compute.workers)),
         found.plan if feasible else f"{found.plan}: refused, since {found.refused}",
         found.solver,
         _smallest(work, int(found.memory)),
@@ -190,9 +191,8 @@ class _View:
         return found
 
     def outline(self, machine: Any, budget: int | None = None) -> Outline:
-        key = repr(machine.kernel), getattr(machine, "centers", None) if isinstance(
-            getattr(machine, "centers", None), int
-        ) else id(getattr(machine, "centers", None))
+        centers = getattr(machine, "centers", None)
+        key = repr(machine.kernel), centers if isinstance(centers, int) else id(centers)
         if key not in self._outlines:
             self._outlines[key] = self._outlined(machine)
         found = self._outlines[key]
@@ -222,19 +222,17 @@ class _View:
 
     def _trial(self, machine: Any, outline: Outline) -> Tried:
         small = outline.of(min(self.n, _TRIED))
-        plain = machine.set_params if hasattr(machine, "max_time") else None
-        if plain is None or not machine._cost(small, self.y, Tried()).solver == "dual" or small.storing() > _TRYING:
+        of_matrix = machine._precomputed or is_gram(self.X) or isinstance(self.X, Blocks)
+        if of_matrix or machine._cost(small, self.y, Tried()).solver != "dual" or small.storing() > _TRYING:
             return Tried()
         few = np.sort(np.random.default_rng(0).permutation(self.n)[: small.shape[0]])
         given = {"max_time": _TRYING} | ({"centers": None} if hasattr(machine, "centers") else {})
         try:
             trial = clone(machine).set_params(**given)
-            if machine._precomputed or is_gram(self.X) or isinstance(self.X, Blocks):
-                return Tried()
             with warnings.catch_warnings(), quietly():
                 warnings.simplefilter("ignore")
                 trial.fit(take(self.X, few), None if self.y is None else self.y[few])
-            found: Tried = trial._tried()
+            found: Tried = trial._came_to()
         except (ValueError, ArithmeticError, MemoryError, TimeoutError):
             return Tried()
         return found
@@ -257,7 +255,7 @@ def _entered(door: Any, kernel: Any, X: Samples, n: int, compute: Compute) -> tu
             if count == most or seconds * count > _PREPARING / 2:
                 break
             count = min(most, max(2 * count, int(_PREPARING / max(seconds, 1e-9))))
-        gram = bound._gram(A, A, compute)
+        gram = bound._gram(A, A, replace(compute, threads=1))
     found = list(leaves(A))
     return (gram.compiled() if n >= _TRIED else gram), seconds, sum(_bytes(x) for x in found) / count
 

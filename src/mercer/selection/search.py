@@ -355,9 +355,11 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self.error_score,
         )
 
-    def _cost_of_grid(self, n: int, y: Targets, outline_of: Callable[[Any], Outline], cost: Callable[..., Work]) -> Work:
-        """Of all candidates, by ``_fill``: for each kernel its matrix, for each fold the part of it, for each path along
-        C or λ its fits; and the best on all samples. ``cost`` is that of a machine, or of so many along its path.
+    def _cost_of_grid(
+        self, n: int, y: Targets, outline_of: Callable[[Any], Outline], cost: Callable[..., Work]
+    ) -> Work:
+        """Of all candidates, by ``_fill``: for each kernel its matrix, for each fold the part of it, for each path
+        along C or λ its fits; and the best on all samples. ``cost`` is that of a machine, or of so many along its path.
         """
         found = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         folds = found.get_n_splits(np.zeros(n), y)

@@ -47,9 +47,8 @@ _POLISHING = 6  # times
 _INNER = 0.1  # of the gap: how far a round goes
 EPS32 = 3e-7  # relative error of a float32 kernel value, a few units in the last place
 _LARGEST_SINGLE = 1e15  # of kernel values; beyond, sums of float32 could overflow
-# of a forecast, by experience: rounds, samples of a trial, the power with which steps grow, seconds of a step and for
-# each variable in it, epochs of one variable at a time
-_ROUNDS, _TRIED, _GROWTH, _STEP, _ELEMENT, _EPOCHS = 5, 1000, 0.2, 5e-7, 7e-10, 30
+# of a forecast, by experience: rounds, seconds of a step and for each variable in it, epochs of one variable at a time
+_ROUNDS, _STEP, _ELEMENT, _EPOCHS = 4, 3e-7, 2.5e-10, 30
 _SLICE = 0.1  # seconds between two looks at the clock
 
 Progress = Callable[[dict[str, Any]], Any]
@@ -213,13 +212,14 @@ def outlook(outline: Outline, variables: int, tried: Tried, *, usable: bool = Tr
     if variables <= min(_at_once(outline), most):
         active, rounds = float(variables), 1
     else:
-        active = min(most, variables, max(_ALL, 1.5 * tried.free * variables))
+        # those that are free, or violate: after the first round, no more than a third
+        active = min(most, max(_ALL, 1.5 * tried.free * variables), max(_FIRST, variables / 3))
         rounds = _ROUNDS
     moved = min(1.0, 1.5 * tried.support) * n  # items whose columns change the gradient
     block = matrix.storing(np.float32, active, active)
-    gradient = min(matrix.product(dtype=np.float32), 2 * matrix.product(dtype=np.float32) * moved / n)
+    gradient = 2 * matrix.product(dtype=np.float32) * min(0.5, 0.5 * min(active, moved) / n)
     exact = min(outline.product(dtype=np.float64), 2 * outline.product(dtype=np.float64) * tried.support**2)
-    steps = tried.steps * variables * (max(1.0, variables / _TRIED)) ** _GROWTH
+    steps = tried.steps * variables
     smo = steps * (_ELEMENT * active + _STEP)
     seconds = made.seconds + rounds * (block + (gradient if rounds > 1 else 0.0)) + exact + smo
     first = ""
@@ -229,6 +229,8 @@ def outlook(outline: Outline, variables: int, tried: Tried, *, usable: bool = Tr
         first = "one variable at a time by the features, then "
     ld = row_length(int(active), np.dtype(np.float32))
     memory = made.memory + 4.0 * (active + 1) * ld + 8.0 * 16 * variables
+    if (found := outline.features(at_most=np.inf)) is not None and not found.fixed:
+        memory += 4.0 * active**2  # inner products of counts are made apart from the block
     where = "all at once" if rounds == 1 else f"blocks of about {round(active)} in some {rounds} rounds"
     plan = f"{first}an active set of {variables} variables, {where}; the seconds are rough"
     return Work(memory, seconds, plan, "dual")

@@ -99,7 +99,9 @@ def outlook(loss: Loss, y: Array, bias: bool, outline: Outline, solver: str, tol
     curved = loss.curvature(y, zero) is not None
     if not curved and loss.prox(y, zero, ones) is not None:
         found = inverses.outlook(outline, solver, 1, _SPLITTING)
-        return replace(found, plan=f"splitting, about {_SPLITTING} steps, with {found.plan}", solver=f"splitting-{found.solver}")
+        return replace(
+            found, plan=f"splitting, about {_SPLITTING} steps, with {found.plan}", solver=f"splitting-{found.solver}"
+        )
     return smooth.outlook(outline, outputs, solver, curved=curved)
 
 

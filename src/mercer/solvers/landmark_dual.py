@@ -22,8 +22,8 @@ from mercer.gram import Landmarks, Outline, Work
 from mercer.losses import Loss
 from mercer.problems import DualQP, SmoothERM, Solution
 from mercer.runtime.watch import Stopped, report
-from mercer.solvers.interior import with_sums
 from mercer.solvers import landmark_newton
+from mercer.solvers.interior import with_sums
 from mercer.solvers.landmark_newton import LandmarkRun
 from mercer.solvers.landmarks import Sample, adjoint
 from mercer.solvers.smooth import Descent

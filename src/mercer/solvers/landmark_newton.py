@@ -39,9 +39,7 @@ def outlook(outline: Outline, outputs: int, steps: int = 8, inner: int = 5) -> W
     factors = q if q * 8 * m**2 <= outline.compute.budget // 4 else 1
     base, count = foundation(outline, 1e-2, factors)
     seconds = steps * (inner + 1) * outline.passing(q) + (steps - 1) * factors * system_seconds(outline, count)
-    plan = (
-        f"Newton's method by passes over {n} × {m} values with landmarks: about {steps} steps of {inner + 1} passes"
-    )
+    plan = f"Newton's method by passes over {n} × {m} values with landmarks: about {steps} steps of {inner + 1} passes"
     return replace(base.beside(8.0 * 12 * n * q, seconds), plan=plan, solver="newton-landmarks")
 
 

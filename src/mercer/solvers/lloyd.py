@@ -26,7 +26,7 @@ from mercer.runtime.watch import asked_to_stop
 
 _STRIP = 2048  # rows that are assigned in one task
 _LITTLE = 2**20  # multiplications that are one task
-_STEPS, _WHOLE = 20, 6  # of a descent, and those in which many samples move, by experience
+_STEPS, _WHOLE = 30, 8  # of a descent, and those in which many samples move, by experience
 _FEW = 4  # where fewer than one in so many samples change their cluster, sums are corrected instead of computed anew
 
 
@@ -343,7 +343,8 @@ def outlook(outline: Outline, count: int, n_init: int, max_iter: int) -> Work:
     drawn = n_init * (count - 1) * trials * n
     seconds += outline.speed.reading(3 * 8.0 * drawn) if matrix.stored else matrix.storing(rows=drawn / n, columns=n)
     seconds += min(steps, _WHOLE) * matrix.product(columns) + steps * outline.speed.reading(6 * 8.0 * n * columns)
-    memory = made.memory + 8.0 * n * (3 * columns + 4 * trials)
+    # the columns of those that move, up to one in _FEW
+    memory = made.memory + 8.0 * n * (3 * columns + 4 * trials) + 0.8 * made.memory / _FEW
     where = "stored" if made.memory else "computed in each step"
     plan = f"{n_init} descents to {count} clusters, about {steps} steps, with the {n} × {n} matrix {where}"
     return Work(memory, seconds, plan)

@@ -91,7 +91,8 @@ def outlook(outline: Outline, outputs: int, solver: str = "auto", *, curved: boo
     factors = separate if outputs else _NEWTON
     found = inverses.outlook(matrix, solver, factors, 1)
     inner = _COUPLED if outputs else 1
-    seconds = _NEWTON * (inner + 2) * matrix.product(q, np.float64)
+    # products, and the factors that are solved with in each step
+    seconds = _NEWTON * (inner + 2) * (matrix.product(q, np.float64) + q * matrix.speed.reading(3 * matrix.bytes()))
     plan = f"Newton's method, about {_NEWTON} steps, with {found.plan}"
     return replace(
         found,

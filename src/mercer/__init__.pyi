@@ -144,6 +144,7 @@ from .plots.metric import MetricDisplay as MetricDisplay
 from .plots.novelty import NoveltyDisplay as NoveltyDisplay
 from .selection.bounds import generalisation as generalisation
 from .selection.conformal import ConformalRegressor as ConformalRegressor
+from .selection.cost import estimate_cost as estimate_cost
 from .selection.search import KernelSearchCV as KernelSearchCV
 from .selection.search import nested_scores as nested_scores
 from .selection.tuning import tune as tune

@@ -11,10 +11,14 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
+from mercer.app import job
 from mercer.app.job import learn
 from mercer.app.model import Model
 from mercer.data import DataError
+from mercer.estimators.ridge import KernelRidge
 from mercer.files.persistence import load, save
+from mercer.kernels.vectors.radial import Gaussian
+from mercer.selection.cost import CostEstimate
 
 
 def _diabetes() -> pl.DataFrame:
@@ -193,3 +197,36 @@ def test_a_column_of_molecules(tmp_path: Path) -> None:
     assert np.array_equal(load(tmp_path / "m.mercer").predict(frame), model.predict(frame))
     with pytest.raises(DataError, match=r"Row 1, column 'smiles' is 'nonsense', not a molecule"):
         model.predict(frame.head(3).with_columns(smiles=pl.Series(["CCO", "nonsense", "C"])))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "centers", "rows", "said"),
+    [
+        (lambda m: 1.0, None, 6000, ""),
+        (lambda m: 1.0 if m in (500, 1000) else 1e9, 1000, 6000, "all 6000 rows as a sum over 1000"),
+        (lambda m: 1e9, None, 1600, "Trained on 1600 of 6000 rows"),
+    ],
+)
+def test_many_rows_are_learnt_as_a_sum_over_some(monkeypatch, seconds, centers, rows, said) -> None:
+    def foreseen(machine, X, y) -> CostEstimate:
+        assert len(X) == len(y) == 6000
+        return CostEstimate(0, seconds(machine.centers), "", "", 0)
+
+    monkeypatch.setattr(job, "estimate_cost", foreseen)
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"a": rng.standard_normal(6000), "y": rng.standard_normal(6000)})
+    run = job._Run(table, "y", 10.0, None, 0, None)
+    machine, used = run._affordable(job.Tried("ridge", KernelRidge(kernel=Gaussian(1.0)), 1.0, seconds=1e6))
+    assert (machine.centers, len(used)) == (centers, rows)
+    assert said in "".join(run.notes)
+
+
+def test_a_table_is_foreseen() -> None:
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({"a": rng.standard_normal(3000), "b": ["x", "y", "z"] * 1000, "y": rng.standard_normal(3000)})
+    run = job._Run(table, "y", 10.0, None, 0, None)
+    (first, *_) = job.candidates(run.columns, "regression", 1.0, None)
+    machine = first.estimator.set_params(kernel=first.grid["kernel"][0])
+    assert run._fits(machine, 1e6)
+    assert run._fits(machine.set_params(centers=500), 1e6)
+    assert not run._fits(machine, 1e-9)

@@ -27,6 +27,7 @@ from mercer.compute import Compute
 from mercer.data import DataError
 from mercer.estimators.ridge import KernelRidge
 from mercer.files.svmlight import SparseTable
+from mercer.selection.cost import estimate_cost
 from mercer.selection.search import KernelSearchCV, NothingFinished
 from mercer.selection.tuning import tune
 
@@ -36,6 +37,7 @@ _FOLDS = 5
 _AGAIN = 4  # candidates that are tried again
 _TUNED_ROWS = 1000
 _LEAST = 10  # rows
+_CENTERS = (4000, 2000, 1000, 500)  # over which a sum is tried in the place of all rows
 
 Report = Callable[[dict[str, Any]], Any]
 
@@ -293,11 +295,11 @@ class _Run:
         if not self.tried:
             raise DataError("Nothing was finished in the time that was given; give more.")
         best = max(self.tried, key=lambda t: t.score)
-        rows = self._affordable(best)
+        machine, rows = self._affordable(best)
         self.say(stage="train", name=best.name)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
-            estimator = clone(best.estimator).fit(self.X[rows], self.y[rows])
+            estimator = machine.fit(self.X[rows], self.y[rows])
         self.notes += [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
         return Model(
             estimator,
@@ -309,15 +311,31 @@ class _Run:
             self.indices,
         )
 
-    def _affordable(self, best: Tried) -> Array:
-        """All rows, or as many as can be trained on in the time that is left, by how long fewer took."""
-        n = len(self.y)
+    def _affordable(self, best: Tried) -> tuple[Estimator, Array]:
+        """What to train, and the rows: all, where that can be foreseen to be done in the time that is left, or as a sum
+        over as many of them as the time allows; else as many rows as it allows, by how long fewer took.
+        """
+        n, machine = len(self.y), clone(best.estimator)
         seen = min(n, _MORE if self.first_round else _ROWS) * (1 - 1 / _FOLDS)
-        most = int(seen * max(1.0, max(self.left, 0.3 * self.seconds) / max(best.seconds, 1e-3)) ** 0.4)
-        if n <= 1.3 * most or n <= _ROWS:
-            return np.arange(n)
+        seconds = max(self.left, 0.3 * self.seconds)
+        most = int(seen * max(1.0, seconds / max(best.seconds, 1e-3)) ** 0.4)
+        if n <= 1.3 * most or n <= _ROWS or self._fits(machine, seconds):
+            return machine, np.arange(n)
+        for centers in [m for m in _CENTERS if hasattr(machine, "centers") and 2 * m <= n]:
+            few = clone(machine).set_params(centers=centers, random_state=self.fold_seed)
+            if self._fits(few, seconds):
+                self.notes.append(
+                    f"Trained on all {n} rows as a sum over {centers} of them: over all it would take longer than the"
+                    " time allows (--time)."
+                )
+                return few, np.arange(n)
         self.notes.append(f"Trained on {most} of {n} rows: all would take longer than the time allows (--time).")
-        return np.sort(self.order[:most])
+        return machine, np.sort(self.order[:most])
+
+    def _fits(self, machine: Estimator, seconds: float) -> bool:
+        """Whether it can be trained on all rows in so many seconds, and in memory."""
+        found = estimate_cost(machine, self.X, self.y)
+        return found.feasible and found.seconds <= seconds
 
     def _summary(self, best: Tried, estimator: Estimator, rows: Array) -> dict[str, Any]:
         classes = self.task.name == "classification"

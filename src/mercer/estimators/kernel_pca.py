@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,11 +20,14 @@ from mercer.estimators.machine import Unsupervised
 from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
 from mercer.estimators.weights import NEGLIGIBLE, relative
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import signs
 from mercer.problems import Eigen, EigenSolution
+from mercer.solvers import eigen
 from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
+
+_FIRST = 32  # components that are tried first, where a share of the variance is wanted
 
 
 class Components(Unsupervised):
@@ -134,7 +137,7 @@ class Components(Unsupervised):
             if count is not None and kept < count:
                 s, kept = _padded(s, count), count
         else:
-            kept, tried, known = n, 32, None
+            kept, tried, known = n, _FIRST, None
             while True:  # a share of the variance: more until it is reached
                 s = solve_eigen(Eigen(min(tried, n), weights), gram, self.solver, **options)
                 below = known = known or self._below(gram, weights, s)
@@ -152,6 +155,17 @@ class Components(Unsupervised):
                 ConvergenceWarning,
             )
         return _some(s, kept), below
+
+    def _cost(self, outline: Outline, y: Targets = None, tried: Any = None) -> Work:
+        n = outline.shape[0]
+        matrix, made = outlined(outline, Use.AGAIN)
+        count = component_count(self.n_components, np.iinfo(np.int64).max, "")
+        # of a share of the variance, as many as are tried first
+        wanted = min(n, _FIRST if self.n_components is not None else n) if count is None else min(count, n)
+        found = eigen.outlook(matrix, wanted, self.solver)
+        kept = 8.0 * 4 * n * wanted  # eigenvectors, these with their signs, coefficients
+        whole = max(found.memory, 8.0 * n * wanted + kept) if found.solver == "exact" else found.memory + kept
+        return replace(found.beside(seconds=made.seconds), memory=whole + made.memory)
 
     def _training_scores(self) -> Array:
         """f_l(x_i) = √λ_l u_il/√w_i."""

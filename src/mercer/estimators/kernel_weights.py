@@ -87,6 +87,8 @@ class WeightParameters:
 class LearnsWeights(WeightParameters, KernelMachine):
     """A machine over Σ_m β_m k_m whose weights are learnt before it."""
 
+    _cost: Any = None  # not known
+
     weights_: Array
     kernels_: list[Kernel]
     kernel_names_: list[str]

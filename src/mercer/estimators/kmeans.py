@@ -25,11 +25,11 @@ from mercer.estimators.machine import Unsupervised
 from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.runtime.watch import watching
-from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster
+from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster, outlook
 
 _AT_ONCE = 8192  # rows whose distances to all centres are held
 _AUTO = 10  # descents from starts that are not spread out
@@ -347,6 +347,19 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             space_of(gram, weights), self.n_clusters, n_init=self.n_init, max_iter=self.max_iter, random_state=rng
         )
 
+    def _cost(self, outline: Outline, y: Targets = None, tried: Any = None) -> Work:
+        n, k = outline.shape[0], self.n_clusters
+        matrix, made = outlined(outline, Use.AGAIN)
+        features = _few_features(matrix)
+        if features is None:
+            found = outlook(matrix, k, self.n_init, self.max_iter)
+        else:
+            p = features.width
+            steps = min(self.max_iter, 20) * self.n_init
+            plan = f"{self.n_init} descents to {k} clusters of {n} × {p} features"
+            found = Work(8.0 * n * (2 * p + 6), steps * outline.speed.reading(3 * 8.0 * n * (p + k)), plan)
+        return found.beside(made.memory + 8.0 * 3 * n * (k + 1), made.seconds + matrix.product(k + 1))
+
     def _describe(self, gram: Gram, weights: Array, found: Clustering, scale: float) -> None:
         """Centres as functions h_c(x) = ⟨φ(x) − μ, μ_c − μ⟩, μ the mean of all: far from the origin nothing is lost.
         One more, ⟨φ(x), μ⟩, for distances.
@@ -435,9 +448,13 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         return self.n_clusters
 
 
+def _few_features(gram: Gram) -> Any:
+    return gram.features(at_most=0.5)
+
+
 def space_of(gram: Gram, weights: Array) -> Space:
     """By features where these are few, else by the matrix."""
-    features = gram.features(at_most=0.5)
+    features = _few_features(gram)
     if features is not None and features.on_host:
         phi = features.phi
         return Points(

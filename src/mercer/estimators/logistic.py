@@ -12,10 +12,11 @@ from mercer.arrays import Array
 from mercer.estimators.machine import LabelLearner
 from mercer.estimators.parameters import ClassWeight, KernelLike, LossParameters, estimator
 from mercer.estimators.representer import LossMachine
-from mercer.gram import Gram
+from mercer.gram import Gram, Outline, Work
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Logistic, Multinomial
-from mercer.solvers.erm import minimise
+from mercer.solvers.dual import Tried
+from mercer.solvers.erm import minimise, outlook
 
 
 @estimator
@@ -75,6 +76,11 @@ class KernelLogistic(LabelLearner, LossMachine, LossParameters):
         self._keep_fits([fit])
         self.intercept_ = np.atleast_1d(np.asarray(fit.bias, np.float64))
         self._report([fit], X)
+
+    def _cost(self, outline: Outline, y: Array, tried: Tried) -> Work:
+        k = len(np.unique(y))
+        loss, some = (Logistic(), np.array([-1.0, 1.0])) if k == 2 else (Multinomial(k), np.arange(k))
+        return outlook(loss, some, self.fit_intercept, outline, self.solver, self.tol, tried)
 
     def decision_function(self, X: Samples) -> Array:
         """The logit of ``classes_[1]`` for two classes; for more, one value per class whose largest is the prediction.

@@ -30,7 +30,7 @@ from mercer.functions import RKHSFunction
 from mercer.gram import Gram, Landmarks, is_gram
 from mercer.kernels.base import Kernel
 from mercer.problems import Solution
-from mercer.solvers.dual import EPS32, ActiveSet
+from mercer.solvers.dual import EPS32, ActiveSet, Tried
 from mercer.solvers.landmarks import adjoint
 
 _AT_ONCE = 8192  # items that are not vectors, predicted together
@@ -184,6 +184,16 @@ class KernelMachine(Reporting, KernelEstimator):
         part, y, weights, used = self._without_zeros(gram, y, self._weights(gram.shape[0], sample_weight))
         self._learn_path(part, y, weights, machines, X if X is None or part is gram else take(X, used))
         return used
+
+    def _came_to(self) -> Tried:
+        """What a dual problem came to, of this machine that has learnt from a few samples."""
+        coef = np.atleast_2d(self._dual_coef)
+        edges = np.stack([coef.max(axis=1), coef.min(axis=1)], axis=1)
+        at_edge = (np.abs(coef[:, :, None] - edges[:, None, :]) <= 1e-6 * np.abs(edges)[:, None, :]).any(axis=2)
+        free = float(np.mean(np.sum((coef != 0) & ~at_edge, axis=1)))
+        support = float(np.mean(np.sum(coef != 0, axis=1)))
+        n = max(1, self._n_items)
+        return Tried(support / n, free / n, self.n_iter_ / (n * len(self.intercept_)))
 
     def _warn(self, reason: str, gap: float, note: str, X: Samples) -> None:
         """Say that the solver did not converge, how it ended, and what was measured about the cause."""

@@ -16,9 +16,10 @@ from mercer.estimators.base import KernelEstimator
 from mercer.estimators.machine import SupportVectorMachine, Unsupervised, check_nu, filled
 from mercer.estimators.parameters import KernelLike, SolverParameters, estimator
 from mercer.estimators.weights import LARGEST_SUM
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.problems import DualQP, Solution
+from mercer.solvers.dual import Tried, outlook
 
 _NONE = 1e-8  # of the kernel's size: an edge nearer to the origin is not told from it
 
@@ -135,6 +136,10 @@ class NoveltyMachine(Thresholded, OutlierMixin, Unsupervised, SupportVectorMachi
             scores = self._tied(self._scores(inner, diagonal))
             rounding = 100 * float(np.finfo(gram.dtype).eps) * max(size_of_values, float(np.max(np.abs(scores))))
             self.offset_ = threshold(scores, weights, self.contamination) - rounding
+
+    def _cost(self, outline: Outline, y: Targets, tried: Tried) -> Work:
+        matrix, made = outlined(outline, Use.ACTIVE)
+        return outlook(matrix, outline.shape[0], tried, usable=False, prepared=True).beside(made.memory, made.seconds)
 
     _own = False  # whether scores need k(x, x)
 

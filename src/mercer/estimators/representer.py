@@ -17,11 +17,15 @@ from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import Supervised, Weighted
 from mercer.estimators.parameters import CenterParameters, KernelLike, LossParameters, SolverParameters, estimator
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
 from mercer.problems import SmoothSolution
+from mercer.solvers import erm
+from mercer.solvers.dual import Tried
 from mercer.solvers.erm import Limits, minimise
+
+_FEW = 100  # targets that a loss is asked about
 
 
 class LossMachine(Supervised, Weighted):
@@ -79,6 +83,13 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
         self._keep_fits(fits)
         self.intercept_, self._trained = np.array([fit.bias for fit in fits]), losses
         self._report(fits, X)
+
+    def _cost(self, outline: Outline, y: Array, tried: Tried) -> Work:
+        losses = self._losses()
+        matrix, made = outlined(outline, Use.ACTIVE) if len(losses) > 1 else (outline, Work())
+        some = np.asarray(y, np.float64)[:_FEW]
+        found = erm.outlook(losses[0], some, self.fit_intercept, matrix, self.solver, self.tol, tried)
+        return found.times(len(losses)).beside(made.memory, made.seconds)
 
     def predict(self, X: Samples) -> Array:
         """What the loss predicts for each sample: E[y] or the like.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,11 +19,12 @@ from mercer.data.notices import warn
 from mercer.estimators.base import Met
 from mercer.estimators.machine import ManyOutputs, Supervised, Weighted
 from mercer.estimators.parameters import CenterParameters, KernelLike, Progress, estimator
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import NotPositive, eigenvalues
 from mercer.problems import LinearSolution, LinearSystem
+from mercer.solvers import inverses, landmarks, spectral
 from mercer.solvers.inverses import choose
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.posterior import LandmarkPosterior, Posterior
@@ -363,6 +364,26 @@ class KernelRidge(Ridge, CenterParameters):
             machine.stop_reason_ = "gap" if machine.converged_ else found.stop_reason
         if found.stop_reason in ("stalled", "max_iter"):
             machines[0]._explain(weights, gram, float(ridges.min()))
+
+    def _cost(self, outline: Outline, y: Array, tried: Any = None) -> Work:
+        outputs = 1 if np.ndim(y) == 1 else np.shape(y)[1]
+        different = len(np.unique(self._ridges(outputs)))
+        if outline.landmarks() is not None and self.solver == "auto":
+            return landmarks.outlook(outline, self._residual, outputs, different)
+        matrix, made = outlined(outline, Use.AGAIN)
+        if self.solver == "eigen" or different >= _SEVERAL:
+            found = replace(spectral.outlook(matrix), solver="eigen").beside(seconds=matrix.product(outputs))
+        else:
+            found = inverses.outlook(matrix, self.solver, different)
+        found = replace(found, plan=f"ridge by {found.plan}")
+        return found.beside(made.memory + 8.0 * 10 * outline.shape[0] * outputs, made.seconds)
+
+    def _cost_along(self, outline: Outline, y: Array, count: int, tried: Any = None) -> Work:
+        """Of ``_learn_path`` for so many λ."""
+        if count < _SEVERAL or self.solver not in ("auto", "eigen"):
+            return self._cost(outline, y, tried).times(count)
+        found = spectral.outlook(outline, tridiagonal=True)
+        return found.beside(seconds=outline.product(count) + count * outline.speed.reading(2 * outline.bytes()))
 
     def _ridges(self, outputs: int) -> Array:
         known = np.asarray(self.alpha).dtype.kind in "fiu"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from itertools import chain
 from typing import Any
 
@@ -16,11 +16,12 @@ from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.ridge import KernelRidge, Ridge
-from mercer.gram import Gram, Use, held, is_gram
+from mercer.gram import Gram, Outline, Use, Work, held, is_gram, outlined
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import NotPositive
 from mercer.runtime.watch import asked_to_stop
+from mercer.solvers import spectral
 from mercer.solvers.spectral import Decomposition, Eigendecomposition, decompose, grid
 
 
@@ -189,10 +190,34 @@ class KernelRidgeCV(Ridge):
             raise ValueError(f"KernelRidgeCV(alphas={self.alphas!r}): give positive numbers.")
         return alphas
 
+    def _cost(self, outline: Outline, y: Array, tried: Any = None) -> Work:
+        matrix, made = outlined(outline, Use.AGAIN)
+        found = spectral.outlook(matrix, tridiagonal=True)
+        alphas = 20 if self.alphas is None else np.size(self.alphas)
+        n, kernels, outputs = outline.shape[0], len(self._candidates()), 1 if np.ndim(y) == 1 else np.shape(y)[1]
+        size = 8.0 * n**2 if outline.features() is None else 0.0
+        # Uᵀ for all λ at once, in the cache; then coefficients, and products of those that are best
+        seconds = found.seconds + made.seconds + 2 * alphas * n**2 * 1e-9 + 5e-6 * n + outline.speed.reading(4 * size)
+        kept = size + made.memory if kernels > 1 else 0.0
+        refused = "leave-one-out holds five matrices" if self._needed(matrix) > outline.compute.budget else ""
+        return replace(
+            found,
+            memory=found.memory + made.memory + kept + 8.0 * 2 * n * alphas * outputs,
+            seconds=kernels * seconds + outline.product(outputs),
+            plan=f"ridge for {alphas} λ by {found.plan}" + (f", for {kernels} kernels" if kernels > 1 else ""),
+            solver="eigen",
+            refused=refused,
+        )
+
     @staticmethod
-    def _check_memory(gram: Gram) -> None:
-        need = 5 * 8 * gram.shape[0] ** 2  # a matrix, its decomposition, room to make it, and the best before
-        if gram.features() is None and need > gram.compute.budget:
+    def _needed(gram: Gram) -> int:
+        """Bytes: a matrix, its decomposition, room to make it, and the best before."""
+        return 5 * 8 * gram.shape[0] ** 2 if gram.features() is None else 0
+
+    @classmethod
+    def _check_memory(cls, gram: Gram) -> None:
+        need = cls._needed(gram)
+        if need > gram.compute.budget:
             raise MemoryError(
                 f"Leave-one-out for all λ of {gram.shape[0]} samples takes {human(need)}, the memory budget is"
                 f" {human(gram.compute.budget)}: use KernelSearchCV over KernelRidge, fewer samples, or"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,10 +24,11 @@ from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.kmeans import check_clusters
 from mercer.estimators.parameters import KernelLike, estimator
 from mercer.estimators.weights import NEGLIGIBLE, checked, relative, unit
-from mercer.gram import DenseGram, Gram, SparseGram, Use, held
+from mercer.gram import DenseGram, Gram, Outline, SparseGram, Use, Work, held, outlined
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.solvers import cuts
 from mercer.solvers.cuts import association, by_means, by_pivots, on_sphere, relaxed
 from mercer.solvers.neighbours import nearest
 
@@ -302,6 +303,36 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         self.objective_ = whole - found[self.rounding_]
         self.embedding_, self.eigenvalues_ = R, values
 
+    def _cost(self, outline: Outline, y: Targets = None, tried: Any = None) -> Work:
+        n, k, normalised = outline.shape[0], self.n_clusters, self.cut == "normalized"
+        if self.affinity != "kernel":
+            edges = n * self.n_neighbors
+            strip = 8.0 * 3 * 512 * n if not self._chosen_width else 0.0
+            seconds = 0.0 if self._of_distances else outline.storing(rows=n, columns=n)
+            vectors = 8.0 * n * 16 * max(8, 2 * k)
+            return Work(
+                max(strip, 60.0 * edges + vectors), seconds + 60 * outline.speed.reading(4 * vectors),
+                f"a graph of {self.n_neighbors} neighbours of {n} samples, and its eigenvectors", "graph",
+            )  # fmt: skip
+        if self._chosen_width and normalised:
+            size = outline.bytes()
+            matrix, made = outline.in_memory(), Work(size, outline.storing())
+            widths = 3  # of which one is found good, by experience
+            once = cuts.outlook(matrix, k, normalised=True)
+            refused = "choosing a width holds the matrix twice" if self._too_large(n, outline.compute) else ""
+            return replace(
+                once.beside(seconds=made.seconds).times(widths + 1).beside(size, outline.storing(rows=n, columns=n)),
+                plan=f"{widths} or more widths of a Gaussian, each {once.plan}",
+                refused=refused,
+            )
+        matrix, made = outlined(outline, Use.AGAIN)
+        found = cuts.outlook(matrix, k, normalised=normalised)
+        return found.beside(made.memory, made.seconds + 3 * matrix.product() + 2 * matrix.product(k))
+
+    @staticmethod
+    def _too_large(n: int, compute: Compute) -> bool:
+        return 8 * n**2 > compute.budget // 2
+
     def _automatic(self, X: Samples, weights: Array, repeats: Array, rng: Any) -> Gram:
         """The Gaussian similarity of the best width, its diagonal 0; sets ``kernel_``. ``repeats``: how often each
         sample is there.
@@ -330,7 +361,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         neighbours, a mean similarity of 1 − 1/r.
         """
         gram = kernel.gram(self._unpacked(X), compute=self.compute)
-        if 8 * size(X) ** 2 > gram.compute.budget // 2:
+        if self._too_large(size(X), gram.compute):
             raise MemoryError(
                 f"Choosing a width holds the {size(X)} × {size(X)} matrix and its factor, more than the memory budget"
                 f" of {human(gram.compute.budget)}. Give a kernel, cluster a sample of the rows, or raise"

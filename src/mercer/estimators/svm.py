@@ -21,13 +21,14 @@ from mercer.estimators.machine import LabelLearner, SupportVectorMachine
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.parameters import CenterParameters, ClassWeight, KernelLike, SolverParameters, estimator
 from mercer.estimators.probability import ScoreSigmoid, leave_one_out
-from mercer.gram import Gram, Use, held, is_gram
+from mercer.gram import Gram, Outline, Use, Work, held, is_gram, outlined
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
 from mercer.runtime.threads import run_tasks
 from mercer.runtime.watch import Stopped
-from mercer.solvers.dual import ActiveSet
+from mercer.solvers import landmark_dual
+from mercer.solvers.dual import ActiveSet, Tried, outlook
 
 
 class Pair(NamedTuple):
@@ -122,6 +123,26 @@ class Classifier(LabelLearner, SupportVectorMachine):
         )
         self._report([machine.solution for machine in machines], X)
         self._check_constant(machines, parts, solver)
+
+    def _cost(self, outline: Outline, y: Array, tried: Tried) -> Work:
+        counts = np.unique(y, return_counts=True)[1].tolist()
+        k = len(counts)
+        probe = self._problem(Part(None, np.array([1.0, -1.0]), np.ones(2), outline, 1.0))
+        usable = landmark_dual.usable(probe)
+        if k == 2:
+            return outlook(outline, outline.shape[0], tried, usable=usable)
+        matrix, made = outlined(outline, Use.ACTIVE_PARTS)
+        sizes = [counts[a] + counts[b] for a, b in pairs_of(k)]
+        parts = [outlook(matrix.of(size), size, tried, usable=usable) for size in sizes]
+        # as many at once as there are threads
+        together = min(outline.compute.workers, len(parts))
+        largest = sorted(part.memory for part in parts)[-together:]
+        return Work(
+            made.memory + sum(largest),
+            made.seconds + sum(part.seconds for part in parts),
+            f"{len(parts)} pairs of classes, each by {parts[0].plan}",
+            parts[0].solver,
+        )
 
     def _parts(self, codes: Array, bounds: Array, gram: Gram) -> list[Part]:
         """The pairs of classes. Of two classes the second is +1; of more, the first of each pair, as in libsvm and

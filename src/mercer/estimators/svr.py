@@ -12,10 +12,12 @@ from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import ManyOutputs, Supervised, SupportVectorMachine, check_nu, filled
 from mercer.estimators.parameters import CenterParameters, KernelLike, SolverParameters, estimator
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import EpsilonInsensitive
 from mercer.problems import DualQP, Solution
+from mercer.solvers import landmark_dual
+from mercer.solvers.dual import Tried, outlook
 
 
 class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine):  # type: ignore[misc]
@@ -49,6 +51,15 @@ class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine): 
         self.intercept_ = np.array([self._bias(s) for s in solutions])
         self._single = y.ndim == 1
         self._report(solutions, X)
+
+    def _cost(self, outline: Outline, y: Array, tried: Tried) -> Work:
+        outputs = 1 if np.ndim(y) == 1 else np.shape(y)[1]
+        matrix, made = outlined(outline, Use.ACTIVE) if outputs > 1 else (outline, Work())
+        some = np.arange(2.0)
+        problem = self._dual(some, np.ones(2))
+        variables = outline.shape[0] * len(problem) // len(some)
+        found = outlook(matrix, variables, tried, usable=landmark_dual.usable(problem), prepared=outputs > 1)
+        return found.times(outputs).beside(made.memory, made.seconds)
 
     def predict(self, X: Samples) -> Array:
         """f(x) for each sample.

@@ -36,7 +36,7 @@ all other uses: who asks for those has settled the weights. ``held_parts`` says 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
 
@@ -47,6 +47,7 @@ from mercer.compute import release_workspace, workspace
 from mercer.gram.computed import KernelGram
 from mercer.gram.contract import Cost, Gram
 from mercer.gram.factored import FactoredGram
+from mercer.gram.outline import Outline, Work
 from mercer.gram.stored import DenseGram
 from mercer.gram.summed import SumGram
 from mercer.gram.wrapped import CachedGram, MixedGram
@@ -81,7 +82,12 @@ def held(gram: Gram, use: Use) -> Gram:
     """The same matrix in the form that pays."""
     if isinstance(gram, SumGram) and use in _APART:
         return gram.of_parts(held_parts(gram.parts))
-    return _RULES[use](gram)
+    if use in (Use.ACTIVE, Use.ACTIVE_PARTS):
+        gram = gram.compiled()
+    wanted = form(gram, use)
+    if use in (Use.FOLDS, Use.FOLD):
+        return _on_host(gram) if wanted is Form.DOUBLE else gram
+    return _MADE[wanted](gram)
 
 
 def held_parts(parts: Sequence[Gram]) -> list[Gram]:
@@ -125,70 +131,105 @@ def _fits(gram: Gram, copies: float, itemsize: int | None = None) -> bool:
     return copies * gram.shape[0] * gram.shape[1] * (itemsize or gram.dtype.itemsize) <= gram.compute.budget
 
 
+def _like(gram: Gram) -> Gram:
+    """A matrix that is of the same kind: of an outline, its sample."""
+    return gram.sample.gram if isinstance(gram, Outline) else gram
+
+
 def _in_memory(gram: Gram) -> bool:
-    return gram.stored or isinstance(gram, FactoredGram)
+    return gram.stored or isinstance(_like(gram), FactoredGram) or gram.landmarks() is not None
 
 
-def _dense(gram: Gram) -> Gram:
-    return gram if _in_memory(gram) else DenseGram(gram.dense(), gram.compute)
+class Form(Enum):
+    """How a matrix is held."""
+
+    AS_IS = auto()
+    DENSE = auto()  # all values, in the precision of the matrix
+    DOUBLE = auto()  # all values in float64
+    SINGLE = auto()  # float32 values when asked for
+    SINGLE_DENSE = auto()  # all values in float32
+    MIXED = auto()  # values in either precision when asked for
+    MIXED_DENSE = auto()  # float32 values stored, float64 ones when asked for
+    MIXED_CACHED = auto()  # float32 rows kept as they are used
+    CACHED = auto()  # rows kept as they are used
+
+    def memory(self, gram: Gram) -> float:
+        """Bytes of what is stored at once."""
+        sizes = {Form.DENSE: gram.dtype.itemsize, Form.DOUBLE: 8, Form.SINGLE_DENSE: 4, Form.MIXED_DENSE: 4}
+        return float(gram.shape[0] * gram.shape[1] * sizes.get(self, 0))
 
 
-def _values(gram: Gram) -> Gram:
-    return _dense(gram) if _fits(gram, 2) else gram
+def form(gram: Gram, use: Use) -> Form:
+    """How ``held`` will hold a matrix, or one that there is but an outline of."""
+    return _RULES[use](gram)
 
 
-def _products(gram: Gram) -> Gram:
-    return _values(gram) if gram.cost > Cost.CHEAP else gram
+def outlined(outline: Outline, use: Use) -> tuple[Outline, Work]:
+    """The outline of what ``held`` makes, and the work of making it."""
+    wanted = form(outline, use)
+    size = wanted.memory(outline)
+    dtype = {Form.DOUBLE: np.float64, Form.SINGLE_DENSE: np.float32, Form.MIXED_DENSE: np.float32}.get(wanted)
+    if not size or (outline.stored and wanted is Form.DENSE):
+        return outline, Work()
+    return outline.in_memory(dtype), Work(size, outline.storing(dtype))
 
 
-def _coarse_products(gram: Gram) -> Gram:
-    small = 4 * gram.shape[0] ** 2 <= _COARSE and _fits(gram, 8, 4)
-    single = gram.astype(np.float32)
-    return DenseGram(single.dense(), gram.compute) if small else single
+def _dense_unless_there(gram: Gram) -> Form:
+    return Form.AS_IS if _in_memory(gram) else Form.DENSE
 
 
-def _systems(gram: Gram) -> Gram:
+def _values(gram: Gram) -> Form:
+    return _dense_unless_there(gram) if _fits(gram, 2) else Form.AS_IS
+
+
+def _products(gram: Gram) -> Form:
+    return _values(gram) if gram.cost > Cost.CHEAP else Form.AS_IS
+
+
+def _coarse_products(gram: Gram) -> Form:
+    return Form.SINGLE_DENSE if 4 * gram.shape[0] ** 2 <= _COARSE and _fits(gram, 8, 4) else Form.SINGLE
+
+
+def _systems(gram: Gram) -> Form:
     wanted = gram.shape[0] <= _SYSTEMS or gram.cost is Cost.ANY
-    return _dense(gram.astype(np.float64)) if wanted and not _in_memory(gram) and _fits(gram, 4, 8) else gram
+    return Form.DOUBLE if wanted and not _in_memory(gram) and _fits(gram, 4, 8) else Form.AS_IS
 
 
-def _again(gram: Gram) -> Gram:
-    return _dense(gram) if gram.cost is Cost.ANY and _fits(gram, 4) else gram
+def _again(gram: Gram) -> Form:
+    return _dense_unless_there(gram) if gram.cost is Cost.ANY and _fits(gram, 4) else Form.AS_IS
 
 
-def _active(gram: Gram) -> Gram:
-    gram = gram.compiled()
+def _active(gram: Gram) -> Form:
     if gram.cost is Cost.CHEAP and gram.shape[0] > _TINY:
-        return MixedGram(gram, gram.astype(np.float32)) if isinstance(gram, KernelGram) else gram
+        return Form.MIXED if isinstance(_like(gram), KernelGram) and gram.landmarks() is None else Form.AS_IS
     if gram.cost is not Cost.ANY and gram.shape[0] > _SMALL:
         alone = _fits(gram, 4, 4) and gram.shape[0] <= _BLOCK
-        return MixedGram(gram, gram.astype(np.float32)) if alone else _single_stored(gram)
-    return DenseGram(gram.dense(), gram.compute) if _fits(gram, 4) else CachedGram(gram)
+        return Form.MIXED if alone else _single_stored(gram)
+    return Form.DENSE if _fits(gram, 4) else Form.CACHED
 
 
-def _active_parts(gram: Gram) -> Gram:
-    gram = gram.compiled()
+def _active_parts(gram: Gram) -> Form:
     if gram.cost is not Cost.COSTLY or gram.shape[0] <= _SMALL:
         return _active(gram)
-    return _single_stored(gram) if gram.shape[0] <= _WHOLE else gram
+    return _single_stored(gram) if gram.shape[0] <= _WHOLE else Form.AS_IS
 
 
-def _single_stored(gram: Gram) -> Gram:
+def _single_stored(gram: Gram) -> Form:
     """float32 values in memory, all at once or rows as they are asked for; nothing where fresh memory would cost more
     than the inner products.
     """
-    lazy = gram.astype(np.float32)
     if gram.shape[0] <= _WHOLE and _fits(gram, 4, 4):
-        return MixedGram(gram, DenseGram(lazy.dense(), gram.compute))
-    return MixedGram(gram, lazy if isinstance(lazy, KernelGram) and lazy.wide else CachedGram(lazy))
+        return Form.MIXED_DENSE
+    like = _like(gram)
+    return Form.MIXED if isinstance(like, KernelGram) and like.astype(np.float32).wide else Form.MIXED_CACHED
 
 
-def _folds(gram: Gram) -> Gram:
-    return _on_host(gram) if _fits(gram, 5, 8) else gram
+def _folds(gram: Gram) -> Form:
+    return Form.DOUBLE if _fits(gram, 5, 8) else Form.AS_IS
 
 
-def _fold(gram: Gram) -> Gram:
-    return _on_host(gram) if gram.stored or _fits(gram, 4, 8) else gram
+def _fold(gram: Gram) -> Form:
+    return Form.DOUBLE if gram.stored or _fits(gram, 4, 8) else Form.AS_IS
 
 
 def _on_host(gram: Gram) -> Gram:
@@ -197,6 +238,21 @@ def _on_host(gram: Gram) -> Gram:
     return DenseGram(np.asarray(arrays.to_numpy(known.dense())), gram.compute)
 
 
+def _stored(gram: Gram) -> Gram:
+    return DenseGram(gram.dense(), gram.compute)
+
+
+_MADE: dict[Form, Callable[[Gram], Gram]] = {
+    Form.AS_IS: lambda gram: gram,
+    Form.DENSE: _stored,
+    Form.DOUBLE: lambda gram: _stored(gram.astype(np.float64)),
+    Form.SINGLE: lambda gram: gram.astype(np.float32),
+    Form.SINGLE_DENSE: lambda gram: _stored(gram.astype(np.float32)),
+    Form.MIXED: lambda gram: MixedGram(gram, gram.astype(np.float32)),
+    Form.MIXED_DENSE: lambda gram: MixedGram(gram, _stored(gram.astype(np.float32))),
+    Form.MIXED_CACHED: lambda gram: MixedGram(gram, CachedGram(gram.astype(np.float32))),
+    Form.CACHED: CachedGram,
+}
 _RULES = {
     Use.VALUES: _values,
     Use.PRODUCTS: _products,

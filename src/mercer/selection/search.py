@@ -12,7 +12,7 @@ import pickle
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
@@ -32,6 +32,7 @@ from mercer.arrays import Array
 from mercer.data import listed, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.parameters import Progress, estimator
+from mercer.gram import Outline, Use, Work, outlined
 from mercer.kernels.given import PRECOMPUTED
 from mercer.runtime.watch import Stopped, Watch, watching
 from mercer.selection.folds import Entered, EnteredByLandmarks, Fold, learns_from_matrix, learns_on_landmarks
@@ -381,6 +382,40 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self.max_time,
             self.error_score,
         )
+
+    def _cost_of_grid(
+        self, n: int, y: Targets, outline_of: Callable[[Any], Outline], cost: Callable[..., Work]
+    ) -> Work:
+        """Of all candidates, by ``_fill``: for each kernel its matrix, for each fold the part of it, for each path
+        along C or λ its fits; and the best on all samples. ``cost`` is that of a machine, or of so many along its path.
+        """
+        found = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
+        folds = found.get_n_splits(np.zeros(n), y)
+        cells = self._cells([])
+        train = n - n // max(2, folds)
+        total, fits, solver = Work(), 0, ""
+        groups = cells._by_kernel()
+        for kernel, members in groups.items():
+            machine = cells.machines[members[0]]
+            outline = outline_of(machine)
+            whole, made = (outline, Work()) if kernel is None else outlined(outline, Use.FOLDS)
+            part, copied = (whole.of(train), Work()) if kernel is None else outlined(whole.of(train), Use.FOLD)
+            for path in cells._paths(members):
+                one = cost(cells.machines[path[0]], part, len(path))
+                cross = part.product() * (n - train) / max(1, train) * len(path)
+                solver = one.solver
+                total = total.then(
+                    one.beside(made.memory + copied.memory, copied.seconds / len(cells._paths(members)) + cross).times(
+                        folds
+                    )
+                )
+                fits += folds * len(path)
+            # that of the best kernel so far is kept beside
+            total = total.then(Work(0.0, made.seconds)).beside(made.memory if len(groups) > 1 else 0.0)
+            total = replace(total, memory=min(total.memory, float(outline.compute.budget)))
+        last = cost(cells.machines[0], outline_of(cells.machines[0]), 1) if self.refit else Work()
+        plan = f"{fits} fits on {train} samples with {len(groups)} matrices"
+        return replace(total.then(last), plan=f"{plan}, each {one.plan}", solver=solver)
 
     def _take(self, cells: Cells, X: Samples, y: Targets, weights: Array | None) -> None:
         best = cells.best_index()

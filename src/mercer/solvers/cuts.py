@@ -20,15 +20,17 @@ from mercer import arrays
 from mercer.annotations import RandomState
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.gram import Gram
+from mercer.gram import Gram, Outline, Work
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve, signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.runtime import threads
 from mercer.runtime.randomness import generator
 from mercer.runtime.watch import abandonable
+from mercer.solvers import eigen
 from mercer.solvers.eigen import block_krylov, block_size, solve_eigen
 from mercer.solvers.lloyd import Clustering, Points, cluster
 
+_STEPS = 5  # with the inverse, by experience
 _SMALL = 700  # rows that are decomposed as they are
 _LARGE = 12_000  # rows up to which the matrix is factored
 _BEYOND = 1e-7  # how far beyond 1, the largest eigenvalue, the shift lies
@@ -47,8 +49,7 @@ def relaxed(
     graph = gram.sparse() if normalised and n > _SMALL else None
     if graph is not None:
         return _of_graph(graph, weights, count, random_state)
-    fits = 2 * 8 * n * n <= gram.compute.budget
-    if not normalised or n <= _SMALL or n > _LARGE or not fits:
+    if not by_inverse(gram, normalised):
         return solve_eigen(
             Eigen(min(count, n), weights, centred=False),
             gram,
@@ -74,6 +75,24 @@ def relaxed(
             lambda V: cholesky_solve(L, V), start, count, n, tol=1e-8, max_iter=60
         )
     return EigenSolution(1 + _BEYOND - 1 / values, signed(vectors), np.empty(0), trace, residual, steps, "inverse")
+
+
+def by_inverse(gram: Gram, normalised: bool) -> bool:
+    """Whether the matrix is factored."""
+    n = gram.shape[0]
+    return normalised and _SMALL < n <= _LARGE and 2 * 8 * n * n <= gram.compute.budget
+
+
+def outlook(outline: Outline, count: int, *, normalised: bool) -> Work:
+    """``relaxed``."""
+    n = outline.shape[0]
+    if not by_inverse(outline, normalised):
+        return eigen.outlook(outline, min(count, n), "exact" if n <= _SMALL else "auto")
+    block = block_size(n, count)
+    memory = outline.bytes(np.float64) + 8.0 * n * (2 * count + 10 * block)
+    seconds = outline.storing(np.float64) + outline.speed.factor(n)
+    seconds += _STEPS * outline.speed.reading(2 * outline.bytes(np.float64))
+    return Work(memory, seconds, f"{count} eigenvectors by the inverse, a Cholesky factor of {n} rows", "inverse")
 
 
 def _of_graph(graph: Any, weights: Array, count: int, random_state: RandomState) -> EigenSolution:

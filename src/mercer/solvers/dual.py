@@ -27,7 +27,7 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.compute import release_workspace, workspace
-from mercer.gram import Cost, DenseGram, Gram, Use, borrowed, held
+from mercer.gram import Cost, DenseGram, Gram, Outline, Use, Work, borrowed, held, outlined
 from mercer.problems import DualQP, Solution
 from mercer.runtime.threads import Interrupted, cached_property, run_tasks, single_threaded_blas, stopping
 from mercer.runtime.watch import Stopped, Watch, begin, current, report, unwatched, watching
@@ -47,6 +47,8 @@ _POLISHING = 6  # times
 _INNER = 0.1  # of the gap: how far a round goes
 EPS32 = 3e-7  # relative error of a float32 kernel value, a few units in the last place
 _LARGEST_SINGLE = 1e15  # of kernel values; beyond, sums of float32 could overflow
+# of a forecast, by experience: rounds, seconds of a step and for each variable in it, epochs of one variable at a time
+_ROUNDS, _STEP, _ELEMENT, _EPOCHS = 4, 3e-7, 2.5e-10, 30
 _SLICE = 0.1  # seconds between two looks at the clock
 
 Progress = Callable[[dict[str, Any]], Any]
@@ -98,7 +100,7 @@ class ActiveSet:
     def _by_landmarks(self, problem: DualQP, gram: Gram) -> Solution | None:
         """By passes over the values with landmarks, where the matrix has those and is not small."""
         marks = gram.landmarks()
-        if marks is None or len(problem) <= _ALL or not landmark_dual.usable(problem):
+        if marks is None or not _many(len(problem)) or not landmark_dual.usable(problem):
             return None
         return landmark_dual.solve_dual(problem, marks, self)
 
@@ -139,7 +141,7 @@ class ActiveSet:
         return solve_small(problems, K, items, self.tol, gram.compute.workers)
 
     def _solve(self, problem: DualQP, gram: Gram, start: Array | None) -> Solution:
-        features = coordinate.usable(problem, gram) if start is None and len(problem) > _ALL else None
+        features = coordinate.usable(problem, gram) if start is None and _many(len(problem)) else None
         if features is not None:
             start = coordinate.descend(problem, features, gram, self.seed)
         first = (
@@ -172,6 +174,68 @@ class _Limit(Exception):
     """The most steps have been made; the point so far stands."""
 
 
+def _many(variables: int) -> bool:
+    """Whether there are ways that are quicker than blocks, where the matrix has landmarks or features."""
+    return variables > _ALL
+
+
+def _at_once(gram: Gram) -> int:
+    """Up to so many variables, all are active at once."""
+    return _ALL_COSTLY if gram.cost > Cost.CHEAP else _ALL
+
+
+def _most(budget: int, itemsize: int) -> int:
+    """Variables whose block is a quarter of the budget."""
+    return int(max(64, min(_LARGEST, np.sqrt(budget // 4 / itemsize))))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a problem on a few of the samples came to: how many of the variables are not 0, and not at a bound, and
+    steps for each variable.
+    """
+
+    support: float = 0.5
+    free: float = 0.2
+    steps: float = 2.0
+
+
+def outlook(outline: Outline, variables: int, tried: Tried, *, usable: bool = True, prepared: bool = False) -> Work:
+    """``solve``; of a matrix that is held for it already where ``prepared``. Bytes are those of the block; seconds are
+    rough: rounds, and steps for each variable, are those of a small problem.
+    """
+    if outline.landmarks() is not None and _many(variables) and usable:
+        return landmark_dual.outlook(outline)
+    matrix, made = (outline, Work()) if prepared else outlined(outline, Use.ACTIVE)
+    n = outline.shape[0]
+    most = _most(outline.compute.budget, 4)
+    if variables <= min(_at_once(outline), most):
+        active, rounds = float(variables), 1
+    else:
+        # those that are free, or violate: after the first round, no more than a third
+        active = min(most, max(_ALL, 1.5 * tried.free * variables), max(_FIRST, variables / 3))
+        rounds = _ROUNDS
+    moved = min(1.0, 1.5 * tried.support) * n  # items whose columns change the gradient
+    block = matrix.storing(np.float32, active, active)
+    gradient = 2 * matrix.product(dtype=np.float32) * min(0.5, 0.5 * min(active, moved) / n)
+    exact = min(outline.product(dtype=np.float64), 2 * outline.product(dtype=np.float64) * tried.support**2)
+    steps = tried.steps * variables
+    smo = steps * (_ELEMENT * active + _STEP)
+    seconds = made.seconds + rounds * (block + (gradient if rounds > 1 else 0.0)) + exact + smo
+    first = ""
+    if outline.features(at_most=np.inf) is not None and _many(variables):
+        width = outline.features(at_most=np.inf).width
+        seconds += 2 * _EPOCHS * variables * min(width, outline.sample.item / 8 + 1) * 1e-9
+        first = "one variable at a time by the features, then "
+    ld = row_length(int(active), np.dtype(np.float32))
+    memory = made.memory + 4.0 * (active + 1) * ld + 8.0 * 16 * variables
+    if (found := outline.features(at_most=np.inf)) is not None and not found.fixed:
+        memory += 4.0 * active**2  # inner products of counts are made apart from the block
+    where = "all at once" if rounds == 1 else f"blocks of about {round(active)} in some {rounds} rounds"
+    plan = f"{first}an active set of {variables} variables, {where}; the seconds are rough"
+    return Work(memory, seconds, plan, "dual")
+
+
 class _Run:
     def __init__(self, solver: ActiveSet, problem: DualQP, gram: Gram, start: Array) -> None:
         self.solver, self.problem, self.gram = solver, problem, gram
@@ -185,7 +249,7 @@ class _Run:
         self.working = single if self.scale < _LARGEST_SINGLE else self.double
         self.patience = 60  # sweeps of SMO after which the free variables are solved at once
         self.n_iter = self.negative = 0
-        self.all_at_once = _ALL_COSTLY if single.cost > Cost.CHEAP else _ALL  # variables that are all active at once
+        self.all_at_once = _at_once(single)  # variables that are all active at once
         self.stored = single.stored
         self.tried = False  # whether interior points have had their turn
         self.limit = 10**6 + 1000 * n if solver.max_iter is None else solver.max_iter
@@ -277,8 +341,7 @@ class _Run:
         return chosen, bool(inside) or n <= self.all_at_once
 
     def _largest(self) -> int:
-        share = self.gram.compute.budget // 4
-        return int(max(64, min(_LARGEST, np.sqrt(share / self.working.dtype.itemsize))))
+        return _most(self.gram.compute.budget, self.working.dtype.itemsize)
 
     def _round(self, active: Array, target: float, gap: float, most: int | None = None) -> None:
         """SMO on the active variables to the gap ``target``; at most so many steps, or until SMO is too slow for

@@ -17,18 +17,20 @@ from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from mercer import arrays
 from mercer.annotations import RandomState
 from mercer.arrays import Array
-from mercer.gram import Cost, Gram, Use, held
+from mercer.gram import Cost, Gram, Outline, Use, Work, held, outlined
 from mercer.native.linalg import signed
 from mercer.problems import Eigen, EigenSolution
 from mercer.runtime import threads
 from mercer.runtime.randomness import generator
 from mercer.runtime.watch import asked_to_stop
+from mercer.solvers import spectral
 from mercer.solvers.spectral import Eigendecomposition
 
 _SMALL = 400  # rows that are decomposed as they are
 _COARSE = 3e-6  # the residual to which float32 products serve
 _NARROW = 2000  # features whose singular values are all found
 _COUNTED = 4000  # rows of an indefinite matrix whose negative eigenvalues are all counted
+_STEPS = 12  # of a Krylov space, by experience
 SOLVERS = ("auto", "exact", "lanczos", "krylov")
 
 
@@ -48,10 +50,7 @@ def solve_eigen(
     what products need.
     """
     n = gram.shape[0]
-    if solver == "auto":
-        features = gram.features()
-        few = features is not None and features.width <= max(_NARROW, 4 * problem.count)
-        solver = "exact" if few or n <= _SMALL or 8 * problem.count >= n else "krylov"
+    solver = route(gram, problem.count, solver)
     if solver == "exact":
         return _exact(problem, gram)
     matrix = _Operator(held(gram, Use.PRODUCTS), problem)
@@ -70,6 +69,34 @@ def solve_eigen(
                 matrix.__matmul__, start, count, matrix.space, **options
             )
     return EigenSolution(values, signed(vectors), matrix.means, matrix.trace, residual, steps, solver)
+
+
+def route(gram: Gram, count: int, solver: str = "auto") -> str:
+    """Which of "exact", "lanczos" and "krylov" it will be."""
+    if solver != "auto":
+        return solver
+    features = gram.features()
+    few = features is not None and features.width <= max(_NARROW, 4 * count)
+    return "exact" if few or gram.shape[0] <= _SMALL or 8 * count >= gram.shape[0] else "krylov"
+
+
+def outlook(outline: Outline, count: int, solver: str = "auto") -> Work:
+    """``solve_eigen``; how many steps a Krylov space takes is for the eigenvalues to say, most often about ten."""
+    n, way = outline.shape[0], route(outline, count, solver)
+    if way == "exact":
+        return spectral.outlook(outline)
+    matrix, made = outlined(outline, Use.PRODUCTS)
+    block = block_size(n, count)
+    room = min(n, max(8 * block, 2 * count + 4 * block)) + block
+    memory, seconds = 8.0 * n * (room + 5 * block), _STEPS * outline.speed.products(4.0 * n * block * room)
+    if outline.recomputable and outline.cost is Cost.CHEAP and outline.dtype == np.float64:
+        coarse, stored = outlined(matrix, Use.COARSE_PRODUCTS)
+        memory, seconds = memory + stored.memory + 8.0 * n * block, seconds + stored.seconds
+        seconds += _STEPS * coarse.product(block, np.float32) + matrix.product(block, np.float64)
+    else:
+        seconds += _STEPS * matrix.product(block)
+    plan = f"{count} eigenvectors by {way} spaces, about {_STEPS} products of the {n} × {n} matrix with {block} vectors"
+    return Work(memory + made.memory, seconds + made.seconds, plan, way)
 
 
 class _Operator:

@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.losses import Loss, Squared
 from mercer.problems import LinearSystem, SmoothERM, SmoothSolution
+from mercer.solvers import dual, inverses, landmarks, smooth
 from mercer.solvers.dual import ActiveSet
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.proximal import Splitting
 from mercer.solvers.smooth import Descent
 
 _CORNERS = 1e-6  # the gap that splitting is asked for at most: it approaches slowly
+_SPLITTING = 300  # steps, by experience
 SOLVERS = ("auto", "cholesky", "woodbury", "cg")
 
 
@@ -61,12 +63,14 @@ def _minimise(
 ) -> SmoothSolution:
     if type(loss) is Squared:  # a subclass may be another loss
         return _squared(y, weights, ridge, bias, gram, limits)
-    dual = loss.dual(y, weights / (2 * ridge), bias)
-    if dual is not None:
-        s = ActiveSet(**limits.given("tol", "max_iter", "max_time", "progress", "keep_on_interrupt")).solve(dual, gram)
+    programme = loss.dual(y, weights / (2 * ridge), bias)
+    if programme is not None:
+        s = ActiveSet(**limits.given("tol", "max_iter", "max_time", "progress", "keep_on_interrupt")).solve(
+            programme, gram
+        )
         bias_value = float(s.multipliers[0]) if bias else 0.0
-        values = (s.gradient - dual.linear)[: len(y)] + bias_value
-        coef = dual.items(s.coef, len(y))
+        values = (s.gradient - programme.linear)[: len(y)] + bias_value
+        coef = programme.items(s.coef, len(y))
         objective = float(np.sum(weights * loss.value(y, values))) + ridge * float(coef @ (values - bias_value))
         return SmoothSolution(coef, bias_value, values, objective, s.gap, s.n_iter, s.stop_reason, "dual", s.note)
     problem = SmoothERM(loss, y, weights, ridge, bias)
@@ -77,6 +81,28 @@ def _minimise(
     smooth = Descent(**given).solve(problem, gram)
     note = "the objective no longer falls although its slope is not zero" if smooth.stop_reason == "stalled" else ""
     return replace(smooth, note=note)
+
+
+def outlook(loss: Loss, y: Array, bias: bool, outline: Outline, solver: str, tol: float, tried: dual.Tried) -> Work:
+    """``minimise`` for targets like ``y``, of which a few will do."""
+    ones = np.ones(len(y))
+    if type(loss) is Squared:
+        if solver == "auto" and outline.landmarks() is not None:
+            return landmarks.outlook(outline, tol)
+        matrix, made = outlined(outline, Use.AGAIN)
+        return inverses.outlook(matrix, solver).beside(made.memory, made.seconds)
+    problem = loss.dual(y, ones, bias)
+    if problem is not None:
+        return dual.outlook(outline, round(outline.shape[0] * len(problem) / len(y)), tried)
+    outputs = loss.outputs(y)
+    zero = np.zeros((len(y), outputs) if outputs else len(y))
+    curved = loss.curvature(y, zero) is not None
+    if not curved and loss.prox(y, zero, ones) is not None:
+        found = inverses.outlook(outline, solver, 1, _SPLITTING)
+        return replace(
+            found, plan=f"splitting, about {_SPLITTING} steps, with {found.plan}", solver=f"splitting-{found.solver}"
+        )
+    return smooth.outlook(outline, outputs, solver, curved=curved)
 
 
 def _squared(y: Array, weights: Array, ridge: float, bias: bool, gram: Gram, limits: Limits) -> SmoothSolution:

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.arrays import Array
-from mercer.gram import Features, Gram, pivoted_cholesky
+from mercer.gram import Features, Gram, Outline, Work, pivoted_cholesky
 from mercer.native.linalg import NotPositive, cholesky, cholesky_solve
 
 Apply = Callable[[Array], Array]
@@ -27,6 +27,7 @@ Apply = Callable[[Array], Array]
 _SINGLE = 2048  # rows from which a factor is in float32: half the time and memory, and as good a preconditioner
 _DIRECT = 20_000  # rows up to which a factorisation on the CPU is quicker than iterations
 _RANK = 1000  # of a pivoted factor
+_REFINING, _STEPS = 3, 30  # steps, by experience: with a factor in float32, with a pivoted one
 
 
 class Factored:
@@ -116,7 +117,14 @@ Inverse = Factored | Woodbury
 
 def choose(gram: Gram, solver: str = "auto") -> Inverse:
     """The table at the head of this file; ``solver`` overrides it."""
-    n = gram.shape[0]
+    way, features = route(gram, solver)
+    if way == "woodbury":
+        return Woodbury.of(features, gram.compute.workers)
+    return Factored(gram) if way == "cholesky" else Woodbury.pivoted(gram)
+
+
+def route(gram: Gram, solver: str = "auto") -> tuple[str, Any]:
+    """Which of "woodbury", "cholesky" and "cg" it will be, and the features of the first."""
     features = (
         gram.features(at_most=np.inf if solver == "woodbury" else 1.0) if solver in ("auto", "woodbury") else None
     )
@@ -126,10 +134,38 @@ def choose(gram: Gram, solver: str = "auto") -> Inverse:
             " features here."
         )
     if features is not None and (solver == "woodbury" or 16 * features.width**2 <= gram.compute.budget):
-        return Woodbury.of(features, gram.compute.workers)
-    if solver == "cholesky" or (solver == "auto" and fits(gram) and (n <= _DIRECT or on_device(gram))):
-        return Factored(gram)
-    return Woodbury.pivoted(gram)
+        return "woodbury", features
+    direct = gram.shape[0] <= _DIRECT or on_device(gram)
+    return ("cholesky" if solver == "cholesky" or (solver == "auto" and fits(gram) and direct) else "cg"), None
+
+
+def outlook(outline: Outline, solver: str, factors: int = 1, products: int = 1) -> Work:
+    """An inverse and so many products in float64 for each of so many factors, one after the other."""
+    way, features = route(outline, solver)
+    n, speed = outline.shape[0], outline.speed
+    if way == "woodbury":
+        # Φ and Φ with its weights, p × p twice; a product with K is one with Φ
+        p = features.width
+        memory = 8 * (2.0 * n * p + 2 * p**2)
+        seconds = speed.products(2.0 * n * p**2) + speed.factor(p) + products * speed.reading(4 * 8.0 * n * p)
+        plan = f"a factor of {p} features, K = ΦΦᵀ never formed"
+    elif way == "cholesky":
+        single = n >= _SINGLE and not on_device(outline)
+        dtype = np.float32 if single else np.float64
+        memory = outline.bytes(dtype)
+        steps = products * (_REFINING if single else 1)
+        seconds = outline.storing(dtype) + speed.factor(n, dtype)
+        seconds += steps * (outline.product(dtype=np.float64) + speed.reading(outline.bytes(dtype)))
+        plan = f"a {np.dtype(dtype).name} Cholesky factor of {n} rows" + (", refined in float64" if single else "")
+        if memory > outline.compute.budget:
+            return Work(memory, factors * seconds, plan, way, "the factor is larger than the budget")
+    else:
+        rank = max(1, min(_RANK, max(16, outline.compute.budget // 8 // (8 * n)), n))
+        memory = 8 * (2.0 * n * rank + 2 * rank**2)
+        seconds = outline.storing(rows=rank, columns=n) + speed.products(2.0 * n * rank**2) * 2 + speed.factor(rank)
+        seconds += products * _STEPS * (outline.product(dtype=np.float64) + speed.reading(4 * 8.0 * n * rank))
+        plan = f"conjugate gradients, about {_STEPS} steps, with a preconditioner of rank {rank}; K is never stored"
+    return Work(memory, factors * seconds, plan, way)
 
 
 def fits(gram: Gram) -> bool:

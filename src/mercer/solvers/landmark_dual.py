@@ -11,17 +11,18 @@ Toh 2018). The gap is that of the programme itself, from f = Φ Φ^T b in float6
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer import arrays
 from mercer.arrays import Array
-from mercer.gram import Landmarks
+from mercer.gram import Landmarks, Outline, Work
 from mercer.losses import Loss
 from mercer.problems import DualQP, SmoothERM, Solution
 from mercer.runtime.watch import Stopped, report
+from mercer.solvers import landmark_newton
 from mercer.solvers.interior import with_sums
 from mercer.solvers.landmark_newton import LandmarkRun
 from mercer.solvers.landmarks import Sample, adjoint
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from mercer.solvers.dual import ActiveSet
 
 _ROUNDS = 24
+_NEWTON = 24  # steps, by experience
 _FIRST = 2.0  # δ times the width of the bounds, in units of p: then no variable starts at a bound
 _FASTER = 0.2  # by which δ falls from round to round, until δ times the width is half the gap that is wanted
 _INNER = 0.2  # of what a round smooths: how far from its f another may be
@@ -66,6 +68,14 @@ class _Proximal(Loss):
 def usable(problem: DualQP) -> bool:
     """Whether there is at most one sum to keep, and 0 is the sum."""
     return problem.group is None and (not problem.coupled or abs(float(problem.start.sum())) <= 1e-12)
+
+
+def outlook(outline: Outline) -> Work:
+    """``solve_dual``: some twenty steps of Newton's method in all, whose curvature has few samples."""
+    found = landmark_newton.outlook(outline, 1, _NEWTON, 4)
+    n, m = outline.shape[0], len(outline.landmarks())
+    plan = f"proximal points by passes over {n} × {m} values with landmarks: about {_NEWTON} steps of 5 passes"
+    return replace(found, plan=plan, solver="landmarks")
 
 
 def solve_dual(problem: DualQP, marks: Landmarks, solver: ActiveSet) -> Solution:

@@ -11,17 +11,18 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mercer import arrays
 from mercer.arrays import Array
-from mercer.gram import Landmarks
+from mercer.gram import Landmarks, Outline, Work
 from mercer.native.linalg import cholesky_solve
 from mercer.problems import SmoothERM, SmoothSolution
 from mercer.runtime.watch import look
-from mercer.solvers.landmarks import Sample
+from mercer.solvers.landmarks import Sample, foundation, system_seconds
 from mercer.solvers.smooth import Run
 
 if TYPE_CHECKING:
@@ -30,6 +31,16 @@ if TYPE_CHECKING:
 _FLOOR = 1e-8  # of the largest curvature, as in ``solvers.smooth``
 _INNER = 60  # steps of conjugate gradients for one of Newton's
 _LOOSE, _TIGHT = 0.1, 1e-3  # how far the residual of a step is brought down, at first and near the end
+
+
+def outlook(outline: Outline, outputs: int, steps: int = 8, inner: int = 5) -> Work:
+    """So many steps of Newton's method with so many passes each, and one for the gradient."""
+    n, m, q = outline.shape[0], len(outline.landmarks()), max(1, outputs)
+    factors = q if q * 8 * m**2 <= outline.compute.budget // 4 else 1
+    base, count = foundation(outline, 1e-2, factors)
+    seconds = steps * (inner + 1) * outline.passing(q) + (steps - 1) * factors * system_seconds(outline, count)
+    plan = f"Newton's method by passes over {n} × {m} values with landmarks: about {steps} steps of {inner + 1} passes"
+    return replace(base.beside(8.0 * 12 * n * q, seconds), plan=plan, solver="newton-landmarks")
 
 
 class LandmarkRun(Run):

@@ -22,7 +22,7 @@ import numpy as np
 
 from mercer import arrays
 from mercer.arrays import Array
-from mercer.gram import Gram, Landmarks
+from mercer.gram import Gram, Landmarks, Outline, Work
 from mercer.native.linalg import cholesky, cholesky_solve, inner_products
 from mercer.problems import LinearSolution, LinearSystem
 
@@ -34,6 +34,7 @@ _STAGES = 3  # times that steps begin anew from the residual in float64; where d
 _ROUNDING = 1e-7  # a residual that float64 may not go below: these are normal equations
 _COARSE = 1e-3  # the residual that steps in float32 come to
 _LEAST = 512  # rows of a sample
+_STRIPS = 1e7  # bytes that passes work in
 _SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
 _RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
 _PASS, _FLOP = 0.5e-9, 1.5e-11  # seconds for a value in a pass, and for an operation of a factor
@@ -51,10 +52,7 @@ class Sample:
         n, m = marks.values.shape
         self.marks, self.random = marks, np.random.default_rng(seed)
         self.workers = marks.values.compute.workers
-        steps = 2 * np.log(2 / min(tol, 0.5)) * _PASS / _FLOP
-        ratio = min(_RATIOS, key=lambda ratio: 2 * ratio * m**3 + steps / np.log(ratio) * n * m)
-        fit = marks.values.compute.budget // 4 // (8 * m)
-        self.count = min(n, max(_LEAST, int(ratio * m)), max(m, fit))
+        self.count = sample_size(n, m, tol, marks.values.compute.budget)
         self.rows, self.features, self.evenly = np.zeros(0, np.int64), np.zeros((0, m)), True
 
     def _draw(self, weights: Array) -> None:
@@ -80,6 +78,46 @@ class Sample:
         if bias:
             inner[-1, -1] = inner[-1, -1] * (1 + 1e-12) + 1e-300
         return np.asarray(cholesky(inner, self.workers))
+
+
+def sample_size(n: int, m: int, tol: float, budget: int) -> int:
+    """How many of n rows are the sample, for m landmarks."""
+    steps = 2 * np.log(2 / min(tol, 0.5)) * _PASS / _FLOP
+    ratio = min(_RATIOS, key=lambda ratio: 2 * ratio * m**3 + steps / np.log(ratio) * n * m)
+    return min(n, max(_LEAST, int(ratio * m)), max(m, budget // 4 // (8 * m)))
+
+
+def foundation(outline: Outline, tol: float, factors: int = 1) -> tuple[Work, int]:
+    """The landmarks, their factor, the sample and the factors of its system; and how many rows it has."""
+    n, m, speed = outline.shape[0], len(outline.landmarks()), outline.speed
+    count = sample_size(n, m, tol, outline.compute.budget)
+    # L; of the sample its features, these with weights, the same with a column for the bias; its system
+    memory = 8.0 * ((1 + factors) * m**2 + 3 * count * m) + _STRIPS
+    seconds = outline.storing(rows=m, columns=m) + 2 * speed.factor(m)
+    seconds += outline.storing(rows=count, columns=m) + speed.products(1.0 * count * m**2)
+    refused = "two matrices of the landmarks are larger than the budget" if memory > outline.compute.budget else ""
+    return Work(memory, seconds + factors * system_seconds(outline, count), refused=refused), count
+
+
+def system_seconds(outline: Outline, count: int) -> float:
+    """Of one more factor of the system of the sample."""
+    m = len(outline.landmarks())
+    return outline.speed.products(1.5 * count * m**2) + outline.speed.factor(m)
+
+
+def outlook(outline: Outline, tol: float, columns: int = 1, ridges: int = 1) -> Work:
+    """``solve_system``."""
+    n, m = outline.shape[0], len(outline.landmarks())
+    base, count = foundation(outline, tol, ridges)
+    steps = 2 * np.log(2 / tol) / np.log(max(2.0, count / m)) if count < n else 3.0
+    coarse = outline.dtype == np.float32 and outline.recomputable
+    early = min(steps, 2 * np.log(2 / _COARSE) / np.log(max(2.0, count / m))) if coarse else 0.0
+    # the right side and one residual, or two, in float64 as all steps that are not early
+    seconds = early * outline.passing(columns, np.float32)
+    seconds += (steps - early + 2 + coarse) * outline.passing(columns, np.float64)
+    seconds += steps * outline.speed.reading(6 * 8.0 * m**2)
+    plan = f"passes over {n} × {m} values with landmarks: about {round(steps)} steps"
+    return replace(base.beside(8.0 * 6 * n * columns, seconds), plan=plan, solver="landmarks")
 
 
 def adjoint(C: Gram, U: Array) -> Array:

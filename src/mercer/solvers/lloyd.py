@@ -19,13 +19,14 @@ from mercer import arrays
 from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.data import chunks
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.runtime import compiling, threads
 from mercer.runtime.threads import cached_property
 from mercer.runtime.watch import asked_to_stop
 
 _STRIP = 2048  # rows that are assigned in one task
 _LITTLE = 2**20  # multiplications that are one task
+_STEPS, _WHOLE = 30, 8  # of a descent, and those in which many samples move, by experience
 _FEW = 4  # where fewer than one in so many samples change their cluster, sums are corrected instead of computed anew
 
 
@@ -329,6 +330,24 @@ class Pairs(Space):
         gaps = own - 2 * inner
         labels = np.argmin(gaps, axis=1)
         return labels, self.norms + gaps[np.arange(len(labels)), labels]
+
+
+def outlook(outline: Outline, count: int, n_init: int, max_iter: int) -> Work:
+    """``cluster`` of ``Pairs``: so many descents share each product with the matrix until they are near their ends."""
+    n, columns = outline.shape[0], count * n_init
+    matrix, made = outlined(outline, Use.VALUES)
+    trials = 2 + int(np.log(count))
+    steps = min(max_iter, _STEPS)
+    # rows of the matrix for the starts, then products with the members of all clusters
+    seconds = matrix.product() + made.seconds
+    drawn = n_init * (count - 1) * trials * n
+    seconds += outline.speed.reading(3 * 8.0 * drawn) if matrix.stored else matrix.storing(rows=drawn / n, columns=n)
+    seconds += min(steps, _WHOLE) * matrix.product(columns) + steps * outline.speed.reading(6 * 8.0 * n * columns)
+    # the columns of those that move, up to one in _FEW
+    memory = made.memory + 8.0 * n * (3 * columns + 4 * trials) + 0.8 * made.memory / _FEW
+    where = "stored" if made.memory else "computed in each step"
+    plan = f"{n_init} descents to {count} clusters, about {steps} steps, with the {n} × {n} matrix {where}"
+    return Work(memory, seconds, plan)
 
 
 def mean_products(sums: Array, labels: Array, weights: Array) -> tuple[Array, Array]:

@@ -11,23 +11,25 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mercer import arrays
 from mercer.arrays import Array
-from mercer.gram import Gram, Use, held
+from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.problems import SmoothERM, SmoothSolution
 from mercer.runtime import threads
 from mercer.runtime.watch import Stopped, asked_to_stop, begin, watching
+from mercer.solvers import inverses
 from mercer.solvers.inverses import Inverse, choose
 
 _FLOOR = 1e-8  # of the largest curvature: a straight piece gets as much, so that the step is defined
 _INNER = 60  # steps of conjugate gradients for one of Newton's
 _TIRED = 12  # steps after which the preconditioner is made anew
 _MEMORY = 20  # pairs of L-BFGS
+_NEWTON, _COUPLED, _SLOW = 7, 8, 150  # steps, those for coupled outputs, and those of L-BFGS, by experience
 _SHORT = 1e-6  # of Newton's step: then it was not worth its name
 
 Progress = Callable[[dict[str, Any]], Any]
@@ -70,6 +72,35 @@ class Descent:
             if not known:
                 run.max_iter *= 10  # of cheap steps
             return run.until_done(step)
+
+
+def outlook(outline: Outline, outputs: int, solver: str = "auto", *, curved: bool = True) -> Work:
+    """Newton's method, or L-BFGS for a loss that is not ``curved``."""
+    if curved and solver == "auto" and outline.landmarks() is not None:
+        from mercer.solvers import landmark_newton
+
+        return landmark_newton.outlook(outline, outputs)
+    n, q = outline.shape[0], max(1, outputs)
+    matrix, made = outlined(outline, Use.SYSTEMS)
+    if not curved:
+        vectors = 8.0 * (6 * _MEMORY + 12) * n * q
+        plan = f"L-BFGS, about {_SLOW} products with the matrix of {n} rows"
+        return Work(vectors, _SLOW * matrix.product(q), plan, "lbfgs").beside(made.memory, made.seconds)
+    # one factor for each output, unless those would not all fit
+    separate = q if outputs and 8 * n * q * n <= 0.5 * outline.compute.budget else 1
+    factors = separate if outputs else _NEWTON
+    found = inverses.outlook(matrix, solver, factors, 1)
+    inner = _COUPLED if outputs else 1
+    # products, and the factors that are solved with in each step
+    seconds = _NEWTON * (inner + 2) * (matrix.product(q, np.float64) + q * matrix.speed.reading(3 * matrix.bytes()))
+    plan = f"Newton's method, about {_NEWTON} steps, with {found.plan}"
+    return replace(
+        found,
+        memory=found.memory * separate + made.memory + 8.0 * 12 * n * q,
+        seconds=found.seconds + made.seconds + seconds,
+        plan=plan,
+        solver=f"newton-{found.solver}",
+    )
 
 
 def _is_curved(problem: SmoothERM) -> bool:

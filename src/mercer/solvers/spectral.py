@@ -21,7 +21,7 @@ import numpy as np
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.data import chunks
-from mercer.gram import Gram
+from mercer.gram import Gram, Outline, Work
 from mercer.native.linalg import NotPositive, eigh, symmetric_svd, tridiagonal
 from mercer.runtime import compiling, threads
 from mercer.runtime.threads import cached_property
@@ -92,6 +92,28 @@ def decompose(gram: Gram, weights: Array, bias: bool) -> Decomposition:
     few = gram.features() is not None
     return (
         Eigendecomposition.of(gram, weights, bias) if few or gram.shape[0] < 8 else Tridiagonal.of(gram, weights, bias)
+    )
+
+
+def outlook(outline: Outline, *, tridiagonal: bool = False) -> Work:
+    """``decompose`` where ``tridiagonal``, else all eigenvectors."""
+    n, speed, few = outline.shape[0], outline.speed, outline.features()
+    if few is not None:
+        p = few.width
+        seconds = speed.products(4.0 * n * p**2) + speed.eigen(p)
+        return Work(8.0 * 3 * n * p, seconds, f"the singular values of {n} × {p} features", "exact")
+    if tridiagonal and n >= 8:
+        return Work(
+            3 * outline.bytes(np.float64),
+            outline.storing(np.float64) + speed.tridiagonal(n),
+            f"the matrix of {n} rows made tridiagonal",
+            "eigen",
+        )
+    return Work(
+        3 * outline.bytes(np.float64),
+        outline.storing(np.float64) + speed.eigen(n),
+        f"all eigenvectors of the matrix of {n} rows",
+        "exact",
     )
 
 

@@ -10,7 +10,7 @@ from mercer.gram.computed import KernelGram, common_dtype, departures, item_valu
 from mercer.gram.contract import Cost, Gram, as_index, is_gram
 from mercer.gram.counts import Counts, CountsGram
 from mercer.gram.factored import Features, LowRankGram
-from mercer.gram.gradients import NoGradient, item_gradients
+from mercer.gram.gradients import NoGradient, item_gradients, pair_gradients
 from mercer.gram.landmarks import CHOICES, pivoted_cholesky, uniform
 from mercer.gram.nystrom import Landmarks, NystromGram, root_of
 from mercer.gram.policy import Use, borrowed, held, held_parts
@@ -47,6 +47,7 @@ __all__ = [
     "is_gram",
     "item_gradients",
     "item_values",
+    "pair_gradients",
     "parameter_symbol",
     "pivoted_cholesky",
     "root_of",

@@ -18,7 +18,9 @@ from mercer.annotations import Estimator, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import check_weights, distinct, size, take
 from mercer.estimators.base import KernelEstimator
+from mercer.gram import NoGradient
 from mercer.kernels.base import Kernel
+from mercer.kernels.compose.metric import factor, metric_slopes, metrics_in
 from mercer.native.linalg import NotPositive
 from mercer.runtime import threads
 from mercer.runtime.randomness import generator
@@ -27,6 +29,7 @@ from mercer.selection.criteria import CRITERIA, Criterion
 
 _NOWHERE = 1e10
 _RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
+_FAR = 1e4  # how large an entry of the factor of a metric may become, the largest at the start being 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,7 @@ class Tuned:
     value, start : float
         The criterion there, and at the beginning; smaller is better.
     parameters : dict
-        By name, as ``{"kernel__gamma": 0.3, "alpha": 0.01}``.
+        By name, as ``{"kernel__gamma": 0.3, "alpha": 0.01}``; a metric is a matrix, ``"kernel__M"``.
     n_evaluations : int
         How often the criterion was computed.
     seconds : float
@@ -52,7 +55,7 @@ class Tuned:
     estimator: Estimator
     value: float
     start: float
-    parameters: dict[str, float]
+    parameters: dict[str, Any]
     n_evaluations: int
     seconds: float
     history: list[float] = field(repr=False)
@@ -69,14 +72,16 @@ def tune(
 ) -> Tuned:  # fmt: skip
     """``estimator`` with its kernel's continuous parameters, and its alpha (λ) or C, where ``criterion`` is smallest.
 
-    Where a grid would be too large: a length scale for each column, the weights of a sum of kernels. L-BFGS on the
-    logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter.
+    Where a grid would be too large: a length scale for each column, the weights of a sum of kernels, the matrix M of
+    ``k.metric(M)``. L-BFGS on the logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for
+    each parameter; one for all the entries of a metric.
 
     Parameters
     ----------
     estimator : estimator of Mercer
         With a kernel; its parameters are where the search starts, and each stays within a factor of 10⁴ of that.
-        Parameters that are 0 stay 0.
+        Parameters that are 0 stay 0. A metric is tuned in the form it has: weights of columns as weights, a matrix of
+        rank r as L L^T with L of (columns, r), whose entries may be of either sign. It stays valid, and of that rank.
     X : collection of samples
         What the kernel takes.
     y : array of shape (n,) or (n, outputs)
@@ -123,6 +128,7 @@ def tune(
     --------
     KernelSearchCV : A grid, also of kernels and of parameters that are not continuous.
     KernelRidgeCV : λ alone.
+    FeatureMachineRegressor : A metric without derivatives, of many more samples.
 
     Notes
     -----
@@ -176,8 +182,7 @@ def tune(
             watch.say(value=value, evaluations=len(history))
         return value, slope
 
-    most = objective.largest()
-    bounds = [(t - _RANGE, min(t + _RANGE, top)) for t, top in zip(first, most, strict=True)]
+    bounds, most = objective.bounds(first), objective.largest()
     options = {"maxiter": max_iter, "ftol": 1e-12, "gtol": 1e-6, "maxcor": 20}
     with watching(max_time, progress, value=np.inf, evaluations=0) as watch:
         try:
@@ -253,6 +258,13 @@ class _Objective:
         self.values = {
             name: value for name in kernel.gradient(take(self.X, slice(0, 2))) if (value := _get(params, name)) > 0
         }
+        metrics = self._metrics()
+        self.weights = {
+            f"{name}[{j}]": (name, j) for name, M in metrics.items() if M.ndim == 1 for j in np.flatnonzero(M > 0)
+        }
+        self.values |= {name: float(metrics[at][j]) for name, (at, j) in self.weights.items()}
+        found = {name: factor(M) for name, M in metrics.items() if M.ndim == 2}
+        self.factors = {name: (L, float(np.abs(L).max())) for name, L in found.items() if L.size}
         missing, why = kernel.without_derivative(self.X)
         if missing:
             warnings.warn(
@@ -263,17 +275,49 @@ class _Objective:
         self.regularisation = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
         self.best: tuple[float, Array] | None = None
 
+    def _metrics(self) -> dict[str, Array]:
+        """Those that the criterion can be differentiated by."""
+        found = metrics_in(self.kernel)
+        if found:
+            try:
+                metric_slopes(self.kernel, take(self.X, slice(0, 2)), np.ones((min(2, size(self.X)),) * 2))
+            except NoGradient as error:
+                warnings.warn(f"tune leaves the metric of {self.kernel} as it is: {error}", UserWarning, stacklevel=5)
+                return {}
+        return found
+
     def start(self) -> Array:
-        values = list(self.values.values())
+        """Logarithms of what is positive, the factors of metrics in units of their largest entry, and log λ or C."""
+        last = []
         if self.regularisation is not None:
-            values.append(max(float(np.mean(getattr(self.estimator, self.regularisation))), 1e-12))
-        return np.log(np.array(values, np.float64))
+            last.append(np.log(max(float(np.mean(getattr(self.estimator, self.regularisation))), 1e-12)))
+        logs = np.log(np.array(list(self.values.values()), np.float64))
+        return np.concatenate([logs, *((L / unit).ravel() for L, unit in self.factors.values()), last])
+
+    @property
+    def _entries(self) -> slice:
+        """Those of the factors."""
+        return slice(len(self.values), len(self.values) + sum(L.size for L, _ in self.factors.values()))
 
     def largest(self) -> Array:
-        """The logarithm of the largest value that each parameter may have."""
+        """The largest value that each may have."""
         most = self.kernel._maxima()
         known = [np.log(most.get(name.split("[")[0], np.inf)) for name in self.values]
-        return np.array([*known, *([np.inf] if self.regularisation is not None else [])])
+        far = [_FAR] * (self._entries.stop - self._entries.start)
+        return np.array([*known, *far, *([np.inf] if self.regularisation is not None else [])])
+
+    def bounds(self, first: Array) -> list[tuple[float, float]]:
+        """Where each may go."""
+        out = [(t - _RANGE, min(t + _RANGE, top)) for t, top in zip(first, self.largest(), strict=True)]
+        out[self._entries] = [(-_FAR, _FAR)] * len(out[self._entries])
+        return out
+
+    def _metrics_at(self, theta: Array) -> dict[str, Array]:
+        entries, out = theta[self._entries], {}
+        for name, (L, unit) in self.factors.items():
+            mine, entries = entries[: L.size].reshape(L.shape) * unit, entries[L.size :]
+            out[name] = mine @ mine.T
+        return out
 
     def kernel_at(self, theta: Array, kernel: Kernel | None = None) -> Kernel:
         """``kernel`` with these parameters; by default the one that is bound to the data."""
@@ -281,21 +325,20 @@ class _Objective:
         vectors: dict[str, Array] = {}
         params = self.kernel.get_params(deep=True)
         changes: dict[str, Any] = {}
-        for name, value in zip(self.values, np.exp(theta), strict=False):
+        for name, value in zip(self.values, np.exp(theta[: len(self.values)]), strict=True):
             entry = re.fullmatch(r"(.+)\[(\d+)\]", name)
             if entry is None:
                 changes[name] = float(value)
             else:
                 vectors.setdefault(entry[1], np.array(params[entry[1]], np.float64))[int(entry[2])] = value
-        kernel.set_params(**changes, **vectors)
+        kernel.set_params(**changes, **vectors, **self._metrics_at(theta))
         return kernel
 
-    def named(self, theta: Array) -> dict[str, float]:
-        names = [
-            *(f"kernel__{name}" for name in self.values),
-            *([self.regularisation] if self.regularisation is not None else []),
-        ]
-        return dict(zip(names, np.exp(theta).tolist(), strict=True))
+    def named(self, theta: Array) -> dict[str, Any]:
+        positive = np.exp(theta[: len(self.values)]).tolist()
+        out = {f"kernel__{name}": value for name, value in zip(self.values, positive, strict=True)}
+        out |= {f"kernel__{name}": M for name, M in self._metrics_at(theta).items()}
+        return out if self.regularisation is None else {**out, self.regularisation: float(np.exp(theta[-1]))}
 
     def estimator_at(self, theta: Array) -> Any:
         # not the bound kernel: what else it takes from data (means of columns) it is to take from what it is trained on
@@ -322,12 +365,28 @@ class _Objective:
         if self.best is None or value < self.best[0]:
             self.best = (value, theta.copy())
         grams = kernel.gradient(self.X, compute=self.estimator.compute)
-        out = np.array(
-            [float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values]
-        )
+        out = [
+            float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense())))
+            for name in self.values
+            if name not in self.weights
+        ]
+        out += self._metric_slopes(kernel, theta, M)
         if self.regularisation is not None:
-            out = np.append(out, -slope if self.regularisation == "C" else slope)
-        return value, out
+            out.append(-slope if self.regularisation == "C" else slope)
+        return value, np.array(out)
+
+    def _metric_slopes(self, kernel: Kernel, theta: Array, by_matrix: Array) -> list[float]:
+        """By the logarithms of weights, then by the entries of factors: ∂/∂L of a function of L L^T is 2 ∂/∂M L."""
+        if not (self.weights or self.factors):
+            return []
+        slopes = metric_slopes(kernel, self.X, (by_matrix + by_matrix.T) / 2, self.estimator.compute)
+        current = metrics_in(kernel)
+        out = [float(slopes[name][j] * current[name][j]) for name, j in self.weights.values()]
+        entries = theta[self._entries]
+        for name, (L, unit) in self.factors.items():
+            mine, entries = entries[: L.size].reshape(L.shape) * unit, entries[L.size :]
+            out += (2.0 * unit * slopes[name] @ mine).ravel().tolist()
+        return out
 
 
 def _get(params: dict[str, Any], name: str) -> float:

@@ -187,7 +187,7 @@ def test_stopped_between_stages_and_in_the_last_ridge(monkeypatch: pytest.Monkey
     from mercer.estimators.feature_metric import Race
     from mercer.estimators.ridge import KernelRidge
 
-    X, y = data(300)
+    X, y = data(1200)
     whole, calls = Race._stage, []
 
     def second(self: Any, *args: Any, **options: Any) -> Any:
@@ -243,6 +243,33 @@ def test_input_that_says_little() -> None:
     for n in (2, 3, 5):
         few = mc.FeatureMachineRegressor(kernel=SMOOTH, random_state=0).fit(X[:n], y[:n])
         assert np.isfinite(few.predict(X)).all()
+
+
+def test_few_rows_and_many_columns() -> None:
+    """M is that of the space which the samples span, and that of all columns is the same."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((25, 60))
+    y = X[:, 0] + 0.5 * X[:, 1]
+    made = {"alpha": 1e-3, "kernel": mc.Gaussian(0.02), "max_iter": 2, "standardize": False, "random_state": 0}
+    machine = mc.FeatureMachineRegressor(**made).fit(X, y)
+    assert machine.best_round_ > 0
+    assert machine.metric_.shape == (60, 60)
+    np.testing.assert_allclose(np.diagonal(machine.metric_).max(), 1.0)
+    assert np.linalg.matrix_rank(machine.metric_) <= 25
+    whole = mc.FeatureMachineRegressor(**made, blocks=np.zeros(60)).fit(X, y)  # one block: the same, by columns
+    np.testing.assert_allclose(machine.metric_, whole.metric_, atol=1e-6)
+    T = rng.standard_normal((10, 60))
+    np.testing.assert_allclose(machine.predict(T), whole.predict(T), atol=1e-6)
+    none = mc.FeatureMachineRegressor(**{**made, "max_iter": 0}).fit(X, y)
+    np.testing.assert_array_equal(none.metric_, np.eye(60))
+
+
+@pytest.mark.filterwarnings("error")
+def test_weights_of_less_than_a_sample() -> None:
+    X, y = data(40, 3)
+    for machine in (mc.FeatureMachineRegressor(kernel=SMOOTH, random_state=0), mc.KernelRidge(1.0, mc.Gaussian(0.3))):
+        machine.fit(X, y, np.full(40, 1e-8))
+        assert np.isfinite(machine.signal_variance_).all()
 
 
 @pytest.mark.parametrize(

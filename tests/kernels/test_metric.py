@@ -64,3 +64,9 @@ def test_what_is_no_metric_is_refused(metric: object, complaint: str) -> None:
 def test_another_number_of_columns_is_refused() -> None:
     with pytest.raises(mc.DataError, match="M of size 2, the data has 3 columns"):
         mc.Gaussian(1.0).metric([1.0, 2.0])(X)
+
+
+def test_what_is_no_number_is_named() -> None:
+    for M in (["a"], "full", None, [[1.0, "b"], [2.0, 3.0]], [[1.0], [2.0, 3.0]]):
+        with pytest.raises(ValueError, match=r"metric\("):
+            mc.Gaussian(1.0).metric(M)

@@ -459,3 +459,60 @@ def test_a_parameter_is_sought_within_its_bounds() -> None:
         assert least < near <= 0.5
     with pytest.raises(ValueError, match=r"gamma must be a positive number of at most 0\.5"):
         Bounded(0.6)
+
+
+# -- metrics ----------------------------------------------------------------------------------------------------------
+
+
+def _metrics() -> list[Any]:
+    rng = np.random.default_rng(5)
+    A, low = rng.standard_normal((3, 3)), rng.standard_normal((3, 1))
+    M, low = A @ A.T / 3, low @ low.T
+    return [
+        mc.Gaussian(0.3).metric(M),
+        mc.Gaussian(0.3).metric(low),
+        mc.PowerExponential(2.0, 1.4).metric([1.0, 0.5, 0.0]),
+        mc.PowerLaplacian(0.3, 1.5).metric(M),  # which rotations change: M^½ is the symmetric root
+        mc.Polynomial(2).metric(M).normalized(),
+        mc.Matern([1.0, 2.0, 1.0], 2.5).metric(M) + 0.1 * mc.Linear().metric(low),
+        mc.Gaussian(0.3).metric(M[:2, :2]).on([0, 2]) * mc.Gaussian(0.1),
+    ]
+
+
+@pytest.mark.parametrize("k", _metrics(), ids=lambda k: str(k)[:24])
+@pytest.mark.parametrize("criterion", ["loo", "marginal likelihood", "alignment"])
+def test_the_gradient_by_a_metric(k: Any, criterion: str) -> None:
+    X = np.random.default_rng(1).standard_normal((25, 3))
+    y = np.sin(X[:, 0] + X[:, 1]) + 0.2 * X[:, 2]
+    _check_gradient(_objective(mc.KernelRidge(0.2, k), X, y, criterion))
+
+
+def test_a_metric_is_tuned_in_the_form_it_has() -> None:
+    rng = np.random.default_rng(0)
+    X, T = rng.standard_normal((120, 4)), rng.standard_normal((200, 4))
+    f, noise = (lambda A: np.sin(1.5 * (A[:, 0] + A[:, 1]))), 0.1 * rng.standard_normal(120)
+    found = {}
+    thin = np.array([[1.0], [0.5], [0.2], [0.1]])
+    for name, M in (("full", np.eye(4)), ("weights", np.ones(4)), ("one", thin @ thin.T)):
+        found[name] = mc.tune(mc.KernelRidge(0.1, mc.Gaussian(0.3).metric(M)), X, f(X) + noise, max_iter=60)
+        assert found[name].value < found[name].start - 0.5
+    full, weights, one = (each.estimator.kernel.M for each in found.values())
+    np.testing.assert_array_equal(found["full"].parameters["kernel__M"], full)
+    direction = np.linalg.eigh(full)[1][:, -1]
+    np.testing.assert_allclose(np.abs(direction[:2]), np.sqrt(0.5), atol=0.05)  # x₀ + x₁
+    assert found["full"].value < found["weights"].value
+    assert weights.shape == (4,)
+    assert (weights[:2].min() > 10 * weights[2:]).all()
+    assert np.linalg.matrix_rank(one, tol=1e-8) == 1
+    assert found["one"].fit(X, f(X) + noise).score(T, f(T)) > 0.97
+    start = mc.KernelRidge(0.1, mc.Gaussian(0.3).metric(np.eye(4)))
+    again = [mc.tune(start, X, f(X) + noise, max_iter=5, restarts=1, random_state=0).value for _ in range(2)]
+    assert again[0] == again[1]
+
+
+def test_a_metric_of_a_kernel_without_a_gradient_stays() -> None:
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    k = mc.AllSubsets().metric(np.eye(2))
+    with pytest.warns(UserWarning, match="leaves the metric"):
+        found = mc.tune(mc.KernelRidge(0.1, k), X, X[:, 0], max_iter=3)
+    np.testing.assert_array_equal(found.estimator.kernel.M, np.eye(2))

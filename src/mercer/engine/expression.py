@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from mercer.annotations import Items, Weights
@@ -211,6 +212,13 @@ class Fold:
 
 def fold_variable(name: str) -> Node:
     return Node("variable", data=name, kind="tile")
+
+
+@cache
+def adds_up(fold: Fold) -> bool:
+    """Whether a fold is written as state + term(x, z) for each column."""
+    state, step = fold_variable("s0"), fold.steps[0]
+    return len(fold.steps) == 1 and step.op == "add" and step.args[0] == state and state not in walk(step.args[1])
 
 
 def column_slope(fold: Fold, variable: str) -> Node | None:

@@ -7,6 +7,7 @@ Each block is made for two item sets, gives a tile with ``fill(rows, cols, out)`
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from mercer.annotations import Index, Items
 from mercer.arrays import Array, is_tensor, namespace
 from mercer.data import Bits, HashedRows, LazyCounts, chunks, size, take
 from mercer.engine.bits import BitDot
-from mercer.engine.expression import Fold, Node, fold_variable, walk
+from mercer.engine.expression import Fold, Node, adds_up, fold_variable, walk
 from mercer.engine.folds import compilable, compiled
 from mercer.engine.joins import SparseDot
 from mercer.engine.parts import PartsDot
@@ -27,6 +28,7 @@ from mercer.engine.steps import elementwise
 if TYPE_CHECKING:
     from mercer.engine.tiles import Tiles
 
+_AT_ONCE = 2**18  # column steps that are done together: columns are many where samples are few
 _WORTH_COMPILING = 2**22  # column steps; fewer are done before a compiler has started
 _WIDEST_DENSE_PANEL = 256  # columns; wider data is multiplied sparse × sparse
 _WORTH_SINGLE = 2**18  # pairs, for which a look at all entries is cheap
@@ -281,9 +283,11 @@ class SqDistBlock:
 class FoldBlock:
     """state ← step(state, a_j, b_j) over the columns: compiled where it pays, else step by step on tiles."""
 
-    def __init__(self, fold: Fold, A: Items, B: Items, dtype: DTypeLike, device: str | None) -> None:
+    def __init__(
+        self, fold: Fold, A: Items, B: Items, dtype: DTypeLike, device: str | None, wanted: bool = False
+    ) -> None:
         self.fold, self.A, self.B, self.dtype, self.device, self.all_columns = fold, A, B, dtype, device, True
-        worth_it = size(A) * size(B) * A.shape[1] >= _WORTH_COMPILING
+        worth_it = wanted or size(A) * size(B) * A.shape[1] >= _WORTH_COMPILING
         self.compile = worth_it and device is None and compilable(fold.steps) and not (is_tensor(A) or is_tensor(B))
 
     def sub(self, rows: Index, cols: Index, view: Tiles) -> FoldBlock:
@@ -307,6 +311,11 @@ def _run_fold(fold: Fold, left: Any, right: Any, like: Array) -> Any:
     variables = [fold_variable(f"s{k}") for k in range(len(fold.start))]
     steps = list(dict.fromkeys(n for step in fold.steps for n in walk(step) if n.op != "variable"))
     zero = 0 * left[:1].sum(0) + 0 * right[:1].sum(0)
+    if len(left) > 1 and len(left) * math.prod(zero.shape) <= _AT_ONCE and adds_up(fold):
+        known: dict[Node, Any] = {variables[0]: 0.0, fold_variable("x"): left, fold_variable("z"): right}
+        for n in steps:
+            known[n] = n.data if n.op == "number" else elementwise(n.op, [known[a] for a in n.args], like)
+        return fold.start[0] + (0 * left + 0 * right + known[fold.steps[0]]).sum(0)
     states = [zero + start for start in fold.start]
     for x, z in zip(left, right, strict=True):
         values: dict[Node, Any] = dict(zip(variables, states, strict=True)) | {

@@ -20,7 +20,8 @@ from mercer.engine.steps import elementwise
 from mercer.runtime.threads import run_tasks
 
 _ROWS = 256  # items whose sums stay in cache
-_WORTH_COMPILING = 2**22  # pairs times columns
+_AT_ONCE = 2**18  # derivatives that are held together
+_WORTH_COMPILING = 2**20  # pairs times columns
 
 
 def contract(slope: Node, A: Array, B: Array, weights: Callable[[slice], Array], workers: int) -> Array:
@@ -37,6 +38,10 @@ def contract(slope: Node, A: Array, B: Array, weights: Callable[[slice], Array],
                 np.ascontiguousarray(part.T), np.ascontiguousarray(B), np.ascontiguousarray(W.T), total
             )
             out[rows] = total.T
+            return
+        if len(part) * len(B) * A.shape[1] <= _AT_ONCE and not arrays.is_tensor(A):
+            values = evaluated(slope, part[:, None, :], B[None, :, :], part)
+            out[rows] = np.einsum("ij,ijk->ik", W, np.broadcast_to(values, (*W.shape, A.shape[1])))
             return
         for k in range(A.shape[1]):
             values = evaluated(slope, part[:, k, None], B[None, :, k], part)

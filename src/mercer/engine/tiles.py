@@ -261,7 +261,7 @@ class Tiles:
         A, B = (self._leaf(a) for a in n.args)
         check_same_width(A, B)
         if n.op == "fold":
-            return FoldBlock(n.data, A, B, self.dtype, self._device)
+            return FoldBlock(n.data, A, B, self.dtype, self._device, self._compiled)
         if n.op == "dot":
             pair = in_single(A, B, self.dtype) if n is self.formula else None
             left, right = pair or (A, B)
@@ -645,6 +645,7 @@ class Tiles:
         """The same by compiled code, however small: for a caller that is compiled itself, and may ask for it often."""
         view = object.__new__(type(self))
         view.__dict__.update(self.__dict__, _workspace=threading.local(), _compiled=True)
+        view._operands = {n: view._operand(n) if n.op == "fold" else o for n, o in self._operands.items()}
         view._fuse()
         return view
 

@@ -55,8 +55,8 @@ class FeatureMachineRegressor(LearnsMetric, Ridge):  # type: ignore[misc]
     Notes
     -----
     With n samples, of which m ≤ ``max_samples`` are used to learn M, and d columns, a round costs m³/3 for each λ and
-    width that is tried and 2000·m·d for the gradients; the last f costs n³/3. Memory: two matrices of m × m in float64,
-    then what ``KernelRidge`` needs.
+    width that is tried and 2000·m·d for the gradients; the last f costs n³/3. Memory: two matrices of m × m and one of
+    those held out, then what ``KernelRidge`` needs.
 
     References
     ----------

@@ -204,7 +204,7 @@ class LearnsMetric(MetricParameters, KernelMachine):
         return np.ones(Y.shape[1])
 
     def _kernel_of(self, learnt: _Learnt, trial: Trial) -> Kernel:
-        kernel = trial.kernel.metric(trial.metric)
+        kernel = trial.kernel.metric(learnt.race.metric(trial))
         return Shifted(kernel, learnt.mean, learnt.spread) if self.standardize else kernel
 
     def _blocks(self, columns: int) -> Array | None:
@@ -235,7 +235,7 @@ class LearnsMetric(MetricParameters, KernelMachine):
         return race.so_far() or race.nothing(), reason
 
     def _publish(self, learnt: _Learnt, trial: Trial) -> None:
-        self.metric_ = trial.metric
+        self.metric_ = learnt.race.metric(trial)
         diagonal = self.metric_ if self.metric_.ndim == 1 else np.diagonal(self.metric_)
         self.importances_ = diagonal / diagonal.sum()
         found = 10.0 ** trial.steps[-1].log_alpha * learnt.unit

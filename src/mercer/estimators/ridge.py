@@ -174,7 +174,10 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
         known = ~np.isnan(Y)
         # (y − b)^T (K + λW^−1)^−1 (y − b) over what is left of the samples: restricted maximum likelihood
         square = np.sum(np.where(known, Y - bias, 0.0) * coef, axis=0)
-        left = np.maximum(weights @ known - self.fit_intercept, np.finfo(np.float64).tiny)
+        total = weights @ known
+        # of weights so small that they are less than one sample together, a mean weight is left
+        least = np.maximum(total / np.maximum(known.sum(axis=0), 1), np.finfo(np.float64).tiny)
+        left = np.maximum(total - self.fit_intercept, least)
         self.signal_variance_ = np.maximum(square / left, 0.0)
         self.__dict__.pop("_posteriors", None)
 

@@ -11,7 +11,7 @@ from mercer.gram.computed import KernelGram, common_dtype, departures, item_valu
 from mercer.gram.contract import Cost, Gram, as_index, is_gram
 from mercer.gram.counts import Counts, CountsGram
 from mercer.gram.factored import Features, LowRankGram
-from mercer.gram.gradients import NoGradient, item_gradients, parameter_slopes
+from mercer.gram.gradients import NoGradient, item_gradients, pair_gradients, parameter_slopes
 from mercer.gram.landmarks import CHOICES, pivoted_cholesky, uniform
 from mercer.gram.nystrom import Landmarks, NystromGram, root_of
 from mercer.gram.outline import Outline, Sample, Work, largest_sample
@@ -58,6 +58,7 @@ __all__ = [
     "item_values",
     "largest_sample",
     "outlined",
+    "pair_gradients",
     "parameter_slopes",
     "parameter_symbol",
     "pivoted_cholesky",

@@ -72,6 +72,33 @@ def item_gradients(kernel: Any, A: Items, B: Items, coef: Array, compute: Comput
     return _placed(symbols, found)
 
 
+def pair_gradients(kernel: Any, A: Items, weights: Array, compute: Compute) -> Any:
+    """∇_a Σ_ij W_ij k(a_i, a_j), W symmetric, for each prepared item a: what a change of the items does to a function
+    of their matrix, W its derivative by that.
+
+    Parameters
+    ----------
+    kernel : anything with ``_block``
+        k.
+    A : prepared items
+        The items a.
+    weights : ndarray of shape (n, n)
+        W.
+    compute : Compute
+        Device, precision, memory and threads.
+
+    Returns
+    -------
+    prepared items
+        An array (items, 1, columns) in the place of each leaf of A; None for one that does not matter.
+    """
+    symbols, left = symbolic(A, "row")
+    formula = trace(kernel._block, symbols, symbolic(A, "col")[0])
+    # by one of the two items, which are alike
+    found = _PairGradients(str(kernel), left, 2.0 * weights, common_dtype(A, compute), compute).of(formula)
+    return _placed(symbols, {index: arrays.to_numpy(values) for index, values in found.items()})
+
+
 def _placed(symbols: Any, found: dict[int, Array]) -> Any:
     """Each once: a leaf that occurs twice, the data itself in two terms, has one gradient."""
     return tuple(_placed(s, found) for s in symbols) if isinstance(symbols, tuple) else found.pop(symbols.data, None)
@@ -184,6 +211,36 @@ class _Gradients:
 
 def _weighted_rows(gram: KernelGram, weights: Array, rows: slice) -> Array:
     return gram.rows(rows) * weights
+
+
+class _PairGradients(_Gradients):
+    """Each pair has a weight of its own, which the slopes, stored for once, are multiplied with."""
+
+    def __init__(self, name: str, items: list[Any], weights: Array, dtype: Any, compute: Compute) -> None:
+        super().__init__(name, items, items, weights, dtype, compute)
+
+    def _add(self, n: Node, slope: Node) -> None:
+        if n.op in ("opaque", "items", "mean"):
+            raise NoGradient(
+                f"{self.name} has no gradient by its samples: its values are computed by NumPy or by the kernel itself,"
+                " or are means over other samples."
+            )
+        P = self.coef * arrays.astype(self._gram(slope).dense(), np.float64)
+        if n.op == "dot":
+            self._put(n.args[0], (P @ self._rows(n.args[1]))[:, None, :])
+        elif n.op == "sqdist":
+            B = self._rows(n.args[1])
+            moved = B - B.mean(0)  # differences do not notice, and lose fewer digits
+            sums = 2.0 * (P.sum(1)[:, None] * moved - P @ moved)
+            if n.data[0] is not None:
+                sums = sums / arrays.like(np.asarray(n.data[0].powers, np.float64) ** 2, sums)
+            self._put(n.args[0], sums[:, None, :])
+        elif n.op == "fold":
+            A, B = (self._rows(side) for side in n.args)
+            sums = contract(self._slope(n, "x"), A, B, lambda rows: P[rows], self.compute.workers)
+            self._put(n.args[0], sums[:, None, :])
+        else:
+            self._own(n, P.sum(1)[:, None])
 
 
 def parameter_slopes(kernel: Any, A: Items, B: Items, U: Array, V: Array, compute: Compute) -> dict[str, float]:

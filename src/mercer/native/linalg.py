@@ -17,6 +17,7 @@ from mercer.runtime import threads, watch
 from mercer.runtime.threads import Interrupted, run_tasks, stopping
 
 _BASE = 256  # rows that LAPACK factors in one call
+_WHOLE = 1024  # rows of a matrix that it factors as a whole: in some milliseconds, less than a second thread would save
 _TILE = 1024  # rows and columns of one task
 
 
@@ -45,8 +46,22 @@ def cholesky(A: Array, workers: int = 1) -> Array:
             raise NotPositive(int(info) - 1)
         return factor
     with threads.single_threaded_blas():
-        _Cholesky(A, workers).factor(0, len(A))
+        if len(A) <= _WHOLE and A.flags.c_contiguous:
+            _factored_whole(A)
+        else:
+            _Cholesky(A, workers).factor(0, len(A))
     return A
+
+
+def _factored_whole(A: Array) -> None:
+    """By one call of LAPACK, to which the lower triangle of a C-ordered matrix is the upper one of its own order."""
+    factor, info = linalg.lapack.get_lapack_funcs("potrf", (A,))(A.T, lower=0, clean=0, overwrite_a=1)
+    if info != 0:
+        raise NotPositive(int(info) - 1)
+    if not np.isfinite(known := np.diagonal(factor)).all():  # LAPACK may pass NaN on
+        raise NotPositive(int(np.argmin(np.isfinite(known))))
+    if not np.shares_memory(factor, A):
+        A[...] = factor.T
 
 
 def is_positive(A: Array) -> bool:

@@ -18,13 +18,17 @@ from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import size, take
+from mercer.gram import NoGradient
 from mercer.kernels.base import Kernel
+from mercer.kernels.compose.metric import factor, metric_slopes, metrics_in
 from mercer.native.linalg import NotPositive
 from mercer.runtime import threads
 from mercer.selection.criteria import Criterion
 from mercer.selection.holdout import HoldOut, apart
 
 _NOWHERE = 1e10
+_RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
+_FAR = 1e4  # how large an entry of the factor of a metric may become, the largest at the start being 1
 _FEWER, _FEWER_TIMES = 20_000, 20  # samples that judge at first, and so many for each landmark
 
 
@@ -46,6 +50,13 @@ class Objective:
         self.values = {
             name: value for name in kernel.gradient(take(self.X, slice(0, 2))) if (value := _get(params, name)) > 0
         }
+        metrics = self._metrics()
+        self.weights = {
+            f"{name}[{j}]": (name, j) for name, M in metrics.items() if M.ndim == 1 for j in np.flatnonzero(M > 0)
+        }
+        self.values |= {name: float(metrics[at][j]) for name, (at, j) in self.weights.items()}
+        found = {name: factor(M) for name, M in metrics.items() if M.ndim == 2}
+        self.factors = {name: (L, float(np.abs(L).max())) for name, L in found.items() if L.size}
         missing, why = kernel.without_derivative(self.X)
         if missing:
             warnings.warn(
@@ -56,17 +67,42 @@ class Objective:
         self.regularisation = next((name for name in ("alpha", "C") if hasattr(estimator, name)), None)
         self.best: tuple[float, Array] | None = None
 
+    def _metrics(self) -> dict[str, Array]:
+        """The metrics that the criterion can be differentiated by."""
+        return {}
+
     def start(self) -> Array:
-        values = list(self.values.values())
+        """Logarithms of what is positive, the factors of metrics in units of their largest entry, and log λ or C."""
+        last = []
         if self.regularisation is not None:
-            values.append(max(float(np.mean(getattr(self.estimator, self.regularisation))), 1e-12))
-        return np.log(np.array(values, np.float64))
+            last.append(np.log(max(float(np.mean(getattr(self.estimator, self.regularisation))), 1e-12)))
+        logs = np.log(np.array(list(self.values.values()), np.float64))
+        return np.concatenate([logs, *((L / unit).ravel() for L, unit in self.factors.values()), last])
+
+    @property
+    def _entries(self) -> slice:
+        """Those of the factors."""
+        return slice(len(self.values), len(self.values) + sum(L.size for L, _ in self.factors.values()))
 
     def largest(self) -> Array:
-        """The logarithm of the largest value that each parameter may have."""
+        """The largest value that each may have."""
         most = self.kernel._maxima()
         known = [np.log(most.get(name.split("[")[0], np.inf)) for name in self.values]
-        return np.array([*known, *([np.inf] if self.regularisation is not None else [])])
+        far = [_FAR] * (self._entries.stop - self._entries.start)
+        return np.array([*known, *far, *([np.inf] if self.regularisation is not None else [])])
+
+    def bounds(self, first: Array) -> list[tuple[float, float]]:
+        """Where each may go."""
+        out = [(t - _RANGE, min(t + _RANGE, top)) for t, top in zip(first, self.largest(), strict=True)]
+        out[self._entries] = [(-_FAR, _FAR)] * len(out[self._entries])
+        return out
+
+    def _metrics_at(self, theta: Array) -> dict[str, Array]:
+        entries, out = theta[self._entries], {}
+        for name, (L, unit) in self.factors.items():
+            mine, entries = entries[: L.size].reshape(L.shape) * unit, entries[L.size :]
+            out[name] = mine @ mine.T
+        return out
 
     def kernel_at(self, theta: Array, kernel: Kernel | None = None) -> Kernel:
         """``kernel`` with these parameters; by default the one that is bound to the data."""
@@ -74,21 +110,21 @@ class Objective:
         vectors: dict[str, Array] = {}
         params = self.kernel.get_params(deep=True)
         changes: dict[str, Any] = {}
-        for name, value in zip(self.values, np.exp(theta), strict=False):
+        for name, value in zip(self.values, np.exp(theta[: len(self.values)]), strict=True):
             entry = re.fullmatch(r"(.+)\[(\d+)\]", name)
             if entry is None:
                 changes[name] = float(value)
             else:
                 vectors.setdefault(entry[1], np.array(params[entry[1]], np.float64))[int(entry[2])] = value
-        kernel.set_params(**changes, **vectors)
+        kernel.set_params(**changes, **vectors, **self._metrics_at(theta))
         return kernel
 
-    def named(self, theta: Array) -> dict[str, float]:
-        names = [
-            *(f"kernel__{name}" for name in self.values),
-            *([self.regularisation] if self.regularisation is not None else []),
-        ]
-        return dict(zip(names, np.exp(theta).tolist(), strict=True))
+    def named(self, theta: Array) -> dict[str, Any]:
+        """The parameters by name."""
+        positive = np.exp(theta[: len(self.values)]).tolist()
+        out: dict[str, Any] = {f"kernel__{name}": value for name, value in zip(self.values, positive, strict=True)}
+        out |= {f"kernel__{name}": M for name, M in self._metrics_at(theta).items()}
+        return out if self.regularisation is None else {**out, self.regularisation: float(np.exp(theta[-1]))}
 
     def estimator_at(self, theta: Array) -> Any:
         # not the bound kernel: what else it takes from data (means of columns) it is to take from what it is trained on
@@ -137,10 +173,37 @@ class OnMatrix(Objective):
         K = np.asarray(arrays.to_numpy(kernel.gram(self.X, compute=self.estimator.compute).astype(np.float64).dense()))
         value, M, slope = self.judge(K, self.Y, self.w, ridge, self.bias)
         if not np.isfinite(value):
-            return value, np.zeros(len(self.values)), 0.0
+            return value, np.zeros(self._entries.stop), 0.0
         grams = kernel.gradient(self.X, compute=self.estimator.compute)
-        out = [float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense()))) for name in self.values]
-        return value, np.array(out), slope
+        out = [
+            float(np.vdot(M, arrays.to_numpy(grams[name].astype(np.float64).dense())))
+            for name in self.values
+            if name not in self.weights
+        ]
+        return value, np.array(out + self._metric_slopes(kernel, theta, M)), slope
+
+    def _metrics(self) -> dict[str, Array]:
+        found = metrics_in(self.kernel)
+        if found:
+            try:
+                metric_slopes(self.kernel, take(self.X, slice(0, 2)), np.ones((min(2, size(self.X)),) * 2))
+            except NoGradient as error:
+                warnings.warn(f"tune leaves the metric of {self.kernel} as it is: {error}", UserWarning, stacklevel=6)
+                return {}
+        return found
+
+    def _metric_slopes(self, kernel: Kernel, theta: Array, by_matrix: Array) -> list[float]:
+        """By the logarithms of weights, then by the entries of factors: ∂/∂L of a function of L L^T is 2 ∂/∂M L."""
+        if not (self.weights or self.factors):
+            return []
+        slopes = metric_slopes(kernel, self.X, (by_matrix + by_matrix.T) / 2, self.estimator.compute)
+        current = metrics_in(kernel)
+        out = [float(slopes[name][j] * current[name][j]) for name, j in self.weights.values()]
+        entries = theta[self._entries]
+        for name, (L, unit) in self.factors.items():
+            mine, entries = entries[: L.size].reshape(L.shape) * unit, entries[L.size :]
+            out += (2.0 * unit * slopes[name] @ mine).ravel().tolist()
+        return out
 
 
 class OnLandmarks(Objective):

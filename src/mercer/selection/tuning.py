@@ -21,7 +21,6 @@ from mercer.selection.criteria import CRITERIA, Criterion
 from mercer.selection.objectives import Objective, OnLandmarks, OnMatrix
 
 _MOST = 3000  # samples whose matrix is judged
-_RANGE = np.log(1e4)  # how far a parameter may go from where it started, in either direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,7 @@ class Tuned:
     value, start : float
         The criterion there, and at the beginning; smaller is better.
     parameters : dict
-        By name, as ``{"kernel__gamma": 0.3, "alpha": 0.01}``.
+        By name, as ``{"kernel__gamma": 0.3, "alpha": 0.01}``; a metric is a matrix, ``"kernel__M"``.
     n_evaluations : int
         How often the criterion was computed.
     seconds : float
@@ -47,7 +46,7 @@ class Tuned:
     estimator: Estimator
     value: float
     start: float
-    parameters: dict[str, float]
+    parameters: dict[str, Any]
     n_evaluations: int
     seconds: float
     history: list[float] = field(repr=False)
@@ -65,15 +64,17 @@ def tune(
 ) -> Tuned:  # fmt: skip
     """``estimator`` with its kernel's continuous parameters, and its alpha (λ) or C, where ``criterion`` is smallest.
 
-    Where a grid would be too large: a length scale for each column, the weights of a sum of kernels. L-BFGS on the
-    logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for each parameter. An estimator
-    with ``centers`` is judged by samples held out, in passes over the data, so that there may be a million.
+    Where a grid would be too large: a length scale for each column, the weights of a sum of kernels, the matrix M of
+    ``k.metric(M)``. L-BFGS on the logarithms, with exact gradients: one factorisation and one pass over ∂K/∂log θ for
+    each parameter; one for all the entries of a metric. An estimator with ``centers`` is judged by samples held out, in
+    passes over the data, so that there may be a million; its metrics stay as they are.
 
     Parameters
     ----------
     estimator : estimator of Mercer
         With a kernel; its parameters are where the search starts, and each stays within a factor of 10⁴ of that.
-        Parameters that are 0 stay 0.
+        Parameters that are 0 stay 0. A metric is tuned in the form it has: weights of columns as weights, a matrix of
+        rank r as L L^T with L of (columns, r), whose entries may be of either sign. It stays valid, and of that rank.
     X : collection of samples
         What the kernel takes.
     y : array of shape (n,) or (n, outputs)
@@ -125,6 +126,7 @@ def tune(
     --------
     KernelSearchCV : A grid, also of kernels and of parameters that are not continuous.
     KernelRidgeCV : λ alone.
+    FeatureMachineRegressor : A metric without derivatives, of many more samples.
 
     Notes
     -----
@@ -197,8 +199,7 @@ def tune(
             watch.say(value=value, evaluations=len(history))
         return value, slope
 
-    most_of_each = objective.largest()
-    bounds = [(t - _RANGE, min(t + _RANGE, top)) for t, top in zip(first, most_of_each, strict=True)]
+    bounds, most_of_each = objective.bounds(first), objective.largest()
 
     def descend(theta: Array) -> None:
         options = {"maxiter": max_iter, "ftol": objective.least, "gtol": 1e-6, "maxcor": 20}

@@ -13,6 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import mercer as mc
 from mercer.gram import NoGradient
 
+pytestmark = pytest.mark.thorough  # a fit learns a metric in many ridges
+
 SMOOTH = mc.PowerExponential("median", 2.0)
 
 
@@ -327,3 +329,19 @@ def test_scikit_learns_contract(estimator: Any, check: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         check(estimator)
+
+
+def test_a_sum_over_some_of_the_samples() -> None:
+    """The metric is that of the machine of all samples; f is then the ridge with that kernel and these centers."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 5))
+    y = np.sin(2 * X[:, 0]) + 0.1 * rng.standard_normal(600)
+    parameters: dict[str, Any] = {"kernel": mc.Gaussian("median"), "max_samples": 300, "max_iter": 2, "random_state": 0}
+    full = mc.FeatureMachineRegressor(**parameters).fit(X, y)
+    some = mc.FeatureMachineRegressor(**parameters, centers=X[:80]).fit(X, y)
+    np.testing.assert_allclose(some.metric_, full.metric_)
+    assert len(some.support_vectors_) == 80
+    ridge = mc.KernelRidge(some.alpha_, some.kernel_, centers=X[:80]).fit(X, y)
+    np.testing.assert_allclose(some.predict(X), ridge.predict(X), atol=1e-4)
+    with pytest.raises(ValueError, match="samples in memory"):
+        mc.FeatureMachineRegressor(centers=50).fit(mc.Blocks(X), y)

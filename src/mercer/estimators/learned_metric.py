@@ -47,6 +47,7 @@ class MetricParameters:
     blocks: Any = None
     standardize: bool = True
     max_samples: int | None = 2000
+    centers: Any = None
     validation_fraction: float = 0.2
     fit_intercept: bool = True
     tol: float = 1e-5
@@ -74,6 +75,9 @@ class MetricParameters:
         one-hot, are a block of their own. None: one block.""",
         "standardize": """bool, default=True
         Whether columns are brought to mean 0 and variance 1 first; a constant column is only centred.""",
+        "centers": """int, collection of samples or None, default=None
+        f is a sum over so many of the samples, drawn with equal chances, or over these; the metric is learnt from
+        ``max_samples`` in any case. For 10⁵ samples and more.""",
         "max_samples": """int or None, default=2000
         The most samples that M is learnt from, drawn at random; f is always that of all samples. None: all.""",
         "validation_fraction": """float, default=0.2
@@ -262,6 +266,8 @@ class LearnsMetric(MetricParameters, KernelMachine):
                 reason = "interrupted"
         if reason == "done":
             self._keep(ridge._dual_coef.T, every=True)
+            if "_of_landmarks" in ridge.__dict__:
+                self._of_landmarks = ridge._of_landmarks
             self.intercept_, self.gap_, self.solver_ = ridge.intercept_, ridge.gap_, ridge.solver_
             self.converged_, self.stop_reason_ = ridge.converged_, ridge.stop_reason_
             return None

@@ -84,10 +84,12 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _accept_blocks(self, X: Blocks, y: Targets) -> tuple[Blocks, Array]:
         """Blocks, of which the first is checked now and each when a pass comes to it; and y."""
-        if self._landmark_rule() is None:
+        if self._learns_kernel or self._landmark_rule() is None:
             name = type(self).__name__
             raise ValueError(
-                f"{name} learns from blocks as a sum over some of the samples: give centers, such as centers=2000."
+                f"{name} learns its kernel from samples in memory: give it some of them, and KernelRidge its kernel_."
+                if self._learns_kernel
+                else f"{name} learns from blocks as a sum over some of the samples: give centers, such as centers=2000."
                 if hasattr(self, "centers")
                 else f"{name} does not learn from blocks; KernelRidge, KernelLogistic, SVC and others with centers do."
             )

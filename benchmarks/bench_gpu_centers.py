@@ -52,9 +52,7 @@ def main() -> None:
         machine.fit(X, y)
         took = time.perf_counter() - start
         error = float(np.sqrt(np.mean((np.asarray(machine.predict(X[:20_000])) - y[:20_000]) ** 2)))
-        print(
-            f"n = {n}, 5000 centers: {took:.1f} s, {machine.n_iter_} steps, residual {machine.gap_:.1e}, RMSE {error:.3f}"
-        )
+        print(f"n = {n}: {took:.1f} s, {machine.n_iter_} steps, residual {machine.gap_:.1e}, RMSE {error:.3f}")
         promise(f"n = {n}, seconds", took, at_most=most, unit="s")
         del X
     X, y = data(sized(10**6))

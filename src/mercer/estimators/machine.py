@@ -262,7 +262,8 @@ class KernelMachine(Reporting, KernelEstimator):
         with one_call():
             for some in chunks(n, max(1, n) if is_gram(X) or self._of_vectors else _AT_ONCE):
                 met = self._meet(X if some == slice(0, n) else take(X, some))
-                parts.append(np.asarray(self._evaluated(met.cross) @ coef).reshape(met.cross.shape[0], -1))
+                product = arrays.to_numpy(self._evaluated(met.cross) @ coef)
+                parts.append(np.asarray(product).reshape(met.cross.shape[0], -1))
                 owns += [met.own()] if own else []
         return parts[1] if len(parts) == 2 else np.concatenate(parts), (
             owns[1] if len(owns) == 2 else np.concatenate(owns)

@@ -75,7 +75,9 @@ class Landmarks:
         def task(some: slice) -> None:
             out[some] = self.of_values(np.asarray(arrays.to_numpy(part.rows(some)), np.float64).T).T
 
-        run_tasks(task, chunks(part.shape[0], _ROWS), part.compute.workers)
+        pieces = chunks(part.shape[0], _ROWS)
+        there = bool(pieces) and arrays.is_tensor(part.rows([0]))  # a device computes one after the other
+        run_tasks(task, pieces, 1 if there else part.compute.workers)
         return out
 
     def sub(self, rows: Index) -> Landmarks:

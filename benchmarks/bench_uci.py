@@ -134,8 +134,8 @@ def main() -> None:
         digits = 4 if v[0] < 0.2 else 3
         print(
             f"{name:<28} {len(y):6d}   {v[0]:9.{digits}f} ({v[1]:6.2f})   {v[6]:8.{digits}f}  "
-            f" {v[2]:9.{digits}f} ({v[3]:6.2f})   {v[4]:10.{digits}f}   {published[0]:6.2f} {published[1]:8.2f} "
-            f"  {v[5]:.0f} of {(time.perf_counter() - start) / used:.0f}",
+            f" {v[2]:9.{digits}f} ({v[3]:6.2f})   {v[4]:10.{digits}f}   {published[0]:6.2f} {published[1]:8.2f}  "
+            f" {v[5]:.0f} of {(time.perf_counter() - start) / used:.0f}",
             flush=True,
         )
         ratios.append((v[2] / v[0], published[0] / v[0]))

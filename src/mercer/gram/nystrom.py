@@ -24,7 +24,7 @@ from mercer.gram.factored import FactoredGram, LowRankGram
 from mercer.native.linalg import NotPositive, cholesky, triangular_solve
 from mercer.runtime.threads import cached_property, run_tasks
 
-_ROWS = 2048  # whose features are computed together
+TOGETHER = 2048  # whose features are computed together
 # of the largest k(z, z): ε, below which a direction among the landmarks is rounding
 _FLOOR = {"float32": 1e-6, "float64": 2e-15}
 
@@ -75,7 +75,7 @@ class Landmarks:
         def task(some: slice) -> None:
             out[some] = self.of_values(np.asarray(arrays.to_numpy(part.rows(some)), np.float64).T).T
 
-        run_tasks(task, chunks(part.shape[0], _ROWS), part.compute.workers)
+        run_tasks(task, chunks(part.shape[0], TOGETHER), part.compute.workers)
         return out
 
     def sub(self, rows: Index) -> Landmarks:
@@ -158,7 +158,7 @@ class NystromGram(FactoredGram):
     def diag(self) -> Array:
         if "_stored" in self.__dict__:
             return self._stored.diag()
-        parts = [self._landmarks.features(rows, np.float64) for rows in chunks(self.shape[0], _ROWS)]
+        parts = [self._landmarks.features(rows, np.float64) for rows in chunks(self.shape[0], TOGETHER)]
         return np.concatenate([np.einsum("ij,ij->i", phi, phi) for phi in parts])
 
     @property

@@ -1,4 +1,4 @@
-"""Clusters by eigenvectors of a similarity."""
+"""Clusters by eigenvectors of a similarity: one file, since widths, cuts and roundings are chosen together."""
 
 from __future__ import annotations
 

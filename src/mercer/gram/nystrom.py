@@ -24,7 +24,7 @@ from mercer.gram.factored import FactoredGram, LowRankGram
 from mercer.native.linalg import NotPositive, cholesky, triangular_solve
 from mercer.runtime.threads import cached_property, run_tasks
 
-_ROWS = 2048  # whose features are computed together
+TOGETHER = 2048  # whose features are computed together
 # of the largest k(z, z): ε, below which a direction among the landmarks is rounding
 _FLOOR = {"float32": 1e-6, "float64": 2e-15}
 
@@ -41,19 +41,16 @@ class Landmarks:
         L, lower triangular, with L L^T = G + εI.
     index : ndarray of shape (m,) or None
         Which of the items they are; None where they are others.
-    uniform : bool
-        Whether they were drawn from the items with equal chances, so that they are a sample of them.
     """
 
     values: Gram
     factor: Array
     index: Array | None = None
-    uniform: bool = False
 
     @classmethod
-    def of(cls, values: Gram, among: Gram, index: Array | None = None, *, uniform: bool = False) -> Landmarks:
+    def of(cls, values: Gram, among: Gram, index: Array | None = None) -> Landmarks:
         """From C and G; ε is as small as the precision of C allows."""
-        return cls(values, root_of(among, values.dtype), index, uniform)
+        return cls(values, root_of(among, values.dtype), index)
 
     def __len__(self) -> int:
         return len(self.factor)
@@ -75,14 +72,14 @@ class Landmarks:
         def task(some: slice) -> None:
             out[some] = self.of_values(np.asarray(arrays.to_numpy(part.rows(some)), np.float64).T).T
 
-        pieces = chunks(part.shape[0], _ROWS)
+        pieces = chunks(part.shape[0], TOGETHER)
         there = bool(pieces) and arrays.is_tensor(part.rows([0]))  # a device computes one after the other
         run_tasks(task, pieces, 1 if there else part.compute.workers)
         return out
 
     def sub(self, rows: Index) -> Landmarks:
         """Of some of the items, of which the landmarks need not be."""
-        return replace(self, values=self.values.sub(rows, slice(None)), index=None, uniform=False)
+        return replace(self, values=self.values.sub(rows, slice(None)), index=None)
 
 
 def root_of(among: Gram, dtype: np.dtype[Any]) -> Array:
@@ -162,7 +159,7 @@ class NystromGram(FactoredGram):
     def diag(self) -> Array:
         if "_stored" in self.__dict__:
             return self._stored.diag()
-        parts = [self._landmarks.features(rows, np.float64) for rows in chunks(self.shape[0], _ROWS)]
+        parts = [self._landmarks.features(rows, np.float64) for rows in chunks(self.shape[0], TOGETHER)]
         return np.concatenate([np.einsum("ij,ij->i", phi, phi) for phi in parts])
 
     @property

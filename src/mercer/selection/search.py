@@ -400,15 +400,15 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             outline = outline_of(machine)
             whole, made = (outline, Work()) if kernel is None else outlined(outline, Use.FOLDS)
             part, copied = (whole.of(train), Work()) if kernel is None else outlined(whole.of(train), Use.FOLD)
-            for path in cells._paths(members):
+            paths = cells._paths(members)
+            for path in paths:
                 one = cost(cells.machines[path[0]], part, len(path))
                 cross = part.product() * (n - train) / max(1, train) * len(path)
                 solver = one.solver
-                total = total.then(
-                    one.beside(made.memory + copied.memory, copied.seconds / len(cells._paths(members)) + cross).times(
-                        folds
-                    )
-                )
+                # the part of the fold before is there until that of the next is
+                one = replace(one, memory=max(one.memory, copied.memory))
+                every = one.beside(made.memory + copied.memory, copied.seconds / len(paths) + cross)
+                total = total.then(every.times(folds))
                 fits += folds * len(path)
             # that of the best kernel so far is kept beside
             total = total.then(Work(0.0, made.seconds)).beside(made.memory if len(groups) > 1 else 0.0)

@@ -220,7 +220,7 @@ def outlook(outline: Outline, variables: int, tried: Tried, *, usable: bool = Tr
     gradient = 2 * matrix.product(dtype=np.float32) * min(0.5, 0.5 * min(active, moved) / n)
     exact = min(outline.product(dtype=np.float64), 2 * outline.product(dtype=np.float64) * tried.support**2)
     steps = tried.steps * variables
-    smo = steps * (_ELEMENT * active + _STEP)
+    smo = steps * (_ELEMENT * active + _STEP) / min(2, outline.compute.workers)  # with a helper
     seconds = made.seconds + rounds * (block + (gradient if rounds > 1 else 0.0)) + exact + smo
     first = ""
     if outline.features(at_most=np.inf) is not None and _many(variables):

@@ -23,6 +23,7 @@ import numpy as np
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.gram import Gram, Landmarks, Outline, Work
+from mercer.gram.nystrom import TOGETHER
 from mercer.native.linalg import cholesky, cholesky_solve, inner_products
 from mercer.problems import LinearSolution, LinearSystem
 
@@ -34,7 +35,7 @@ _STAGES = 3  # times that steps begin anew from the residual in float64; where d
 _ROUNDING = 1e-7  # a residual that float64 may not go below: these are normal equations
 _COARSE = 1e-3  # the residual that steps in float32 come to
 _LEAST = 512  # rows of a sample
-_STRIPS = 1e7  # bytes that passes work in
+_STRIPS = 1.5e7  # bytes that passes work in
 _SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
 _RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
 _PASS, _FLOP = 0.5e-9, 1.5e-11  # seconds for a value in a pass, and for an operation of a factor
@@ -91,8 +92,10 @@ def foundation(outline: Outline, tol: float, factors: int = 1) -> tuple[Work, in
     """The landmarks, their factor, the sample and the factors of its system; and how many rows it has."""
     n, m, speed = outline.shape[0], len(outline.landmarks()), outline.speed
     count = sample_size(n, m, tol, outline.compute.budget)
-    # L; of the sample its features, these with weights, the same with a column for the bias; its system
-    memory = 8.0 * ((1 + factors) * m**2 + 3 * count * m) + _STRIPS
+    # L and the system; of the sample its features, these with weights, the same with a column for the bias, or before
+    # that the features and the strips in which threads compute them
+    strips = min(outline.compute.workers, -(-count // TOGETHER)) * 3 * min(TOGETHER, count) * m
+    memory = 8.0 * ((1 + factors) * m**2 + count * m + max(2 * count * m, strips)) + _STRIPS
     seconds = outline.storing(rows=m, columns=m) + 2 * speed.factor(m)
     seconds += outline.storing(rows=count, columns=m) + speed.products(1.0 * count * m**2)
     refused = "two matrices of the landmarks are larger than the budget" if memory > outline.compute.budget else ""

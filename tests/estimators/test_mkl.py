@@ -503,3 +503,9 @@ def test_newton_on_the_model_takes_few_rounds(p: float) -> None:
     stored = [mc.Precomputed(k(X)) for k in kernels]
     again = mc.MKLClassifier(1.0, stored, p=p, tol=1e-6).fit(np.arange(600), y)
     np.testing.assert_allclose(machine.objective_, again.objective_, rtol=2e-6)
+
+
+def test_centers_are_refused() -> None:
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    with pytest.raises(ValueError, match="without centers"):
+        mc.MKLRidge(kernel=mc.Gaussian(1.0) + mc.Linear(), centers=5).fit(X, X[:, 0])

@@ -121,6 +121,11 @@ class LearnsWeights(WeightParameters, KernelMachine):
                 f"{type(self).__name__}(kernel='precomputed'): one matrix has no weights; give several, each as"
                 " mercer.Precomputed(K), and the numbers of the samples as X."
             )
+        if getattr(self, "centers", None) is not None:
+            raise ValueError(
+                f"{type(self).__name__} learns weights from the matrices of all samples, without centers. Learn them"
+                " from a part, and give the kernel that was learnt, kernel_, to a machine with centers."
+            )
         if not (isinstance(self.p, int | float | np.number) and np.isfinite(self.p) and self.p >= 1):
             raise ValueError(f"p={self.p!r}: the weights are bounded in a norm ‖β‖_p with 1 ≤ p < ∞.")
         if self.weighting not in ("learned", "average", "alignment"):

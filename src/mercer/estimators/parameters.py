@@ -44,6 +44,10 @@ SHARED = {
         the kernel as ``Nystrom(kernel, m, landmarks)``. None: all samples.""",
     "fit_intercept": """bool, default=True
         Whether to fit the bias b, which is not penalised; without it b = 0.""",
+    "uncertainty": """bool, default=False
+        With ``centers``: whether fit also gathers what ``predict(return_std=True)`` needs, which takes some 4nm²
+        operations. The standard deviation is then that of the deterministic training conditional: the posterior of
+        functions of the centers, and for the rest of k(x, x) its prior. Without ``centers`` it needs nothing.""",
     "class_weight": """dict, "balanced" or None, default=None
         A factor for the weights of each class; "balanced" makes all classes weigh the same.""",
     "solver": """str, default="auto"

@@ -195,10 +195,6 @@ class KernelRidge(Ridge, CenterParameters):
     alpha : float or array-like of shape (n_outputs,), default=1.0
         λ ≥ 0, or one for each output: the variance of the noise over that of the signal, σ². 0 is least squares of
         minimum norm.
-    uncertainty : bool, default=False
-        With ``centers``: whether fit also gathers what ``predict(return_std=True)`` needs, which takes some 4nm²
-        operations. The standard deviation is then that of the deterministic training conditional: the posterior of
-        functions of the centers, and for the rest of k(x, x) its prior. Without ``centers`` it needs nothing.
     solver : {"auto", "cholesky", "woodbury", "cg", "eigen"}, default="auto"
         "cholesky" (n³/3; one copy of the matrix, in float32 from n = 2048 with float64 refinement), "woodbury"
         (explicit kernels: np²), "cg" (conjugate gradients with a rank-1000 preconditioner; the matrix is never stored),

@@ -21,7 +21,7 @@ from mercer.engine.tiles import same_selection
 from mercer.gram.computed import KernelGram
 from mercer.gram.contract import Gram, as_index
 from mercer.gram.factored import FactoredGram, LowRankGram
-from mercer.native.linalg import NotPositive, cholesky, triangular_solve
+from mercer.native.linalg import NotPositive, cholesky, lower_triangle, triangular_solve
 from mercer.runtime.threads import cached_property, run_tasks
 
 TOGETHER = 2048  # whose features are computed together
@@ -90,7 +90,7 @@ def root_of(among: Gram, dtype: np.dtype[Any]) -> Array:
         G = np.array(arrays.to_numpy(among.fresh(np.float64)))
         G[np.diag_indices_from(G)] += epsilon
         try:
-            return np.asarray(cholesky(G, among.compute.workers))
+            return lower_triangle(np.asarray(cholesky(G, among.compute.workers)))
         except NotPositive as found:
             if epsilon > 1e-3 * largest:
                 raise ValueError(

@@ -64,6 +64,15 @@ def _factored_whole(A: Array) -> None:
         A[...] = factor.T
 
 
+def lower_triangle(L: Array) -> Array:
+    """L with zeros above its diagonal, in its memory."""
+    for i in range(0, len(L), _TILE):
+        rows = slice(i, min(i + _TILE, len(L)))
+        L[rows, rows.stop :] = 0.0
+        L[rows, rows] = np.tril(L[rows, rows])
+    return L
+
+
 def is_positive(A: Array) -> bool:
     """Whether a small symmetric matrix is positive definite: whether it has a Cholesky factor."""
     with threads.single_threaded_if_small(len(A)):

@@ -52,7 +52,7 @@ _COSTLY_EDGE, _LEAST_EDGE = 384, 32  # of tiles that a kernel computes itself, b
 _GROUPS = 16  # independent sums of products: many enough to feed the cores, few enough to hold
 _WORTH_COMPILING = 2**20  # values
 _STRIP_BYTES = 32 * 2**20
-_CACHED_BYTES = 2**19  # of a strip that is read twice more, out of the second-level cache
+_CACHED_BYTES = 2**20  # of a strip that is read twice more, out of the second-level cache
 _PREPARED = 4096  # rows that are prepared together
 _SUMMED_WIDTH = 2048  # columns of a tile that is summed in registers and stored nowhere
 
@@ -562,12 +562,17 @@ class Tiles:
         sums = [arrays.zeros((m, V.shape[1]), np.float64, self._like) for _ in range(count)]
         panel = arrays.astype(V, self.dtype)
 
+        one = V.shape[1] == 1 and not is_tensor(V)  # a vector, for which BLAS has a routine of its own
+
         def add(total: Array, rows: slice, strip: Array) -> None:
-            values = strip @ panel
+            values = (strip @ panel[:, 0])[:, None] if one else strip @ panel
             if between is not None:
                 found = between(rows, arrays.to_numpy(arrays.astype(values, np.float64)))
                 values = arrays.astype(arrays.like(found, strip), self.dtype)
-            total += strip.T @ values
+            if one:
+                total[:, 0] += values[:, 0] @ strip
+            else:
+                total += strip.T @ values
 
         def task(group: int) -> None:
             for i in strips[group::count]:

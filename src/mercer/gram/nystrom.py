@@ -69,8 +69,12 @@ class Landmarks:
         wanted = np.dtype(dtype or part.dtype)
         out = np.empty((part.shape[0], len(self)), wanted)
 
+        # products of matrices run on all threads, where solving with L waits for one; worth it for many rows
+        root = triangular_solve(self.factor, np.eye(len(self)), transposed=True) if len(out) >= len(self) else None
+
         def task(some: slice) -> None:
-            out[some] = self.of_values(np.asarray(arrays.to_numpy(part.rows(some)), np.float64).T).T
+            values = np.asarray(arrays.to_numpy(part.rows(some)), np.float64)
+            out[some] = self.of_values(values.T).T if root is None else values @ root
 
         pieces = chunks(part.shape[0], TOGETHER)
         there = bool(pieces) and arrays.is_tensor(part.rows([0]))  # a device computes one after the other

@@ -641,7 +641,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         Parameters
         ----------
         M : array-like of shape (d,) or (d, d)
-            A weight ≥ 0 for each column, or a positive semi-definite matrix of symmetric root M^½; ``tune`` keeps the form.
+            A weight ≥ 0 for each column, or a positive semi-definite matrix; M^½ is its root. ``tune`` keeps its form.
         """
         from mercer.kernels.compose.metric import Metric
 

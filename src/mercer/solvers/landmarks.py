@@ -72,7 +72,10 @@ class Sample:
         d = weights[self.rows]
         d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
         root = np.sqrt(d)[:, None]
-        weighted = np.hstack([self.features * root, root]) if bias else self.features * root
+        weighted = np.empty((len(d), self.features.shape[1] + bias))
+        np.multiply(self.features, root, out=weighted[:, : self.features.shape[1]])
+        if bias:
+            weighted[:, -1:] = root
         inner = inner_products(weighted, self.workers)
         k = np.arange(self.features.shape[1])
         inner[k, k] += ridge
@@ -180,7 +183,7 @@ class NormalEquations:
     def solve(self, B: Array, floor: Array) -> tuple[Array, Array, float, int, str]:
         """(θ, Φθ, residual, steps, what ended them); a column of B of less than ``floor`` is rounding."""
         marks, solver = self.marks, self.solver
-        values = np.empty((len(self.weights), B.shape[1]))
+        values, found = (np.zeros((len(self.weights), B.shape[1])) for _ in range(2))
         size = np.linalg.norm(B, axis=0)
         theta, left, n_iter, residual, reason = np.zeros_like(B), 1 * B, 0, np.inf, "stalled"
         stages = [(self.exact, solver.patience, 1e-12)] * _STAGES
@@ -191,10 +194,13 @@ class NormalEquations:
             now = np.maximum(np.linalg.norm(left, axis=0), floor)
             share = solver.tol * float(np.min(np.maximum(size, floor) / now))
             inner = replace(solver, tol=max(share, least), max_iter=solver.max_iter - n_iter, patience=patience)
-            multiply = partial(self.multiplied, by)
-            step, _, _, steps, reason = inner._steps(multiply, self.apply, left, np.zeros_like(B), None, floor)
+            multiply = partial(self.multiplied, by, keep=found if by is self.exact else None)
+            step, last, _, steps, reason = inner._steps(multiply, self.apply, left, np.zeros_like(B), None, floor)
             theta, n_iter, before = theta + step, n_iter + steps, residual
-            left = B - self.multiplied(self.exact, theta, values)
+            if by is self.exact:  # the last pass was that of the residual
+                left, values = last, values + found
+            else:
+                left = B - self.multiplied(self.exact, theta, values)
             residual = float(np.max(np.linalg.norm(left, axis=0) / np.maximum(size, floor), initial=0.0))
             if residual <= solver.tol or residual > 0.9 * before or reason != "stalled" or n_iter >= solver.max_iter:
                 break

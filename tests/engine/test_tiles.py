@@ -165,7 +165,7 @@ def test_torch_is_numpy(case: Case, dtype: str) -> None:
     # these look at no numbers
     assert isinstance(K, torch.Tensor) or isinstance(case.kernel, mc.Constant | mc.Categorical)
     np.testing.assert_allclose(np.asarray(K), expected, rtol=tolerance, atol=tolerance * scale)
-    wide = case.kernel.gram(t, t[:7])
+    wide = case.kernel.bind(t).gram(t, t[:7])
     np.testing.assert_allclose(np.asarray(wide.dense()), expected[:, :7], rtol=tolerance, atol=tolerance * scale)
     v = np.ones(7, dtype)
     for argument in (v, torch.from_numpy(v)):

@@ -160,9 +160,11 @@ class AtLandmarks(Projected):
         Z = self.kernel._prepare(self.kernel.domain.check(self.reference))
         values = self.kernel._gram(A, Z, Compute())
         out = np.empty((values.shape[0], np.shape(self.basis)[1]), values.dtype)
+        found: Any = out
         for rows in chunks(len(out), _ROWS):  # in float64: directions that few samples have are small differences
-            out[rows] = np.asarray(arrays.to_numpy(values.rows(rows)), np.float64) @ np.asarray(self.basis)
-        return out
+            found = values.rows(rows)
+            out[rows] = np.asarray(arrays.to_numpy(found), np.float64) @ np.asarray(self.basis)
+        return arrays.like(out, found) if arrays.is_tensor(found) else out
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]

@@ -180,3 +180,30 @@ def test_congruence_and_symmetric_part(n: int) -> None:
     np.testing.assert_allclose(linalg.congruence(P, s), P @ np.diag(s) @ P, rtol=0, atol=1e-10 * n)
     np.testing.assert_array_equal(linalg.congruence(P, s, 2), linalg.congruence(P, s, 1))
     np.testing.assert_array_equal(linalg.symmetric_part(A.copy()), (A + A.T) / 2)
+
+
+@pytest.mark.parametrize("n", [1, 5, 300, 700, 1300])
+def test_whitened(n: int) -> None:
+    rng = np.random.default_rng(n)
+    B, A = rng.standard_normal((n, n + 5)), rng.standard_normal((n, n))
+    A, L = A + A.T, linalg.lower_triangle(cholesky(B @ B.T / n + 0.1 * np.eye(n)))
+    room = np.zeros((n + 1, n + 1))  # a part of a larger matrix
+    found = []
+    for workers in (1, 2):
+        room[:n, :n] = A
+        found.append(np.tril(linalg.whitened(room[:n, :n], L, workers)))
+    expected = np.linalg.solve(L, np.linalg.solve(L, A).T)
+    np.testing.assert_allclose(found[0], np.tril(expected), rtol=0, atol=1e-12 * np.abs(expected).max())
+    np.testing.assert_array_equal(found[0], found[1])
+    assert not room[n].any()
+    assert not room[:, n].any()
+
+
+@pytest.mark.parametrize("n", [1, 40, 1100])
+def test_inner_products(n: int) -> None:
+    A = np.random.default_rng(n).standard_normal((60, n))
+    np.testing.assert_allclose(linalg.inner_products(A, 2), A.T @ A, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(linalg.inner_products(A, 2), linalg.inner_products(A, 1))
+    out = np.tril(np.ones((n, n)))
+    linalg.add_inner_products(out, A)
+    np.testing.assert_allclose(np.tril(out), np.tril(1 + A.T @ A), rtol=0, atol=1e-12)

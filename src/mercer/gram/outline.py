@@ -135,6 +135,11 @@ class Marks:
 
     values: Outline
     count: int
+    among: bool = True
+
+    @property
+    def index(self) -> range | None:
+        return range(self.count) if self.among else None
 
     def __len__(self) -> int:
         return self.count
@@ -150,6 +155,7 @@ class Outline(Gram):
     compute: Compute
     marks: int | None = None  # of which the matrix is made, where it is Nyström's
     reading: float = 0.0  # seconds for an item in each pass, where samples come in blocks
+    among: bool = True  # whether the landmarks are items
     held: bool = field(default=False)  # whether its values are in memory
 
     def __post_init__(self) -> None:
@@ -172,7 +178,7 @@ class Outline(Gram):
         return found if found.width < at_most * self.shape[0] else None
 
     def landmarks(self) -> Any:
-        return None if self.marks is None else Marks(self._changed(marks=None), self.marks)
+        return None if self.marks is None else Marks(self._changed(marks=None), self.marks, self.among)
 
     def compiled(self) -> Outline:
         return self

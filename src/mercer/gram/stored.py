@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -18,10 +19,13 @@ from mercer.data import chunks, take
 from mercer.gram.contract import Gram, as_index, precision
 from mercer.runtime import compiling, threads
 from mercer.runtime.threads import cached_property
+from mercer.runtime.watch import look
 
 _WORTH_COMPILING = 2**20  # values
 _STRIP = 512  # rows that are multiplied in one task
 _FEW = 64  # blocks that are copied one by one
+_GROUPS = 16  # independent sums of a pass
+_IN_CACHE, _ON_DEVICE = 2**21, 2**28  # bytes of a strip of it
 
 
 def as_gram(K: Any, compute: Compute | None = None) -> Gram:
@@ -114,6 +118,28 @@ class DenseGram(Gram):
 
         threads.run_tasks(task, chunks(self.shape[0], _STRIP), self.compute.workers)
         return out
+
+    def _normal(self, V: Array, between: Callable[[slice, Array], Array] | None = None) -> Array:
+        """In float64, by strips that are read once and used twice; groups of strips add up apart, each in its order."""
+        tensor, (n, m) = arrays.is_tensor(self.K), self.shape
+        V = arrays.astype(arrays.like(V, self.K), np.float64)
+        strips = chunks(n, max(16, (_ON_DEVICE if tensor else _IN_CACHE) // (8 * max(1, m))))
+        count = max(1, min(_GROUPS, len(strips), self.compute.budget // 8 // max(1, 8 * m * V.shape[1])))
+        sums = [arrays.zeros((m, V.shape[1]), np.float64, V) for _ in range(count)]
+
+        def task(group: int) -> None:
+            for rows in strips[group::count]:
+                if threads.stopping():
+                    return
+                look("pass over the matrix")
+                strip = arrays.astype(self.K[rows], np.float64)
+                values = strip @ V
+                if between is not None:
+                    values = arrays.like(between(rows, arrays.to_numpy(values)), strip)
+                sums[group] += strip.T @ values
+
+        threads.run_tasks(task, range(count), 1 if tensor else self.compute.workers)
+        return sum(sums[1:], sums[0])
 
 
 def _gather_loop(K, rows, cols, out):  # type: ignore[no-untyped-def]

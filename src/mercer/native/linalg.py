@@ -113,26 +113,40 @@ class _Cholesky:
         )
         self.factor(middle, high)
 
+    def known(self) -> None:
+        """A is L already."""
+        for low in range(0, len(self.A), _BASE):
+            block = self.A[low : low + _BASE, low : low + _BASE]
+            self.inverses[low] = self.trtri(np.tril(block), lower=1)[0]
+
     def divide(self, rows: slice, low: int, high: int) -> None:
         """A[rows, low:high] ← A[rows, low:high] L^−T, L the block low…high."""
+        self.divided(self.A[rows], low, high)
+
+    def divided(self, B: Array, low: int, high: int) -> None:
+        """The same for rows B that need not be of A."""
         if high - low <= _BASE:
-            part = self.A[rows, low:high]
+            part = B[:, low:high]
             part[...] = np.matmul(part, self.inverses[low].T, out=self._room(part.shape))
             return
         middle = _middle(low, high)
-        self.divide(rows, low, middle)
-        self.subtract(rows, slice(middle, high), slice(low, middle))
-        self.divide(rows, middle, high)
+        self.divided(B, low, middle)
+        self.subtracted(B, slice(middle, high), slice(low, middle))
+        self.divided(B, middle, high)
 
     def subtract(self, rows: slice, cols: slice, inner: slice) -> None:
         """A[rows, cols] −= A[rows, inner] A[cols, inner]^T, in pieces of a tenth of a second."""
+        self.subtracted(self.A[rows], cols, inner)
+
+    def subtracted(self, B: Array, cols: slice, inner: slice) -> None:
+        """B[:, cols] −= B[:, inner] A[cols, inner]^T."""
         for some in _cut(cols.start, cols.stop, 1, _TILE, _TILE):
-            part = self.A[rows, some]
+            part = B[:, some]
             for few in _cut(inner.start, inner.stop, 1, _TILE, 2 * _TILE):
                 if stopping():
                     raise Interrupted
                 watch.look("factorisation")
-                part -= np.matmul(self.A[rows, few], self.A[some, few].T, out=self._room(part.shape))
+                part -= np.matmul(B[:, few], self.A[some, few].T, out=self._room(part.shape))
 
     def _room(self, shape: tuple[int, ...]) -> Array:
         """Memory of this thread for a product: fresh memory would cost more than the product saves."""
@@ -172,17 +186,62 @@ def congruence(P: Array, s: Array, workers: int = 1) -> Array:
 
 def inner_products(A: Array, workers: int = 1) -> Array:
     """A^T A, in tiles whose bits do not depend on the number of threads."""
-    n = A.shape[1]
-    out = np.empty((n, n), A.dtype)
-    tiles = _cut(0, n, 1, _TILE, _TILE)
+    out = np.zeros((A.shape[1], A.shape[1]), A.dtype)
+    add_inner_products(out, A, workers)
+    return mirrored(out)
+
+
+def add_inner_products(out: Array, A: Array, workers: int = 1) -> None:
+    """Add A^T A to what ``out`` holds on and below its diagonal."""
+    tiles = _cut(0, A.shape[1], 1, _TILE, _TILE)
 
     def task(tile: tuple[slice, slice]) -> None:
         rows, cols = tile
-        out[rows, cols] = A[:, rows].T @ A[:, cols]
-        out[cols, rows] = out[rows, cols].T
+        out[rows, cols] += A[:, rows].T @ A[:, cols]
 
-    threads.run_tasks(task, [(rows, cols) for k, rows in enumerate(tiles) for cols in tiles[: k + 1]], workers)
-    return out
+    below = [(rows, cols) for k, rows in enumerate(tiles) for cols in tiles[: k + 1]]
+    run_tasks(task, below, workers, stage="inner products")
+
+
+def mirrored(A: Array) -> Array:
+    """What is on and below the diagonal, above it too; in the memory of A."""
+    tiles = _cut(0, len(A), 1, _TILE, _TILE)
+    for k, rows in enumerate(tiles):
+        for cols in tiles[:k]:
+            A[cols, rows] = A[rows, cols].T
+        block = A[rows, rows]
+        above = np.triu_indices(len(block), 1)
+        block[above] = block.T[above]
+    return A
+
+
+def whitened(A: Array, L: Array, workers: int = 1) -> Array:
+    """L^−1 A L^−T in the memory of a symmetric A, on and below the diagonal; L as ``cholesky`` leaves it."""
+    n, by = len(L), _Cholesky(L, workers)
+    by.known()
+
+    def divide(rows: slice, columns: int) -> None:
+        by.divided(A[rows], 0, columns)
+
+    with threads.single_threaded_blas():
+        pieces = _cut(0, n, 8, 128, _TILE // 2)
+        run_tasks(lambda rows: divide(rows, n), pieces, workers, stage="factorisation")
+        _transpose(A)
+        # of the second division the part on and below the diagonal
+        run_tasks(
+            lambda rows: divide(rows, min(n, -(-rows.stop // _BASE) * _BASE)), pieces, workers, stage="factorisation"
+        )
+    return A
+
+
+def _transpose(A: Array) -> None:
+    tiles = _cut(0, len(A), 1, _TILE, _TILE)
+    for k, rows in enumerate(tiles):
+        A[rows, rows] = A[rows, rows].T.copy()
+        for cols in tiles[:k]:
+            below = A[rows, cols].copy()
+            A[rows, cols] = A[cols, rows].T
+            A[cols, rows] = below.T
 
 
 def symmetric_root(M: Array) -> Array:

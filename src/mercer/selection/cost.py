@@ -208,11 +208,11 @@ class _View:
         door = clone(machine)
         kernel = rule.kernel if rule is not None else door._given_kernel
         gram, seconds, item = _entered(door, kernel, self.X, n, compute)
-        marks = None
+        marks, among = None, rule is not None and isinstance(rule.landmarks, str)
         if rule is not None:
             marks = min(n, rule.n_components if isinstance(rule.landmarks, str) else size(rule.landmarks))
         reading = seconds if isinstance(self.X, Blocks) else 0.0
-        return Outline(Sample.of(gram, seconds, item), (n, n), gram.dtype, compute, marks, reading)
+        return Outline(Sample.of(gram, seconds, item), (n, n), gram.dtype, compute, marks, reading, among)
 
     def tried(self, machine: Any, outline: Outline) -> Tried:
         """What a fit on a few samples came to, where that is soon there."""

@@ -27,7 +27,7 @@ from mercer.data import size, take
 from mercer.gram import Gram, Landmarks, Use, held, parameter_slopes
 from mercer.kernels.base import Kernel
 from mercer.solvers.inverses import Apply
-from mercer.solvers.landmarks import NormalEquations, adjoint, preconditioner
+from mercer.solvers.landmarks import NormalEquations, adjoint, in_float64, preconditioner
 from mercer.solvers.linear import ConjugateGradients
 
 _NEAR = 0.03  # how far the logarithm of a parameter may have moved since the preconditioner was made
@@ -106,7 +106,7 @@ class HoldOut:
         total, shift = float(w.sum()), np.average(Y, axis=0, weights=w) if self.bias else np.zeros(Y.shape[1])
 
         right = np.column_stack([w[:, None] * (Y - shift), w])
-        sums = marks.of_values(adjoint(marks.values.astype(np.float64), right))
+        sums = marks.of_values(adjoint(in_float64(marks.values), right))
         equations, fresh = self._equations(marks, w, sums[:, -1], np.full(Y.shape[1], ridge), at)
         B = sums[:, :-1]
         theta, values, *_, steps, _ = equations.solve(B, np.full(Y.shape[1], 1e-300))

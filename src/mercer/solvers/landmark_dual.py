@@ -25,7 +25,8 @@ from mercer.runtime.watch import Stopped, report
 from mercer.solvers import landmark_newton
 from mercer.solvers.interior import with_sums
 from mercer.solvers.landmark_newton import LandmarkRun
-from mercer.solvers.landmarks import Sample, adjoint
+from mercer.solvers.landmark_sample import Sample
+from mercer.solvers.landmarks import adjoint, in_float64
 from mercer.solvers.smooth import Descent
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def solve_dual(problem: DualQP, marks: Landmarks, solver: ActiveSet) -> Solution
     width = float(np.max(problem.upper - problem.lower))
     smoothed = _FIRST * (float(np.max(np.abs(problem.linear), initial=0.0)) or 1.0)
     largest = float(np.max(np.abs(np.diagonal(marks.factor)))) ** 2 or 1.0
-    exact = marks.values.astype(np.float64)
+    exact = in_float64(marks.values)
     sample = Sample(marks, 1e-2)
     b = np.clip(np.zeros(len(problem)), problem.lower, problem.upper)
     best = (np.inf, b, problem.linear.astype(np.float64))

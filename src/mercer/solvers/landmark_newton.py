@@ -22,7 +22,8 @@ from mercer.gram import Landmarks, Outline, Work
 from mercer.native.linalg import cholesky_solve
 from mercer.problems import SmoothERM, SmoothSolution
 from mercer.runtime.watch import look
-from mercer.solvers.landmarks import Sample, foundation, system_seconds
+from mercer.solvers.landmark_sample import Sample
+from mercer.solvers.landmarks import foundation, system_seconds
 from mercer.solvers.smooth import Run
 
 if TYPE_CHECKING:

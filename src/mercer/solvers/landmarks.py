@@ -5,9 +5,8 @@
 In the coordinates θ = L^T c of the features Φ = C L^−T (``gram.nystrom``) a squared loss is the system
 (Φ^T W Φ + λI)θ = Φ^T W y, centred where there is a bias, and a smooth loss a few such systems with W its curvature. Φ^T
 W Φ is applied by one pass over C, in which each value is computed once and used twice, and never formed. The
-preconditioner is the same matrix of a sample of the rows (as FALKON has it, whose sample is the landmarks: Rudi,
-Carratino and Rosasco 2017; for smooth losses Marteau-Ferey, Bach and Rudi 2019); a sample of several times m rows costs
-m³ and saves most of the steps. Passes run in the precision of the data, residuals in float64.
+preconditioner is the same matrix of a sample of the rows (``landmark_sample``; for smooth losses so do Marteau-Ferey,
+Bach and Rudi 2019). Passes run in the precision of the data, residuals in float64.
 
 Memory: two m × m matrices in float64, a few vectors of n, and the tiles of a pass.
 """
@@ -23,9 +22,9 @@ import numpy as np
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.gram import Gram, Landmarks, Outline, Work
-from mercer.gram.nystrom import TOGETHER
-from mercer.native.linalg import cholesky, cholesky_solve, inner_products
+from mercer.native.linalg import cholesky_solve
 from mercer.problems import LinearSolution, LinearSystem
+from mercer.solvers.landmark_sample import TOGETHER, Sample, expected_steps, sample_size
 
 if TYPE_CHECKING:
     from mercer.solvers.inverses import Apply
@@ -34,90 +33,42 @@ if TYPE_CHECKING:
 _STAGES = 3  # times that steps begin anew from the residual in float64; where data are float32 the first are in that
 _ROUNDING = 1e-7  # a residual that float64 may not go below: these are normal equations
 _COARSE = 1e-3  # the residual that steps in float32 come to
-_LEAST = 512  # rows of a sample
 _STRIPS = 1.5e7  # bytes that passes work in
-_SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
-_RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
-_PASS, _FLOP = 0.5e-9, 1.5e-11  # seconds for a value in a pass, and for an operation of a factor
 
 
-class Sample:
-    """Random rows whose features say what Φ^T D Φ is like.
-
-    Of ρm rows the eigenvalues of the preconditioned matrix are within about (1 ± ρ^−½)², so that a step leaves a share
-    of ρ^−½ of the error. ρ is the one that makes factor and steps together cheapest. Where D is 0 for most rows, the
-    others are sampled, all of them if they are few.
-    """
-
-    def __init__(self, marks: Landmarks, tol: float, seed: int = 0) -> None:
-        n, m = marks.values.shape
-        self.marks, self.random = marks, np.random.default_rng(seed)
-        self.workers = marks.values.compute.workers
-        self.count = sample_size(n, m, tol, marks.values.compute.budget)
-        self.rows, self.features, self.evenly = np.zeros(0, np.int64), np.zeros((0, m)), True
-
-    def _draw(self, weights: Array) -> None:
-        heavy = np.flatnonzero(weights > _SLIGHT * float(weights.max(initial=0.0)))
-        spread = len(heavy) > 0.5 * len(weights)
-        if spread and len(self.rows) and self.evenly:
-            return  # those of the last time
-        pool = len(weights) if spread else heavy
-        size = min(self.count, len(weights) if spread else len(heavy))
-        self.rows, self.evenly = np.sort(self.random.choice(pool, size, replace=False)), spread
-        self.features = self.marks.features(self.rows, np.float64)
-
-    def inverse(self, weights: Array, ridge: float, *, bias: bool) -> Array:
-        """The Cholesky factor of Φ^T D Φ + λI as the sample says it, with one row and column more for the bias."""
-        self._draw(weights)
-        d = weights[self.rows]
-        d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
-        root = np.sqrt(d)[:, None]
-        weighted = np.empty((len(d), self.features.shape[1] + bias))
-        np.multiply(self.features, root, out=weighted[:, : self.features.shape[1]])
-        if bias:
-            weighted[:, -1:] = root
-        inner = inner_products(weighted, self.workers)
-        k = np.arange(self.features.shape[1])
-        inner[k, k] += ridge
-        if bias:
-            inner[-1, -1] = inner[-1, -1] * (1 + 1e-12) + 1e-300
-        return np.asarray(cholesky(inner, self.workers))
-
-
-def sample_size(n: int, m: int, tol: float, budget: int) -> int:
-    """How many of n rows are the sample, for m landmarks."""
-    steps = 2 * np.log(2 / min(tol, 0.5)) * _PASS / _FLOP
-    ratio = min(_RATIOS, key=lambda ratio: 2 * ratio * m**3 + steps / np.log(ratio) * n * m)
-    return min(n, max(_LEAST, int(ratio * m)), max(m, budget // 4 // (8 * m)))
-
-
-def foundation(outline: Outline, tol: float, factors: int = 1) -> tuple[Work, int]:
+def foundation(outline: Outline, tol: float, factors: int = 1, *, once: bool = False) -> tuple[Work, int]:
     """The landmarks, their factor, the sample and the factors of its system; and how many rows it has."""
     n, m, speed = outline.shape[0], len(outline.landmarks()), outline.speed
-    count = sample_size(n, m, tol, outline.compute.budget)
-    # L and the system; of the sample its features, these with weights, the same with a column for the bias, or before
-    # that the features and the strips in which threads compute them
-    strips = min(outline.compute.workers, -(-count // TOGETHER)) * 3 * min(TOGETHER, count) * m
-    memory = 8.0 * ((1 + factors) * m**2 + count * m + max(2 * count * m, strips)) + _STRIPS
+    budget, among = outline.compute.budget, outline.landmarks().index is not None
+    count = sample_size(n, m, tol, budget, once=once, among=among)
+    memory = 8.0 * (1 + factors) * m**2 + _STRIPS
     seconds = outline.storing(rows=m, columns=m) + 2 * speed.factor(m)
-    seconds += outline.storing(rows=count, columns=m) + speed.products(1.0 * count * m**2)
-    refused = "two matrices of the landmarks are larger than the budget" if memory > outline.compute.budget else ""
-    return Work(memory, seconds + factors * system_seconds(outline, count), refused=refused), count
+    strips = 8.0 * 3 * min(TOGETHER, max(count, m)) * m
+    if count == 0:
+        memory += strips
+    elif once:  # the values of a block, these with weights; L^−1 A L^−T is the work of four factors
+        memory += strips
+        seconds += outline.storing(rows=count, columns=m) + 4 * speed.factor(m)
+    else:  # the features, and these with weights, or before that the strips in which threads compute them
+        memory += 8.0 * count * m + max(8.0 * count * m, min(outline.compute.workers, -(-count // TOGETHER)) * strips)
+        seconds += outline.storing(rows=count, columns=m) + speed.products(1.0 * count * m**2)
+    refused = "two matrices of the landmarks are larger than the budget" if memory > budget else ""
+    return Work(memory, seconds + factors * system_seconds(outline, count, once=once), refused=refused), count
 
 
-def system_seconds(outline: Outline, count: int) -> float:
+def system_seconds(outline: Outline, count: int, *, once: bool = False) -> float:
     """Of one more factor of the system of the sample."""
     m = len(outline.landmarks())
-    return outline.speed.products(1.5 * count * m**2) + outline.speed.factor(m)
+    return outline.speed.products((1.0 if once else 1.5) * (count or m / 3) * m**2) + outline.speed.factor(m)
 
 
 def outlook(outline: Outline, tol: float, columns: int = 1, ridges: int = 1) -> Work:
     """``solve_system``."""
     n, m = outline.shape[0], len(outline.landmarks())
-    base, count = foundation(outline, tol, ridges)
-    steps = 2 * np.log(2 / tol) / np.log(max(2.0, count / m)) if count < n else 3.0
+    base, count = foundation(outline, tol, ridges, once=True)
+    steps = expected_steps(n, m, tol, count)
     coarse = outline.dtype == np.float32 and outline.recomputable
-    early = min(steps, 2 * np.log(2 / _COARSE) / np.log(max(2.0, count / m))) if coarse else 0.0
+    early = min(steps, expected_steps(n, m, _COARSE, count)) if coarse else 0.0
     # the right side and one residual, or two, in float64 as all steps that are not early
     seconds = early * outline.passing(columns, np.float32)
     seconds += (steps - early + 2 + coarse) * outline.passing(columns, np.float64)
@@ -130,6 +81,11 @@ def adjoint(C: Gram, U: Array) -> Array:
     """C^T U by strips of the rows of C, whatever their number."""
     nothing = np.zeros((C.shape[1], U.shape[1]))
     return np.asarray(arrays.to_numpy(C.normal(nothing, lambda rows, _: U[rows])))
+
+
+def in_float64(C: Gram) -> Gram:
+    """C for passes in float64: computed in it, or as it is stored, since passes over what is stored are in float64."""
+    return C if C.stored else C.astype(np.float64)
 
 
 class NormalEquations:
@@ -163,7 +119,7 @@ class NormalEquations:
         apply: Apply | None = None,
     ) -> None:
         self.marks, self.weights, self.sums, self.ridges, self.solver = marks, weights, sums, ridges, solver
-        self.exact = replace(marks, values=marks.values.astype(np.float64))
+        self.exact = replace(marks, values=in_float64(marks.values))
         self.total = float(weights.sum())
         self.apply = apply or preconditioner(marks, weights, ridges, solver.tol, bias=sums is not None)
 
@@ -214,7 +170,7 @@ def solve_system(system: LinearSystem, marks: Landmarks, solver: ConjugateGradie
     ridges = np.broadcast_to(np.asarray(system.ridge, np.float64), (Y.shape[1],))
     shift = np.average(Y, axis=0, weights=w) if system.bias else np.zeros(Y.shape[1])
     right = w[:, None] * (Y - shift)
-    sums = marks.of_values(adjoint(marks.values.astype(np.float64), np.column_stack([right, w])))
+    sums = marks.of_values(adjoint(in_float64(marks.values), np.column_stack([right, w])))
     equations = NormalEquations(marks, w, sums[:, -1] if system.bias else None, ridges, solver)
     # what is left of constant targets is rounding: no right side to be measured by
     floor = 1e-14 * np.sqrt(np.sum(w[:, None] * Y**2, axis=0) * float(w.sum())) + 1e-300
@@ -230,11 +186,11 @@ def preconditioner(marks: Landmarks, w: Array, ridges: Array, tol: float, *, bia
     """V ↦ (Φ^T W Φ + λI)^−1 V as a sample of the rows says it, for each column with its λ; one λ for all where the
     factors of several would not fit.
     """
-    sample = Sample(marks, tol)
+    sample = Sample(marks, tol, once=True)
     different = np.unique(ridges)
     fit = max(1, marks.values.compute.budget // 4 // (8 * len(marks) ** 2))
-    used = different if len(different) <= fit else [float(np.exp(np.mean(np.log(different))))]
-    factors = {ridge: sample.inverse(w, float(ridge), bias=bias) for ridge in used}
+    used = different.tolist() if len(different) <= fit else [float(np.exp(np.mean(np.log(different))))]
+    factors = dict(zip(used, sample.inverses(w, used, bias=bias), strict=True))
 
     def apply(V: Array) -> Array:
         full = np.vstack([V, np.zeros((1, V.shape[1]))]) if bias else V

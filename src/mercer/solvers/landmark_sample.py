@@ -1,0 +1,163 @@
+"""What Φ^T D Φ of all rows is like, from some of them: the preconditioner of systems over landmarks.
+
+Of ρm random rows the eigenvalues of the preconditioned matrix are within about (1 ± ρ^−½)², so that a step leaves a
+share of ρ^−½ of the error. The rows may also be the landmarks themselves, whose features are the rows of L: they cost
+nothing, and since they are m of the n rows no eigenvalue is below m/n (FALKON's choice: Rudi, Carratino and Rosasco
+2017); where other rows show that the largest are too large, which is so for a G of small eigenvalues, random rows are
+taken after all. Whichever makes factor and steps together cheapest is tried.
+
+The features are C_s L^−T. Where they are asked for once, Φ_s^T D Φ_s = L^−1 (C_s^T D C_s) L^−T is formed from the
+values by blocks, a third of the work, and nothing but m × m is stored; where L is so ill conditioned that rounding
+would show beside λ, from the features of each block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mercer import arrays
+from mercer.arrays import Array
+from mercer.data import chunks
+from mercer.gram import Landmarks
+from mercer.native.linalg import add_inner_products, cholesky, mirrored, triangular_solve, whitened
+
+TOGETHER = 2048  # rows whose values are multiplied together
+_LEAST = 512  # rows of a sample
+_SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
+_RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
+_PASS, _FLOP = 0.5e-9, 1.5e-11  # seconds for a value in a pass, and for an operation of a factor
+_LARGER = 3.0  # a mean eigenvalue that says that the landmarks are not like the other rows
+_ROUNDED = 0.1  # of λ: what rounding may amount to
+
+
+def sample_size(n: int, m: int, tol: float, budget: int, *, once: bool, among: bool) -> int:
+    """How many of n rows are the sample, for m landmarks; 0: the landmarks, which must be ``among`` the rows."""
+    passes = np.log(2 / min(tol, 0.5)) * _PASS / _FLOP * n * m
+
+    def effort(ratio: int) -> float:
+        return (1 if once else 2) * ratio * m**3 + 2 * passes / np.log(ratio)
+
+    ratio = min(_RATIOS, key=effort)
+    if among and m**3 / 3 + np.sqrt(n / m) * passes < effort(ratio):
+        return 0
+    kept = n if once else max(m, budget // 4 // (8 * m))
+    return min(n, max(_LEAST, int(ratio * m)), kept)
+
+
+def expected_steps(n: int, m: int, tol: float, count: int) -> float:
+    """Of conjugate gradients, to a residual of ``tol``."""
+    if count == 0:
+        return float(np.sqrt(n / m) * np.log(2 / tol))
+    return 3.0 if count >= n else float(2 * np.log(2 / tol) / np.log(max(2.0, count / m)))
+
+
+class Sample:
+    """Rows whose features say what Φ^T D Φ is like, for one D or, where not ``once``, for several.
+
+    Where D is 0 for most rows, the others are sampled, all of them if they are few.
+    """
+
+    def __init__(self, marks: Landmarks, tol: float, seed: int = 0, *, once: bool = False) -> None:
+        n, m = marks.values.shape
+        self.marks, self.tol, self.random, self.once = marks, tol, np.random.default_rng(seed), once
+        self.workers = marks.values.compute.workers
+        budget, among = marks.values.compute.budget, marks.index is not None
+        self.count = sample_size(n, m, tol, budget, once=once, among=among)
+        self.rows, self.evenly = np.zeros(0, np.int64), True
+        self.features: Array | None = None
+
+    def inverse(self, weights: Array, ridge: float, *, bias: bool) -> Array:
+        """The Cholesky factor of Φ^T D Φ + λI as the sample says it, with one row and column more for the bias."""
+        return self.inverses(weights, [ridge], bias=bias)[0]
+
+    def inverses(self, weights: Array, ridges: Sequence[float], *, bias: bool) -> list[Array]:
+        """The factors for several λ."""
+        inner = self.inner(weights, min(ridges), bias=bias)
+        found = [self._factor(1 * inner, ridge, bias=bias) for ridge in ridges[1:]]
+        found = [self._factor(inner, ridges[0], bias=bias), *found]
+        if self.features is self.marks.factor and self._larger(found[int(np.argmin(ridges))], weights, bias) > _LARGER:
+            n, m = self.marks.values.shape
+            budget = self.marks.values.compute.budget
+            self.count = sample_size(n, m, self.tol, budget, once=self.once, among=False)
+            self.rows = np.zeros(0, np.int64)
+            return self.inverses(weights, ridges, bias=bias)
+        return found
+
+    def _factor(self, inner: Array, ridge: float, *, bias: bool) -> Array:
+        """That of Φ^T D Φ + λI, in the memory of Φ^T D Φ."""
+        k = np.arange(len(inner) - bias)
+        inner[k, k] += ridge
+        if bias:
+            inner[-1, -1] = inner[-1, -1] * (1 + 1e-12) + 1e-300
+        return np.asarray(cholesky(inner, self.workers))
+
+    def _larger(self, factor: Array, weights: Array, bias: bool) -> float:
+        """How large Φ^T D Φ is for the matrix of the sample, whose factor is given: their quotient's mean eigenvalue,
+        from some rows.
+        """
+        rows = self.random.choice(len(weights), min(len(weights), _LEAST), replace=False)
+        Phi = self.marks.features(rows, np.float64)
+        full = np.column_stack([Phi, np.ones(len(rows))]) if bias else Phi
+        found = triangular_solve(factor, full.T)
+        each = np.einsum("ij,ij->j", found, found)
+        return float(weights.sum() * np.average(each, weights=weights[rows] + 1e-300) / len(factor))
+
+    def inner(self, weights: Array, ridge: float, *, bias: bool) -> Array:
+        """Φ^T D Φ as the sample says it, on and below the diagonal; ``ridge`` is the least λ that is added to it."""
+        self._draw(weights)
+        d = weights[self.rows]
+        d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
+        m, L = len(self.marks), self.marks.factor
+        whole, sums = np.zeros((m + bias, m + bias)), np.zeros(m)
+        out, raw = whole[:m, :m], self._by_values(d, ridge)
+        for rows, block in self._blocks(raw):
+            wide = block.shape[1]
+            sums[:wide] += block.T @ d[rows]
+            add_inner_products(out[:wide, :wide], np.sqrt(d[rows])[:, None] * block, self.workers)
+        if raw:
+            whitened(mirrored(out), L, self.workers)
+            sums = triangular_solve(L, sums[:, None])[:, 0]
+        if bias:
+            whole[-1, :m], whole[-1, -1] = sums, d.sum()
+        return whole
+
+    def _draw(self, weights: Array) -> None:
+        heavy = np.flatnonzero(weights > _SLIGHT * float(weights.max(initial=0.0)))
+        spread = len(heavy) > 0.5 * len(weights)
+        if spread and len(self.rows) and self.evenly:
+            return  # those of the last time
+        self.evenly, self.features = spread, None
+        if spread and self.count == 0 and self.marks.index is not None:
+            self.rows, self.features = self.marks.index, self.marks.factor
+            return
+        pool = len(weights) if spread else heavy
+        size = min(self.count or _RATIOS[0] * len(self.marks), len(weights) if spread else len(heavy))
+        self.rows = np.sort(self.random.choice(pool, size, replace=False))
+        if not self.once:
+            self.features = self.marks.features(self.rows, np.float64)
+
+    def _blocks(self, raw: bool) -> Iterator[tuple[slice, Array]]:
+        """The features of the sample, or its values, in float64, some rows at a time."""
+        part = self.marks.values.sub(self.rows, slice(None)) if self.features is None else None
+        for rows in chunks(len(self.rows), TOGETHER):
+            if part is None:
+                assert self.features is not None
+                own = self.features is self.marks.factor  # rows of L end at the diagonal
+                yield rows, self.features[rows, : rows.stop if own else None]
+                continue
+            values = np.asarray(arrays.to_numpy(part.rows(rows)), np.float64)
+            yield rows, values if raw else self.marks.of_values(values.T).T
+
+    def _by_values(self, d: Array, ridge: float) -> bool:
+        """Whether Φ^T D Φ is formed from C^T D C: L^−1 enlarges the rounding of that by no more than the square of its
+        least pivot.
+        """
+        if self.features is not None:
+            return False
+        few = self.rows[:: max(1, len(self.rows) // 64)]
+        values = np.asarray(arrays.to_numpy(self.marks.values.sub(few, slice(None)).rows(slice(None))), np.float64)
+        trace = float(d.sum()) * float(np.mean(np.einsum("ij,ij->i", values, values)))
+        pivot = float(np.min(np.abs(np.diagonal(self.marks.factor))))
+        return bool(np.finfo(np.float64).eps * trace <= _ROUNDED * ridge * pivot**2)

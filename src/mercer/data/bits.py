@@ -16,7 +16,7 @@ from mercer.data.hashed_rows import HashedRows
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep, offsets_of
 from mercer.data.sequences import is_missing, items_of
-from mercer.data.tables import DataError, as_frame
+from mercer.data.tables import DataError, as_frame, shown
 
 _WIDEST = 2**16  # columns of packed rows; wider sparse data stays sparse
 
@@ -96,7 +96,7 @@ def _binary(X: Samples) -> Any:
     if wrong.any():
         i, j = map(int, np.argwhere(wrong)[0])
         raise DataError(
-            f"Row {i}, column {j} is {X[i, j]!r}; a set is a row of 0 and 1. For counts use MinMax(Linear())."
+            f"Row {i}, column {j} is {shown(X[i, j])}; a set is a row of 0 and 1. For counts use MinMax(Linear())."
         )
     return X != 0
 
@@ -109,7 +109,7 @@ def _of_sparse(X: Samples) -> Any:
         k = int(np.argmax(X.data != 1))
         i = int(np.searchsorted(X.indptr, k, side="right")) - 1
         raise DataError(
-            f"Row {i}, column {X.indices[k]} is {X.data[k]!r}; a set is a row of 0 and 1. For counts use"
+            f"Row {i}, column {X.indices[k]} is {shown(X.data[k])}; a set is a row of 0 and 1. For counts use"
             " MinMax(Linear())."
         )
     return HashedRows.of(X.astype(np.float64)) if X.shape[1] > _WIDEST else Bits.of(X.toarray() != 0)
@@ -138,7 +138,8 @@ def _of_collections(items: list[Any]) -> HashedRows:
     for i, item in enumerate(items):
         if is_missing(item) or isinstance(item, str | bytes) or not isinstance(item, Iterable):
             raise DataError(
-                f"Item {i} of the sets is {item!r}; give a set, list or tuple of hashable things, or rows of 0 and 1."
+                f"Item {i} of the sets is {shown(item)}; give a set, list or tuple of hashable things, or rows of 0 and"
+                " 1."
             )
         try:
             members = dict.fromkeys(item)

@@ -17,7 +17,7 @@ from mercer.data.notices import one_call
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.sequences import is_missing, items_of
-from mercer.data.tables import DataError
+from mercer.data.tables import DataError, shown
 
 
 @dataclass(frozen=True)
@@ -276,7 +276,7 @@ def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None,
     number = {name: k for k, name in enumerate(names)}
     unknown = next((v for p in pairs for v in p if v not in number), None)
     if unknown is not None:
-        raise DataError(f"an edge names the vertex {unknown!r}, which has no label")
+        raise DataError(f"an edge names the vertex {shown(unknown)}, which has no label")
     marks = None if edge_labels is None else labels_by_edge(edge_labels, pairs, directed=directed)
     values = None if labels is None else [labels[name] for name in names]
     return Graph([(number[u], number[v]) for u, v in pairs], values, marks, attributes, len(names), directed)

@@ -16,7 +16,7 @@ from mercer import arrays
 from mercer.annotations import Index
 from mercer.data.representations import offsets_of, spans
 from mercer.data.sequences import canonical, is_missing, token_code
-from mercer.data.tables import DataError
+from mercer.data.tables import DataError, shown
 from mercer.native.mixing import mix
 from mercer.runtime import compiling
 
@@ -107,7 +107,7 @@ class Graph:
             "attributes": None if self.attributes is None else len(self.attributes),
         }
         if self.n_vertices is not None and not (isinstance(self.n_vertices, int | np.integer) and self.n_vertices >= 0):
-            raise DataError(f"n_vertices must be a whole number of at least 0, got {self.n_vertices!r}")
+            raise DataError(f"n_vertices must be a whole number of at least 0, got {shown(self.n_vertices)}")
         given = {name: int(c) for name, c in counts.items() if c is not None}
         if len(set(given.values())) > 1:
             raise DataError(

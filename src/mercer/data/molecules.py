@@ -15,7 +15,7 @@ from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.sequences import is_missing, items_of
-from mercer.data.tables import DataError
+from mercer.data.tables import DataError, shown
 
 
 def chemistry() -> Any:
@@ -41,7 +41,7 @@ def molecule(item: Any) -> Any:
     with rdBase.BlockLogs():  # the error below says it
         found = chem.MolFromSmiles(item)
     if found is None:
-        raise DataError(f"{item!r} is not a SMILES string that RDKit can read")
+        raise DataError(f"{shown(item)} is not a SMILES string that RDKit can read")
     return found
 
 

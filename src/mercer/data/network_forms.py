@@ -14,7 +14,7 @@ from mercer import arrays
 from mercer.annotations import Index, Weights
 from mercer.data.graphs import Graph
 from mercer.data.notices import lost
-from mercer.data.tables import DataError, as_frame
+from mercer.data.tables import DataError, as_frame, shown
 
 _FORMS = (
     "give a symmetric matrix of weights, a networkx or igraph graph, a mercer.Graph, a list of edges (u, v) or (u, v,"
@@ -99,7 +99,7 @@ def _of_networkx(g: Any, given: list[Any] | None) -> tuple[Any, list[Any] | None
         u, v, weight = next(
             (u, v, d["weight"]) for u, v, d in found if not isinstance(d.get("weight", 1.0), int | float | np.number)
         )
-        raise DataError(f"The edge ({u!r}, {v!r}) has the weight {weight!r}, which is not a number.") from None
+        raise DataError(f"The edge ({u!r}, {v!r}) has the weight {shown(weight)}, which is not a number.") from None
     ends = np.array([(number[u], number[v]) for u, v, _ in found], np.int64).reshape(-1, 2)
     W = _matrix(ends[:, 0], ends[:, 1], weights, len(names), directed=g.is_directed())
     return W, given if given is not None else None if names == list(range(len(names))) else names
@@ -156,7 +156,7 @@ def _of_edges(edges: list[Any], names: list[Any] | None) -> tuple[Any, list[Any]
     number = {name: k for k, name in enumerate(order)}
     unknown = next((v for v in seen if v not in number), None)
     if unknown is not None:
-        raise DataError(f"An edge ends at {unknown!r}, which is not among the names of the vertices.")
+        raise DataError(f"An edge ends at {shown(unknown)}, which is not among the names of the vertices.")
     once = {
         (number[u], number[v]) if number[u] <= number[v] else (number[v], number[u]): w for (u, v), w in weights.items()
     }
@@ -167,7 +167,7 @@ def _of_edges(edges: list[Any], names: list[Any] | None) -> tuple[Any, list[Any]
 
 def _ends(k: int, edge: Any) -> tuple[Any, Any, float]:
     if isinstance(edge, str | bytes) or not isinstance(edge, Iterable):
-        raise DataError(f"Edge {k} is {edge!r}; an edge is (u, v) or (u, v, weight).")
+        raise DataError(f"Edge {k} is {shown(edge)}; an edge is (u, v) or (u, v, weight).")
     parts = [_plain(part) for part in islice(edge, 4)]
     if len(parts) not in (2, 3):
         raise DataError(
@@ -183,7 +183,7 @@ def _ends(k: int, edge: Any) -> tuple[Any, Any, float]:
         )
     except (TypeError, ValueError, KeyError):
         raise DataError(
-            f"Edge {k} is {tuple(parts)!r}; its ends are names or numbers, its weight is a number."
+            f"Edge {k} is {shown(tuple(parts))}; its ends are names or numbers, its weight is a number."
         ) from None
     return parts[0], parts[1], weight
 

@@ -15,7 +15,7 @@ from mercer.data.network_forms import weights_and_names
 from mercer.data.objects import Domain, Nodes
 from mercer.data.representations import Rep
 from mercer.data.sequences import items_of
-from mercer.data.tables import DataError
+from mercer.data.tables import DataError, shown
 from mercer.native.linalg import eigh
 from mercer.runtime import threads
 
@@ -258,5 +258,5 @@ class Vertices(Domain):
         items = [item.item() if isinstance(item, np.generic) else item for item in items_of(X, "vertices")]
         lost = next((i for i, item in enumerate(items) if item not in number), None)
         if lost is not None:
-            raise DataError(f"Row {lost} is {items[lost]!r}, which is not the name of a vertex of the graph.")
+            raise DataError(f"Row {lost} is {shown(items[lost])}, which is not the name of a vertex of the graph.")
         return VertexIds(np.array([number[item] for item in items], np.int64))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from mercer.annotations import Samples
 from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Ragged, Rep, listed, offsets_of
-from mercer.data.tables import DataError, as_frame
+from mercer.data.tables import DataError, as_frame, shown
 
 NOTHING = 0  # the code of a symbol that equals nothing
 _HASHED = 2**40  # hashed tokens start here, above code points and most numbers
@@ -31,7 +31,7 @@ _CASES = (None, "keep", "fold")
 
 def items_of(X: Samples, noun: str) -> list[Any]:
     """A collection of samples as a list: lists, arrays, generators, a column of a data frame."""
-    if isinstance(X, str | bytes | bytearray):
+    if isinstance(X, str | bytes | bytearray | Mapping):
         raise DataError(f"Expected a collection of {noun}, got one {type(X).__name__}; put it in a list: [x].")
     frame = as_frame(X) if hasattr(X, "columns") else None
     if frame is not None:
@@ -177,7 +177,8 @@ def _codes(i: int, item: Any, known: dict[Any, int]) -> Any:
         return np.where(numbers >= 0, numbers + 1, numbers)
     if not hasattr(item, "__len__") or not isinstance(item, Iterable) or getattr(item, "ndim", 1) == 0:
         raise DataError(
-            f"Item {i} of the sequences is {item!r}, a {type(item).__name__}; give strings, bytes or lists of tokens."
+            f"Item {i} of the sequences is {shown(item)}, a {type(item).__name__}; give strings, bytes or lists of"
+            " tokens."
         )
     return np.array([_code(i, j, token, known) for j, token in enumerate(item)], np.int64)
 

@@ -35,6 +35,15 @@ class DataError(ValueError):
     """
 
 
+def shown(value: Any) -> str:
+    """What a message says of a value of the user's: its repr, cut at 200 characters, whatever that repr does."""
+    try:
+        text = repr(value)
+    except Exception:  # a whole number of 5000 digits has none, and a class of the user's may do anything
+        return f"a {type(value).__name__} that cannot be shown"
+    return text if len(text) <= 200 else text[:197] + "…"
+
+
 def excerpt(text: Any, most: int = 60) -> str:
     """A value as it may stand in a message, whatever its length: the beginning of its repr."""
     shown = repr(text[: most + 1] if isinstance(text, str) else text)
@@ -127,7 +136,7 @@ def column_to_numpy(column: nw.Series[Any], position: int) -> Any:
     except (TypeError, ValueError):
         row, value = next((i, v) for i, v in enumerate(column.to_list()) if not _is_number(v))
         raise DataError(
-            f"Row {row}, column {column.name!r} ({position}) is {value!r}, not a number. "
+            f"Row {row}, column {column.name!r} ({position}) is {shown(value)}, not a number. "
             f"Encode it, or compare that column with Categorical().on({column.name!r})."
         ) from None
 

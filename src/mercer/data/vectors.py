@@ -14,7 +14,7 @@ from mercer import arrays
 from mercer.annotations import Items, Samples
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
-from mercer.data.tables import DataError, as_frame, column_to_numpy, frame_to_numpy
+from mercer.data.tables import DataError, as_frame, column_to_numpy, frame_to_numpy, shown
 
 _CURE = "Drop or fill it, or say what it means with kernel.imputed()."
 
@@ -179,7 +179,7 @@ def _to_float(X: Samples) -> Any:
             out[row, column] = np.nan if value is None else float(value)
         except (TypeError, ValueError):
             raise DataError(
-                f"Row {row}, column {column} is {value!r}, not a number. Encode it, or compare that column with"
+                f"Row {row}, column {column} is {shown(value)}, not a number. Encode it, or compare that column with"
                 f" Categorical().on({column})."
             ) from None
     return out

@@ -10,9 +10,10 @@ import numpy as np
 from mercer.annotations import Samples, Targets
 from mercer.arrays import Array
 from mercer.estimators.learned_metric import LearnsMetric
-from mercer.estimators.machine import LabelLearner, Weighted
+from mercer.estimators.machine import Weighted
 from mercer.estimators.parameters import estimator
 from mercer.estimators.ridge import Ridge
+from mercer.estimators.scored_classes import ScoredClasses
 from mercer.gram import Gram
 from mercer.kernels.compose.inputs import mean_and_deviation
 
@@ -95,7 +96,7 @@ class FeatureMachineRegressor(LearnsMetric, Ridge):  # type: ignore[misc]
 
 
 @estimator
-class FeatureMachineClassifier(LearnsMetric, LabelLearner, Weighted):
+class FeatureMachineClassifier(LearnsMetric, ScoredClasses, Weighted):
     """argmax_c f_c(x) of least squares f_c(x) ≈ ±1 with a kernel k_M whose metric is learnt: M is the average of
     Σ_c ∇f_c ∇f_c^T (recursive feature machine).
 
@@ -145,45 +146,11 @@ class FeatureMachineClassifier(LearnsMetric, LabelLearner, Weighted):
 
     def _coded(self, y: Targets, weights: Array) -> tuple[Array, Array]:
         codes, weights = self._labels(y, weights)
-        signs = np.where(codes[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        return signs[:, 1:] if len(self.classes_) == 2 else signs, weights
+        return self._signs(codes), weights
 
     def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         Y, weights = self._coded(y, weights)
         self._fit_ridge(gram, Y, weights, X)
-
-    def decision_function(self, X: Samples) -> Array:
-        """f(x) of the second class, or f_c(x) of each where there are more than two.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            The values; about 1 where it is sure of a class.
-        """
-        values = self._values(X)
-        return values[:, 0] if len(self.classes_) == 2 else values
-
-    def predict(self, X: Samples) -> Array:
-        """The class of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels of ``classes_``.
-        """
-        values = self._values(X)
-        chosen = (values[:, 0] > 0).astype(int) if len(self.classes_) == 2 else np.argmax(values, axis=1)
-        return self.classes_[chosen]
 
     def predict_proba(self, X: Samples) -> Array:
         """(1 + f(x))/2, which least squares estimate the probability by, kept within 0…1.

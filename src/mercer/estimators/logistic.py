@@ -9,9 +9,9 @@ from scipy.special import log_softmax
 
 from mercer.annotations import Samples
 from mercer.arrays import Array
-from mercer.estimators.machine import LabelLearner
 from mercer.estimators.parameters import ClassWeight, KernelLike, LossParameters, estimator
 from mercer.estimators.representer import LossMachine
+from mercer.estimators.scored_classes import ScoredClasses
 from mercer.gram import Gram, Outline, Work
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Logistic, Multinomial
@@ -20,7 +20,7 @@ from mercer.solvers.erm import minimise, outlook
 
 
 @estimator
-class KernelLogistic(LabelLearner, LossMachine, LossParameters):
+class KernelLogistic(ScoredClasses, LossMachine, LossParameters):
     """min −Σ_i w_i log P(y_i | x_i) + λ‖f‖²: P = σ(f) for two classes, softmax of one function for each where there are
     more.
 
@@ -82,21 +82,6 @@ class KernelLogistic(LabelLearner, LossMachine, LossParameters):
         loss, some = (Logistic(), np.array([-1.0, 1.0])) if k == 2 else (Multinomial(k), np.arange(k))
         return outlook(loss, some, self.fit_intercept, outline, self.solver, self.tol, tried)
 
-    def decision_function(self, X: Samples) -> Array:
-        """The logit of ``classes_[1]`` for two classes; for more, one value per class whose largest is the prediction.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or n_samples items
-            New samples; with ``kernel="precomputed"`` their matrix with the training samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        values = self._values(X)
-        return values[:, 0] if len(self.classes_) == 2 else values
-
     def predict_proba(self, X: Samples) -> Array:
         """P(class | x) of the model.
 
@@ -133,19 +118,3 @@ class KernelLogistic(LabelLearner, LossMachine, LossParameters):
         if len(self.classes_) > 2:
             return np.asarray(log_softmax(values, axis=1))
         return -np.logaddexp(0.0, np.column_stack([values[:, 0], -values[:, 0]]))
-
-    def predict(self, X: Samples) -> Array:
-        """The likeliest class of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or n_samples items
-            New samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels out of ``classes_``.
-        """
-        values = self.decision_function(X)
-        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)]

@@ -21,8 +21,8 @@ from mercer.compute import Compute
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.callbacks import watched, with_callbacks
 from mercer.estimators.checks import check_whole
-from mercer.estimators.machine import LabelLearner
 from mercer.estimators.parameters import KernelLike, Progress, estimator
+from mercer.estimators.scored_classes import ScoredClasses
 from mercer.estimators.streams import StreamLearner
 from mercer.gram import Gram
 from mercer.kernels.vectors.radial import Gaussian
@@ -271,7 +271,7 @@ def _has_probabilities(machine: Any) -> bool:
 
 
 @estimator
-class KernelSGDClassifier(LabelLearner, GradientStream, _Steps):
+class KernelSGDClassifier(ScoredClasses, GradientStream, _Steps):
     """min mean_i w_i ℓ(y_i f(x_i)) + λ(‖f‖² + b²) by a step for each sample, of a stream or of data passed again and
     again.
 
@@ -428,37 +428,9 @@ class KernelSGDClassifier(LabelLearner, GradientStream, _Steps):
         super()._publish()
         self.n_mistakes_ = self._stream.mistakes
 
-    def decision_function(self, X: Samples) -> Array:
-        """f(x): for two classes positive where the second is predicted; for more, one value for each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or n_samples items
-            New samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        values = self._values(X)
-        values = values if values.shape[1] == self._n_functions else np.tile(values, self._n_functions)
-        return values[:, 0] if self._n_classes == 2 else values
-
-    def predict(self, X: Samples) -> Array:
-        """The class of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or n_samples items
-            New samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Labels out of ``classes_``.
-        """
-        values = self.decision_function(X)
-        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)]
+    def _values(self, X: Samples) -> Array:
+        values = super()._values(X)  # before the first step there is one function, 0
+        return values if values.shape[1] == self._n_functions else np.tile(values, self._n_functions)
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Samples) -> Array:

@@ -54,6 +54,9 @@ class Lengths(Kernel):
     length_scale: Any
     _has_width = True
 
+    def _metric(self) -> Any:
+        return self.length_scale
+
     def _widened(self, factor: float) -> Kernel:
         return self._replace(length_scale=self.length_scale * factor)
 
@@ -291,9 +294,6 @@ class Matern(Lengths, Spectral, Radial):
     length_scale: Any = positive(1.0, symbol="ℓ", words=("scale", "median"), vector=True)
     nu: float = positive(1.5, symbol="ν", continuous=False, infinite=True)
 
-    def _metric(self) -> Any:
-        return self.length_scale
-
     def _profile(self, d2: Symbol) -> Any:
         if self.nu == math.inf:
             return exp(-0.5 * d2)
@@ -386,9 +386,6 @@ class RationalQuadratic(Lengths, Spectral, Radial):
     length_scale: Any = positive(1.0, symbol="ℓ", words=("scale", "median"), vector=True)
     alpha: float = positive(1.0, symbol="α")
 
-    def _metric(self) -> Any:
-        return self.length_scale
-
     def _profile(self, d2: Symbol) -> Any:
         return exp(-self.alpha * log(1.0 + d2 / (2.0 * self.alpha)))  # vectorised exp and log beat a general power
 
@@ -428,9 +425,6 @@ class PowerExponential(Lengths, Spectral, Radial):
 
     length_scale: Any = positive(1.0, symbol="ℓ", words=("scale", "median"), vector=True)
     power: float = positive(1.0, symbol="q", maximum=2.0)
-
-    def _metric(self) -> Any:
-        return self.length_scale
 
     def _profile(self, d2: Symbol) -> Any:
         apart = d2 > 0  # the derivative of d^q by q is 0 where points coincide, which log d does not know

@@ -308,6 +308,19 @@ def test_one_kernel_is_searched_in_its_units() -> None:
         np.testing.assert_allclose(quick, slow, atol=1e-8)
 
 
+def test_one_search_over_single_kernels_equal_and_learnt_weights() -> None:
+    X, y, _ = data(90)
+    some = KERNELS[:3]
+    alone: dict[str, Any] = {"kernel": [[k] for k in some], "C": [0.3, 3.0]}
+    together = [{"kernel": [some], "weighting": ["average"], "C": [0.3, 3.0]}, {"kernel": [some], "p": [1.0, 2.0]}]
+    for grid in (alone, [alone, *together]):
+        quick = mc.KernelSearchCV(mc.MKLClassifier(tol=1e-8), grid, cv=3).fit(X, y)
+        slow = GridSearchCV(mc.MKLClassifier(tol=1e-8), grid, cv=3).fit(X, y)
+        np.testing.assert_allclose(quick.cv_results_["mean_test_score"], slow.cv_results_["mean_test_score"])
+        # lists of one length are one column of lists, not a table
+        assert quick.cv_results_["param_kernel"].shape == (len(quick.cv_results_["params"]),)
+
+
 def test_a_matrix_that_rounding_made_indefinite() -> None:
     X, _, f = data(120)
     found = mc.MKLRidge(1e-8, [mc.Gaussian(0.001), mc.Gaussian(0.01)], weighting="average")

@@ -434,7 +434,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         for name, seconds in zip(("fit_time", "score_time"), cells.seconds, strict=True):
             results |= {f"mean_{name}": seconds.mean(axis=1), f"std_{name}": seconds.std(axis=1)}
         for name in sorted({name for values in cells.candidates for name in values}):
-            results[f"param_{name}"] = np.array([values.get(name) for values in cells.candidates], dtype=object)
+            results[f"param_{name}"] = np.fromiter((values.get(name) for values in cells.candidates), object)
         results["params"] = cells.candidates
         results |= {f"split{s}_test_score": cells.scores[:, s] for s in range(self.n_splits_)}
         results |= {"mean_test_score": mean, "std_test_score": np.where(done, cells.scores.std(axis=1), np.nan)}

@@ -135,7 +135,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         sizes = [counts[a] + counts[b] for a, b in pairs_of(k)]
         parts = [outlook(matrix.of(size), size, tried, usable=usable) for size in sizes]
         # as many at once as there are threads
-        together = min(outline.compute.workers, len(parts))
+        together = 1 if parts[0].solver == "landmarks" else min(outline.compute.workers, len(parts))
         largest = sorted(part.memory for part in parts)[-together:]
         return Work(
             made.memory + sum(largest),
@@ -154,7 +154,9 @@ class Classifier(LabelLearner, SupportVectorMachine):
         unit = self._unit(gram)
         members = [np.flatnonzero(codes == c) for c in range(k)]
         both = [np.concatenate([members[a], members[b]]) for a, b in pairs_of(k)]
-        signs = [np.repeat([1.0, -1.0], [len(members[a]), len(members[b])]) for a, b in pairs_of(k)]
+        if gram.landmarks() is not None:  # in the order in which passes come to them
+            both = [np.sort(some) for some in both]
+        signs = [np.where(codes[some] == a, 1.0, -1.0) for some, (a, _) in zip(both, pairs_of(k), strict=True)]
         return [Part(some, y, bounds[some], gram, unit) for some, y in zip(both, signs, strict=True)]
 
     def _assemble(self, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
@@ -166,12 +168,11 @@ class Classifier(LabelLearner, SupportVectorMachine):
             coef = machines[0].coef[:, None]
         else:
             coef = np.zeros((len(codes), k - 1))
-            counts = np.bincount(codes, minlength=k).tolist()
             for (a, b), part, pair in zip(pairs_of(k), parts, machines, strict=True):
                 assert part.samples is not None
-                first = counts[a]  # samples of a, then those of b
-                coef[part.samples[:first], b - 1] = pair.coef[:first]
-                coef[part.samples[first:], a] = pair.coef[first:]
+                of_first = codes[part.samples] == a
+                coef[part.samples[of_first], b - 1] = pair.coef[of_first]
+                coef[part.samples[~of_first], a] = pair.coef[~of_first]
         self._keep(coef, order=np.argsort(codes, kind="stable"))
         self.n_support_ = np.bincount(codes[self.support_], minlength=k).astype(np.int32)
         self.intercept_ = np.array([pair.bias for pair in machines])

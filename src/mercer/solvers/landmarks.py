@@ -23,8 +23,9 @@ import numpy as np
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.gram import Gram, Landmarks, Outline, Work
-from mercer.gram.nystrom import TOGETHER
-from mercer.native.linalg import cholesky, cholesky_solve, inner_products
+from mercer.gram.nystrom import together
+from mercer.native.linalg import cholesky, cholesky_solve
+from mercer.native.products import inner
 from mercer.problems import LinearSolution, LinearSystem
 
 if TYPE_CHECKING:
@@ -71,17 +72,12 @@ class Sample:
         self._draw(weights)
         d = weights[self.rows]
         d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
-        root = np.sqrt(d)[:, None]
-        weighted = np.empty((len(d), self.features.shape[1] + bias))
-        np.multiply(self.features, root, out=weighted[:, : self.features.shape[1]])
-        if bias:
-            weighted[:, -1:] = root
-        inner = inner_products(weighted, self.workers)
+        system = inner(self.features, self.workers, np.sqrt(d), bias=bias)
         k = np.arange(self.features.shape[1])
-        inner[k, k] += ridge
+        system[k, k] += ridge
         if bias:
-            inner[-1, -1] = inner[-1, -1] * (1 + 1e-12) + 1e-300
-        return np.asarray(cholesky(inner, self.workers))
+            system[-1, -1] = system[-1, -1] * (1 + 1e-12) + 1e-300
+        return np.asarray(cholesky(system, self.workers))
 
 
 def sample_size(n: int, m: int, tol: float, budget: int) -> int:
@@ -95,10 +91,10 @@ def foundation(outline: Outline, tol: float, factors: int = 1) -> tuple[Work, in
     """The landmarks, their factor, the sample and the factors of its system; and how many rows it has."""
     n, m, speed = outline.shape[0], len(outline.landmarks()), outline.speed
     count = sample_size(n, m, tol, outline.compute.budget)
-    # L and the system; of the sample its features, these with weights, the same with a column for the bias, or before
-    # that the features and the strips in which threads compute them
-    strips = min(outline.compute.workers, -(-count // TOGETHER)) * 3 * min(TOGETHER, count) * m
-    memory = 8.0 * ((1 + factors) * m**2 + count * m + max(2 * count * m, strips)) + _STRIPS
+    # L, its inverse and the system; of the sample its features, and the strips in which threads compute them
+    rows = together(m, outline.compute.budget)
+    strips = min(outline.compute.workers, -(-count // rows)) * 2 * min(rows, count) * m
+    memory = 8.0 * ((2 + factors) * m**2 + count * m + strips) + _STRIPS
     seconds = outline.storing(rows=m, columns=m) + 2 * speed.factor(m)
     seconds += outline.storing(rows=count, columns=m) + speed.products(1.0 * count * m**2)
     refused = "two matrices of the landmarks are larger than the budget" if memory > outline.compute.budget else ""

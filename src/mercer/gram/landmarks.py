@@ -40,7 +40,7 @@ def pivoted_cholesky(
     n = gram.shape[0]
     left = np.array(arrays.to_numpy(gram.diag()), np.float64)
     enough = tol * float(left.sum())
-    F = np.empty((n, rank))
+    F = np.empty((rank, n)).T  # a column lies together: what is written to for the first time is little
     k, pivots = 0, np.zeros(0, np.int64)
     while k < rank and left.sum() > enough:
         look("landmarks", k / rank)
@@ -53,7 +53,8 @@ def pivoted_cholesky(
         if not used.any() or values[-1] <= 0:
             break
         new = columns @ (vectors[:, used] / np.sqrt(values[used]))
-        F[:, k : k + new.shape[1]] = new
+        for j, column in enumerate(new.T):
+            F[:, k + j] = column
         k += new.shape[1]
         left = np.maximum(left - np.einsum("ij,ij->i", new, new), 0.0)
         left[drawn] = 0.0

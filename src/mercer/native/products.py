@@ -86,7 +86,7 @@ def inner(A: Array, workers: int = 1, scale: Array | None = None, *, bias: bool 
 def triangular_inverse(L: Array, workers: int = 1) -> Array:
     """L^−1 of a lower triangle, zeros above its diagonal; block row by block row, X_i = −L_ii^−1 Σ_k L_ik X_k."""
     m = len(L)
-    out = np.zeros_like(L)
+    out = np.zeros(L.shape, L.dtype)  # what is above the diagonal is never touched
     invert = linalg.lapack.get_lapack_funcs("trtri", (L,))
     for rows in _cut(0, m, _BLOCK):
         corner, info = invert(np.tril(L[rows, rows]), lower=1)

@@ -118,6 +118,9 @@ class Classifier(LabelLearner, SupportVectorMachine):
             self._machine(s, problem, part, solver) for s, problem, part in zip(solutions, problems, parts, strict=True)
         ]
         self._assemble(codes, machines, parts)
+        marks = gram.landmarks()
+        if marks is not None and marks.index is not None:
+            self._classes_of_landmarks = np.bincount(codes[marks.index], minlength=len(self.classes_)).astype(np.int32)
         self._sigmoids = (
             self._probabilities(self._kinds(gram, codes, X)[1], machines, parts) if self.probability else None
         )
@@ -217,7 +220,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         return out
 
     def _counts(self, kept: Array) -> Array:
-        if len(self.n_support_) != len(self.classes_):  # landmarks, of no class
+        if not self._by_classes:  # landmarks, as they were drawn
             return super()._counts(kept)
         if len(self.classes_) == 2:
             return np.array(
@@ -362,9 +365,11 @@ class SVC(Classifier, CenterParameters, SolverParameters):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     n_support_ : ndarray of shape (n_classes,)
-        The number of support vectors of each class.
+        The number of support vectors of each class; with ``centers``, that of the centers, (1,) where these are given:
+        they have no class.
     support_ : ndarray of shape (n_support,)
-        The numbers of the support vectors among the training samples, class by class.
+        The numbers of the support vectors among the training samples, class by class; with ``centers``, those of the
+        centers as they were drawn, −1 for each that is given.
     support_vectors_
     dual_coef_ : array of shape (n_classes − 1, n_support)
         y_i α_i. Of two classes the second is +1; of more, the first of each pair, and row r of a support vector is its

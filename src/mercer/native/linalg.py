@@ -5,6 +5,7 @@ stopped by Ctrl-C.
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ _BASE = 256  # rows that LAPACK factors in one call
 _WHOLE = 1024  # rows of a matrix that it factors as a whole: in some milliseconds, less than a second thread would save
 _TILE = 1024  # rows and columns of one task
 _FELT = 2500  # rows of a system whose solution may be felt
+ALONE = 4000  # rows of a matrix that one thread makes tridiagonal
 
 
 class NotPositive(ValueError):
@@ -263,7 +265,9 @@ def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Ar
     of, so that costs nothing.
     """
     n, shift = len(A), 0 if before is None else 1
-    with threads.single_threaded_if_small(n):
+    # half of it is products with vectors, at which a second thread of BLAS waits more than it works: where others want
+    # the cores, ten times as long
+    with threads.single_threaded_blas() if n < ALONE else nullcontext():
         reflectors, main, beside, tau = lapack.sytrd(np.ascontiguousarray(A))
         all_of_them, taus = np.zeros((n + shift, n + shift), order="F"), np.zeros(n + shift)
         all_of_them[1 + shift :, 1 + shift :], taus[1 + shift :] = reflectors[1:, :-1], tau

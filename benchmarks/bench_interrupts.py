@@ -56,6 +56,41 @@ CASES = {
     "Gappy, strings": ("mc.Gappy(12, 6)(4 * strings)", 500, 2.0),
     "GlobalAlignment": ("mc.GlobalAlignment(1.0)(series)", 600, 1.0),
     "WeisfeilerLehman": ("mc.ShortestPath()(60 * graphs)", 3_000, 1.0),
+    # with centers: the choice of landmarks, their factor, the system of the sample, and passes
+    "KernelRidge, centers": ("mc.KernelRidge(1e-6, K, centers=1000, tol=1e-14).fit(X, y)", 200_000, 4.0),
+    "KernelRidge, 6000 centers: factor": ("mc.KernelRidge(1e-6, K, centers=6000).fit(X, y)", 40_000, 3.0),
+    "KernelRidge, 6000 centers: inverse": ("mc.KernelRidge(1e-6, K, centers=6000).fit(X, y)", 40_000, 7.0),
+    "KernelRidge, 6000 centers: system": ("mc.KernelRidge(1e-6, K, centers=6000).fit(X, y)", 40_000, 14.0),
+    "KernelRidge, uncertainty": ("mc.KernelRidge(1e-3, K, centers=2000, uncertainty=True).fit(X, y)", 200_000, 8.0),
+    "KernelLogistic, centers": ("mc.KernelLogistic(1e-5, K, centers=1000).fit(X, y > 0)", 200_000, 4.0),
+    "SVC, centers": ("mc.SVC(C=100, kernel=K, centers=1000).fit(X, y > 0.3)", 100_000, 4.0),
+    "SVR, centers": ("mc.SVR(C=100, kernel=K, centers=1000).fit(X, y)", 100_000, 4.0),
+    "KernelQuantile, centers": ("mc.KernelQuantile(alpha=1e-3, kernel=K, centers=1000).fit(X, y)", 100_000, 4.0),
+    "FeatureMachine, centers": (
+        "mc.FeatureMachineRegressor(kernel=K, centers=1000, max_samples=3000).fit(X, y)",
+        100_000,
+        4.0,
+    ),
+    "tune, centers": ("mc.tune(mc.KernelRidge(kernel=K, centers=500), X, y, max_samples=None)", 60_000, 4.0),
+    "KernelSearchCV, centers": (
+        "mc.KernelSearchCV(mc.KernelRidge(kernel=K, centers=800), {'kernel__gamma': [.1, .2, .3]},"
+        " on_interrupt='raise').fit(X, y)",
+        100_000,
+        4.0,
+    ),
+    "Blocks": ("mc.KernelRidge(1e-6, K, centers=1000, tol=1e-14).fit(mc.Blocks(X), y)", 200_000, 4.0),
+    "Parquet": ("mc.KernelLogistic(1e-6, K, centers=1000).fit(mc.scan_parquet(parquet(X)), y > 0)", 200_000, 5.0),
+    "KernelSGDClassifier": (
+        "mc.KernelSGDClassifier(kernel=K, budget=500).partial_fit(X, y > 0, classes=[False, True])",
+        1_000_000,
+        3.0,
+    ),
+    "KernelRLS": ("mc.KernelRLS(0.1, K, budget=500).partial_fit(X, y)", 400_000, 3.0),
+    "Nystrom, pivoted": ("mc.Nystrom(K, 2000, 'pivoted').bind(X)", 200_000, 4.0),
+    "Nystrom, leverage": ("mc.Nystrom(K, 4000, 'leverage').bind(X)", 60_000, 4.0),
+    "Nystrom, kmeans++": ("mc.Nystrom(K, 4000, 'kmeans++').bind(X)", 200_000, 3.0),
+    "Nystrom, features": ("mc.Nystrom(K, 4000).bind(X).features(X)", 60_000, 8.0),
+    "predict, centers": ("fitted().predict(np.repeat(X, 10, axis=0))", 200_000, 3.0),
     "compiling": (
         "mc.Anova(3)(X); mc.ChiSquared(0.3)(abs(X)); mc.SVC().fit(X, y > 0); mc.Spectrum(3)(strings)",
         3_000,
@@ -75,6 +110,13 @@ series = [rng.standard_normal((200, 2)) for _ in range(min(n, 2000))]
 graphs = n * [None] if "Shortest" in {call!r} else []
 for i in range(len(graphs)):
     graphs[i] = mc.Graph(rng.integers(0, 60, (90, 2)).tolist(), list("ab" * 30))
+def parquet(X):
+    import pyarrow as pa, pyarrow.parquet as pq, tempfile
+    path = os.path.join(tempfile.mkdtemp(), "X.parquet")
+    pq.write_table(pa.table({{f"x{{j}}": X[:, j] for j in range(X.shape[1])}}), path, row_group_size=50_000)
+    return path
+def fitted():
+    return mc.KernelRidge(1.0, K, centers=5000).fit(X[:6000], y[:6000])
 def signalled():
     time.sleep({wait})
     print("signal", time.perf_counter(), flush=True)

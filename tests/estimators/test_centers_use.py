@@ -82,7 +82,7 @@ def test_compressed(name: str) -> None:
     np.testing.assert_allclose(_output(whole), _output(model), atol=1e-6)
     if name == "SVC":
         assert small.n_support_.tolist() == [12]
-        assert model.n_support_.tolist() == [20]
+        assert model.n_support_.sum() == 20
 
 
 def test_weights_of_features() -> None:
@@ -203,3 +203,14 @@ def test_control_c_during_a_pass() -> None:
     finally:
         timer.cancel()
     assert not hasattr(model, "support_")
+
+
+def test_support_by_class() -> None:
+    """As scikit-learn has it where centers are samples; given ones have no class and no number."""
+    drawn = _fitted("SVC")
+    np.testing.assert_array_equal(drawn.n_support_, np.bincount(THREE[drawn.support_], minlength=3))
+    assert drawn.compress(5).n_support_.tolist() == [5]
+    given = _fitted("SVC", centers=NEW)
+    assert given.n_support_.tolist() == [len(NEW)]
+    assert (given.support_ == -1).all()
+    assert len(drawn.set_params(centers=None).fit(X, THREE).compress(9).n_support_) == 3

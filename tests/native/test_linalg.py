@@ -197,13 +197,3 @@ def test_whitened(n: int) -> None:
     np.testing.assert_array_equal(found[0], found[1])
     assert not room[n].any()
     assert not room[:, n].any()
-
-
-@pytest.mark.parametrize("n", [1, 40, 1100])
-def test_inner_products(n: int) -> None:
-    A = np.random.default_rng(n).standard_normal((60, n))
-    np.testing.assert_allclose(linalg.inner_products(A, 2), A.T @ A, rtol=0, atol=1e-12)
-    np.testing.assert_array_equal(linalg.inner_products(A, 2), linalg.inner_products(A, 1))
-    out = np.tril(np.ones((n, n)))
-    linalg.add_inner_products(out, A)
-    np.testing.assert_allclose(np.tril(out), np.tril(1 + A.T @ A), rtol=0, atol=1e-12)

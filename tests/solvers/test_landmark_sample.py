@@ -32,7 +32,7 @@ def _is(L: np.ndarray, expected: np.ndarray, atol: float) -> None:
 @pytest.mark.parametrize("once", [False, True])
 def test_all_rows(once: bool, bias: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample of all rows says the matrix itself, from values and from features."""
-    monkeypatch.setattr(landmark_sample, "TOGETHER", 256)
+    monkeypatch.setattr(landmark_sample, "together", lambda m, budget: 256)
     marks, w = _marks(40, among=False), RNG.uniform(0.5, 2, 900)
     sample = Sample(marks, 1e-8, once=once)
     sample.count = 900

@@ -127,7 +127,11 @@ class Blocks:
                 if high > low:
                     yield take(block, index[low:high] - rows.start)
 
-        return Blocks(read, self.rows)
+        found = Blocks(read, self.rows)
+        if self._sizes is not None:
+            ends = np.searchsorted(index, np.cumsum(self._sizes))
+            found._sizes = [int(count) for count in np.diff(ends, prepend=0) if count]
+        return found
 
     def take(self, index: Array) -> Samples:
         """The samples of these numbers, which rise, from one pass."""

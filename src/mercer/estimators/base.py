@@ -21,7 +21,7 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Blocks, Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
 from mercer.data.notices import one_call, quietly, warn
-from mercer.estimators.checks import checked_table
+from mercer.estimators.checks import check_room, checked_table, how_many
 from mercer.estimators.parameters import WithKernels
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram, Landmarks, NystromGram, StackedGram, Use, held, is_gram
@@ -35,7 +35,6 @@ from mercer.runtime.randomness import generator
 
 _NARROW = 128  # columns
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
-_DRAWN = 20_000  # samples of blocks, from which landmarks are chosen
 _SEEN = 128  # items on which a kernel without a proof is looked at: a millisecond
 
 
@@ -203,7 +202,9 @@ class KernelEstimator(WithKernels):
         if self._precomputed:
             self.kernel_, gram = None, DenseGram(_symmetric(X), self.compute)
         else:
-            self.kernel_, A = (kernel or self._given_kernel)._entered(self._unpacked(X), weights)
+            given = kernel or self._given_kernel
+            check_room(given, X, self.compute or Compute())
+            self.kernel_, A = given._entered(self._unpacked(X), weights)
             gram = self.kernel_._gram(A, A, self.compute or Compute())
         if self._needs_psd and not (self.kernel_ is not None and self.kernel_.psd):
             warn_if_indefinite(gram, type(self).__name__)
@@ -238,7 +239,7 @@ class KernelEstimator(WithKernels):
         drawn, some = None, X  # of blocks, what the kernel takes from data, and the landmarks, are of a part of them
         with one_call():
             if isinstance(X, Blocks):
-                drawn = np.sort(random.choice(len(X), min(len(X), max(_DRAWN, 4 * rule.n_components)), replace=False))
+                drawn = np.sort(random.choice(len(X), how_many(X, rule.n_components, compute), replace=False))
                 some, checked = self._drawn_from(X, drawn, rule.kernel)
                 weights = None if weights is None else weights[drawn]
             else:

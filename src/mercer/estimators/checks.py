@@ -9,7 +9,11 @@ from numpy.typing import DTypeLike
 from sklearn.utils.validation import validate_data
 
 from mercer.annotations import Estimator, Samples, Targets
-from mercer.data import Vectors
+from mercer.compute import Compute, human
+from mercer.data import Blocks, Vectors, size
+from mercer.kernels.base import Kernel
+
+_DRAWN = 20_000  # samples of blocks, from which landmarks are chosen
 
 
 def checked_table(
@@ -62,3 +66,24 @@ def check_whole(machine: Estimator, *names: str, least: int = 1) -> None:
         value = getattr(machine, name)
         if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= least):
             raise ValueError(f"{type(machine).__name__}({name}={value!r}): give a whole number of at least {least}.")
+
+
+def check_room(kernel: Kernel, X: Samples, compute: Compute) -> None:
+    """Raise where the features of an approximation are more than two fifths of the budget: who learns from them has a
+    copy.
+    """
+    single = compute.dtype == "float32" or str(getattr(X, "dtype", "")).endswith("float32")
+    need = min(int(getattr(kernel, "n_components", 0)), size(X)) * size(X) * (4 if single else 8)
+    if need > 0.4 * compute.budget:
+        raise MemoryError(
+            f"The features of {kernel} of {size(X)} samples take {human(need)}, and two fifths of the memory budget are"
+            f" {human(0.4 * compute.budget)}. Take fewer, float32 data, an estimator with centers, or raise the budget:"
+            f" Compute(memory='{human(2.6 * need).replace(' ', '')}')."
+        )
+
+
+def how_many(X: Blocks, centers: int, compute: Compute) -> int:
+    """Samples of blocks from which landmarks are chosen: no more than an eighth of the budget holds."""
+    head = X.head
+    room = compute.budget // 8 * size(head) // max(1, getattr(head, "nbytes", 1))
+    return min(len(X), max(_DRAWN, 4 * centers), max(centers, room))

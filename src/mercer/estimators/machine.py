@@ -57,6 +57,7 @@ class KernelMachine(Reporting, KernelEstimator):
     intercept_: Any
     _dual_coef: Array  # (m, n_support), dense: what all that computes reads
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
+    _by_classes = True  # whether the samples of a class are kept together
     _coarse = False  # whether float32 values of the kernel serve to predict
 
     # -- training ----------------------------------------------------------------------------------------------------
@@ -157,9 +158,9 @@ class KernelMachine(Reporting, KernelEstimator):
             found = marks.coefficients(marks.of_values(adjoint(marks.values, every)))
         self.support_ = np.full(len(marks), -1, np.int32) if marks.index is None else used[marks.index].astype(np.int32)
         self.support_vectors_ = self.__dict__.pop("_landmarks")
-        self.dual_coef_, self._compressed = np.ascontiguousarray(found.T), True
+        self.dual_coef_, self._compressed, self._by_classes = np.ascontiguousarray(found.T), True, False
         if hasattr(self, "n_support_"):
-            self.n_support_ = np.array([len(marks)], np.int32)  # of no class
+            self.n_support_ = self.__dict__.pop("_classes_of_landmarks", np.array([len(marks)], np.int32))
 
     @watched
     def _learned(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> Self:
@@ -239,6 +240,7 @@ class KernelMachine(Reporting, KernelEstimator):
         order = np.arange(len(coef)) if order is None else order
         self.support_ = order if every else order[np.any(coef[order] != 0, axis=1)]
         self.dual_coef_, self._compressed = np.ascontiguousarray(coef[self.support_].T), False
+        self.__dict__.pop("_by_classes", None)
 
     # -- prediction --------------------------------------------------------------------------------------------------
 

@@ -41,7 +41,8 @@ SHARED = {
     "centers": """int, collection of samples or None, default=None
         f is a sum over these samples alone, not over all: so many of the training samples, chosen with equal chances,
         or the samples themselves. A fit then takes passes over the data, and no n × n matrix; for other choices give
-        the kernel as ``Nystrom(kernel, m, landmarks)``. None: all samples.""",
+        the kernel as ``Nystrom(kernel, m, landmarks)``. None: all samples. A weight is a repetition where the samples
+        are given; of a number, others may be drawn where samples are repeated.""",
     "fit_intercept": """bool, default=True
         Whether to fit the bias b, which is not penalised; without it b = 0.""",
     "uncertainty": """bool, default=False

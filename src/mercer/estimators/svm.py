@@ -118,6 +118,9 @@ class Classifier(LabelLearner, SupportVectorMachine):
             self._machine(s, problem, part, solver) for s, problem, part in zip(solutions, problems, parts, strict=True)
         ]
         self._assemble(codes, machines, parts)
+        marks = gram.landmarks()
+        if marks is not None and marks.index is not None:
+            self._classes_of_landmarks = np.bincount(codes[marks.index], minlength=len(self.classes_)).astype(np.int32)
         self._sigmoids = (
             self._probabilities(self._kinds(gram, codes, X)[1], machines, parts) if self.probability else None
         )
@@ -135,7 +138,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         sizes = [counts[a] + counts[b] for a, b in pairs_of(k)]
         parts = [outlook(matrix.of(size), size, tried, usable=usable) for size in sizes]
         # as many at once as there are threads
-        together = min(outline.compute.workers, len(parts))
+        together = 1 if parts[0].solver == "landmarks" else min(outline.compute.workers, len(parts))
         largest = sorted(part.memory for part in parts)[-together:]
         return Work(
             made.memory + sum(largest),
@@ -154,7 +157,9 @@ class Classifier(LabelLearner, SupportVectorMachine):
         unit = self._unit(gram)
         members = [np.flatnonzero(codes == c) for c in range(k)]
         both = [np.concatenate([members[a], members[b]]) for a, b in pairs_of(k)]
-        signs = [np.repeat([1.0, -1.0], [len(members[a]), len(members[b])]) for a, b in pairs_of(k)]
+        if gram.landmarks() is not None:  # in the order in which passes come to them
+            both = [np.sort(some) for some in both]
+        signs = [np.where(codes[some] == a, 1.0, -1.0) for some, (a, _) in zip(both, pairs_of(k), strict=True)]
         return [Part(some, y, bounds[some], gram, unit) for some, y in zip(both, signs, strict=True)]
 
     def _assemble(self, codes: Array, machines: Sequence[Pair], parts: Sequence[Part]) -> None:
@@ -166,12 +171,11 @@ class Classifier(LabelLearner, SupportVectorMachine):
             coef = machines[0].coef[:, None]
         else:
             coef = np.zeros((len(codes), k - 1))
-            counts = np.bincount(codes, minlength=k).tolist()
             for (a, b), part, pair in zip(pairs_of(k), parts, machines, strict=True):
                 assert part.samples is not None
-                first = counts[a]  # samples of a, then those of b
-                coef[part.samples[:first], b - 1] = pair.coef[:first]
-                coef[part.samples[first:], a] = pair.coef[first:]
+                of_first = codes[part.samples] == a
+                coef[part.samples[of_first], b - 1] = pair.coef[of_first]
+                coef[part.samples[~of_first], a] = pair.coef[~of_first]
         self._keep(coef, order=np.argsort(codes, kind="stable"))
         self.n_support_ = np.bincount(codes[self.support_], minlength=k).astype(np.int32)
         self.intercept_ = np.array([pair.bias for pair in machines])
@@ -216,7 +220,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         return out
 
     def _counts(self, kept: Array) -> Array:
-        if len(self.n_support_) != len(self.classes_):  # landmarks, of no class
+        if not self._by_classes:  # landmarks, as they were drawn
             return super()._counts(kept)
         if len(self.classes_) == 2:
             return np.array(
@@ -361,9 +365,11 @@ class SVC(Classifier, CenterParameters, SolverParameters):
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     n_support_ : ndarray of shape (n_classes,)
-        The number of support vectors of each class.
+        The number of support vectors of each class; with ``centers``, that of the centers, (1,) where these are given:
+        they have no class.
     support_ : ndarray of shape (n_support,)
-        The numbers of the support vectors among the training samples, class by class.
+        The numbers of the support vectors among the training samples, class by class; with ``centers``, those of the
+        centers as they were drawn, −1 for each that is given.
     support_vectors_
     dual_coef_ : array of shape (n_classes − 1, n_support)
         y_i α_i. Of two classes the second is +1; of more, the first of each pair, and row r of a support vector is its

@@ -11,7 +11,7 @@ them stay inside ``Compute.memory``; which form pays for which use is said in ``
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -219,6 +219,12 @@ class Gram(ABC):
                 f" Compute(memory='{human(1.1 * need).replace(' ', '')}')."
             )
         return self._dense(out)
+
+    def by_blocks(self) -> Iterator[tuple[slice, Gram]]:
+        """The matrix in the blocks of rows in which its items are at hand: all of them, unless they are read anew in
+        each pass.
+        """
+        yield slice(0, self.shape[0]), self
 
     def fresh(self, dtype: DTypeLike) -> Array:
         """The whole matrix as an array of this precision, in memory that the caller may overwrite."""

@@ -21,7 +21,8 @@ from mercer.compute import human
 from mercer.data import chunks
 from mercer.gram.contract import Gram
 from mercer.gram.nystrom import Landmarks
-from mercer.native.linalg import cholesky, triangular_solve
+from mercer.native.linalg import cholesky, lower_triangle
+from mercer.native.products import inner, product, triangular_inverse
 from mercer.runtime.watch import look
 
 _ROWS = 4096  # whose scores are computed together
@@ -39,19 +40,21 @@ def pivoted_cholesky(
     n = gram.shape[0]
     left = np.array(arrays.to_numpy(gram.diag()), np.float64)
     enough = tol * float(left.sum())
-    F = np.empty((n, rank))
+    F = np.empty((rank, n)).T  # a column lies together: what is written to for the first time is little
     k, pivots = 0, np.zeros(0, np.int64)
     while k < rank and left.sum() > enough:
         look("landmarks", k / rank)
         drawn = np.unique(random.choice(n, min(block, rank - k), p=left / left.sum()))
-        columns = np.array(arrays.to_numpy(gram.rows(drawn)), np.float64).T - F[:, :k] @ F[drawn, :k].T
+        columns = np.array(arrays.to_numpy(gram.rows(drawn)), np.float64).T
+        columns -= product(F[:, :k], F[drawn, :k].T, gram.compute.workers)
         core = (columns[drawn] + columns[drawn].T) / 2
         values, vectors = np.linalg.eigh(core)
         used = values > 1e-10 * max(values[-1], 0.0)
         if not used.any() or values[-1] <= 0:
             break
         new = columns @ (vectors[:, used] / np.sqrt(values[used]))
-        F[:, k : k + new.shape[1]] = new
+        for j, column in enumerate(new.T):
+            F[:, k + j] = column
         k += new.shape[1]
         left = np.maximum(left - np.einsum("ij,ij->i", new, new), 0.0)
         left[drawn] = 0.0
@@ -89,17 +92,18 @@ def by_leverage(gram: Gram, count: int, random: np.random.Generator, weights: Ar
     first = uniform(gram.shape[0], count, random, weights)
     marks = Landmarks.of(gram.sub(slice(None), first), gram.sub(first, first))
     own = np.asarray(arrays.to_numpy(gram.diag()), np.float64)
-    inner = (len(own) / len(first)) * (marks.factor.T @ marks.factor)
+    workers = gram.compute.workers
+    system = (len(own) / len(first)) * inner(marks.factor, workers)
     parts = chunks(len(own), _ROWS)
     seen = np.concatenate([np.sum(marks.features(rows, np.float64) ** 2, axis=1) for rows in parts])
     missed = np.maximum(own - seen, 0.0)
     ridge = max(float(missed.sum()) / count, 1e-10 * float(own.mean()))
-    inner[np.diag_indices_from(inner)] += ridge
-    L = cholesky(inner, gram.compute.workers)
+    system[np.diag_indices_from(system)] += ridge
+    root = triangular_inverse(lower_triangle(cholesky(system, workers)), workers).T
     scores = np.empty(len(own))
     for rows in parts:
-        half = triangular_solve(L, marks.features(rows, np.float64).T)
-        scores[rows] = np.einsum("ij,ij->j", half, half)
+        half = product(marks.features(rows, np.float64), root, workers)
+        scores[rows] = np.einsum("ij,ij->i", half, half)
     scores = np.minimum(scores + missed / (ridge or 1.0), 1.0) * weights
     if not scores.any():  # all values are 0
         return first

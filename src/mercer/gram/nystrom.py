@@ -22,9 +22,10 @@ from mercer.gram.computed import KernelGram
 from mercer.gram.contract import Gram, as_index
 from mercer.gram.factored import FactoredGram, LowRankGram
 from mercer.native.linalg import NotPositive, cholesky, lower_triangle, triangular_solve
+from mercer.native.products import multiply, triangular_inverse
 from mercer.runtime.threads import cached_property, run_tasks
 
-TOGETHER = 2048  # whose features are computed together
+TOGETHER, _LEAST = 2048, 64  # whose features are computed together, where the budget allows it, and where not
 # of the largest k(z, z): ε, below which a direction among the landmarks is rounding
 _FLOOR = {"float32": 1e-6, "float64": 2e-15}
 
@@ -70,15 +71,21 @@ class Landmarks:
         out = np.empty((part.shape[0], len(self)), wanted)
 
         # products of matrices run on all threads, where solving with L waits for one; worth it for many rows
-        root = triangular_solve(self.factor, np.eye(len(self)), transposed=True) if len(out) >= len(self) else None
+        workers = part.compute.workers
+        root = triangular_inverse(self.factor, workers).T if len(out) >= len(self) else None
 
-        def task(some: slice) -> None:
-            values = np.asarray(arrays.to_numpy(part.rows(some)), np.float64)
-            out[some] = self.of_values(values.T).T if root is None else values @ root
+        for block, gram in part.by_blocks():
 
-        pieces = chunks(part.shape[0], TOGETHER)
-        there = bool(pieces) and arrays.is_tensor(part.rows([0]))  # a device computes one after the other
-        run_tasks(task, pieces, 1 if there else part.compute.workers)
+            def task(some: slice, gram: Gram = gram, found: Array = out[block]) -> None:
+                values = np.asarray(arrays.to_numpy(gram.rows(some)), np.float64)
+                if root is None:
+                    found[some] = self.of_values(values.T).T
+                else:
+                    multiply(values, root, found[some])
+
+            pieces = chunks(gram.shape[0], together(len(self), part.compute.budget))
+            there = bool(pieces) and arrays.is_tensor(gram.rows([0]))  # a device computes one after the other
+            run_tasks(task, pieces, 1 if there else workers)
         return out
 
     def sub(self, rows: Index) -> Landmarks:
@@ -86,12 +93,17 @@ class Landmarks:
         return replace(self, values=self.values.sub(rows, slice(None)), index=None)
 
 
+def together(m: int, budget: int) -> int:
+    """Rows whose features by m landmarks a thread computes together: three strips of a sixty-fourth of the budget."""
+    return max(_LEAST, min(TOGETHER, budget // (64 * 8 * max(1, m))))
+
+
 def root_of(among: Gram, dtype: np.dtype[Any]) -> Array:
     """L with L L^T = G + εI, ε the least that makes it positive and is more than rounding in ``dtype``."""
     largest = float(np.max(np.abs(arrays.to_numpy(among.diag())), initial=0.0)) or 1.0
     epsilon = _FLOOR[np.dtype(dtype).name] * largest
     while True:
-        G = np.array(arrays.to_numpy(among.fresh(np.float64)))
+        G = np.asarray(arrays.to_numpy(among.fresh(np.float64)))  # memory of its own
         G[np.diag_indices_from(G)] += epsilon
         try:
             return lower_triangle(np.asarray(cholesky(G, among.compute.workers)))
@@ -163,8 +175,11 @@ class NystromGram(FactoredGram):
     def diag(self) -> Array:
         if "_stored" in self.__dict__:
             return self._stored.diag()
-        parts = [self._landmarks.features(rows, np.float64) for rows in chunks(self.shape[0], TOGETHER)]
-        return np.concatenate([np.einsum("ij,ij->i", phi, phi) for phi in parts])
+        out = np.empty(self.shape[0])
+        for rows in chunks(len(out), max(self.width, together(self.width, self.compute.budget))):
+            phi = self._landmarks.features(rows, np.float64)
+            np.einsum("ij,ij->i", phi, phi, out=out[rows])
+        return out
 
     @property
     def T(self) -> NystromGram:

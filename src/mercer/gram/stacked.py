@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -33,7 +32,7 @@ class StackedGram(Gram):
         self.shape, self.dtype, self.compute = (len(blocks), self._like.shape[1]), self._like.dtype, self._like.compute
         self.name, self.cost, self.recomputable = self._like.name, self._like.cost, self._like.recomputable
 
-    def _parts(self) -> Any:
+    def by_blocks(self) -> Iterator[tuple[slice, Gram]]:
         n = max(1, self.shape[0])
         for rows, gram in self._blocks.each(self._gram_of):
             look("a pass over the data", rows.start / n)
@@ -44,6 +43,9 @@ class StackedGram(Gram):
 
     def sub(self, rows: Index, cols: Index) -> Gram:
         wanted = np.arange(self.shape[0])[as_index(rows, self.shape[0])]
+        every = isinstance(cols, slice) and cols == slice(None)
+        if every and len(wanted) > self._blocks.rows and (np.diff(wanted) > 0).all():  # in blocks again
+            return StackedGram(self._blocks.kept(wanted), self._gram_of, self._like)
         order = np.argsort(wanted, kind="stable")
         found = self._gram_of(self._blocks.take(wanted[order]))
         return found.sub(np.argsort(order, kind="stable"), as_index(cols, self.shape[1]))
@@ -63,19 +65,19 @@ class StackedGram(Gram):
 
     def _dense(self, out: Array | None = None) -> Array:
         out = np.empty(self.shape, self.dtype) if out is None else out
-        for rows, gram in self._parts():
+        for rows, gram in self.by_blocks():
             out[rows] = arrays.to_numpy(gram.dense())
         return out
 
     def _product(self, V: Array) -> Array:
         out = np.empty((self.shape[0], V.shape[1]))
-        for rows, gram in self._parts():
+        for rows, gram in self.by_blocks():
             out[rows] = arrays.to_numpy(gram @ V)
         return out
 
     def _normal(self, V: Array, between: Callable[[slice, Array], Array] | None = None) -> Array:
         total = np.zeros((self.shape[1], V.shape[1]))
-        for rows, gram in self._parts():
+        for rows, gram in self.by_blocks():
 
             def shifted(some: slice, values: Array, start: int = rows.start) -> Array:
                 return values if between is None else between(slice(start + some.start, start + some.stop), values)

@@ -118,6 +118,24 @@ def orgqr(reflectors: Array, tau: Array) -> Array:
     return reflectors
 
 
+def potrs(L: Array, B: Array) -> Array:
+    """(L L^T)^−1 B in the memory of B, a Fortran-ordered matrix or a vector."""
+    n, count = len(L), B.shape[1] if B.ndim == 2 else 1
+    # the transposed of a C-ordered matrix is what LAPACK calls upper, without a copy
+    info = unhurried(n, lambda: call("potrs", b"U", n, count, L, _apart(L), B, n), "system")
+    assert info == 0
+    return B
+
+
+def trtrs(L: Array, B: Array, *, transposed: bool) -> Array:
+    """L^−1 B, or L^−T B, in the memory of B, a Fortran-ordered matrix or a vector."""
+    n, count = len(L), B.shape[1] if B.ndim == 2 else 1
+    way = b"N" if transposed else b"T"
+    info = unhurried(n, lambda: call("trtrs", b"U", way, b"N", n, count, L, _apart(L), B, n), "system")
+    assert info == 0
+    return B
+
+
 def potri(L: Array) -> Array:
     """The lower triangle of (L L^T)^−1 in the memory of the lower triangle of L."""
     n = len(L)

@@ -5,6 +5,7 @@ stopped by Ctrl-C.
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,15 @@ from scipy import linalg
 
 from mercer import arrays
 from mercer.arrays import Array
-from mercer.native import lapack
+from mercer.native import lapack, products
 from mercer.runtime import threads, watch
 from mercer.runtime.threads import Interrupted, run_tasks, stopping
 
 _BASE = 256  # rows that LAPACK factors in one call
 _WHOLE = 1024  # rows of a matrix that it factors as a whole: in some milliseconds, less than a second thread would save
 _TILE = 1024  # rows and columns of one task
+_FELT = 2500  # rows of a system whose solution may be felt
+ALONE = 4000  # rows of a matrix that one thread makes tridiagonal
 
 
 class NotPositive(ValueError):
@@ -184,37 +187,6 @@ def congruence(P: Array, s: Array, workers: int = 1) -> Array:
     return out
 
 
-def inner_products(A: Array, workers: int = 1) -> Array:
-    """A^T A, in tiles whose bits do not depend on the number of threads."""
-    out = np.zeros((A.shape[1], A.shape[1]), A.dtype)
-    add_inner_products(out, A, workers)
-    return mirrored(out)
-
-
-def add_inner_products(out: Array, A: Array, workers: int = 1) -> None:
-    """Add A^T A to what ``out`` holds on and below its diagonal."""
-    tiles = _cut(0, A.shape[1], 1, _TILE, _TILE)
-
-    def task(tile: tuple[slice, slice]) -> None:
-        rows, cols = tile
-        out[rows, cols] += A[:, rows].T @ A[:, cols]
-
-    below = [(rows, cols) for k, rows in enumerate(tiles) for cols in tiles[: k + 1]]
-    run_tasks(task, below, workers, stage="inner products")
-
-
-def mirrored(A: Array) -> Array:
-    """What is on and below the diagonal, above it too; in the memory of A."""
-    tiles = _cut(0, len(A), 1, _TILE, _TILE)
-    for k, rows in enumerate(tiles):
-        for cols in tiles[:k]:
-            A[cols, rows] = A[rows, cols].T
-        block = A[rows, rows]
-        above = np.triu_indices(len(block), 1)
-        block[above] = block.T[above]
-    return A
-
-
 def whitened(A: Array, L: Array, workers: int = 1) -> Array:
     """L^−1 A L^−T in the memory of a symmetric A, on and below the diagonal; L as ``cholesky`` leaves it."""
     n, by = len(L), _Cholesky(L, workers)
@@ -268,6 +240,8 @@ def cholesky_solve(L: Array, B: Array) -> Array:
         half = xp.linalg.solve_triangular(L, arrays.astype(arrays.like(B, L), arrays.numpy_dtype(L)), upper=False)
         return xp.linalg.solve_triangular(L.T, half, upper=True)
     with threads.single_threaded_blas():
+        if len(L) >= _FELT:
+            return lapack.potrs(L, np.array(B, L.dtype, order="F"))
         solve = linalg.lapack.get_lapack_funcs("potrs", (L,))
         # the transposed of a C-ordered matrix is what LAPACK calls upper, without a copy
         x, info = solve(L.T, np.asfortranarray(B, L.dtype), lower=0, overwrite_b=0)
@@ -280,6 +254,8 @@ def triangular_solve(L: Array, B: Array, *, transposed: bool = False) -> Array:
     if arrays.is_tensor(L):
         right = arrays.astype(arrays.like(B, L), arrays.numpy_dtype(L))
         return arrays.namespace(L).linalg.solve_triangular(L.T if transposed else L, right, upper=transposed)
+    if len(L) >= _FELT or len(L) ** 2 * np.size(B) > _FELT**3:
+        return lapack.trtrs(np.ascontiguousarray(L), np.array(B, L.dtype, order="F"), transposed=transposed)
     trans = "N" if transposed else "T"
     return np.asarray(
         linalg.solve_triangular(L.T, np.asarray(B, L.dtype), trans=trans, lower=False, check_finite=False)
@@ -332,7 +308,9 @@ def tridiagonal(A: Array, before: Array | None = None) -> tuple[Array, Array, Ar
     of, so that costs nothing.
     """
     n, shift = len(A), 0 if before is None else 1
-    with threads.single_threaded_if_small(n):
+    # half of it is products with vectors, at which a second thread of BLAS waits more than it works: where others want
+    # the cores, ten times as long
+    with threads.single_threaded_blas() if n < ALONE else nullcontext():
         reflectors, main, beside, tau = lapack.sytrd(np.ascontiguousarray(A))
         all_of_them, taus = np.zeros((n + shift, n + shift), order="F"), np.zeros(n + shift)
         all_of_them[1 + shift :, 1 + shift :], taus[1 + shift :] = reflectors[1:, :-1], tau
@@ -372,10 +350,10 @@ def thin_svd(A: Array, left: bool = True) -> tuple[Array, Array, Array]:
     n, d = A.shape
     with threads.single_threaded_if_small(min(n, d)):
         if n >= 5 * d > 0:
-            squares, V = eigh(A.T @ A)
+            squares, V = eigh(products.inner(A, threads.default_workers()))
             if squares[0] > 1e-5 * squares[-1]:
                 singular, V = np.sqrt(squares[::-1]), V[:, ::-1]
-                U = A @ V if left else np.empty((0, d))
+                U = products.product(A, V, threads.default_workers()) if left else np.empty((0, d))
                 U /= singular
                 return U, singular, V.T
         U, singular, Vt = svd(A)
@@ -398,12 +376,19 @@ def least_squares(A: Array, B: Array, cutoff: float | None = None) -> Array:
     return lapack.unhurried(max(A.shape), lambda: np.linalg.lstsq(A, B, rcond=cutoff)[0], "least squares")
 
 
-def symmetric_svd(Phi: Any, floor: float = 0.0) -> tuple[Array, Array]:
-    """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0; singular values up to ``floor`` are
-    rounding.
+def symmetric_svd(Phi: Any, floor: float = 0.0, count: int | None = None) -> tuple[Array, Array]:
+    """s, V with Φ Φ^T = V diag(s) V^T, the columns of V orthonormal and s > 0, falling; singular values up to ``floor``
+    are rounding. ``count``: no more columns of V are wanted than that.
     """
+    (n, d), least = Phi.shape, max(Phi.shape) * np.finfo(np.float64).eps
+    if count is not None and n >= 5 * d > 0:
+        squares, basis = eigh(products.inner(Phi, threads.default_workers()))
+        few = min(count, d)
+        if squares[-few] > 1e-5 * squares[-1] > 0:
+            used = squares[::-1][squares[::-1] > max(least * squares[-1], floor**2)]
+            vectors = products.product(Phi, basis[:, : -few - 1 : -1], threads.default_workers())
+            vectors /= np.sqrt(squares[: -few - 1 : -1])
+            return used, vectors
     U, singular, _ = thin_svd(Phi)
-    used = singular > max(
-        max(Phi.shape) * np.finfo(np.float64).eps * max(float(singular.max(initial=0.0)), 1e-300), floor
-    )
-    return singular[used] ** 2, U[:, used]
+    seen = singular > max(least * max(float(singular.max(initial=0.0)), 1e-300), floor)
+    return singular[seen] ** 2, U[:, seen]

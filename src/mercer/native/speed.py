@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mercer.native.linalg import tridiagonal
+from mercer.native.linalg import ALONE, tridiagonal
 from mercer.runtime.threads import run_tasks, single_threaded_blas
 
 _ROWS = 640  # of the matrices that are multiplied
@@ -46,11 +46,11 @@ class Speed:
 
     def tridiagonal(self, n: float) -> float:
         """Seconds until a symmetric matrix has two diagonals, with the rotations that make it so."""
-        return 8 / 3 * n**3 / self.decompose * min(_WALL, max(1.0, n / _FEW))
+        return 8 / 3 * n**3 / self.decompose * (1.0 if n < ALONE else _WALL)
 
     def eigen(self, n: float) -> float:
         """Seconds of all eigenvectors: those, and about as much for those of the two diagonals."""
-        return 2.0 * self.tridiagonal(n)
+        return 2.0 * 8 / 3 * n**3 / self.decompose * min(_WALL, max(1.0, n / _FEW))
 
     def reading(self, size: float) -> float:
         return size / self.read

@@ -125,9 +125,12 @@ class ActiveSet:
                 [items if p.index is None else items[p.index] for p, items in zip(problems, parts, strict=True)],
             )
 
+            if gram.landmarks() is not None:  # one after the other: passes take all threads, and memory
+                for t, (problem, items) in enumerate(zip(problems, parts, strict=True)):
+                    found[t] = found[t] or self._by_landmarks(problem, whole.sub(items, items))
+
             def task(t: int) -> None:
-                by_passes = self._by_landmarks(problems[t], whole.sub(parts[t], parts[t]))
-                found[t] = by_passes or self._solve(problems[t], held(whole.sub(parts[t], parts[t]), Use.ACTIVE), None)
+                found[t] = self._solve(problems[t], held(whole.sub(parts[t], parts[t]), Use.ACTIVE), None)
 
             run_tasks(task, [t for t, solution in enumerate(found) if solution is None], gram.compute.workers)
         return [solution for solution in found if solution is not None]

@@ -134,7 +134,7 @@ class _Operator:
 
 
 def _exact(problem: Eigen, gram: Gram) -> EigenSolution:
-    found = Eigendecomposition.of(gram, problem.weights, problem.centred)
+    found = Eigendecomposition.of(gram, problem.weights, problem.centred, problem.count)
     order = np.argsort(found.values)[::-1][: problem.count]
     matrix = _Operator(gram, problem)
     matrix.means = matrix._product(matrix.weights / matrix.weights.sum())

@@ -21,9 +21,10 @@ from mercer import arrays
 from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.gram import Landmarks
-from mercer.native.linalg import add_inner_products, cholesky, mirrored, triangular_solve, whitened
+from mercer.gram.nystrom import together
+from mercer.native.linalg import cholesky, triangular_solve, whitened
+from mercer.native.products import add_inner, mirrored
 
-TOGETHER = 2048  # rows whose values are multiplied together
 _LEAST = 512  # rows of a sample
 _SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
 _RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
@@ -115,7 +116,7 @@ class Sample:
         for rows, block in self._blocks(raw):
             wide = block.shape[1]
             sums[:wide] += block.T @ d[rows]
-            add_inner_products(out[:wide, :wide], np.sqrt(d[rows])[:, None] * block, self.workers)
+            add_inner(out[:wide, :wide], block, self.workers, np.sqrt(d[rows]))
         if raw:
             whitened(mirrored(out), L, self.workers)
             sums = triangular_solve(L, sums[:, None])[:, 0]
@@ -140,15 +141,17 @@ class Sample:
 
     def _blocks(self, raw: bool) -> Iterator[tuple[slice, Array]]:
         """The features of the sample, or its values, in float64, some rows at a time."""
-        part = self.marks.values.sub(self.rows, slice(None)) if self.features is None else None
-        for rows in chunks(len(self.rows), TOGETHER):
-            if part is None:
-                assert self.features is not None
-                own = self.features is self.marks.factor  # rows of L end at the diagonal
+        values, height = self.marks.values, together(len(self.marks), self.marks.values.compute.budget)
+        if self.features is not None:
+            own = self.features is self.marks.factor  # rows of L end at the diagonal
+            for rows in chunks(len(self.rows), height):
                 yield rows, self.features[rows, : rows.stop if own else None]
-                continue
-            values = np.asarray(arrays.to_numpy(part.rows(rows)), np.float64)
-            yield rows, values if raw else self.marks.of_values(values.T).T
+            return
+        for block, gram in values.sub(self.rows, slice(None)).by_blocks():
+            for some in chunks(gram.shape[0], height):
+                found = np.asarray(arrays.to_numpy(gram.rows(some)), np.float64)
+                place = slice(block.start + some.start, block.start + some.stop)
+                yield place, found if raw else self.marks.of_values(found.T).T
 
     def _by_values(self, d: Array, ridge: float) -> bool:
         """Whether Φ^T D Φ is formed from C^T D C: L^−1 enlarges the rounding of that by no more than the square of its

@@ -22,9 +22,10 @@ import numpy as np
 from mercer import arrays
 from mercer.arrays import Array
 from mercer.gram import Gram, Landmarks, Outline, Work
+from mercer.gram.nystrom import together
 from mercer.native.linalg import cholesky_solve
 from mercer.problems import LinearSolution, LinearSystem
-from mercer.solvers.landmark_sample import TOGETHER, Sample, expected_steps, sample_size
+from mercer.solvers.landmark_sample import Sample, expected_steps, sample_size
 
 if TYPE_CHECKING:
     from mercer.solvers.inverses import Apply
@@ -43,14 +44,13 @@ def foundation(outline: Outline, tol: float, factors: int = 1, *, once: bool = F
     count = sample_size(n, m, tol, budget, once=once, among=among)
     memory = 8.0 * (1 + factors) * m**2 + _STRIPS
     seconds = outline.storing(rows=m, columns=m) + 2 * speed.factor(m)
-    strips = 8.0 * 3 * min(TOGETHER, max(count, m)) * m
-    if count == 0:
-        memory += strips
-    elif once:  # the values of a block, these with weights; L^−1 A L^−T is the work of four factors
+    rows = together(m, budget)
+    strips = 8.0 * 2 * min(rows, max(count, m)) * m
+    if once and count:  # the values of a block; L^−1 A L^−T is the work of four factors
         memory += strips
         seconds += outline.storing(rows=count, columns=m) + 4 * speed.factor(m)
-    else:  # the features, and these with weights, or before that the strips in which threads compute them
-        memory += 8.0 * count * m + max(8.0 * count * m, min(outline.compute.workers, -(-count // TOGETHER)) * strips)
+    elif count:  # L^−1, the features, and the strips in which threads compute them
+        memory += 8.0 * m**2 + 8.0 * count * m + min(outline.compute.workers, -(-count // rows)) * strips
         seconds += outline.storing(rows=count, columns=m) + speed.products(1.0 * count * m**2)
     refused = "two matrices of the landmarks are larger than the budget" if memory > budget else ""
     return Work(memory, seconds + factors * system_seconds(outline, count, once=once), refused=refused), count

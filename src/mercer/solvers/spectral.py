@@ -26,6 +26,8 @@ from mercer.native.linalg import NotPositive, eigh, symmetric_svd, tridiagonal
 from mercer.runtime import compiling, threads
 from mercer.runtime.threads import cached_property
 
+_TOGETHER = 2048  # rows
+
 
 class Decomposition(ABC):
     """What follows from A and the diagonal of G_λ, for any decomposition. ``scale`` is S."""
@@ -126,6 +128,13 @@ def _scaled(gram: Gram, scale: Array) -> Array:
     return K
 
 
+def _take_out(u: Array, V: Array) -> None:
+    """V ← V − u u^T V, in its memory."""
+    inner = u @ V
+    for rows in chunks(len(u), _TOGETHER):
+        V[rows] -= np.outer(u[rows], inner)
+
+
 @dataclass(frozen=True, eq=False)
 class Eigendecomposition(Decomposition):
     """T = diag(``values``), U = ``vectors``; ``complete`` says that they span all of the complement of u. If not, as
@@ -139,19 +148,21 @@ class Eigendecomposition(Decomposition):
     complete: bool
 
     @classmethod
-    def of(cls, gram: Gram, weights: Array, bias: bool) -> Eigendecomposition:
-        """Memory: the matrix and its eigenvectors; for a kernel with few features, these."""
+    def of(cls, gram: Gram, weights: Array, bias: bool, count: int | None = None) -> Eigendecomposition:
+        """Memory: the matrix and its eigenvectors; for a kernel with few features, a copy of these and the vectors, of
+        which no more than ``count`` are wanted.
+        """
         scale = np.sqrt(weights)
         few = gram.features()
         if few is not None:
             phi = scale[:, None] * few.array()
             rounding = 4 * np.finfo(np.float64).eps * float(np.linalg.norm(phi))
+            u = scale / np.linalg.norm(scale)
             if bias:
-                u = scale / np.linalg.norm(scale)
-                phi = phi - np.outer(u, u @ phi)
-            values, vectors = symmetric_svd(phi, rounding if bias else 0.0)
+                _take_out(u, phi)
+            values, vectors = symmetric_svd(phi, rounding if bias else 0.0, count)
             if bias:  # once more: far from the origin, what is left of u would be multiplied with large values
-                vectors = vectors - np.outer(u, u @ vectors)
+                _take_out(u, vectors)
             return cls(values, vectors, scale, bias, complete=False)
         K = _scaled(gram, scale)
         if not bias:

@@ -17,10 +17,10 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.feature_space import Projected
 from mercer.kernels.parameters import natural
-from mercer.native.linalg import triangular_solve
+from mercer.native.products import product, triangular_inverse
 from mercer.runtime.randomness import generator
 
-_ROWS = 4096  # whose features are computed together
+_ROWS = 1024  # whose features are computed together
 _RULES = ("uniform", *CHOICES)
 
 
@@ -145,7 +145,7 @@ class Nystrom(Composite):
         found = self._choose(X, weights, compute, generator(self.random_state))
         among = found.among(compute)
         L = root_of(among, among.dtype)
-        basis = triangular_solve(L, np.eye(len(L)), transposed=True)
+        basis = np.ascontiguousarray(triangular_inverse(L, compute.workers).T)
         return AtLandmarks(found.kernel, found.kernel._to_store(found.landmarks), basis)
 
 
@@ -161,9 +161,10 @@ class AtLandmarks(Projected):
         values = self.kernel._gram(A, Z, Compute())
         out = np.empty((values.shape[0], np.shape(self.basis)[1]), values.dtype)
         found: Any = out
+        basis = np.asarray(self.basis)
         for rows in chunks(len(out), _ROWS):  # in float64: directions that few samples have are small differences
             found = values.rows(rows)
-            out[rows] = np.asarray(arrays.to_numpy(found), np.float64) @ np.asarray(self.basis)
+            product(np.asarray(arrays.to_numpy(found), np.float64), basis, values.compute.workers, out[rows])
         return arrays.like(out, found) if arrays.is_tensor(found) else out
 
     @property

@@ -36,7 +36,7 @@ _ROUNDING = 1e-7  # a residual that float64 may not go below: these are normal e
 _COARSE = 1e-3  # the residual that steps in float32 come to
 _LEAST = 512  # rows of a sample
 _STRIPS = 1.5e7  # bytes that passes work in
-_SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
+_EVEN = 0.5  # (Σw)²/(nΣw²) from which on rows are sampled with equal chances
 _RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
 _PASS, _FLOP = 0.5e-9, 1.5e-11  # seconds for a value in a pass, and for an operation of a factor
 
@@ -45,8 +45,8 @@ class Sample:
     """Random rows whose features say what Φ^T D Φ is like.
 
     Of ρm rows the eigenvalues of the preconditioned matrix are within about (1 ± ρ^−½)², so that a step leaves a share
-    of ρ^−½ of the error. ρ is the one that makes factor and steps together cheapest. Where D is 0 for most rows, the
-    others are sampled, all of them if they are few.
+    of ρ^−½ of the error. ρ is the one that makes factor and steps together cheapest. Where D is most unequal, rows are
+    sampled with chances in proportion to it, and count for 1/chance: all of those that are not 0, if they are few.
     """
 
     def __init__(self, marks: Landmarks, tol: float, seed: int = 0) -> None:
@@ -55,21 +55,52 @@ class Sample:
         self.workers = marks.values.compute.workers
         self.count = sample_size(n, m, tol, marks.values.compute.budget)
         self.rows, self.features, self.evenly = np.zeros(0, np.int64), np.zeros((0, m)), True
+        self.chances = np.ones(0)
+        self.luck: Array | None = None  # what chances are held against, of each row
 
     def _draw(self, weights: Array) -> None:
-        heavy = np.flatnonzero(weights > _SLIGHT * float(weights.max(initial=0.0)))
-        spread = len(heavy) > 0.5 * len(weights)
-        if spread and len(self.rows) and self.evenly:
-            return  # those of the last time
-        pool = len(weights) if spread else heavy
-        size = min(self.count, len(weights) if spread else len(heavy))
-        self.rows, self.evenly = np.sort(self.random.choice(pool, size, replace=False)), spread
-        self.features = self.marks.features(self.rows, np.float64)
+        n, total = len(weights), float(weights.sum())
+        if total**2 > _EVEN * n * float(np.sum(weights**2)) or self.count >= n:
+            if not (len(self.rows) and self.evenly):
+                self.take(np.sort(self.random.choice(n, min(self.count, n), replace=False)))
+                self.chances = np.ones(len(self.rows))
+            self.evenly = True
+            return
+        # in proportion to their weight, the heaviest for certain; those of the last time where chances are the same
+        chances = np.minimum(1.0, weights * (self.count / total))
+        for _ in range(3):
+            rare = chances < 1
+            left = self.count - (n - np.count_nonzero(rare))
+            chances[rare] = np.minimum(1.0, weights[rare] * (left / max(float(weights[rare].sum()), 1e-300)))
+        if self.luck is None:
+            self.luck = self.random.random(n)
+        self.evenly = False
+        self.take(np.flatnonzero(self.luck < chances))
+        self.chances = chances[self.rows]
+
+    def take(self, rows: Array) -> Array:
+        """Φ of these rows, in order, in float64; what the last ones share with them is not computed again."""
+        rows = np.asarray(rows, np.int64)
+        place = np.searchsorted(self.rows, rows)
+        known = np.zeros(len(rows), bool)
+        if len(self.rows):
+            known = self.rows[np.minimum(place, len(self.rows) - 1)] == rows
+        if not known.any():
+            features = self.marks.features(rows, np.float64)
+        elif known.all() and len(rows) == len(self.rows):
+            features = self.features
+        else:
+            features = np.empty((len(rows), self.features.shape[1]))
+            features[known] = self.features[place[known]]
+            if not known.all():
+                features[~known] = self.marks.features(rows[~known], np.float64)
+        self.rows, self.features = rows, features
+        return features
 
     def inverse(self, weights: Array, ridge: float, *, bias: bool) -> Array:
         """The Cholesky factor of Φ^T D Φ + λI as the sample says it, with one row and column more for the bias."""
         self._draw(weights)
-        d = weights[self.rows]
+        d = weights[self.rows] / self.chances
         d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
         root = np.sqrt(d)[:, None]
         weighted = np.empty((len(d), self.features.shape[1] + bias))

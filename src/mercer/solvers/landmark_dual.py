@@ -2,14 +2,14 @@
 
     min ½ b^T K b + p^T b,  lower ≤ b ≤ upper,  sum of b kept,  K = Φ Φ^T
 
-With the term Σ_t δ_t/2 (b_t − b_kt)² added, b is a function of f = Φθ + β alone, b(f) = clip(b_k − (f + p)/δ), and θ,
-β minimise ½‖θ‖² + Σ_t max_b [−b (f + p) − δ_t/2 (b − b_kt)²], a smooth problem in m variables for Newton's method
+With the term Σ_t δ_t/2 (b_t − b_kt)² added, b is a function of f = Φθ + β alone, b(f) = clip(b_k − (f + p)/δ), and θ, β
+minimise ½‖θ‖² + Σ_t max_b [−b (f + p) − δ_t/2 (b − b_kt)²], a smooth problem in m variables for Newton's method
 (``landmark_newton``), whose curvature is 1/δ_t at the variables that are free. Its b is the next b_k. δ_t is s over the
 width of the bounds of t: f moves a variable from one bound to the other by s, whatever its weight, and s falls from
 round to round. This is the method of multipliers with semismooth Newton steps inside (Rockafellar 1976; Li, Sun and Toh
-2018), in the norm of the δ_t, of which its convergence does not depend. The gap is that of the programme itself, from f
-= Φ Φ^T b in float64: no δ is in it. Where f is the inner optimum, a variable below its upper bound has −(f + p) < s and
-one above its lower bound f + p < s, so that the gap is at most 2s.
+2018), in a norm with the weights 1/width, the same in all rounds, so that its proof holds as it is. The gap is that of
+the programme itself, from f = Φ Φ^T b in float64: no δ is in it. Where f is the inner optimum, a variable below its
+upper bound has −(f + p) < s and one above its lower bound f + p < s, so that the gap is at most 2s.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from mercer import arrays
 from mercer.arrays import Array
 from mercer.gram import Landmarks, Outline, Work
 from mercer.losses import Loss
-from mercer.native.linalg import cholesky, cholesky_solve, inner_products
+from mercer.native.linalg import cholesky_solve
 from mercer.problems import DualQP, SmoothERM, Solution
 from mercer.runtime.watch import Stopped, look, report
 from mercer.solvers import landmark_newton
 from mercer.solvers.interior import with_sums
 from mercer.solvers.landmark_newton import LandmarkRun
-from mercer.solvers.landmarks import Sample, adjoint
+from mercer.solvers.landmarks import Sample, adjoint, system_factor
 from mercer.solvers.smooth import Descent
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ _FASTER = 0.2  # by which δ falls from round to round, until δ times the width
 _NEAR = 8  # times the landmarks: items near their bounds that are solved for with stored features
 _FEW_STEPS, _FEW = 30, 1e-3  # Newton's steps of those, and what share of the first decrease ends them
 _SLOW = 0.7  # of the gap before: a round that leaves more of it is at the end of float32
+_LEAST = 1e-8  # of the largest curvature of the bias: what it has where no variable is free
 _INNER = 0.2  # of what a round smooths: how far from its f another may be
 
 
@@ -58,11 +59,6 @@ class _Proximal(Loss):
         """The b of the maximum."""
         q = self.problem
         return np.clip(self.centre - (q.of_items(f) + q.linear) / self.delta, q.lower, q.upper)
-
-    @property
-    def steepest(self) -> Array:
-        """The largest curvature of each variable."""
-        return 1.0 / self.delta
 
     def part(self, items: Array) -> _Proximal:
         """Of some of the items, which are in order."""
@@ -149,33 +145,25 @@ class _NearRun(LandmarkRun):
         b = -loss.gradient(f, f)
         fixed = self._pass(np.zeros_like(self.alpha), lambda some, _: b[some, None])[:, 0] - features.T @ b[rows]
         fixed_sum = float(b.sum() - b[rows].sum()) if bias else 0.0
-        theta, beta, values = self.alpha[:, 0], 0.0, f[rows]
-        first = -np.inf
+        theta, beta, values, first = self.alpha[:, 0], 0.0, f[rows], 0.0
         for _ in range(_FEW_STEPS):
             look("Newton's step")
             b = -part.gradient(values, values)
-            right = np.append(fixed + features.T @ b - theta, fixed_sum + b.sum() if bias else 0.0)
+            right = fixed + features.T @ b - theta
             h = part.curvature(values, values)
-            free = np.flatnonzero(h)
-            root = np.sqrt(h[free])[:, None]
-            weighted = (
-                np.hstack([features[free], np.ones((len(free), 1))]) * root if len(free) else np.zeros((1, m + 1))
-            )
-            inner = inner_products(weighted, workers)
-            inner[np.arange(m), np.arange(m)] += 1.0
-            inner[m, m] += 1e-8 * float(np.sum(part.steepest)) + 1e-300 if bias else 1.0
-            if not bias:
-                inner[m, :m] = inner[:m, m] = 0.0
-            step = cholesky_solve(np.asarray(cholesky(inner, workers)), right[:, None])[:, 0]
-            along = features @ step[:m] + step[m]
-            slope = -float(right @ step)
-            first = min(first, slope) if np.isfinite(first) else slope
+            free = np.flatnonzero(h) if h.any() else np.arange(1)
+            least = _LEAST * float(np.sum(1.0 / part.delta))
+            factor = system_factor(features[free], h[free], 1.0, workers, bias=bias, least=least)
+            full = np.append(right, fixed_sum + b.sum()) if bias else right
+            solved = cholesky_solve(factor, full[:, None])[:, 0]
+            step, shift = solved[:m], float(solved[m]) if bias else 0.0
+            slope = -float(full @ solved)
             if not slope < 0:
                 break
-            t = _down(
-                part, values, along, float(step[:m] @ (theta - fixed)) - fixed_sum * step[m], float(step[:m] @ step[:m])
-            )
-            theta, beta, values = theta + t * step[:m], beta + t * step[m], values + t * along
+            along = features @ step + shift
+            linear = float(step @ (theta - fixed)) - fixed_sum * shift
+            t = _down(part, values, along, linear, float(step @ step))
+            theta, beta, values, first = theta + t * step, beta + t * shift, values + t * along, min(first, slope)
             if slope > _FEW * first:
                 break
         delta = theta[:, None] - self.alpha
@@ -215,7 +203,7 @@ def outlook(outline: Outline) -> Work:
     n, m = outline.shape[0], len(outline.landmarks())
     plan = f"proximal points by passes over {n} × {m} values with landmarks: about {_NEWTON} steps of 5 passes"
     rows = min(n, _NEAR * m, _stored(outline.compute.budget, m))
-    return replace(found.beside(8.0 * 2.5 * rows * m, 0.0), plan=plan, solver="landmarks")
+    return replace(found.beside(8.0 * 3 * rows * m, 0.0), plan=plan, solver="landmarks")
 
 
 def solve_dual(problem: DualQP, marks: Landmarks, solver: ActiveSet) -> Solution:

@@ -102,17 +102,23 @@ class Sample:
         self._draw(weights)
         d = weights[self.rows] / self.chances
         d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
-        root = np.sqrt(d)[:, None]
-        weighted = np.empty((len(d), self.features.shape[1] + bias))
-        np.multiply(self.features, root, out=weighted[:, : self.features.shape[1]])
-        if bias:
-            weighted[:, -1:] = root
-        inner = inner_products(weighted, self.workers)
-        k = np.arange(self.features.shape[1])
-        inner[k, k] += ridge
-        if bias:
-            inner[-1, -1] = inner[-1, -1] * (1 + 1e-12) + 1e-300
-        return np.asarray(cholesky(inner, self.workers))
+        return system_factor(self.features, d, ridge, self.workers, bias=bias)
+
+
+def system_factor(features: Array, d: Array, ridge: float, workers: int, *, bias: bool, least: float = 1e-300) -> Array:
+    """The Cholesky factor of Φ^T D Φ + λI, bordered by Φ^T D 1 and 1^T D 1 + ``least`` where there is a bias."""
+    m = features.shape[1]
+    root = np.sqrt(d)[:, None]
+    weighted = np.empty((len(d), m + bias))
+    np.multiply(features, root, out=weighted[:, :m])
+    if bias:
+        weighted[:, -1:] = root
+    inner = inner_products(weighted, workers)
+    k = np.arange(m)
+    inner[k, k] += ridge
+    if bias:
+        inner[-1, -1] = inner[-1, -1] * (1 + 1e-12) + least
+    return np.asarray(cholesky(inner, workers))
 
 
 def sample_size(n: int, m: int, tol: float, budget: int) -> int:

@@ -26,7 +26,7 @@ from mercer.native.linalg import cholesky, triangular_solve, whitened
 from mercer.native.products import add_inner, mirrored
 
 _LEAST = 512  # rows of a sample
-_SLIGHT = 1e-6  # of the largest weight: rows of less are not sampled
+_EVEN = 0.5  # (Σw)²/(nΣw²) from which on rows are sampled with equal chances
 _RATIOS = (2, 3, 4, 6, 8, 12, 16, 24, 32)  # of the rows of a sample to the landmarks
 _PASS, _FLOP = 0.5e-9, 1.5e-11  # seconds for a value in a pass, and for an operation of a factor
 _LARGER = 3.0  # a mean eigenvalue that says that the landmarks are not like the other rows
@@ -54,10 +54,55 @@ def expected_steps(n: int, m: int, tol: float, count: int) -> float:
     return 3.0 if count >= n else float(2 * np.log(2 / tol) / np.log(max(2.0, count / m)))
 
 
+def system_factor(features: Array, d: Array, ridge: float, workers: int, *, bias: bool, least: float = 1e-300) -> Array:
+    """The Cholesky factor of Φ^T D Φ + λI, bordered by Φ^T D 1 and 1^T D 1 + ``least`` where there is a bias."""
+    m = features.shape[1]
+    whole = np.zeros((m + bias, m + bias))
+    add_inner(whole[:m, :m], features, workers, np.sqrt(d))
+    if bias:
+        whole[-1, :m], whole[-1, -1] = features.T @ d, d.sum()
+    return _factored(whole, ridge, workers, bias=bias, least=least)
+
+
+def _factored(inner: Array, ridge: float, workers: int, *, bias: bool, least: float = 1e-300) -> Array:
+    """That of Φ^T D Φ + λI, in the memory of Φ^T D Φ."""
+    k = np.arange(len(inner) - bias)
+    inner[k, k] += ridge
+    if bias:
+        inner[-1, -1] = inner[-1, -1] * (1 + 1e-12) + least
+    return np.asarray(cholesky(inner, workers))
+
+
+class FeaturesOfRows:
+    """Φ of some rows, in float64: of those asked for last, so that what the next ones share with them is at hand."""
+
+    def __init__(self, marks: Landmarks) -> None:
+        self.marks, self.rows, self.found = marks, np.zeros(0, np.int64), np.zeros((0, len(marks)))
+
+    def take(self, rows: Array) -> Array:
+        """Those of ``rows``, which are in order."""
+        rows = np.asarray(rows, np.int64)
+        place = np.searchsorted(self.rows, rows)
+        known = np.zeros(len(rows), bool)
+        if len(self.rows):
+            known = self.rows[np.minimum(place, len(self.rows) - 1)] == rows
+        if not known.any():
+            self.found = self.marks.features(rows, np.float64)
+        elif not (known.all() and len(rows) == len(self.rows)):
+            found = np.empty((len(rows), self.found.shape[1]))
+            found[known] = self.found[place[known]]
+            if not known.all():
+                found[~known] = self.marks.features(rows[~known], np.float64)
+            self.found = found
+        self.rows = rows
+        return self.found
+
+
 class Sample:
     """Rows whose features say what Φ^T D Φ is like, for one D or, where not ``once``, for several.
 
-    Where D is 0 for most rows, the others are sampled, all of them if they are few.
+    Where D is most unequal, rows are sampled with chances in proportion to it, and count for 1/chance: all of those
+    that are not 0, if they are few.
     """
 
     def __init__(self, marks: Landmarks, tol: float, seed: int = 0, *, once: bool = False) -> None:
@@ -66,8 +111,10 @@ class Sample:
         self.workers = marks.values.compute.workers
         budget, among = marks.values.compute.budget, marks.index is not None
         self.count = sample_size(n, m, tol, budget, once=once, among=among)
-        self.rows, self.evenly = np.zeros(0, np.int64), True
+        self.rows, self.chances, self.evenly = np.zeros(0, np.int64), np.ones(0), True
+        self.kept = FeaturesOfRows(marks)
         self.features: Array | None = None
+        self.luck: Array | None = None  # what chances are held against, of each row
 
     def inverse(self, weights: Array, ridge: float, *, bias: bool) -> Array:
         """The Cholesky factor of Φ^T D Φ + λI as the sample says it, with one row and column more for the bias."""
@@ -76,23 +123,12 @@ class Sample:
     def inverses(self, weights: Array, ridges: Sequence[float], *, bias: bool) -> list[Array]:
         """The factors for several λ."""
         inner = self.inner(weights, min(ridges), bias=bias)
-        found = [self._factor(1 * inner, ridge, bias=bias) for ridge in ridges[1:]]
-        found = [self._factor(inner, ridges[0], bias=bias), *found]
+        found = [_factored(1 * inner, ridge, self.workers, bias=bias) for ridge in ridges[1:]]
+        found = [_factored(inner, ridges[0], self.workers, bias=bias), *found]
         if self.features is self.marks.factor and self._larger(found[int(np.argmin(ridges))], weights, bias) > _LARGER:
-            n, m = self.marks.values.shape
-            budget = self.marks.values.compute.budget
-            self.count = sample_size(n, m, self.tol, budget, once=self.once, among=False)
-            self.rows = np.zeros(0, np.int64)
+            self.count, self.rows = self._random_rows(), np.zeros(0, np.int64)
             return self.inverses(weights, ridges, bias=bias)
         return found
-
-    def _factor(self, inner: Array, ridge: float, *, bias: bool) -> Array:
-        """That of Φ^T D Φ + λI, in the memory of Φ^T D Φ."""
-        k = np.arange(len(inner) - bias)
-        inner[k, k] += ridge
-        if bias:
-            inner[-1, -1] = inner[-1, -1] * (1 + 1e-12) + 1e-300
-        return np.asarray(cholesky(inner, self.workers))
 
     def _larger(self, factor: Array, weights: Array, bias: bool) -> float:
         """How large Φ^T D Φ is for the matrix of the sample, whose factor is given: their quotient's mean eigenvalue,
@@ -108,7 +144,7 @@ class Sample:
     def inner(self, weights: Array, ridge: float, *, bias: bool) -> Array:
         """Φ^T D Φ as the sample says it, on and below the diagonal; ``ridge`` is the least λ that is added to it."""
         self._draw(weights)
-        d = weights[self.rows]
+        d = weights[self.rows] / self.chances
         d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
         m, L = len(self.marks), self.marks.factor
         whole, sums = np.zeros((m + bias, m + bias)), np.zeros(m)
@@ -125,19 +161,37 @@ class Sample:
         return whole
 
     def _draw(self, weights: Array) -> None:
-        heavy = np.flatnonzero(weights > _SLIGHT * float(weights.max(initial=0.0)))
-        spread = len(heavy) > 0.5 * len(weights)
-        if spread and len(self.rows) and self.evenly:
-            return  # those of the last time
-        self.evenly, self.features = spread, None
-        if spread and self.count == 0 and self.marks.index is not None:
-            self.rows, self.features = self.marks.index, self.marks.factor
+        n, total = len(weights), float(weights.sum())
+        if total**2 > _EVEN * n * float(np.sum(weights**2)) or self.count >= n:
+            if len(self.rows) and self.evenly:
+                return  # those of the last time
+            self.evenly = True
+            if self.count == 0 and self.marks.index is not None:
+                self.rows, self.features = self.marks.index, self.marks.factor
+            else:
+                self._choose(np.sort(self.random.choice(n, min(self.count, n), replace=False)))
+            self.chances = np.ones(len(self.rows))
             return
-        pool = len(weights) if spread else heavy
-        size = min(self.count or _RATIOS[0] * len(self.marks), len(weights) if spread else len(heavy))
-        self.rows = np.sort(self.random.choice(pool, size, replace=False))
-        if not self.once:
-            self.features = self.marks.features(self.rows, np.float64)
+        # in proportion to their weight, the heaviest for certain; those of the last time where chances are the same
+        self.count = self.count or self._random_rows()
+        chances = np.minimum(1.0, weights * (self.count / total))
+        for _ in range(3):
+            rare = chances < 1
+            left = self.count - (n - np.count_nonzero(rare))
+            chances[rare] = np.minimum(1.0, weights[rare] * (left / max(float(weights[rare].sum()), 1e-300)))
+        if self.luck is None:
+            self.luck = self.random.random(n)
+        self.evenly = False
+        self._choose(np.flatnonzero(self.luck < chances))
+        self.chances = chances[self.rows]
+
+    def _choose(self, rows: Array) -> None:
+        self.rows, self.features = rows, None if self.once else self.kept.take(rows)
+
+    def _random_rows(self) -> int:
+        """How many, where the landmarks are not to be the sample."""
+        (n, m), budget = self.marks.values.shape, self.marks.values.compute.budget
+        return sample_size(n, m, self.tol, budget, once=self.once, among=False)
 
     def _blocks(self, raw: bool) -> Iterator[tuple[slice, Array]]:
         """The features of the sample, or its values, in float64, some rows at a time."""

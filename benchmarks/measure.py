@@ -126,7 +126,7 @@ print(status("VmHWM") - before)
 
 
 def machine() -> str:
-    """The processor and its cores."""
+    """The processor, and how many of its cores this process may use."""
     with open("/proc/cpuinfo") as info:
         name = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown processor")
-    return f"{name}, {os.cpu_count()} cores"
+    return f"{name}, {len(os.sched_getaffinity(0))} cores"

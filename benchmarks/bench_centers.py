@@ -1,6 +1,7 @@
 """Promise: ridge of 200 000 samples by 2000 centers ≥ 5× scikit-learn's Nystroem and Ridge with the same centers at no
-larger test error (float32, where a part of ours is in float64: ≥ 3×); 10⁶ samples, and 10⁷ from a memory-mapped file,
-within 3 GB, time growing as n.
+larger test error; 10⁶ samples, and 10⁷ from a memory-mapped file, within 3 GB, time growing as n.
+
+Falkon is not in the table: PyPI has no build of it for Python 3.11 and later.
 """
 
 from __future__ import annotations
@@ -44,17 +45,11 @@ def against_scikit_learn() -> None:
             found["theirs"] = peer.fit(X, y).predict(T)
 
         ours(X[:20_000], y[:20_000], drawn=drawn % 20_000)  # what is compiled is compiled
-        times = interleaved({"KernelRidge(centers=2000)": ours, "Nystroem(2000) and Ridge": theirs}, 2, warm=False)
+        times = interleaved({"KernelRidge(centers=2000)": ours, "Nystroem(2000) and Ridge": theirs}, 3, warm=False)
         errors = {name: float(np.sqrt(np.mean((f - t) ** 2))) for name, f in found.items()}
         title = f"n = {len(X)}, d = {D}, m = {m}, {np.dtype(dtype).name}"
         note = f"test RMSE {errors['ours']:.4f}, scikit-learn {errors['theirs']:.4f}"
-        table(
-            title,
-            times,
-            "KernelRidge(centers=2000)",
-            note,
-            {"Nystroem(2000) and Ridge": 5.0 if dtype is np.float64 else 3.0},
-        )
+        table(title, times, "KernelRidge(centers=2000)", note, {"Nystroem(2000) and Ridge": 5.0})
         promise(f"{title}, test error over scikit-learn's", errors["ours"] / errors["theirs"], at_most=1.001)
 
 

@@ -30,7 +30,7 @@ M = 1000
 MOST = 100_000  # training rows
 SEARCHED, SEARCH_M = 10_000, 300  # rows and centers of the search, a quarter of the rows held out
 GAMMAS, CS = (0.25, 1.0, 4.0), (1.0, 10.0, 100.0)  # γ times the number of columns
-LONGEST = 60.0  # seconds that a machine of pairs may be expected to take; sleep at C = 100 took 335 s, expected 122
+LONGEST = 60.0  # seconds that a machine of pairs may be expected to take; sleep at C = 100 took 335 s, and had 65.1 %
 SETS = ("covtype", "sleep", "fars", "celeba", "kddcup", "donors", "connect_4")
 
 

@@ -45,7 +45,7 @@ def foundation(outline: Outline, tol: float, factors: int = 1, *, once: bool = F
     memory = 8.0 * (1 + factors) * m**2 + _STRIPS
     seconds = outline.storing(rows=m, columns=m) + 2 * speed.factor(m)
     rows = together(m, budget)
-    strips = 8.0 * 2 * min(rows, max(count, m)) * m
+    strips = 8.0 * (1 if once and outline.dtype == np.float64 else 2) * min(rows, max(count, m)) * m
     if once and count:  # the values of a block; L^−1 A L^−T is the work of four factors
         memory += strips
         seconds += outline.storing(rows=count, columns=m) + 4 * speed.factor(m)

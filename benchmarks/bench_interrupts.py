@@ -90,7 +90,7 @@ CASES = {
     "Nystrom, leverage": ("mc.Nystrom(K, 4000, 'leverage').bind(X)", 60_000, 4.0),
     "Nystrom, kmeans++": ("mc.Nystrom(K, 4000, 'kmeans++').bind(X)", 200_000, 3.0),
     "Nystrom, features": ("mc.Nystrom(K, 4000).bind(X).features(X)", 60_000, 8.0),
-    "predict, centers": ("fitted().predict(np.repeat(X, 10, axis=0))", 200_000, 3.0),
+    "predict, centers": ("fitted().predict(np.repeat(X, 10, axis=0))", 200_000, 2.5),
     "compiling": (
         "mc.Anova(3)(X); mc.ChiSquared(0.3)(abs(X)); mc.SVC().fit(X, y > 0); mc.Spectrum(3)(strings)",
         3_000,
@@ -116,7 +116,7 @@ def parquet(X):
     pq.write_table(pa.table({{f"x{{j}}": X[:, j] for j in range(X.shape[1])}}), path, row_group_size=50_000)
     return path
 def fitted():
-    return mc.KernelRidge(1.0, K, centers=5000).fit(X[:6000], y[:6000])
+    return mc.KernelRidge(1.0, K, centers=2000).fit(X[:6000], y[:6000])
 def signalled():
     time.sleep({wait})
     print("signal", time.perf_counter(), flush=True)

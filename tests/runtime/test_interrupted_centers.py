@@ -19,7 +19,7 @@ import mercer as mc
 from mercer.arrays import Array
 from mercer.gram import landmarks, nystrom
 from mercer.native import linalg, products
-from mercer.solvers import landmarks as passes
+from mercer.solvers import landmark_sample
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((5000, 3))
@@ -42,8 +42,8 @@ MACHINES: dict[str, tuple[Any, Array]] = {
 MOMENTS: dict[str, tuple[Any, str, int]] = {
     "factor of the landmarks": (nystrom, "cholesky", 1),
     "inverse of the factor": (nystrom, "triangular_inverse", 1),
-    "system of the sample": (passes, "inner", 1),
-    "factor of the system": (passes, "cholesky", 1),
+    "system of the sample": (landmark_sample, "add_inner", 1),
+    "factor of the system": (landmark_sample, "cholesky", 1),
     "first pass": (nystrom.Landmarks, "coefficients", 1),
     "a later pass": (nystrom.Landmarks, "coefficients", 4),
 }
@@ -72,8 +72,13 @@ def _interrupted(work: Callable[[], Any]) -> None:
     assert time.monotonic() - start < 60
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
-@pytest.mark.parametrize("name", MACHINES)
+ONCE = ("KernelRidge", "FeatureMachineRegressor")  # of one system, for which nothing is inverted
+
+
+@pytest.mark.parametrize(
+    ("name", "moment"),
+    [(name, moment) for name in MACHINES for moment in MOMENTS if not (name in ONCE and "inverse" in moment)],
+)
 def test_a_fit(name: str, moment: str, monkeypatch: pytest.MonkeyPatch) -> None:
     machine, y = clone(MACHINES[name][0]), MACHINES[name][1]
     with monkeypatch.context() as patch:

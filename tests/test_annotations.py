@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 import mercer
 from mercer import annotations
 
@@ -12,6 +14,7 @@ SOURCE = Path(mercer.__file__).parent
 NAMED = {"X": "Samples", "Y": "Samples", "sample_weight": "Weights"}
 
 
+@pytest.mark.thorough
 def test_samples_and_weights_are_annotated_as_such() -> None:
     """``Any`` says nothing where there is a word for it."""
     found = [

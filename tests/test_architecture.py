@@ -148,6 +148,7 @@ def test_source_files_hold_one_idea() -> None:
     assert not [name for name, lines in texts.items() if len(lines) > 750]
 
 
+@pytest.mark.thorough
 def test_nobody_outside_asks_of_which_kind_a_gram_is() -> None:
     """Solvers and estimators ask a Gram for what it can do: no ``isinstance``, ``type`` or ``match`` on its classes
     outside of ``gram``.
@@ -181,6 +182,7 @@ def test_nobody_outside_asks_of_which_kind_a_gram_is() -> None:
     assert not found
 
 
+@pytest.mark.thorough
 def test_nothing_prints() -> None:
     for path in _modules():
         calls = [
@@ -217,6 +219,7 @@ def test_test_modules_hold_one_subject() -> None:
     assert not [path.relative_to(TESTS).as_posix() for path, length in lengths.items() if length > 650]
 
 
+@pytest.mark.thorough
 def test_tests_that_need_torch_are_marked() -> None:
     """``make test-torch`` runs what has the mark ``torch``; without torch they are skipped."""
     unmarked = []

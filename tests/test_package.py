@@ -19,6 +19,7 @@ def _python(code: str, timeout: float = 120) -> subprocess.CompletedProcess[str]
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout)
 
 
+@pytest.mark.thorough
 def test_import_is_light() -> None:
     code = """
 import sys, mercer
@@ -32,6 +33,7 @@ assert not heavy, heavy
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.thorough
 def test_every_lazy_name_exists() -> None:
     result = _python("import os; os.environ['EAGER_IMPORT'] = '1'\nimport mercer\nassert len(dir(mercer)) > 30")
     assert result.returncode == 0, result.stderr

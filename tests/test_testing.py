@@ -134,7 +134,7 @@ def test_kernels_in_either_precision_are_kernels_in_words_and_truth(dtype: Any) 
         assert bool(report) == ("is a kernel on these" in report.verdict) == (not isinstance(k, mc.Sigmoid)), report
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_large_matrices_by_lanczos() -> None:
     A = np.random.default_rng(0).standard_normal((1500, 1500)) / 40
     K = A @ A.T + 0.01 * np.eye(1500)

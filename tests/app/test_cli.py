@@ -73,6 +73,7 @@ def _predicted(folder: Path, table: str) -> list[str]:
     return lines[1:]
 
 
+@pytest.mark.thorough
 def test_fit_then_predict(folder: Path) -> None:
     truth = pl.read_parquet(folder / "known.parquet").get_column("species").to_list()
     predicted = _predicted(folder, "new.csv")
@@ -224,6 +225,7 @@ def test_predict_takes_a_file_of_one_column(of_texts: Path, name: str, header: s
     assert ("has no header: every line was taken as a value of 'text'" in result.stderr) == (not header)
 
 
+@pytest.mark.thorough
 def test_predict_tells_one_column_from_several(of_texts: Path) -> None:
     for text, word in (
         ("number,words\n1,the goal\n2,bread\n", "lacks the column 'text'"),

@@ -221,6 +221,7 @@ def test_many_rows_are_learnt_as_a_sum_over_some(monkeypatch, seconds, centers, 
     assert said in "".join(run.notes)
 
 
+@pytest.mark.thorough
 def test_a_table_is_foreseen() -> None:
     rng = np.random.default_rng(0)
     table = pl.DataFrame({"a": rng.standard_normal(3000), "b": ["x", "y", "z"] * 1000, "y": rng.standard_normal(3000)})

@@ -41,6 +41,7 @@ def test_every_form_in_composites(form: str) -> None:
         np.testing.assert_array_equal(kernel(OTHERS, FORMS[form](X)), kernel(OTHERS, X), str(kernel))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", NUMBERS)
 def test_code_points_are_letters(form: str) -> None:
     for kernel in EVERY:

@@ -180,6 +180,7 @@ def test_every_tile_is_right_wherever_it_lies() -> None:
             assert np.array_equal(dot.fill(rows, cols, out), wanted[rows, cols])
 
 
+@pytest.mark.thorough
 def test_sums_with_kernels_of_other_kinds() -> None:
     """Their tiles are of other sizes: strips, or squares."""
     rng = np.random.default_rng(5)

@@ -299,6 +299,7 @@ def test_a_function_that_returns_no_matrix(wrong: Any) -> None:
 # -- parameters of a default kernel -----------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_the_default_kernel_has_its_parameters() -> None:
     machine = mc.SVC()
     assert machine.get_params()["kernel__gamma"] == "scale"

@@ -290,6 +290,7 @@ def test_the_permutation_test_sees_dependence() -> None:
     assert result.pvalue == (1 + np.sum(result.null >= result.statistic)) / 100
 
 
+@pytest.mark.thorough
 def test_the_permutation_test_keeps_calm_without_dependence() -> None:
     """30 independent pairs of views: p-values are uniform, so their mean has deviation 0.053 and the smallest is rarely
     under 0.02.

@@ -70,6 +70,7 @@ def test_every_estimator_is_in_the_table() -> None:
     assert public_estimators() == ESTIMATORS.keys()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weights_are_repetitions(name: str) -> None:
     case = ESTIMATORS[name]
@@ -155,6 +156,7 @@ def test_a_kernel_known_by_its_values_alone_is_the_same_kernel(name: str) -> Non
 SILENT = ("KernelPCA", "KernelPCANovelty")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", having("progress"))
 def test_progress_is_told_and_changes_nothing(name: str) -> None:
     case = ESTIMATORS[name]
@@ -183,6 +185,7 @@ def test_a_limit_of_time(name: str) -> None:
     assert all(np.isfinite(values).all() for values in case.outputs(model).values())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name, case in ESTIMATORS.items() if not case.strings])
 def test_float32(name: str) -> None:
     case = ESTIMATORS[name]

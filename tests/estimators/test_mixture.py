@@ -19,6 +19,7 @@ def samples() -> Any:
     return rng.standard_normal((300, 3)) * [1, 2, 0.5] + np.repeat([[0.0, 0, 0], [4, 4, 4], [-5, 3, 0]], 100, axis=0)
 
 
+@pytest.mark.thorough
 def test_it_is_the_mixture_of_scikit_learn() -> None:
     X = samples()
     ours = mc.GaussianMixture(3, covariance_type="diag", tol=1e-12, max_iter=1000, n_init=5, random_state=0).fit(X)
@@ -38,6 +39,7 @@ def test_one_component_is_the_sample() -> None:
     np.testing.assert_allclose(g.score_samples(X), norm.logpdf(X, X.mean(0), X.std(0)).sum(axis=1), rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_weights_are_repetitions_and_steps_climb() -> None:
     X = samples()[::3]
     w = np.random.default_rng(1).integers(1, 4, len(X))
@@ -51,6 +53,7 @@ def test_weights_are_repetitions_and_steps_climb() -> None:
     assert (np.diff(bounds) >= -1e-12).all()
 
 
+@pytest.mark.thorough
 def test_conventions() -> None:
     check_estimator(mc.GaussianMixture(random_state=0), on_skip=None)
     with pytest.raises(ValueError, match="more than the n_samples"):

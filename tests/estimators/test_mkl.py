@@ -85,6 +85,7 @@ def machine(kind: str, p: float, **options: Any) -> Any:
     }[kind]()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("p", [1.0, 4 / 3, 2.0])
 @pytest.mark.parametrize("kind", ["classes", "numbers", "ridge", "one"])
 def test_the_objective_is_that_of_a_general_solver(kind: str, p: float) -> None:
@@ -103,6 +104,7 @@ def test_the_objective_is_that_of_a_general_solver(kind: str, p: float) -> None:
     assert all(after <= before * (1 + 1e-9) + 1e-9 for before, after in pairwise(objectives))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["classes", "numbers", "ridge", "one"])
 def test_the_gap_is_a_bound(kind: str) -> None:
     """After every number of rounds the objective is within its gap of the minimum."""
@@ -119,6 +121,7 @@ def test_the_gap_is_a_bound(kind: str) -> None:
         assert least - 1e-6 * size <= objective <= least + found.gap_ * size + 1e-6 * size
 
 
+@pytest.mark.thorough
 def test_planted_weights_are_found() -> None:
     """y is a sum of functions in three of twelve spaces; the others are noise, with weight exactly 0."""
     rng = np.random.default_rng(0)
@@ -152,6 +155,7 @@ def test_the_learnt_sum_is_an_ordinary_kernel(weighting: str) -> None:
     np.testing.assert_allclose(ridge.predict(X), mc.KernelRidge(0.5, ridge.kernel_).fit(X, f).predict(X), atol=1e-6)
 
 
+@pytest.mark.thorough
 def test_alignment_is_largest() -> None:
     """No other weights, drawn at random or one kernel alone, are more aligned with the targets."""
     X, y, _ = data()
@@ -218,6 +222,7 @@ class Counted(Pairwise):
         return float(np.exp(-self.gamma * np.sum((np.asarray(x) - np.asarray(z)) ** 2)))
 
 
+@pytest.mark.thorough
 def test_a_search_computes_each_part_once() -> None:
     X, y, _ = data(40)
     Counted.asked = 0
@@ -229,6 +234,7 @@ def test_a_search_computes_each_part_once() -> None:
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], slow.cv_results_["mean_test_score"])
 
 
+@pytest.mark.thorough
 def test_a_search_binds_what_depends_on_data_in_each_fold() -> None:
     """Widths and units follow the training samples, and test samples are compared by the learnt weights."""
     rng = np.random.default_rng(0)
@@ -285,6 +291,7 @@ def test_the_objective_of_given_weights_is_comparable(weighting: str) -> None:
             assert np.sum(given.weights_**p) == pytest.approx(1.0)
 
 
+@pytest.mark.thorough
 def test_small_variance_beside_a_large_trace() -> None:
     """Far from the origin the variance is 1e-8 of the trace, and still what counts."""
     rng = np.random.default_rng(0)
@@ -308,6 +315,7 @@ def test_one_kernel_is_searched_in_its_units() -> None:
         np.testing.assert_allclose(quick, slow, atol=1e-8)
 
 
+@pytest.mark.thorough
 def test_one_search_over_single_kernels_equal_and_learnt_weights() -> None:
     X, y, _ = data(90)
     some = KERNELS[:3]
@@ -503,6 +511,7 @@ def test_ridge_in_time() -> None:
         machine.set_params(max_time=-1.0).fit(X, X[:, 0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("p", [1.0, 4 / 3, 2.0, 8.0])
 def test_newton_on_the_model_takes_few_rounds(p: float) -> None:
     """Families, whose values are computed together, to a gap of 1e-6 in few rounds, and as by stored matrices."""

@@ -186,6 +186,7 @@ def _many(k: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("machine", _many(G), ids=str)
 @pytest.mark.parametrize("size", [1, 7])
 def test_a_block_is_its_samples_one_by_one(machine: Any, size: int) -> None:
@@ -274,6 +275,7 @@ def test_it_comes_near_the_optimum(loss: Loss) -> None:
     assert objective(best) * (1 - 1e-9) <= objective(machine) <= 1.03 * objective(best)
 
 
+@pytest.mark.thorough
 def test_several_classes() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 600)

@@ -158,6 +158,7 @@ def test_p_values_are_what_they_say() -> None:
         outcome(X, N, n_permutations=0)
 
 
+@pytest.mark.thorough
 def test_the_linear_statistic_of_few_samples_proves_nothing() -> None:
     draws = np.random.default_rng(0)
     small = 0

@@ -202,6 +202,7 @@ def test_what_is_written_reads_back_the_same(tmp_path: Path, rows: list[Any], na
     assert_frame_equal(read_table(tmp_path / name), frame, check_exact=True)
 
 
+@pytest.mark.thorough
 @given(
     st.lists(st.lists(st.text("ab1.-,;\"\n '", max_size=5), min_size=3, max_size=3), min_size=1, max_size=12),
     st.sampled_from(",;"),

@@ -240,6 +240,7 @@ def test_explicit_kernels_give_factors_when_these_are_smaller() -> None:
     assert isinstance(mc.Linear().gram(X[:3]), KernelGram)
 
 
+@pytest.mark.thorough
 def test_compiled_pairs_over_ragged_rows() -> None:
     numba = pytest.importorskip("numba")
 
@@ -275,6 +276,7 @@ def test_dense_rejects_what_is_not_a_matrix() -> None:
         mc.LowRankGram(np.zeros((3, 2)), np.zeros((3, 4)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kernel", [mc.Gaussian(0.3), mc.Polynomial(2).normalized()], ids=str)
 def test_data_go_when_the_matrix_goes(kernel: mc.Kernel) -> None:
     """Nothing that a Gram holds waits for the collector of cycles: it may be most of the memory."""

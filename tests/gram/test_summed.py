@@ -28,6 +28,7 @@ def summed(left: Any = X, right: Any = None) -> tuple[Any, Any]:
     return total, sum(w * k(left, right) for w, k in zip(WEIGHTS, KERNELS, strict=True))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("right", [None, Y])
 def test_values(right: Any) -> None:
     total, K = summed(X, right)
@@ -116,6 +117,7 @@ def test_matrices_of_different_shapes() -> None:
         mc.SumGram([KERNELS[0].gram(Y), KERNELS[1].gram(X)], [1.0, 1.0])
 
 
+@pytest.mark.thorough
 def test_parts_of_one_kind_are_added_in_registers() -> None:
     """Large sums of one formula with several numbers are computed together: the same values."""
     Z = np.random.default_rng(2).standard_normal((1700, 4))

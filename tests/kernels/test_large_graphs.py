@@ -70,6 +70,7 @@ def test_five_thousand_tiny_graphs() -> None:
         assert kernel(Z[:100], Z).shape == (100, 5000)
 
 
+@pytest.mark.thorough
 def test_a_path_of_a_hundred_thousand_vertices() -> None:
     n = 10**5
     path = mc.Graph(np.stack([np.arange(n - 1), np.arange(1, n)], axis=1))

@@ -188,6 +188,7 @@ def test_whatever_is_wrong_is_one_kind_of_error(text: Any, message: str) -> None
     assert issubclass(mc.NotationError, ValueError)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [

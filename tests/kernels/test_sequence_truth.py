@@ -194,6 +194,7 @@ TEXTS = st.text("aAbBéÉßİ_1 ,'\n", max_size=12)
 BAGS = st.lists(st.sampled_from(["a", "A", "é", 3, ("x", 1)]), max_size=6)
 
 
+@pytest.mark.thorough
 @few
 @given(X=st.one_of(samples(TEXTS), samples(BAGS)))
 def test_bag_of_words(X: list[Any]) -> None:
@@ -235,6 +236,7 @@ def test_global_alignment_of_several_channels(X: list[list[tuple[float, float]]]
     )
 
 
+@pytest.mark.thorough
 @zero_norms_are_expected
 @few
 @given(X=strings(5), sigma=SIGMAS)
@@ -242,6 +244,7 @@ def test_global_alignment_of_strings(X: list[str], sigma: float) -> None:
     agrees(mc.GlobalAlignment(sigma), partial(truth.global_alignment, sigma=sigma), X)
 
 
+@pytest.mark.thorough
 @few
 @given(
     X=strings(5),

@@ -38,6 +38,7 @@ def test_the_mean_over_draws_is_the_kernel(k: mc.Kernel) -> None:
     np.testing.assert_array_less(np.abs(found.mean(axis=0) - k(X)), 4 * spread + 1e-12)
 
 
+@pytest.mark.thorough
 def test_the_error_falls() -> None:
     """Sixteen times the features, a quarter of the error."""
     rows = np.random.default_rng(1).standard_normal((20, 60)) / 8  # many columns, so that collisions are many

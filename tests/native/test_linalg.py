@@ -54,6 +54,7 @@ def test_the_factor_is_numpys_and_only_the_lower_triangle_is_read(n: int, dtype:
     np.testing.assert_allclose(np.tril(L), expected, rtol=0, atol=50 * np.finfo(dtype).eps * np.sqrt(n))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [100, 256, 700, 1100, 2100])
 def test_the_same_bits_for_any_number_of_threads(n: int, dtype: Any) -> None:
@@ -66,6 +67,7 @@ def test_the_same_bits_for_any_number_of_threads(n: int, dtype: Any) -> None:
             np.testing.assert_array_equal(np.tril(cholesky(A.copy(), workers)), one)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("workers", [1, 3])
 @pytest.mark.parametrize(("n", "pivot"), PIVOTS)
 def test_the_first_minor_that_is_not_positive_is_named(n: int, pivot: int, workers: int) -> None:
@@ -131,6 +133,7 @@ def test_eigenvectors_diagonalise(n: int) -> None:
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(n), rtol=0, atol=1e-12)
 
 
+@pytest.mark.thorough
 @given(n=st.integers(1, 40), p=st.integers(1, 40), rank=st.integers(0, 40), seed=st.integers(0, 100))
 def test_the_decomposition_of_features(n: int, p: int, rank: int, seed: int) -> None:
     """V diag(s) V^T is Φ Φ^T, of as many columns as the rank."""
@@ -172,6 +175,7 @@ def test_an_interrupt_is_passed_on_after_the_tile_at_hand(workers: int, monkeypa
     np.testing.assert_allclose(np.tril(cholesky(A.copy(), workers)), np.linalg.cholesky(A), rtol=0, atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [1, 5, 700, 1100])
 def test_congruence_and_symmetric_part(n: int) -> None:
     rng = np.random.default_rng(n)
@@ -182,6 +186,7 @@ def test_congruence_and_symmetric_part(n: int) -> None:
     np.testing.assert_array_equal(linalg.symmetric_part(A.copy()), (A + A.T) / 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [1, 5, 300, 700, 1300])
 def test_whitened(n: int) -> None:
     rng = np.random.default_rng(n)

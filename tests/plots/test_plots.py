@@ -236,6 +236,7 @@ def test_whole_numbers_are_classes_while_they_are_few(y: Any, scale: bool) -> No
     assert (display.ax_.get_legend() is None) == scale
 
 
+@pytest.mark.thorough
 def test_many_classes_differ_by_colour_or_marker() -> None:
     y = np.array([f"class {i % 20:02}" for i in range(40)])
     display = _drawn(EmbeddingDisplay(X4[:, :2], y).plot())
@@ -480,6 +481,7 @@ def test_without_matplotlib_the_error_names_the_cure(monkeypatch: pytest.MonkeyP
             draw()
 
 
+@pytest.mark.thorough
 def test_metric_of_directions_and_of_columns() -> None:
     frame = pd.DataFrame(X4, columns=["a$", "b", "c", "d"])
     y = np.sin(X4[:, 0])

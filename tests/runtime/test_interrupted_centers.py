@@ -101,6 +101,7 @@ def test_a_model_that_was_there_stays(name: str, monkeypatch: pytest.MonkeyPatch
     np.testing.assert_array_equal(again.predict(X[:20]), before)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("form", ["blocks", "parquet"])
 @pytest.mark.parametrize("call", [1, 3, 6, 12])
 def test_blocks(form: str, call: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -157,6 +158,7 @@ def test_tuning(monkeypatch: pytest.MonkeyPatch) -> None:
     assert machine.kernel == K
 
 
+@pytest.mark.thorough
 def test_a_prediction() -> None:
     machine = mc.KernelRidge(1.0, K, **FEW).fit(X, NUMBERS)
     many = np.repeat(X, 800, axis=0)
@@ -188,6 +190,7 @@ def _large(m: int) -> Array:
     return G
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "work"),
     [

@@ -56,6 +56,7 @@ def targets(kind: str | None, y: np.ndarray, c: np.ndarray) -> np.ndarray | None
     return {"y": y, "c": c, "counts": np.round(np.exp(y)), None: None}[kind]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("machine", "kind"), MACHINES, ids=lambda x: str(x)[:40])
 def test_the_way_is_the_one_that_is_taken(machine, kind) -> None:
     X, y, c = data(600)
@@ -67,6 +68,7 @@ def test_the_way_is_the_one_that_is_taken(machine, kind) -> None:
     assert found.plan in str(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("machine", "kind"), MACHINES + OTHERS, ids=lambda x: str(x)[:40])
 def test_more_samples_cost_more(machine, kind) -> None:
     costs = []
@@ -77,6 +79,7 @@ def test_more_samples_cost_more(machine, kind) -> None:
     assert costs[0].seconds < costs[1].seconds
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [mc.KernelRidge, mc.KernelHuber, mc.KernelPoisson, mc.SVC, mc.SVR])
 def test_few_centers_cost_less(make) -> None:
     X, y, c = data(20_000)
@@ -95,6 +98,7 @@ def test_it_stays_in_the_budget(machine, kind) -> None:
     assert max(found.memory, found.smallest_budget) <= 300e6
 
 
+@pytest.mark.thorough
 def test_what_is_refused_says_what_it_needs() -> None:
     X, y, _ = data(3000)
     machine = mc.KernelRidgeCV(kernel=G, compute=mc.Compute(memory="100MB"))
@@ -109,6 +113,7 @@ def test_what_is_refused_says_what_it_needs() -> None:
     assert mc.estimate_cost(mc.KernelRidgeCV(kernel=G, compute=enough), X, y).feasible
 
 
+@pytest.mark.thorough
 def test_blocks_strings_and_given_matrices() -> None:
     X, y, c = data(5000)
     assert mc.estimate_cost(mc.KernelRidge(1.0, G, centers=100), mc.Blocks(X, rows=700), y).solver == "landmarks"
@@ -128,6 +133,7 @@ def test_unknown_estimators() -> None:
             mc.estimate_cost(machine, X, y)
 
 
+@pytest.mark.thorough
 def test_it_is_quick_and_changes_nothing() -> None:
     X, y, _ = data(100_000)
     machine = mc.KernelRidge(1.0, G)

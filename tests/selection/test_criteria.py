@@ -324,6 +324,7 @@ def test_span_by_its_definition() -> None:
     assert CRITERIA["span"](K, Y, np.ones(len(y)), ridge, True)[0] == pytest.approx(total / len(y), abs=1e-5)
 
 
+@pytest.mark.thorough
 def test_span_is_leave_one_out_on_an_easy_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     """With steep sigmoids it counts errors; brute force refits the machine with squared slacks without each sample."""
     monkeypatch.setattr(criteria, "_STEEPNESS", 1e4)

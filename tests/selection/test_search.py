@@ -142,6 +142,7 @@ def test_kernels_that_take_something_from_data(k: Any) -> None:
     compare(mc.KernelRidge(kernel=k), {"alpha": np.logspace(-2, 2, 9)}, X, y, FIVE, atol=1e-7)
 
 
+@pytest.mark.thorough
 def test_missing_values() -> None:
     X, y = numbers_to_learn()
     X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
@@ -190,6 +191,7 @@ def test_a_wide_test_fold_does_not_leak() -> None:
             )
 
 
+@pytest.mark.thorough
 def test_scores_are_libsvms() -> None:
     """Not only Mercer beside itself: the same grid by scikit-learn's own estimators."""
     X, y = classes_to_learn(120, 3)
@@ -465,6 +467,7 @@ LANDMARKS: dict[str, Any] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # λ = 0
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", LANDMARKS)

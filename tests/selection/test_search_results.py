@@ -150,6 +150,7 @@ def test_clone_and_parameters() -> None:
     assert not hasattr(mc.KernelSearchCV(mc.SVR(), {}), "decision_function")
 
 
+@pytest.mark.thorough
 def test_in_a_pipeline_and_in_cross_validation() -> None:
     X, y = classes_to_learn()
     grid, peers = {"C": [0.1, 1.0, 10.0]}, []

@@ -259,6 +259,7 @@ def test_what_is_taken_from_data_is_taken_again_when_it_is_trained() -> None:
     assert found.estimator.kernel.kernel.gamma != 0.3
 
 
+@pytest.mark.thorough
 def test_cross_validation_agrees_that_it_is_better() -> None:
     X, y = _data(80)
     machine = mc.KernelRidge(10.0, mc.Gaussian(5.0))
@@ -446,6 +447,7 @@ class Bounded(Radial):
         return exp(-self.gamma * d2)
 
 
+@pytest.mark.thorough
 def test_a_parameter_is_sought_within_its_bounds() -> None:
     """At a γ beyond the bound the criterion is smaller still, as the same kernel without a bound shows."""
     rng = np.random.default_rng(0)
@@ -479,6 +481,7 @@ def _metrics() -> list[Any]:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", _metrics(), ids=lambda k: str(k)[:24])
 @pytest.mark.parametrize("criterion", ["loo", "marginal likelihood", "alignment"])
 def test_the_gradient_by_a_metric(k: Any, criterion: str) -> None:
@@ -487,6 +490,7 @@ def test_the_gradient_by_a_metric(k: Any, criterion: str) -> None:
     _check_gradient(_objective(mc.KernelRidge(0.2, k), X, y, criterion))
 
 
+@pytest.mark.thorough
 def test_a_metric_is_tuned_in_the_form_it_has() -> None:
     rng = np.random.default_rng(0)
     X, T = rng.standard_normal((120, 4)), rng.standard_normal((200, 4))

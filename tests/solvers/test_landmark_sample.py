@@ -41,6 +41,7 @@ def test_all_rows(once: bool, bias: bool, monkeypatch: pytest.MonkeyPatch) -> No
     _is(sample.inverse(w, 0.3, bias=bias), expected, 1e-8)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bias", [False, True])
 def test_the_landmarks_as_a_sample(bias: bool) -> None:
     """Where they are many of the rows their features, which are L, are the sample; no eigenvalue is below m/n."""
@@ -55,6 +56,7 @@ def test_the_landmarks_as_a_sample(bias: bool) -> None:
     assert values.mean() < 1.5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("once", [False, True])
 def test_landmarks_that_are_not_like_the_others(once: bool) -> None:
     """A matrix among the landmarks with small eigenvalues: random rows take their place."""
@@ -78,6 +80,7 @@ def _preconditioned(marks: Landmarks, L: np.ndarray, ridge: float, bias: bool) -
     return np.linalg.eigvalsh(np.linalg.solve(L, np.linalg.solve(L, system).T))
 
 
+@pytest.mark.thorough
 def test_an_ill_conditioned_factor_is_not_squared() -> None:
     """Landmarks whose matrix is nearly singular: from the values alone the matrix would not be positive."""
     marks, w = _marks(300, gamma=1e-3, among=False), np.ones(900)

@@ -1,7 +1,7 @@
 """Promise: ridge of 200 000 samples by 2000 centers ≥ 5× scikit-learn's Nystroem and Ridge with the same centers at no
 larger test error; 10⁶ samples, and 10⁷ from a memory-mapped file, within 3 GB, time growing as n.
 
-Falkon is not in the table: PyPI has no build of it for Python 3.11 and later.
+Falkon is not in the table: pip found no distribution of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Promise: on ten data sets learnt weights of kernels are never more than one point below the best single kernel.
+"""Promise: on ten data sets one search over single kernels, equal weights and learnt weights is never more than one
+point below the best single kernel.
 
 Accuracy (classes, ``MKLClassifier``) or R² (numbers, ``MKLRidge``) in points, the mean of five folds, dealt three
 times. Kernels of each set, over standardised columns: Gaussians of four widths, linear, polynomials of degree 2 and 3,

@@ -56,9 +56,9 @@ def covtype() -> tuple[Any, Any, Any, Any] | None:
         return None
     with np.load(path, allow_pickle=True) as z:
         X, y = z["X"].astype(float), z["y"]
-    X[:, :10] = (X[:, :10] - X[:, :10].mean(axis=0)) / X[:, :10].std(axis=0)
     order = np.random.default_rng(0).permutation(len(X))
     X, y = X[order], y[order]
+    X[:, :10] = (X[:, :10] - X[:12_000, :10].mean(axis=0)) / X[:12_000, :10].std(axis=0)
     return X[:12_000], y[:12_000], X[12_000:], y[12_000:]
 
 

@@ -40,7 +40,7 @@ def shown(value: Any) -> str:
     try:
         text = repr(value)
     except Exception:  # a whole number of 5000 digits has none, and a class of the user's may do anything
-        return f"a {type(value).__name__} that cannot be shown"
+        return f"an object of type {type(value).__name__} that cannot be shown"
     return text if len(text) <= 200 else text[:197] + "…"
 
 

@@ -21,7 +21,7 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Blocks, Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
 from mercer.data.notices import one_call, quietly, warn
-from mercer.estimators.checks import check_room, checked_table, how_many
+from mercer.estimators.checks import check_room, checked_table, samples_to_draw
 from mercer.estimators.parameters import WithKernels
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram, Landmarks, NystromGram, StackedGram, Use, held, is_gram
@@ -239,7 +239,7 @@ class KernelEstimator(WithKernels):
         drawn, some = None, X  # of blocks, what the kernel takes from data, and the landmarks, are of a part of them
         with one_call():
             if isinstance(X, Blocks):
-                drawn = np.sort(random.choice(len(X), how_many(X, rule.n_components, compute), replace=False))
+                drawn = np.sort(random.choice(len(X), samples_to_draw(X, rule.n_components, compute), replace=False))
                 some, checked = self._drawn_from(X, drawn, rule.kernel)
                 weights = None if weights is None else weights[drawn]
             else:

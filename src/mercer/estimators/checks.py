@@ -82,7 +82,7 @@ def check_room(kernel: Kernel, X: Samples, compute: Compute) -> None:
         )
 
 
-def how_many(X: Blocks, centers: int, compute: Compute) -> int:
+def samples_to_draw(X: Blocks, centers: int, compute: Compute) -> int:
     """Samples of blocks from which landmarks are chosen: no more than an eighth of the budget holds."""
     head = X.head
     room = compute.budget // 8 * size(head) // max(1, getattr(head, "nbytes", 1))

@@ -13,7 +13,7 @@ would show beside λ, from the features of each block.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -56,12 +56,28 @@ def expected_steps(n: int, m: int, tol: float, count: int) -> float:
 
 def system_factor(features: Array, d: Array, ridge: float, workers: int, *, bias: bool, least: float = 1e-300) -> Array:
     """The Cholesky factor of Φ^T D Φ + λI, bordered by Φ^T D 1 and 1^T D 1 + ``least`` where there is a bias."""
-    m = features.shape[1]
-    whole = np.zeros((m + bias, m + bias))
-    add_inner(whole[:m, :m], features, workers, np.sqrt(d))
+    inner = _inner([(features, d)], features.shape[1], workers, bias=bias)
+    return _factored(inner, ridge, workers, bias=bias, least=least)
+
+
+def _inner(
+    blocks: Iterable[tuple[Array, Array]], m: int, workers: int, *, bias: bool, root: Array | None = None
+) -> Array:
+    """Φ^T D Φ, bordered where there is a bias, on and below the diagonal, from blocks of rows and their D; with a
+    ``root`` L the rows are those of C, Φ = C L^−T.
+    """
+    whole, sums, total = np.zeros((m + bias, m + bias)), np.zeros(m), 0.0
+    for rows, d in blocks:
+        wide = rows.shape[1]  # rows of L end at the diagonal
+        sums[:wide] += rows.T @ d
+        total += float(d.sum())
+        add_inner(whole[:wide, :wide], rows, workers, np.sqrt(d))
+    if root is not None:
+        whitened(mirrored(whole[:m, :m]), root, workers)
+        sums = triangular_solve(root, sums[:, None])[:, 0]
     if bias:
-        whole[-1, :m], whole[-1, -1] = features.T @ d, d.sum()
-    return _factored(whole, ridge, workers, bias=bias, least=least)
+        whole[-1, :m], whole[-1, -1] = sums, total
+    return whole
 
 
 def _factored(inner: Array, ridge: float, workers: int, *, bias: bool, least: float = 1e-300) -> Array:
@@ -125,7 +141,7 @@ class Sample:
         inner = self.inner(weights, min(ridges), bias=bias)
         found = [_factored(1 * inner, ridge, self.workers, bias=bias) for ridge in ridges[1:]]
         found = [_factored(inner, ridges[0], self.workers, bias=bias), *found]
-        if self.features is self.marks.factor and self._larger(found[int(np.argmin(ridges))], weights, bias) > _LARGER:
+        if self._is_landmarks and self._larger(found[int(np.argmin(ridges))], weights, bias) > _LARGER:
             self.count, self.rows = self._random_rows(), np.zeros(0, np.int64)
             return self.inverses(weights, ridges, bias=bias)
         return found
@@ -146,19 +162,15 @@ class Sample:
         self._draw(weights)
         d = weights[self.rows] / self.chances
         d = d * (float(weights.sum()) / max(float(d.sum()), 1e-300))
-        m, L = len(self.marks), self.marks.factor
-        whole, sums = np.zeros((m + bias, m + bias)), np.zeros(m)
-        out, raw = whole[:m, :m], self._by_values(d, ridge)
-        for rows, block in self._blocks(raw):
-            wide = block.shape[1]
-            sums[:wide] += block.T @ d[rows]
-            add_inner(out[:wide, :wide], block, self.workers, np.sqrt(d[rows]))
-        if raw:
-            whitened(mirrored(out), L, self.workers)
-            sums = triangular_solve(L, sums[:, None])[:, 0]
-        if bias:
-            whole[-1, :m], whole[-1, -1] = sums, d.sum()
-        return whole
+        from_values = self._by_values(d, ridge)
+        blocks = ((block, d[rows]) for rows, block in self._blocks(from_values))
+        root = self.marks.factor if from_values else None
+        return _inner(blocks, len(self.marks), self.workers, bias=bias, root=root)
+
+    @property
+    def _is_landmarks(self) -> bool:
+        """Whether the rows are the landmarks, whose features are L."""
+        return self.features is self.marks.factor
 
     def _draw(self, weights: Array) -> None:
         n, total = len(weights), float(weights.sum())
@@ -193,19 +205,18 @@ class Sample:
         (n, m), budget = self.marks.values.shape, self.marks.values.compute.budget
         return sample_size(n, m, self.tol, budget, once=self.once, among=False)
 
-    def _blocks(self, raw: bool) -> Iterator[tuple[slice, Array]]:
+    def _blocks(self, from_values: bool) -> Iterator[tuple[slice, Array]]:
         """The features of the sample, or its values, in float64, some rows at a time."""
         values, height = self.marks.values, together(len(self.marks), self.marks.values.compute.budget)
         if self.features is not None:
-            own = self.features is self.marks.factor  # rows of L end at the diagonal
             for rows in chunks(len(self.rows), height):
-                yield rows, self.features[rows, : rows.stop if own else None]
+                yield rows, self.features[rows, : rows.stop if self._is_landmarks else None]
             return
         for block, gram in values.sub(self.rows, slice(None)).by_blocks():
             for some in chunks(gram.shape[0], height):
                 found = np.asarray(arrays.to_numpy(gram.rows(some)), np.float64)
                 place = slice(block.start + some.start, block.start + some.stop)
-                yield place, found if raw else self.marks.of_values(found.T).T
+                yield place, found if from_values else self.marks.of_values(found.T).T
 
     def _by_values(self, d: Array, ridge: float) -> bool:
         """Whether Φ^T D Φ is formed from C^T D C: L^−1 enlarges the rounding of that by no more than the square of its

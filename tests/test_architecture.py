@@ -15,6 +15,7 @@ SOURCE = TESTS.parent / "src" / "mercer"
 LAYERS = [
     {"app"},
     {"plots", "report"},
+    {"tabular"},
     {"files"},
     {"selection", "testing"},
     {"estimators"},

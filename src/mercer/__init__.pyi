@@ -115,6 +115,7 @@ from .kernels.sequences.subsequences import Subsequence as Subsequence
 from .kernels.sequences.substrings import Substring as Substring
 from .kernels.sequences.words import BagOfWords as BagOfWords
 from .kernels.sequences.words import Spectrum as Spectrum
+from .kernels.vectors.codes import Overlap as Overlap
 from .kernels.vectors.histograms import AdditiveChiSquared as AdditiveChiSquared
 from .kernels.vectors.histograms import ChiSquared as ChiSquared
 from .kernels.vectors.histograms import Hellinger as Hellinger
@@ -148,6 +149,8 @@ from .selection.cost import estimate_cost as estimate_cost
 from .selection.search import KernelSearchCV as KernelSearchCV
 from .selection.search import nested_scores as nested_scores
 from .selection.tuning import tune as tune
+from .tabular.job import learn as learn
+from .tabular.model import TableModel as TableModel
 from .testing import check_gram as check_gram
 from .testing import check_kernel as check_kernel
 from .testing import check_mercer as check_mercer

@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize_scalar
+from scipy.stats import norm
 from sklearn import kernel_ridge
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, WhiteKernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -240,6 +241,22 @@ def test_the_uncertainty_is_in_the_units_of_y() -> None:
             for c in (1.0, 1e6)
         )
         np.testing.assert_allclose(other, 1e6 * one, rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [K, mc.Linear() + 4.0 * mc.Constant()], ids=["Gaussian", "line"])
+def test_the_density_of_new_targets_is_that_of_a_gaussian_process(k: Any) -> None:
+    """−log p(y | x) on samples held out, from mean and standard deviation with noise, as scikit-learn's process has it
+    at the same kernel, scale and noise.
+    """
+    X, y = problem(140)
+    (X, new), (y, left) = np.split(X, [100]), np.split(y, [100])
+    machine = mc.KernelRidge(0.2, k, fit_intercept=False, tol=1e-12).fit(X, y)
+    mean, std = machine.predict(new, return_std=True, include_noise=True)
+    scale = float(machine.signal_variance_[0])
+    theirs = ConstantKernel(scale) * (RBF(1.0) if k is K else DotProduct(2.0)) + WhiteKernel(0.2 * scale)
+    peer = GaussianProcessRegressor(theirs, alpha=0.0, optimizer=None).fit(X, y)
+    expected, sure = peer.predict(new, return_std=True)  # the kernel has the noise, and so has what it predicts
+    np.testing.assert_allclose(-norm.logpdf(left, mean, std), -norm.logpdf(left, expected, sure), atol=1e-6)
 
 
 @pytest.mark.thorough

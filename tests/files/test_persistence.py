@@ -21,8 +21,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer as mc
-from mercer.app.job import learn
-from mercer.app.kinds import infer_kinds
+from mercer.tabular.job import learn
+from mercer.tabular.kinds import infer_kinds
 from mercer.data import Ragged
 from mercer.files.persistence import FORMAT, Header, header, load, save
 from mercer.files.plain import ModelFileError

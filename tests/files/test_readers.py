@@ -104,6 +104,54 @@ def test_missing_values_and_types(tmp_path: Path) -> None:
     assert frame.rows() == [(1000.0, float("inf")), (-0.5, 2.0)]
 
 
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("a;b\nx;1,5\ny;2\n", [("x", 1.5), ("y", 2.0)]),
+        ("1,5;2,5\n3,5;4,5\n", [(1.5, 2.5), (3.5, 4.5)]),  # a number is no header
+        ("n;2,5\nm;NA\nn;-3,125\n", [("n", 2.5), ("m", None), ("n", -3.125)]),
+        ("a;b\n1.234,5;1,234\n2,5;7,125\n", [(1234.5, 1.234), (2.5, 7.125)]),
+        ("a;b\n1.234;1,5\n5.678;2,25\n", [(1234.0, 1.5), (5678.0, 2.25)]),  # points beside decimal commas
+        ("a;b\n1.234;1\n5.678;2\n", [(1.234, 1), (5.678, 2)]),
+        ("a;b\n1,234;2.5\n3,456;1.5\n", [("1,234", 2.5), ("3,456", 1.5)]),  # whatever they are, not decimal
+        ("2.5;1,5\n1.234;2,5\n", [(2.5, "1,5"), (1.234, "2,5")]),
+        ('a,b\nx,"12,345"\n', [("x", "12,345")]),
+        ("a;b\nx;1,5\ny;unknown\n", [("x", "1,5"), ("y", "unknown")]),
+        ("a,b\n$5,3.1%\n$7,4%\n", [("$5", "3.1%"), ("$7", "4%")]),
+        ("a,b\n1,31.12.2024\n2,01.01.2025\n", [(1, "31.12.2024"), (2, "01.01.2025")]),
+    ],
+)
+def test_numbers_with_commas(tmp_path: Path, text: str, rows: list[Any]) -> None:
+    """Decimal between semicolons; what is in doubt stays text."""
+    assert read_table(file_of(tmp_path, text)).rows() == rows
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        ("NA,EU,AF,AS", ["NA", "EU", "AF", "AS"]),  # North America
+        ("NA,EU,AF", [None, "EU", "AF"]),  # too few to know
+        ("NA,EU,AF,Asia", [None, "EU", "AF", "Asia"]),
+        ("NA,,no,low,None,null", ["NA", None, "no", "low", "None", "null"]),  # the empty cell is the gap
+        ("NA,no,low", [None, "no", "low"]),
+        ("None,Low,High", ["None", "Low", "High"]),
+        (",".join(["None"] + ["Low"] * 19), ["None"] + ["Low"] * 19),
+        (",".join(["None"] + ["Low"] * 20), [None] + ["Low"] * 20),
+        (",".join(["None"] + [f"name{i}" for i in range(19)]), ["None"] + [f"name{i}" for i in range(19)]),
+        (",".join(["None"] * 9 + [f"name{i}" for i in range(20)]), [None] * 9 + [f"name{i}" for i in range(20)]),
+        ("?,,nan,N/A,a,b", [None, None, None, None, "a", "b"]),
+        ("NA,,1,None", [None, None, 1, None]),
+        ("NA,,$1,$2,None", [None, None, "$1", "$2", None]),  # numbers, only not read as such here
+        ("NA,,2024-02-29", [None, None, dt.date(2024, 2, 29)]),
+        ("NA,,true,false", [None, None, True, False]),
+        ("NA,,yes,no", [None, None, "yes", "no"]),
+    ],
+)
+def test_names_that_are_also_words_for_a_gap(tmp_path: Path, cells: str, values: list[Any]) -> None:
+    rows = "\n".join(f"{i},{cell}" for i, cell in enumerate(cells.split(",")))
+    assert read_table(file_of(tmp_path, f"i,code\n{rows}\n"))["code"].to_list() == values
+
+
 def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:
     assert read_table(file_of(tmp_path, "\na,b\n\n1,2\n\n")).rows() == [(1, 2)]
     assert read_table(file_of(tmp_path, '\na,b\n\n"1",2\n\n')).rows() == [(1, 2)]
@@ -121,9 +169,6 @@ def test_blank_lines_are_skipped_and_counted(tmp_path: Path) -> None:
         ("a,b\n1,2\n1,2,3\n", r"line 3 has 3 fields, the first line has 2"),
         ('a,b\n"x\ny",2\n1,2,3\n', r"line 4 has 3 fields, the first line has 2"),
         ("a,b,a\n1,2,3\n", r"columns 1 and 3 are all named 'a'"),
-        ("a;b\nx;1,5\ny;2\n", r"row 0, column 'b' is '1,5'.*Decimal commas.*decimal points"),
-        ('a,b\nx,"12,345"\n', r"Decimal commas and separators of thousands"),
-        ("1,5;2,5\n3,5;4,5\n", r"Decimal commas"),
         ("a,b\n1,\0\n", r"is not text"),
     ],
 )
@@ -230,11 +275,10 @@ def test_names_that_are_patterns_to_polars(tmp_path: Path) -> None:
 
 
 def test_messages_are_short_whatever_the_names_are(tmp_path: Path) -> None:
-    name, value = "n" * 100_000, "1," * 50_000 + "1"
-    for text in (f"{name};{name}\n1;2\n", f"a;{name}\n1;{value}\n2;1,5\n"):
-        with pytest.raises(DataError) as caught:
-            read_table(file_of(tmp_path, text))
-        assert len(str(caught.value)) < 600
+    name = "n" * 100_000
+    with pytest.raises(DataError) as caught:
+        read_table(file_of(tmp_path, f"{name};{name}\n1;2\n"))
+    assert len(str(caught.value)) < 600
     with pytest.raises(DataError) as caught:
         read_table(file_of(tmp_path, f"a;{name}\n1;2\n"), columns=["b"])
     assert len(str(caught.value)) < 600
@@ -261,7 +305,7 @@ def test_fasta(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(text.encode()))
     frame = read_table(path)
     assert frame.columns == ["id", "description", "sequence"]
-    assert frame.rows() == [("seq1", "a gene", "ACGTacgt"), ("0", "", ""), ("last", "of all", "TTT")]
+    assert frame.rows() == [("seq1", "a gene", "ACGTacgt"), ("0", None, ""), ("last", "of all", "TTT")]
     (tmp_path / "no.fa").write_text("ACGT\n")
     with pytest.raises(DataError, match="line 1: a FASTA file begins"):
         read_table(tmp_path / "no.fa")

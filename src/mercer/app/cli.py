@@ -44,13 +44,36 @@ _MAX_BYTES = typer.Option(
 
 @app.command()
 def fit(
-    data: Annotated[Path, typer.Argument(help="A table: CSV, TSV, Parquet, svmlight or NPZ.")],
+    data: Annotated[
+        Path, typer.Argument(help="A table: CSV, TSV, Parquet, svmlight, NPZ; FASTA, SMILES or SDF with data fields.")
+    ],
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Where to save the model; the data's name with .mercer if not given."),
     ] = None,
     seconds: Annotated[float, typer.Option("--time", min=1.0, help="Seconds to search for.")] = 60.0,
+    task: Annotated[
+        str | None, typer.Option(help="classification, regression, count or ordinal; as the target looks if not given.")
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            help="accuracy, balanced_accuracy, auc, log_loss; rmse, mae, r2, pinball:0.9. What the model is judged by."
+        ),
+    ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="COLUMN=KIND, with numeric, nominal, date, text, sequence or molecule; may be repeated."),
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="A column not to look at; may be repeated.")] = None,
+    group: Annotated[
+        str | None, typer.Option(help="A column whose equal values are never on both sides of a test.")
+    ] = None,
+    time_column: Annotated[
+        str | None, typer.Option(help="A column of times: later rows are tested by earlier.")
+    ] = None,
+    weight: Annotated[str | None, typer.Option(help="A column of weights of the rows.")] = None,
     memory: Annotated[
         str | None,
         typer.Option("--memory", help="Memory that matrices may take, as 2GB; half of the machine's if not given."),
@@ -59,32 +82,51 @@ def fit(
     seed: Annotated[int, typer.Option(help="Of everything that is drawn.")] = 0,
     json: Annotated[bool, typer.Option("--json", help="Print the summary for machines.")] = False,
 ) -> None:
-    """Learn to predict a column of a table: finds kernel and parameters, trains, saves, and says what it learned."""
+    """Learn to predict a column of a table: finds kernels and parameters, trains, saves, and says what it learned."""
     from rich.console import Console
 
     from mercer.app.console import progress, show_model
-    from mercer.app.job import learn
     from mercer.compute import Compute
-    from mercer.files.persistence import save
+    from mercer.files.persistence import save_or_rescue
     from mercer.files.places import check_place
     from mercer.files.readers import read_table
+    from mercer.tabular.job import learn
 
     console = Console(stderr=json)
     with _said_plainly():
         path = out or Path(f"{data.name.split('.')[0]}.mercer")
         check_place(path)  # before any work is done for it
+        kinds = _pairs(kind or [])
         frame = read_table(data, max_bytes=max_bytes)
         compute = Compute(memory=memory) if memory is not None else None
         with progress(console, seconds) as report:
-            model = learn(frame, target, seconds=seconds, compute=compute, random_state=seed, report=report)
-        save(model, path)
+            model = learn(
+                frame, target, seconds=seconds, task=task, metric=metric, kinds=kinds, drop=tuple(drop or ()),
+                group=group, time_column=time_column, weight=weight, compute=compute, random_state=seed,
+                progress=report,
+            )  # fmt: skip
+        saved = save_or_rescue(model, path)
     if json:
         from json import dumps
 
-        typer.echo(dumps(model.summary | {"saved": str(path)}, default=str))
-        return
-    show_model(console, model)
-    console.print(f"Saved as {path}: mercer predict {path} NEW_DATA")
+        typer.echo(dumps(model.summary_ | {"saved": str(saved)}, default=str))
+    else:
+        show_model(console, model.summary_)
+        console.print(f"Saved as {saved}: mercer predict {saved} NEW_DATA", soft_wrap=True)
+    if saved != path:
+        typer.echo(f"mercer: {path} could not be written; the model is in {saved}.", err=True)
+        raise typer.Exit(1)
+
+
+def _pairs(given: list[str]) -> dict[str, str]:
+    """COLUMN=KIND, the last = between them."""
+    out = {}
+    for text in given:
+        column, equals, kind = text.rpartition("=")
+        if not equals or not column:
+            raise ValueError(f"--kind {text!r}: write COLUMN=KIND, as zip=nominal.")
+        out[column] = kind
+    return out
 
 
 @app.command()
@@ -102,22 +144,34 @@ def predict(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="A CSV or Parquet file; printed as CSV if not given.")
     ] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", "-p", help="A column with the probability of each class.")
+    ] = False,
+    interval: Annotated[
+        float | None,
+        typer.Option(
+            "--interval", help="A share, as 0.9: an interval, or a set of labels, that holds so many of the targets."
+        ),
+    ] = None,
+    novelty: Annotated[
+        bool, typer.Option("--novelty", help="A column that says how unlike the training rows a row is, 0 to 1.")
+    ] = False,
     max_bytes: Annotated[str | None, _MAX_BYTES] = None,
 ) -> None:
-    """Predict the target of every row of a table with a saved model."""
+    """Predict the target of every row of a table with a saved model; says how well, where the table has the target."""
     from mercer.files.persistence import load
     from mercer.files.places import TABLES, check_place
     from mercer.files.readers import write_table
 
     with _said_plainly():
-        import polars as pl
-
-        from mercer.app.model import Model, read_for
+        from mercer.app.answers import answers, judged
+        from mercer.tabular.model import TableModel
+        from mercer.tabular.reading import read_for
 
         if out is not None:
             check_place(out, TABLES)
         trained = load(model)
-        if not isinstance(trained, Model):
+        if not isinstance(trained, TableModel):
             raise ValueError(
                 f"{model} holds a {type(trained).__name__}, not a model of mercer fit; load it in Python:"
                 f" mercer.load({str(model)!r})."
@@ -129,14 +183,12 @@ def predict(
         if extra:
             shown = ", ".join(extra[:8]) + (", …" if len(extra) > 8 else "")
             typer.echo(f"mercer: {len(extra)} columns that the model does not know were ignored: {shown}", err=True)
-        values = trained.predict(frame)
-        if trained.task.name == "classification":
-            result = pl.DataFrame({trained.target: pl.Series(list(values), strict=False)})
-        else:
-            result = pl.DataFrame({trained.target: values})
-        text = write_table(result, out)
+        text = write_table(answers(trained, frame, probabilities, interval, novelty), out)
+        said = judged(trained, frame)
     if text is not None:
         typer.echo(text, nl=False)
+    if said:
+        typer.echo(said, err=True)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,12 +14,14 @@ from rich.table import Table
 
 from mercer.app.ahead import Compiled
 from mercer.app.ahead import Report as Step
-from mercer.app.job import Report
-from mercer.app.kinds import USED
-from mercer.app.model import Model
 from mercer.compute import human
+from mercer.tabular.kinds import USED
+from mercer.tabular.metrics import metric_of
+from mercer.tabular.search import Report
 
-_SHOWN = 24  # columns
+_SHOWN = 14  # columns
+_SCORES, _LEADERS, _MATTER, _NOTES = 6, 5, 6, 4
+_EVERY = 5.0  # seconds between two lines where there is no terminal
 
 
 def show_kinds(console: Console, summary: dict[str, Any]) -> None:
@@ -35,22 +38,24 @@ def show_kinds(console: Console, summary: dict[str, Any]) -> None:
 
 @contextmanager
 def progress(console: Console, seconds: float) -> Iterator[Report]:
-    """A bar of the time that is left, with the best score so far; yields what the job reports to."""
+    """A bar of the time that is left, with the best candidate so far; where there is no terminal, a line every five
+    seconds. Yields what the job reports to.
+    """
     with Progress(
         TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), TextColumn("{task.fields[best]}"),
         console=console, transient=True, disable=not console.is_terminal,
     ) as bar:  # fmt: skip
-        task = bar.add_task("reading", total=seconds, best="")
+        task, last = bar.add_task("reading", total=seconds, best=""), [time.monotonic()]
 
         def report(state: dict[str, Any]) -> None:
-            best = state["best"]
-            shown = "" if best is None else f"best {abs(best.score):.4g}"
-            bar.update(
-                task,
-                completed=seconds - max(state["left"], 0.0),
-                description=escape(f"{state['stage']} {state.get('name', '')}"),
-                best=shown,
-            )
+            best = "" if state["best"] is None else f"best: {state['best'].name}"
+            doing = f"{state['stage']} {state.get('name', '')}".strip()
+            if console.is_terminal:
+                done = seconds - max(state["left"], 0.0)
+                bar.update(task, completed=done, description=escape(doing), best=escape(best))
+            elif time.monotonic() - last[0] >= _EVERY:
+                last[0] = time.monotonic()
+                console.print(f"{seconds - state['left']:.0f} s: {escape(doing)}; {escape(best)}", highlight=False)
 
         yield report
 
@@ -85,39 +90,42 @@ def show_compiled(console: Console, done: Compiled) -> None:
         console.print(f"  {escape(str(folder))}", highlight=False, soft_wrap=True)
 
 
-def show_model(console: Console, model: Model) -> None:
-    """The summary a person reads."""
-    s = model.summary
-    better = "accuracy" if s["metric"] == "accuracy" else "root mean squared error"
+def show_model(console: Console, s: dict[str, Any]) -> None:
+    """The summary a person reads, at most one screen of it."""
+    show = metric_of(s["task"], s["metric"]).shown
     rows = f"{s['rows']} rows" + (
         f", {s['rows_without_target']} without {escape(s['target'])} left out" if s["rows_without_target"] else ""
     )
     console.print(f"\n[bold]Target[/bold]    {escape(s['target'])}: {s['task']} ({escape(s['reason'])}); {rows}")
     show_kinds(console, s)
+    console.print()
+    for number, member in enumerate(s["members"]):
+        share = f"{100 * member['weight']:.0f} % " if len(s["members"]) > 1 else ""
+        label = "[bold]Model[/bold]     " if not number else "          "
+        console.print(f"{label}{share}{escape(member['machine'])}, {escape(member['kernel'])}", highlight=False)
     console.print(
-        f"\n[bold]Model[/bold]     {escape(s['model'])},"
-        f" {', '.join(f'{k} = {v:.4g}' for k, v in s['parameters'].items())}"
+        f"[bold]Score[/bold]     {s['metric_in_words']} {show(s['score'])} ± {show(s['standard_error'])}"
+        f" {escape(s['measured'])}; always the same answer: {show(s['baseline'])}",
+        highlight=False,
     )
-    console.print(f"[bold]Kernel[/bold]    {escape(s['kernel'])}")
-    console.print(
-        f"[bold]Score[/bold]     {better} {_number(s, s['score'])} by cross-validation; always the same answer:"
-        f" {_number(s, s['baseline'])}"
-    )
+    others = [f"{escape(name)} {value:.4g}" for name, value in s["scores"].items() if name != s["metric"]]
+    console.print(f"          {' · '.join(others[:_SCORES])}", highlight=False)
     if len(s["leaders"]) > 1:
-        others = [f"{escape(name)} {_number(s, value)}" for name, value in s["leaders"].items() if name != s["model"]]
-        console.print(f"[bold]Others[/bold]    {' · '.join(others[:4])}")
-    matter = [(name, fall) for name, fall in s["importance"].items() if fall > 0][:8]
+        shown = [f"{escape(name)} {show(value)}" for name, value in list(s["leaders"].items())[:_LEADERS]]
+        console.print(f"[bold]Alone[/bold]     {' · '.join(shown)}", highlight=False)
+    matter = [(name, fall) for name, fall in s["importance"].items() if fall > 0][:_MATTER]
     if matter:
-        table = Table("column", "worse without it¹", "", box=None, pad_edge=False)
+        table = Table("column", "share of the loss¹", "", box=None, pad_edge=False)
+        whole = sum(fall for _, fall in matter)
         for name, fall in matter:
-            table.add_row(escape(name), _number(s, fall), "▇" * max(1, round(20 * fall / matter[0][1])))
+            bar = "▇" * max(1, round(20 * fall / matter[0][1]))
+            table.add_row(escape(name), f"{100 * fall / whole:.0f} %", bar)
         console.print()
         console.print(table)
-        console.print("¹ how much the score on training rows falls when the column is shuffled")
-    for note in s["notes"]:
+        console.print("¹ by which it grows, on rows that were not trained on, when the column is shuffled")
+    for note in s["notes"][:_NOTES]:
         console.print(f"[yellow]Note[/yellow]      {escape(note)}")
+    if len(s["notes"]) > _NOTES:
+        console.print(f"          … and {len(s['notes']) - _NOTES} notes more in the model (--json)")
+    console.print(f"[bold]Next[/bold]      {escape(s['next'])}")
     console.print(f"[dim]{s['tried']} candidates in {s['seconds']:.1f} s[/dim]")
-
-
-def _number(summary: dict[str, Any], value: float) -> str:
-    return f"{100 * value:.1f} %" if summary["metric"] == "accuracy" else f"{value:.4g}"

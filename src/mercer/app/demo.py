@@ -12,9 +12,9 @@ from rich.console import Console
 from sklearn.datasets import load_breast_cancer
 
 from mercer.app.console import progress, show_model
-from mercer.app.job import learn
 from mercer.files.persistence import load, save
 from mercer.files.readers import read_table, write_table
+from mercer.tabular.job import learn
 
 
 def bundled() -> pl.DataFrame:
@@ -39,8 +39,8 @@ def run(seconds: float, console: Console | None = None) -> None:
         write_table(train, table)
         console.print("[bold]$ mercer fit biopsies.csv --target diagnosis[/bold]")
         with progress(console, seconds) as report:
-            model = learn(read_table(table), "diagnosis", seconds=seconds, report=report)
-        show_model(console, model)
+            model = learn(read_table(table), "diagnosis", seconds=seconds, random_state=0, progress=report)
+        show_model(console, model.summary_)
         save(model, saved)
         console.print("\n[bold]$ mercer predict biopsies.mercer new.csv[/bold]")
         predicted = load(saved).predict(test.drop("diagnosis"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -75,6 +76,28 @@ def unreadable(smiles: list[str]) -> int | None:
         except DataError:
             return i
     return None
+
+
+def first_unreadable(smiles: list[str]) -> int | None:
+    """``unreadable`` where RDKit is installed; without it nothing is known to be wrong."""
+    try:
+        chemistry()
+    except ImportError:
+        return None
+    return unreadable(smiles)
+
+
+def smiles_of_block(block: str) -> str | None:
+    """The SMILES of a structure as MOL and SDF files have it; None where RDKit cannot read it."""
+    chem = chemistry()
+    from rdkit import rdBase
+
+    with rdBase.BlockLogs():  # who asks says what is wrong
+        try:
+            found = chem.MolFromMolBlock(block)
+            return None if found is None else str(chem.MolToSmiles(found))
+        except (RuntimeError, ValueError):
+            return None
 
 
 def are_molecules(texts: list[str]) -> bool:
@@ -248,3 +271,25 @@ def tell_of_charge_and_chirality(
                     "it is not meant"
                 )
                 lost(noun, f"The molecules have {noun} (the first is molecule {first}), which is not used: {instead}.")
+
+
+DESCRIPTORS = (
+    "MolWt", "MolLogP", "TPSA", "MolMR", "NumHDonors", "NumHAcceptors", "NumRotatableBonds", "RingCount",
+    "NumAromaticRings", "FractionCSP3", "HeavyAtomCount", "NumHeteroatoms", "LabuteASA", "BertzCT", "FormalCharge",
+)  # fmt: skip
+
+
+def descriptors(items: Sequence[Any]) -> Any:
+    """Numbers that describe a molecule as a whole, in the order of ``DESCRIPTORS``; NaN in the rows of empty ones."""
+    chemistry()
+    from rdkit.Chem import Descriptors, rdmolops
+
+    functions = [
+        rdmolops.GetFormalCharge if name == "FormalCharge" else getattr(Descriptors, name) for name in DESCRIPTORS
+    ]
+    out = np.full((len(items), len(functions)), np.nan)
+    for i, item in enumerate(items):
+        found = molecule(item)
+        if found.GetNumAtoms():
+            out[i] = [function(found) for function in functions]
+    return out

@@ -1,4 +1,19 @@
-"""Tables of lines and fields, CSV and its relatives: delimiter, quotes, header, and what the texts of a column are."""
+"""Tables of lines and fields, CSV and its relatives: delimiter, quotes, header, and what the texts of a column are.
+
+**Numbers** are what a program writes, 1234.5 and 1e-3. Commas between semicolons are decimal, 1.234,5, unless another
+column of the file has decimal points; where they are, points are between thousands in all columns. All else ("$1,234",
+"3.1%", 29.02.2024) stays text, for ``mercer.data.cells`` to read where a column is known to be meant so.
+
+**Gaps** are the words of ``MISSING``. Three of them are also names: NA of Namibia and North America, None and null of a
+level such as None, Low, High. In a column of texts they are values, not gaps,
+
+- where the column has empty cells as well: then those are its gaps, and whoever wrote NA meant it;
+- NA, where all other values, at least three, are two capital letters, as the codes of countries and continents;
+- None, where it is one of at most 20 values and in at least one of 20 cells: programs leave a cell empty for a gap, or
+  write NaN, and a gap that common would be seen.
+
+In columns of numbers, dates and booleans, however these are written, they are gaps.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +27,19 @@ from typing import Any
 import polars as pl
 
 from mercer.data import DataError
+from mercer.data.cell_numbers import Numbers, numbers_of
+from mercer.data.cells import form_of
 from mercer.data.tables import excerpt
 from mercer.files.text import lines_of
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None", "?")
+_NAMES = ("NA", "None", "null")  # of MISSING, what may be a value
+_CODES = 3  # different values of two capital letters, from which on NA is one
+_LEVELS, _LEVEL_SHARE = 20, 0.05  # values of which None is one, and its least share
 # the comma last: it also stands inside numbers and sentences
 _DELIMITERS = {"\t": "tab", ";": "semicolon", "|": "bar", ",": "comma"}
 _SAMPLE = 100  # records that a delimiter is judged by
-_WITH_COMMA = r"^[+-]?\d*(,\d+)+(\.\d+)?([eE][+-]?\d+)?$"
+_WITH_COMMA = r"^[+-]?[0-9.' ]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"  # decimal, before it is known
 _MAYBE_MORE = re.compile(r"(?i:true|false)$|[+-]?[\d,]")
 _DATES = ("%Y-%m-%d",)
 _TIMES = (
@@ -30,6 +50,7 @@ _TIMES = (
     "%Y-%m-%d %H:%M",
     "%Y-%m-%dT%H:%M",
 )
+_THOUSANDS = Numbers(",", ".")
 _DELIMITER_HIDDEN, _LINE_END_HIDDEN = "\0d", "\0n"  # no text that is read has a \0
 
 
@@ -40,14 +61,20 @@ def read_delimited(text: str, delimiter: str, path: Path) -> pl.DataFrame:
     first = cells.head(width).to_list()
     plain = _without_missing(cells)
     texts = pl.DataFrame({f"column_{j + 1}": plain.gather_every(width, j) for j in range(width)})
-    header = _is_header(first, texts.slice(1))
+    commas = delimiter == ";" and not _have_points(texts.slice(1))
+    header = _is_header(first, texts.slice(1), commas)
     if header and texts.height == 1:
         raise DataError(f"{path} has a header but no rows.")
     names = _names(first, path) if header else texts.columns
     body = texts.slice(int(header))
     if header and not first[-1] and body[:, -1].null_count() == body.height:
         body, names = body[:, :-1], names[:-1]  # what a delimiter at the end of every line leaves
-    table = _typed(body, names, path)
+    table = typed(body, commas and not _have_points(body))
+    if cells.is_in(_NAMES).any():
+        written = (cells.gather_every(width, j).slice(int(header)) for j in range(table.width))
+        table = pl.DataFrame(
+            [_with_names(c, w) if c.dtype == pl.String else c for c, w in zip(table, written, strict=True)]
+        )
     table.columns = names  # only now: to polars, "*" and "^a.*$" are patterns, also as the name of a series
     return table
 
@@ -149,14 +176,31 @@ def _without_missing(texts: pl.Series) -> pl.Series:
     return texts.set(texts.is_in(list(MISSING)), None)
 
 
-def _is_header(first: Sequence[str], body: pl.DataFrame) -> bool:
+def _with_names(column: pl.Series, written: pl.Series) -> pl.Series:
+    """A column of texts with NA, None and null as values where they are names (see above), by its cells as written."""
+    if not written.is_in(_NAMES).any() or form_of(column) is not None:
+        return column
+    if (written == "").any():
+        return written.zip_with(written.is_in(_NAMES), column).alias(column.name)
+    others, none = column.drop_nulls(), written == "None"
+    if others.n_unique() >= _CODES and others.str.contains("^[A-Z]{2}$").all():
+        column = written.zip_with(written == "NA", column).alias(column.name)
+    if none.sum() >= _LEVEL_SHARE * len(column) and others.n_unique() < _LEVELS:
+        column = written.zip_with(none, column).alias(column.name)
+    return column
+
+
+def _is_header(first: Sequence[str], body: pl.DataFrame, commas: bool) -> bool:
     """Whether a first line names the columns below it.
 
     A text over numbers does; a number never does. Where all is text, a line of different texts does, none of which is
     found again below.
     """
-    texts = [_is_text(cell) for cell in first]
-    if any(text and number for text, number in zip(texts, _are_numbers(body, pl.Float64), strict=True)):
+    texts = [_is_text(cell) and not (commas and re.match(_WITH_COMMA, cell)) for cell in first]
+    numbers = _are_numbers(body, pl.Float64)
+    if commas:
+        numbers = [number or _decimal(column) is not None for number, column in zip(numbers, body, strict=True)]
+    if any(text and number for text, number in zip(texts, numbers, strict=True)):
         return True
     if not all(text or not cell for text, cell in zip(texts, first, strict=True)) or not any(texts):
         return False
@@ -181,6 +225,26 @@ def _are_numbers(texts: pl.DataFrame, kind: Any) -> list[bool]:
     return [a == b < texts.height for a, b in zip(missing, lost, strict=True)]
 
 
+def _have_points(texts: pl.DataFrame) -> bool:
+    """Whether some column is of numbers with a point that does not stand between thousands."""
+    numbers = [column for column, number in zip(texts, _are_numbers(texts, pl.Float64), strict=True) if number]
+    return any(
+        (column.str.contains(".", literal=True) & _THOUSANDS.parse(column).is_null()).any() for column in numbers
+    )
+
+
+def _decimal(column: pl.Series) -> pl.Series | None:
+    """The numbers of a column whose texts are all numbers, some with decimal commas; None of another."""
+    present = column.drop_nulls()
+    if not present.str.contains(_WITH_COMMA).any():
+        return None
+    found = numbers_of(present, comma_first=True)
+    if found is None or found != Numbers(",", found.thousands):
+        return None
+    numbers = found.parse(column)
+    return numbers if numbers.null_count() == column.null_count() else None
+
+
 def _names(header: Sequence[str], path: Path) -> list[str]:
     """The names of a header; the nameless first column, as pandas writes its index, is ``index``, another nameless one
     ``column_j``.
@@ -199,8 +263,8 @@ def _numbers(places: Sequence[int]) -> str:
     return ", ".join(map(str, places[:-1])) + f" and {places[-1]}"
 
 
-def _typed(texts: pl.DataFrame, names: Sequence[str], path: Path) -> pl.DataFrame:
-    """Columns of texts, to be called ``names``, as what all of them are: integers, numbers, booleans, ISO dates;
+def typed(texts: pl.DataFrame, commas: bool = False) -> pl.DataFrame:
+    """Columns of texts as what all of them are: integers, numbers (also with decimal ``commas``), booleans, ISO dates;
     else as texts.
     """
     kinds: dict[str, Any] = {}
@@ -213,16 +277,16 @@ def _typed(texts: pl.DataFrame, names: Sequence[str], path: Path) -> pl.DataFram
     ):
         if number or missing == texts.height:
             kinds[name] = pl.Int64 if whole else pl.Float64
-    return pl.DataFrame(
-        [
-            c.cast(kinds[c.name]) if c.name in kinds else _not_numbers(c, name, path)
-            for c, name in zip(texts, names, strict=True)
-        ]
-    )
+    if commas and any(_decimal(c) is not None for c in texts if c.name not in kinds):
+        # where commas are decimal, 1.234 beside them is a thousand
+        texts = texts.with_columns(c.str.replace_all(".", "", literal=True) for c in texts if c.name in kinds)
+    return pl.DataFrame([c.cast(kinds[c.name]) if c.name in kinds else _not_numbers(c, commas) for c in texts])
 
 
-def _not_numbers(column: pl.Series, name: str, path: Path) -> pl.Series:
-    """A column of texts that are not all numbers, as booleans or ISO dates if they are that."""
+def _not_numbers(column: pl.Series, commas: bool) -> pl.Series:
+    """A column of texts that are not all numbers to a program, as booleans, ISO dates or numbers with decimal
+    ``commas`` if they are that.
+    """
     present = column.drop_nulls()
     # what the first is not, the column is not: there may be thousands of columns
     if _MAYBE_MORE.match(present[0]) is None:
@@ -234,11 +298,5 @@ def _not_numbers(column: pl.Series, name: str, path: Path) -> pl.Series:
             dates = column.str.strptime(dtype, form, strict=False)
             if dates.null_count() == column.null_count():
                 return dates
-    commas = present.str.contains(_WITH_COMMA)
-    if commas.any() and (commas | present.str.contains(r"^[+-]?\d+$")).all():
-        row = int(column.str.contains(_WITH_COMMA).fill_null(False).arg_true()[0])
-        raise DataError(
-            f"{path}: row {row}, column {excerpt(name)} is {excerpt(column[row])}, a number with a comma in it. Decimal"
-            " commas and separators of thousands are not read: save the file with decimal points and no separators."
-        )
-    return column
+    numbers = _decimal(column) if commas else None
+    return column if numbers is None else numbers

@@ -16,6 +16,7 @@ import io
 import json
 import os
 import re
+import tempfile
 import uuid
 import zipfile
 from collections.abc import Sequence
@@ -45,7 +46,7 @@ _VALUES = {
     "solvers",
     "estimators",
     "selection",
-    "app",
+    "tabular",
     "files",
 }
 # of what is referred to: how often on average, and how much in all whatever the average
@@ -120,6 +121,19 @@ def save(model: Any, path: str | Path) -> None:
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def save_or_rescue(model: Any, path: Path) -> Path:
+    """Where a model that took long to find was saved: the path, or a new file in the folder for temporary files where
+    nothing can be written there. A model that no file can hold is an error, as in ``save``.
+    """
+    try:
+        save(model, path)
+    except (OSError, ModelFileError):
+        rescued = Path(tempfile.mkdtemp(prefix="mercer-")) / path.name
+        save(model, rescued)
+        return rescued
+    return path
 
 
 def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:

@@ -16,8 +16,10 @@ DELIMITED = (".csv", ".tsv", ".tab")
 PARQUET = (".parquet", ".pq")
 SVMLIGHT = (".libsvm", ".svmlight", ".svm")
 _FASTA = (".fasta", ".fa", ".fna", ".faa", ".ffn")
+_SMILES = (".smi", ".smiles")
+_SDF = (".sdf",)
 _UNSPECIFIC = ("", ".txt", ".data", ".dat", ".test", ".t", ".tr", ".scale")
-_EXTENSIONS = {*_COMPRESSED, *DELIMITED, *PARQUET, ".npz", *SVMLIGHT, *_FASTA, *_UNSPECIFIC}
+_EXTENSIONS = {*_COMPRESSED, *DELIMITED, *PARQUET, ".npz", *SVMLIGHT, *_FASTA, *_SMILES, *_SDF, *_UNSPECIFIC}
 TABLES = (*DELIMITED, *PARQUET)  # extensions of what ``write_table`` writes
 
 
@@ -31,13 +33,15 @@ def kind_of(path: Path) -> str:
         "npz": (".npz",),
         "svmlight": SVMLIGHT,
         "fasta": _FASTA,
+        "smiles": _SMILES,
+        "sdf": _SDF,
         "text": _UNSPECIFIC,
     }
     for kind, extensions in groups.items():
         # heart.numer_scale, as svmlight files are named
         if suffix in extensions or (kind == "text" and suffix.endswith("scale")):
             return kind
-    known = (*DELIMITED, *PARQUET, ".npz", *SVMLIGHT, *_FASTA, *_UNSPECIFIC[1:])
+    known = (*DELIMITED, *PARQUET, ".npz", *SVMLIGHT, *_FASTA, *_SMILES, *_SDF, *_UNSPECIFIC[1:])
     raise DataError(
         f"{path}: {suffix!r} is not a kind of table that is known; known are {listed(known)}, text also with"
         f" {listed(_COMPRESSED)}."

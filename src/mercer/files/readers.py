@@ -1,8 +1,8 @@
 """Tables from files, and back: one call for every kind of file.
 
-``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA) into one polars data frame whose
-columns have types: numbers, booleans, ISO dates, texts, with missing values as null. What cannot be read without
-guessing is refused with the place and the cure.
+``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA, SMILES, SDF) into one polars data
+frame whose columns have types: numbers, booleans, ISO dates, texts, with missing values as null. What cannot be read
+without guessing is refused with the place and the cure.
 
 A svmlight file that is mostly zeros comes as a ``SparseTable``. What a file unpacks to is limited: see ``read_table``.
 """
@@ -24,6 +24,8 @@ from mercer.files.fasta import read_fasta
 from mercer.files.npz import read_npz
 from mercer.files.parquet import read_parquet
 from mercer.files.places import PARQUET, TABLES, check_place, check_readable, kind_of, listed
+from mercer.files.sdf import read_sdf_table
+from mercer.files.smiles import read_smiles
 from mercer.files.svmlight import SparseTable, looks_like_svmlight, read_svmlight
 from mercer.files.text import lines_of, read_text
 
@@ -67,7 +69,8 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        CSV and its relatives, svmlight, FASTA, as they are or packed by gzip, bzip2 or xz; Parquet; NPZ.
+        CSV and its relatives, svmlight, and files of sequences and molecules (FASTA, SMILES, SDF; see Notes), as they
+        are or packed by gzip, bzip2 or xz; Parquet; NPZ.
     columns : sequence of str, optional
         The columns to return, in this order; None for all. Of a svmlight file, a feature that no line mentions is 0.
     sparse : bool, optional
@@ -93,6 +96,18 @@ def read_table(
     See Also
     --------
     read_tu, read_sdf : Files of graphs and molecules.
+
+    Notes
+    -----
+    FASTA (.fa, .fasta, .fna, .faa, .ffn) has the columns ``id``, the first word after >; ``description``, the rest of
+    that line, where some record has one; ``sequence``; and one for each field ``key=value`` that every header has,
+    after a blank, a bar or a semicolon: ``>P1 label=1``.
+
+    SMILES (.smi, .smiles) has ``smiles``, ``name`` and ``column_3``, …, between tabs, else blanks, or what a first line
+    calls them that says "smiles". Where RDKit is installed, what it cannot read is refused.
+
+    SDF (.sdf, with RDKit) has ``smiles``, ``name``, the first line of a record, where some record has one, and a column
+    for each data field, ``> <LogP>``.
 
     Examples
     --------
@@ -121,8 +136,13 @@ def read_table(
         check_fields(path, text.count("\n"), limit)
         return _selected(read_lines(text, lines, path), columns, path)
     if kind == "fasta":
-        check_fields(path, 3 * text.count("\n>"), limit)
+        check_fields(path, 3 * text.count("\n>") + text.count("="), limit)
         return _selected(read_fasta(text, path), columns, path)
+    if kind == "smiles":
+        check_fields(path, text.count("\n") + text.count(" ") + text.count("\t"), limit)
+        return _selected(read_smiles(text, path, limit), columns, path)
+    if kind == "sdf":
+        return _selected(read_sdf_table(text, path, limit), columns, path)
     if kind == "svmlight" or (kind == "text" and looks_like_svmlight(text)):
         check_fields(path, text.count(":") + text.count("\n"), limit)
         return _of_pairs(read_svmlight(lines_of(text), path), columns, path, sparse, limit)

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from itertools import count
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone, is_classifier
 from sklearn.model_selection import KFold
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, check_is_fitted, column_or_1d
 
-from mercer import arrays
 from mercer.annotations import Estimator, Index, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import chunks, size, take
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.parameters import estimator
-from mercer.estimators.ridge import KernelRidge
 from mercer.runtime.randomness import generator
-from mercer.selection.criteria import Projected
 from mercer.selection.folds import Entered, learns_from_matrix
+from mercer.selection.left_out import LeftOut, has_closed_form
+from mercer.selection.ranks import check_coverage, check_enough, rank
+from mercer.selection.scales import LearnedScale, PosteriorScale, check_scale
 
 _BLOCK = 512  # new samples at a time
 _METHODS = ("split", "loo")
+_INNER = 5  # refits within a part of the samples, for the errors that a scale is learnt from
 
 
 @estimator
@@ -34,7 +34,8 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     on the noise.
 
     The probability is over new samples and the training sample together, not for each x: where the noise differs from
-    place to place, intervals of one width are too wide here and too narrow there. Quantiles as the estimator mend that.
+    place to place, intervals of one width are too wide here and too narrow there. ``scale="residuals"`` mends that, and
+    so do two quantiles as the estimator.
 
     Parameters
     ----------
@@ -55,7 +56,17 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         The share of samples that "split" keeps for the errors.
     folds : int, default=10
         How many refits "loo" may take for estimators without a closed form (CV+).
-    random_state : int or None, default=0
+    scale : {None, "std", "residuals"}, default=None
+        s(x), to which the width at x is proportional: errors are divided by it before their quantile q is taken, and
+        the interval is f(x) ± q·s(x) (Lei et al. 2018). What is said of the coverage stays true, for s(x) is learnt
+        without the samples whose errors are divided by it. None: 1, the same width everywhere. "std": the standard
+        deviation of a new y at x, by an estimator whose ``predict`` takes ``return_std``, such as ``KernelRidge``,
+        with its noise: wider where samples are few; of noise that differs from place to place it knows nothing.
+        "residuals": a second machine learns the logarithm of |error|, from errors of samples that f was not trained on:
+        wider where there is more noise. It is a ridge with the estimator's kernel and λ by leave-one-out; for an
+        estimator without one kernel, another one of its kind. It takes 5 more refits for each that there is without,
+        none for ``KernelRidge``; "loo" is then by folds.
+    random_state : int or None, default=None
         Of the split, and of the folds.
 
     Attributes
@@ -63,7 +74,8 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     estimator_ : regressor
         Trained on all samples; for "split", on its part.
     errors_ : ndarray
-        |y − f(x)| of samples that f was not trained on; of two quantiles, how far y lies outside, negative inside.
+        |y − f(x)|/s(x) of samples that neither f nor s was trained on, s = 1 without ``scale``; of two quantiles, how
+        far y lies outside, negative inside.
     n_features_in_ : int
         How many columns the data had.
 
@@ -82,6 +94,9 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     Papadopoulos, H., Proedrou, K., Vovk, V. and Gammerman, A. (2002). Inductive confidence machines for regression.
     ECML.
 
+    Lei, J., G'Sell, M., Rinaldo, A., Tibshirani, R. and Wasserman, L. (2018). Distribution-free predictive inference
+    for regression. Journal of the American Statistical Association 113.
+
     Romano, Y., Patterson, E. and Candès, E. (2019). Conformalized quantile regression. NeurIPS.
 
     Barber, R. F., Candès, E., Ramdas, A. and Tibshirani, R. (2021). Predictive inference with the jackknife+. Annals
@@ -99,6 +114,14 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     >>> lower, upper = model.predict_interval(X[100:]).T
     >>> float(np.mean((lower <= y[100:]) & (y[100:] <= upper)))
     0.89
+
+    Where there is more noise to the right, intervals that are wider there:
+
+    >>> y = np.sin(2 * X[:, 0]) + np.where(X[:, 0] > 0, 0.5, 0.05) * rng.standard_normal(500)
+    >>> model = mc.ConformalRegressor(ridge, scale="residuals", random_state=0).fit(X[:200], y[:200])
+    >>> left, right = np.diff(model.predict_interval([[-1.0], [1.0]]))[:, 0]
+    >>> bool(right > 3 * left)
+    True
     """
 
     estimator: Estimator
@@ -107,6 +130,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     _: KW_ONLY
     calibration: float = 0.3
     folds: int = 10
+    scale: str | None = None
     random_state: RandomState = None
 
     def get_metadata_routing(self) -> Any:
@@ -135,14 +159,10 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         Raises
         ------
         ValueError
-            If there are too few samples for this coverage: the interval would be infinite.
+            If there are too few samples for this coverage: the interval would be infinite; if the estimator is a
+            classifier, or has not what ``scale`` asks for.
         """
-        if not 0 < self.coverage < 1:
-            raise ValueError(f"coverage={self.coverage!r}: a share between 0 and 1.")
-        if self.method not in _METHODS:
-            raise ValueError(f"method={self.method!r}: choose one of {', '.join(map(repr, _METHODS))}.")
-        if not 0 < self.calibration < 1:
-            raise ValueError(f"calibration={self.calibration!r}: a share between 0 and 1.")
+        self._check()
         X, y = self._accepted(X, y)
         params = (
             process_routing(self, "fit", **params).estimator.fit
@@ -152,28 +172,37 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         n = size(X)
         if n < 2:
             raise ValueError(f"Errors on other samples need at least 2 samples, n_samples = {n}.")
-        self._closed: tuple[Array, Array, Array] | None = None
+        self._closed: LeftOut | None = None
         if self.method == "split":
             train, rest = self._split(n)
-            self._check_enough(len(rest))
+            check_enough(len(rest), self.coverage)
             self._trained_on = train
             self.estimator_ = self._trained(X, y, train, params)
-            self.errors_ = self._errors(y[rest], self.estimator_.predict(self._part(X, rest, train)))
+            self._scale = self._scale_beside(self.estimator_, X, y, train, params)
+            part = self._part(X, rest, train)
+            self.errors_ = self._errors(y[rest], self.estimator_.predict(part)) / _at(self._scale, part)
             return self
-        self._check_enough(n)
+        check_enough(n, self.coverage)
         self.estimator_ = clone(self.estimator).fit(X, y, **params)
-        ridge = self.estimator_
-        if (
-            isinstance(ridge, KernelRidge)
-            and ridge.kernel_ is not None
-            and learns_from_matrix(ridge)
-            and np.ndim(ridge.alpha) == 0
-            and ridge.alpha > 0
-        ):
-            self._fit_closed(X, y)
+        if has_closed_form(self.estimator_) and self.scale != "residuals":
+            self._closed = LeftOut.of(self.estimator_, y)
+            self.errors_ = np.abs(self._closed.residuals) / (1.0 if self.scale is None else self._closed.spreads)
         else:
             self._fit_folds(X, y, params)
         return self
+
+    def _check(self) -> None:
+        check_coverage(self.coverage)
+        if self.method not in _METHODS:
+            raise ValueError(f"method={self.method!r}: choose one of {', '.join(map(repr, _METHODS))}.")
+        if not 0 < self.calibration < 1:
+            raise ValueError(f"calibration={self.calibration!r}: a share between 0 and 1.")
+        if is_classifier(self.estimator):
+            raise ValueError(
+                f"{type(self.estimator).__name__} is a classifier: it answers with classes, and an interval is around"
+                " a number. Take a regressor (KernelRidge, SVR); how sure a classifier is, its predict_proba says."
+            )
+        check_scale(self.scale, self.estimator)
 
     def _trained(self, X: Samples, y: Array, train: Array, params: dict[str, Any]) -> Any:
         """The estimator on some of the samples, with what belongs to them."""
@@ -181,10 +210,13 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             self._part(X, train, train), y[train], **_check_method_params(X, params, train)
         )
 
-    @staticmethod
-    def _errors(y: Array, predicted: Any) -> Array:
+    def _errors(self, y: Array, predicted: Any) -> Array:
         """How far y lies from the prediction; outside of two predicted quantiles, negative inside."""
         lower, upper = _two(predicted)
+        if self.scale is not None and upper is not lower:
+            raise ValueError(
+                f"scale={self.scale!r} is for one prediction; two quantiles follow the noise already: scale=None."
+            )
         return np.maximum(lower - y, y - upper)
 
     def _accepted(self, X: Samples, y: Targets) -> tuple[Any, Array]:
@@ -209,46 +241,55 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         kept = max(1, round(self.calibration * n))
         return np.sort(order[kept:]), np.sort(order[:kept])
 
-    def _check_enough(self, n: int) -> None:
-        if np.ceil((n + 1) * self.coverage) > n:
-            least = next(m for m in count(1) if np.ceil((m + 1) * self.coverage) <= m)
+    def _scale_beside(
+        self, machine: Any, X: Samples, y: Array, train: Array, params: dict[str, Any]
+    ) -> PosteriorScale | LearnedScale | None:
+        """s for a machine that was trained on a part of the samples, from that part alone."""
+        if self.scale is None:
+            return None
+        if self.scale == "std":
+            return PosteriorScale(machine)
+        if has_closed_form(machine):
+            rows, errors = train[machine.support_], LeftOut.of(machine, y[train]).residuals
+        elif len(train) < 2:
             raise ValueError(
-                f"Coverage {self.coverage:g} needs errors of at least {least} samples, n_samples = {n}: the interval"
-                " would be infinite."
+                f"scale='residuals' learns from errors on other samples within a part of n_samples = {len(train)}, and"
+                " needs at least 2: give more samples, or scale=None."
             )
+        else:
+            rows, errors = train, np.empty(len(train))
+            for most, few in self._splits(len(train), min(_INNER, self.folds)):
+                one = self._trained(X, y, train[most], params)
+                errors[few] = self._errors(y[train[few]], one.predict(self._part(X, train[few], train[most])))
+        return LearnedScale.of(self.estimator, self._part(X, rows, rows), errors)
 
-    def _fit_closed(self, X: Samples, y: Array) -> None:
-        machine = self.estimator_
-        K = np.asarray(
-            arrays.to_numpy(
-                machine.kernel_.gram(machine.support_vectors_, compute=machine.compute).astype(np.float64).dense()
-            )
-        )
-        w, ridge = machine._sample_weight, float(machine.alpha)
-        whole = Projected.of(K, y[machine.support_, None], w, ridge, machine.fit_intercept)
-        residuals = whole.leave_one_out()[:, 0]
-        self.errors_ = np.abs(residuals)
-        self._closed = (whole.P, whole.of_bias, residuals)
+    def _splits(self, n: int, folds: int) -> list[tuple[Array, Array]]:
+        return list(KFold(min(folds, n), shuffle=True, random_state=self.random_state).split(np.zeros(n)))
 
     def _fit_folds(self, X: Samples, y: Array, params: dict[str, Any]) -> None:
-        splits = list(
-            KFold(min(self.folds, len(y)), shuffle=True, random_state=self.random_state).split(np.zeros(len(y)))
-        )
         self._machines, self._fold = [], np.empty(len(y), np.int64)
         self.errors_ = np.empty(len(y))
-        shared = learns_from_matrix(self.estimator) and self.estimator._one_kernel and not self.estimator._precomputed
+        shared = (
+            self.scale is None  # which would need the samples of a fold, not their matrix alone
+            and learns_from_matrix(self.estimator)
+            and self.estimator._one_kernel
+            and not self.estimator._precomputed
+        )
         entered = Entered.of(self.estimator, X, y) if shared and set(params) <= {"sample_weight"} else None
-        for k, (train, test) in enumerate(splits):
+        for k, (train, test) in enumerate(self._splits(len(y), self.folds)):
+            scale, s = None, 1.0
             if entered is None:
                 machine = self._trained(X, y, train, params)
-                predicted = machine.predict(self._part(X, test, train))
+                scale = self._scale_beside(machine, X, y, train, params)
+                part = self._part(X, test, train)
+                predicted, s = machine.predict(part), _at(scale, part)
             else:
                 machine, predicted = self._on_fold(
                     entered, train, test, _check_method_params(X, params, train).get("sample_weight")
                 )
-            self._machines.append((machine, train))
+            self._machines.append((machine, scale, train))
             self._fold[test] = k
-            self.errors_[test] = self._errors(y[test], predicted)
+            self.errors_[test] = self._errors(y[test], predicted) / s
 
     def _on_fold(self, entered: Entered, train: Array, test: Array, weights: Weights) -> tuple[Any, Any]:
         """(a machine trained on a part of the matrix, what it predicts for the rest)."""
@@ -288,35 +329,37 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         """
         check_is_fitted(self, "estimator_")
         if self.method == "split":
-            n = len(self.errors_)
-            width = np.sort(self.errors_)[int(np.ceil((n + 1) * self.coverage)) - 1]
+            q = np.sort(self.errors_)[rank(len(self.errors_), self.coverage) - 1]
+            width = q * _at(self._scale, self._part(X, slice(None), self._trained_on))
             lower, upper = self._both(X)
             return np.sort(np.column_stack([lower - width, upper + width]), axis=1)
         parts = [self._ends(take(X, rows)) for rows in chunks(size(X), _BLOCK)]
         return np.concatenate(parts) if parts else np.empty((0, 2))
 
     def _ends(self, X: Samples) -> Array:
-        """Jackknife+: quantiles over i of (prediction without i) ± |error of i|."""
-        below, above = self._without_each(X)
+        """Jackknife+: quantiles over i of (prediction without i) ± |error of i|, in units of s without i."""
+        below, above, s = self._without_each(X)
         n = below.shape[1]
-        k = int(np.ceil((n + 1) * self.coverage))
-        lower, upper = below - self.errors_, above + self.errors_
+        k = rank(n, self.coverage)
+        lower, upper = below - self.errors_ * s, above + self.errors_ * s
         ends = [np.partition(lower, n - k, axis=1)[:, n - k], np.partition(upper, k - 1, axis=1)[:, k - 1]]
         return np.sort(np.column_stack(ends), axis=1)
 
-    def _without_each(self, X: Samples) -> tuple[Array, Array]:
-        """f without sample i at each x, (new, n), or both quantiles. A ridge is linear in y, so leaving i out is
-        putting its own prediction in the place of y_i.
-        """
-        if self._closed is None:
-            both = [_two(machine.predict(self._part(X, slice(None), train))) for machine, train in self._machines]
-            return tuple(np.column_stack(end)[:, self._fold] for end in zip(*both, strict=True))  # type: ignore[return-value]
-        P, q, residuals = self._closed
-        machine = self.estimator_
-        cross = machine._meet(machine._accept_new(X)).cross.astype(np.float64)
-        influence = np.asarray(arrays.to_numpy(cross.dense())) @ P + q
-        left = self.predict(X)[:, None] - influence * residuals
-        return left, left
+    def _without_each(self, X: Samples) -> tuple[Array, Array, Array | float]:
+        """f without sample i at each x, (new, n), or both quantiles; and s without sample i."""
+        if self._closed is not None:
+            left, s = self._closed.at(self.estimator_, X, spreads=self.scale is not None)
+            return left, left, s
+        answers = []
+        for machine, scale, train in self._machines:
+            part = self._part(X, slice(None), train)
+            answers.append((*_two(machine.predict(part)), _at(scale, part) * np.ones(size(X))))
+        return tuple(np.column_stack(found)[:, self._fold] for found in zip(*answers, strict=True))  # type: ignore[return-value]
+
+
+def _at(scale: PosteriorScale | LearnedScale | None, X: Samples) -> Any:
+    """s of each sample; 1 where none is asked for."""
+    return 1.0 if scale is None else scale.at(X)
 
 
 def _two(predicted: Any) -> tuple[Array, Array]:

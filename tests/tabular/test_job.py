@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
-from mercer.app import job
-from mercer.app.job import learn
-from mercer.app.model import Model
+from mercer.tabular import job
+from mercer.tabular.job import learn
+from mercer.tabular.model import Model
 from mercer.data import DataError
 from mercer.estimators.ridge import KernelRidge
 from mercer.files.persistence import load, save

@@ -1,0 +1,259 @@
+"""Machines worth trying: what each learns from rows, and what it says of rows that it was not trained on.
+
+A family has settings; ``tested`` gives the values of every setting on rows held out, ``fit`` trains one of them. Values
+are scores of classes, (n, classes) or one column for two, or numbers on the scale of the target.
+
+========== ==========================================================================================
+OfKernel   ridge, support vectors or counts over a kernel that is given; settings share its matrix
+OfMetric   a ridge whose metric is learnt (feature machine)
+OfCells    a ridge over the cells of trees that follow the target (partition kernel), alone or with a
+           kernel of distances beside
+========== ==========================================================================================
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from mercer.annotations import Estimator, Samples
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.data.notices import quietly
+from mercer.estimators.feature_machine import FeatureMachineRegressor
+from mercer.estimators.representer import KernelPoisson
+from mercer.estimators.ridge import KernelRidge
+from mercer.estimators.svm import SVC
+from mercer.kernels.base import Kernel
+from mercer.kernels.vectors.codes import Overlap
+from mercer.kernels.vectors.radial import Laplacian
+from mercer.selection.folds import Entered
+from mercer.tabular.partitions import TREES, Partitions
+
+Split = tuple[Array, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Targets as machines learn them: ``numbers``, (n,) on their scale or ±1 for each class, or ``codes`` of classes,
+    and ``y`` as it was given.
+    """
+
+    numbers: Array
+    codes: Array | None = None
+    y: Array | None = None
+
+    @classmethod
+    def of_classes(cls, codes: Array, classes: int) -> Coded:
+        signs = np.where(codes[:, None] == np.arange(classes), 1.0, -1.0)
+        return cls(signs[:, 1] if classes == 2 else signs, codes)
+
+    def at(self, rows: Array) -> Coded:
+        return Coded(
+            self.numbers[rows],
+            None if self.codes is None else self.codes[rows],
+            None if self.y is None else self.y[rows],
+        )
+
+
+class Family(Protocol):
+    """What the search asks of a family."""
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        ...
+
+    @property
+    def settings(self) -> Sequence[Any]:
+        """What is tried."""
+        ...
+
+    def tested(self, X: Samples, target: Coded, weights: Array | None, splits: Sequence[Split]) -> Array:
+        """(settings, rows, outputs): values on the test rows of each split; NaN elsewhere."""
+        ...
+
+    def fit(self, setting: Any, X: Samples, target: Coded, weights: Array | None) -> Any:
+        """A machine trained on all the rows; ``values`` asks it."""
+        ...
+
+    def by_centers(self, centers: int, seed: int) -> Family:
+        """The same as a sum over some of the rows."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class OfKernel:
+    """An estimator over a kernel, along the path of its own parameter: λ or C."""
+
+    name: str
+    estimator: Estimator
+    along: str
+    settings: tuple[float, ...]
+
+    def _targets(self, target: Coded) -> Array:
+        if isinstance(self.estimator, SVC):
+            assert target.codes is not None
+            return target.codes
+        if isinstance(self.estimator, KernelPoisson):
+            assert target.y is not None
+            return target.y
+        return target.numbers
+
+    def _machine(self, setting: float) -> Any:
+        return clone(self.estimator).set_params(**{self.along: setting})
+
+    def tested(self, X: Samples, target: Coded, weights: Array | None, splits: Sequence[Split]) -> Array:
+        y = self._targets(target)
+        entered = Entered.of(self._machine(self.settings[0]), X, y)
+        out = _nothing(len(self.settings), target)
+        for train, test in splits:
+            given = None if weights is None else weights[train]
+            fold = entered.fold(train, test, given)
+            machines = [self._machine(setting) for setting in self.settings]
+            fold.learn(machines, y[train], given)
+            for s, machine in enumerate(machines):
+                out[s, test] = _columns(values(machine, fold.cross), out.shape[2])
+        return out
+
+    def fit(self, setting: float, X: Samples, target: Coded, weights: Array | None) -> Any:
+        machine = self._machine(setting)
+        return machine.fit(X, self._targets(target), **({} if weights is None else {"sample_weight": weights}))
+
+    def by_centers(self, centers: int, seed: int) -> OfKernel:
+        """The same as a sum over some of the rows."""
+        few = clone(self.estimator).set_params(centers=centers, random_state=seed)
+        return OfKernel(self.name, few, self.along, self.settings)
+
+
+@dataclass(frozen=True, eq=False)
+class OfMetric:
+    """``FeatureMachineRegressor`` of the targets as numbers, all columns sharing the metric."""
+
+    name: str
+    estimator: FeatureMachineRegressor
+    settings: tuple[None, ...] = (None,)
+
+    def tested(self, X: Samples, target: Coded, weights: Array | None, splits: Sequence[Split]) -> Array:
+        out = _nothing(1, target)
+        for train, test in splits:
+            machine = self.fit(None, X[train], target.at(train), None if weights is None else weights[train])
+            out[0, test] = _columns(values(machine, X[test]), out.shape[2])
+        return out
+
+    def fit(self, setting: None, X: Samples, target: Coded, weights: Array | None) -> Any:
+        return clone(self.estimator).fit(X, target.numbers, sample_weight=weights)
+
+    def by_centers(self, centers: int, seed: int) -> OfMetric:
+        return OfMetric(self.name, clone(self.estimator).set_params(centers=centers))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """λ, and how much a kernel of distances counts beside the cells."""
+
+    alpha: float
+    smooth: float
+
+
+@dataclass(eq=False)
+class CellMachine:
+    """A ridge over the cells of trees, and the rows themselves beside them where a kernel of distances counts too."""
+
+    partitions: Partitions
+    ridge: KernelRidge
+    smooth: bool
+
+    def seen(self, X: Array) -> Array:
+        return _beside(self.partitions.codes(X), X, self.smooth)
+
+    def predict(self, X: Array) -> Array:
+        return np.asarray(self.ridge.predict(self.seen(X)))
+
+
+@dataclass(frozen=True, eq=False)
+class OfCells:
+    """KernelRidge over Overlap of leaves, and over its sum with a Laplacian of the rows."""
+
+    name: str
+    gamma: float
+    seed: int
+    settings: tuple[Cells, ...] = tuple(Cells(a, s) for s in (0.0, 0.5) for a in (0.03, 0.1, 0.3, 1.0))
+    trees: int = TREES
+    centers: int | None = None
+    compute: Compute | None = None
+
+    def _kernel(self, smooth: float, columns: int) -> Kernel:
+        cells: Any = Overlap() * ((1.0 - smooth) / self.trees)
+        if not smooth:
+            return cells
+        places, rows = list(range(self.trees)), list(range(self.trees, self.trees + columns))
+        return cells.on(places) + smooth * Laplacian(self.gamma).on(rows)
+
+    def _ridge(self, setting: Cells, columns: int) -> KernelRidge:
+        kernel = self._kernel(setting.smooth, columns)
+        seed = None if self.centers is None else self.seed
+        return KernelRidge(setting.alpha, kernel, centers=self.centers, random_state=seed, compute=self.compute)
+
+    def _grown(self, X: Array, target: Coded, weights: Array | None) -> Partitions:
+        jobs = (self.compute or Compute()).workers
+        return Partitions.grown(X, target.numbers, weights, self.seed, self.trees, jobs)
+
+    def tested(self, X: Samples, target: Coded, weights: Array | None, splits: Sequence[Split]) -> Array:
+        out = _nothing(len(self.settings), target)
+        for train, test in splits:
+            given = None if weights is None else weights[train]
+            partitions = self._grown(X[train], target.at(train), given)
+            both = np.concatenate([train, test])
+            codes = partitions.codes(X[both])
+            places = np.arange(len(train)), np.arange(len(train), len(both))
+            for smooth in dict.fromkeys(setting.smooth for setting in self.settings):
+                mine = [s for s, setting in enumerate(self.settings) if setting.smooth == smooth]
+                machines = [self._ridge(self.settings[s], X.shape[1]) for s in mine]
+                y = target.numbers[both]
+                fold = Entered.of(machines[0], _beside(codes, X[both], bool(smooth)), y).fold(*places, given)
+                fold.learn(machines, y[places[0]], given)
+                for s, machine in zip(mine, machines, strict=True):
+                    out[s, test] = _columns(values(machine, fold.cross), out.shape[2])
+        return out
+
+    def fit(self, setting: Cells, X: Samples, target: Coded, weights: Array | None) -> CellMachine:
+        partitions = self._grown(X, target, weights)
+        machine = CellMachine(partitions, self._ridge(setting, X.shape[1]), bool(setting.smooth))
+        machine.ridge.fit(machine.seen(X), target.numbers, sample_weight=weights)
+        return machine
+
+    def by_centers(self, centers: int, seed: int) -> OfCells:
+        return OfCells(self.name, self.gamma, self.seed, self.settings, self.trees, centers, self.compute)
+
+
+def _beside(codes: Array, X: Array, rows: bool) -> Array:
+    return np.column_stack([codes, X.astype(np.float32)]) if rows else codes
+
+
+def values(machine: Any, X: Samples) -> Array:
+    """What a machine says of rows, or of their matrix with those it was trained on."""
+    answer = machine.decision_function(X) if isinstance(machine, SVC) else machine.predict(X)
+    return np.asarray(answer)
+
+
+def _nothing(settings: int, target: Coded) -> Array:
+    numbers = target.numbers
+    return np.full((settings, len(numbers), 1 if numbers.ndim == 1 else numbers.shape[1]), np.nan)
+
+
+def _columns(found: Array, outputs: int) -> Array:
+    return found.reshape(len(found), outputs)
+
+
+def in_silence(function: Any, *args: Any) -> Any:
+    """A candidate that is hard to train is judged by its score, and what its kernel does not use is no news here."""
+    with warnings.catch_warnings(), quietly():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return function(*args)

@@ -1,0 +1,65 @@
+"""Partitions of the space of rows that follow a target: the leaves of trees, as codes for ``Overlap``.
+
+The share of trees in one leaf of which two rows fall is a kernel: the partition kernel of a forest. Cells are narrow
+where the target changes and long where it does not, column by column, which no distance is; for tables of thresholds
+and unlike columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesRegressor
+
+from mercer.arrays import Array
+
+TREES = 200
+_LEAF = 2  # rows, at least
+_SHARE = 0.5  # of the columns, among which each cell is divided by the best
+
+
+@dataclass(eq=False)
+class Partitions:
+    """Trees of cells: a cell is divided where column ``feature`` exceeds ``threshold``; −1 says that it is not."""
+
+    feature: Array
+    threshold: Array
+    left: Array
+    right: Array
+    roots: Array
+
+    @classmethod
+    def grown(
+        cls, X: Array, Y: Array, weights: Array | None, seed: int, trees: int = TREES, jobs: int = 1
+    ) -> Partitions:
+        """Extremely randomised trees (Geurts et al. 2006) of targets, one or several columns."""
+        forest = ExtraTreesRegressor(
+            trees, min_samples_leaf=_LEAF, max_features=_SHARE, random_state=seed, n_jobs=jobs
+        ).fit(X, Y[:, 0] if Y.ndim == 2 and Y.shape[1] == 1 else Y, sample_weight=weights)
+        found = [tree.tree_ for tree in forest.estimators_]
+        roots = np.concatenate([[0], np.cumsum([t.node_count for t in found])[:-1]])
+        return cls(
+            np.concatenate([np.where(t.children_left < 0, -1, t.feature) for t in found]).astype(np.int32),
+            np.concatenate([t.threshold for t in found]),
+            np.concatenate([t.children_left + root for t, root in zip(found, roots, strict=True)]).astype(np.int32),
+            np.concatenate([t.children_right + root for t, root in zip(found, roots, strict=True)]).astype(np.int32),
+            roots.astype(np.int32),
+        )
+
+    def codes(self, X: Array) -> Array:
+        """The leaf of every row in each tree, counted from the tree's root: (n, trees), float32, which holds them."""
+        narrow = np.asarray(X, np.float32)  # as the trees have seen them
+        out = np.empty((len(narrow), len(self.roots)), np.float32)
+        rows = np.arange(len(narrow))
+        for t, root in enumerate(self.roots):
+            cell, moving = np.full(len(narrow), root), rows
+            while len(moving):
+                at = cell[moving]
+                column = self.feature[at]
+                inside = column >= 0
+                moving, at, column = moving[inside], at[inside], column[inside]
+                low = narrow[moving, column] <= self.threshold[at]
+                cell[moving] = np.where(low, self.left[at], self.right[at])
+            out[:, t] = cell - root
+        return out

@@ -1,0 +1,402 @@
+"""The search: many kernels on some rows, the best of them and what learns its kernel on more, then an average.
+
+    first round    ridge over every kernel and view of the columns: which view, kernel, width and scale of the target
+    second round   on more rows, with other folds: the best kernels with λ or C, support vectors over them, a learnt
+                   metric, cells of trees
+    choice         the weights of an average, and what choosing is worth (``averaging``)
+
+Every candidate leaves its values on rows that it was not trained on; nothing is judged otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from mercer.arrays import Array
+from mercer.compute import Compute
+from mercer.estimators.feature_machine import FeatureMachineRegressor
+from mercer.estimators.representer import KernelPoisson
+from mercer.estimators.ridge import KernelRidge
+from mercer.estimators.svm import SVC
+from mercer.estimators.svr import SVR
+from mercer.kernels.vectors.radial import Laplacian
+from mercer.runtime.watch import Stopped
+from mercer.tabular.averaging import Claim, claimed, weights_of
+from mercer.tabular.encoding import Encoding, View
+from mercer.tabular.families import Family, OfCells, OfKernel, OfMetric, Split, in_silence
+from mercer.tabular.kernels import Named, joined, kernels_of
+from mercer.tabular.kinds import Kind
+from mercer.tabular.plan import Plan
+from mercer.tabular.problem import Problem
+from mercer.tabular.targets import Scale, scales
+
+RIDGES = tuple(np.geomspace(1e-4, 1e2, 10).tolist())
+PRICES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
+_MEASURED = 50_000  # rows that columns are measured on
+_FOLDS = 5
+_WIDEST = 400  # columns of rows, up to which trees and metrics are tried
+_JOINED = 3  # kernels of what is written, that are tried with one of the numbers beside
+_FIRST_SHARE = 0.5  # of the time, for the first round, where the machine is slower than it was measured to be
+_CLASSES = 30  # up to which support vectors of every pair are
+
+Report = Callable[[dict[str, Any]], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A setting of a family, on a view and a scale of the target, and its values on rows it was not trained on."""
+
+    family: Family
+    setting: Any
+    view: View | None
+    scale: Scale | None
+    values: Array
+    finish: Any
+    loss: float
+    kernel: Named | None = None
+
+    @property
+    def name(self) -> str:
+        return self.family.name
+
+
+@dataclass(eq=False)
+class Round:
+    """Candidates, and the rows that they were tested on: ``how`` in words."""
+
+    problem: Problem
+    how: str
+    tried: list[Tried] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Search:
+    """Fills ``rounds``; ``choose`` then says which to train, with which weights."""
+
+    problem: Problem
+    kinds: dict[str, Kind]
+    seconds: float
+    compute: Compute | None
+    seed: int
+    report: Report | None = None
+    counting: bool = False  # whether the target is a count
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.began = time.perf_counter()
+        self.encodings: dict[View | None, Encoding | None] = {}
+        X = self.problem.X
+        width = X.shape[1] if sparse.issparse(X) else len(self._encoding(View()).names)  # type: ignore[union-attr]
+        outputs = len(self.problem.labels) if len(self.problem.labels) > 2 else 1
+        self.plan = Plan.of(len(self.problem), width, outputs, self.seconds, self.compute)
+        self.rounds: list[Round] = []
+        self.count = 0
+        self.left_out: list[str] = []
+
+    @property
+    def last(self) -> Round:
+        """The last round in which anything was tried to its end."""
+        return next((r for r in reversed(self.rounds) if r.tried), self.rounds[-1])
+
+    # -- views -------------------------------------------------------------------------------------------------------
+
+    def _encoding(self, view: View | None) -> Encoding | None:
+        if view not in self.encodings:
+            X = self.problem.X
+            random = np.random.default_rng(self.seed)
+            if isinstance(X, pl.DataFrame) and view is not None:
+                few = X if X.height <= _MEASURED else X[np.sort(random.permutation(X.height)[:_MEASURED])]
+                self.encodings[view] = Encoding.of(few, self.kinds, view)
+            else:
+                self.encodings[view] = None
+        return self.encodings[view]
+
+    def seen(self, view: View | None, X: Any) -> Any:
+        """Rows as the machines see them."""
+        encoding = self._encoding(view)
+        return X if encoding is None else encoding(X)
+
+    def _views(self) -> list[View | None]:
+        if sparse.issparse(self.problem.X):
+            return [None]
+        first = self._encoding(View())
+        assert first is not None
+        if not first.numbers:
+            return [View()]
+        views: list[View | None] = [View(), View("rank")]
+        return views + ([View("size", "regression")] if first.marked else [])
+
+    # -- rounds ------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        random = np.random.default_rng(self.seed)
+        problem = self.problem
+        rows = problem.part(self.plan.first, random)
+        more = problem.part(self.plan.second, random)
+        self._first(problem.at(rows))
+        self._second(problem.at(more))
+
+    def say(self, stage: str, name: str = "") -> None:
+        if self.report is not None:
+            best = min(self.last.tried, key=lambda t: t.loss, default=None) if self.rounds else None
+            left = self.seconds - (time.perf_counter() - self.began)
+            self.report({"stage": stage, "name": name, "left": left, "best": best, "tried": self.count})
+
+    def _late(self, name: str, share: float = 1.0) -> bool:
+        if self.last.tried and time.perf_counter() - self.began > share * self.plan.deadline:
+            self.left_out.append(name)
+            return True
+        return False
+
+    def _test(
+        self, family: Family, view: View | None, scale: Scale | None, problem: Problem, X: Any, splits: Sequence[Split],
+        kernel: Named | None = None, stage: str = "search",
+    ) -> list[Tried]:  # fmt: skip
+        """Every setting of a family, judged on the rows that are tested."""
+        self.say(stage, family.name)
+        try:
+            found = in_silence(family.tested, X, problem.coded(scale), problem.weights, splits)
+        except (ValueError, ArithmeticError, MemoryError) as error:
+            if isinstance(error, Stopped):
+                raise
+            self.notes.append(f"{family.name} could not be tried: {error}")
+            return []
+        tested = tested_rows(splits)
+        part = problem.at(tested)
+        out = []
+        for setting, values in zip(family.settings, found[:, tested], strict=True):
+            self.count += 1
+            if np.isfinite(values).all():
+                finish = part.finish(values, scale)
+                loss = part.loss(part.answers(values, finish))
+                out.append(Tried(family, setting, view, scale, values, finish, loss, kernel))
+        return out
+
+    def _first(self, problem: Problem) -> None:
+        """Ridge over every kernel: which view, kernel, width, λ and scale are best."""
+        splits = problem.splits(_FOLDS, self.seed)
+        self.rounds.append(Round(problem.at(tested_rows(splits)), self._how(problem, splits)))
+        scale = self._scale(problem, splits)
+        for number, view in enumerate(self._views()):
+            X = self.seen(view, problem.X)
+            named = in_silence(kernels_of, X, self._encoding(view))
+            if number and len(named) > 4:  # of other views the middle widths of what may differ there
+                named = [k for k in named if k.name in ("Gaussian", "Laplacian") and k.width in (1, 2, 3)]
+            self._try_kernels(named, view, scale, problem, X, splits)
+            encoding = self._encoding(view)
+            if not number and encoding is not None and encoding.written and encoding.columns:
+                best = self._best_kernels(lambda k: k.name not in ("Gaussian", "linear"))
+                self._try_kernels(in_silence(joined, best, X, encoding), view, scale, problem, X, splits)
+
+    def _try_kernels(
+        self, named: Sequence[Named], view: View | None, scale: Scale | None, problem: Problem, X: Any,
+        splits: Sequence[Split],
+    ) -> None:  # fmt: skip
+        for kernel in named:
+            family = self._ridge(kernel, view, RIDGES)
+            if not self._late(family.name, _FIRST_SHARE):
+                self.last.tried += self._test(family, view, scale, problem, X, splits, kernel)
+
+    def _best_kernels(self, wanted: Callable[[Named], bool]) -> list[Named]:
+        """The kernels of the best candidates so far."""
+        found: dict[str, Named] = {}
+        for tried in sorted(self.last.tried, key=lambda t: t.loss):
+            if tried.kernel is not None and wanted(tried.kernel):
+                found.setdefault(tried.kernel.name, tried.kernel)
+        return list(found.values())[:_JOINED]
+
+    def _how(self, problem: Problem, splits: Sequence[Split]) -> str:
+        """How rows were held out."""
+        n, whole = len(problem), len(self.problem)
+        part = f"{n} of {whole} rows" if n < whole else f"{n} rows"
+        if problem.times is not None:
+            return f"{len(splits)} parts of {part}, each by earlier ones"
+        kept = "groups together, " if problem.groups is not None else ""
+        return f"{kept}{len(splits)} folds of {part}" if len(splits) > 1 else f"{kept}a fifth held out of {part}"
+
+    def _scale(self, problem: Problem, splits: Sequence[Split]) -> Scale | None:
+        """That of the target: of several, the one with the least loss under one kernel."""
+        if problem.classes:
+            return None
+        found = scales(self.problem.y, self.problem.weights)
+        if len(found) == 1:
+            return found[0]
+        view = self._views()[0]
+        X = self.seen(view, problem.X)
+        named = in_silence(kernels_of, X, self._encoding(view))
+        kernel = named[min(2, len(named) - 1)]
+        best = [
+            min(
+                (t.loss for t in self._test(self._ridge(kernel, view, RIDGES), view, s, problem, X, splits, kernel)),
+                default=np.inf,
+            )
+            for s in found
+        ]
+        return found[int(np.argmin(best))]
+
+    def _ridge(self, kernel: Named, view: View | None, settings: Sequence[float]) -> OfKernel:
+        machine = KernelRidge(kernel=kernel.kernel, compute=self.compute)
+        return OfKernel(_called("ridge", kernel.name, view), machine, "alpha", tuple(settings))
+
+    def _second(self, problem: Problem) -> None:
+        """The best kernels again on more rows, and what learns its kernel."""
+        first = sorted(self.last.tried, key=lambda t: t.loss)
+        if not first:
+            return
+        splits = problem.splits(self.plan.folds, self.seed + 1)
+        self.rounds.append(Round(problem.at(tested_rows(splits)), self._how(problem, splits)))
+        seen: dict[View | None, Any] = {}
+        for family, tried in self._finalists(first, len(problem)):
+            if self._late(family.name):
+                continue
+            if tried.view not in seen:
+                seen[tried.view] = self.seen(tried.view, problem.X)
+            self.rounds[-1].tried += self._test(
+                family, tried.view, tried.scale, problem, seen[tried.view], splits, tried.kernel, "more rows"
+            )
+
+    def _finalists(self, first: list[Tried], rows: int) -> list[tuple[Family, Tried]]:
+        """Families of the second round, the surest first, each with the candidate whose view and kernel it takes."""
+        out: list[tuple[Family, Tried]] = []
+        ways: dict[tuple[str, Any], Tried] = {}
+        for tried in first:
+            assert tried.kernel is not None
+            ways.setdefault((tried.kernel.name, tried.view), tried)
+        best = list(ways.values())
+        few = rows > self.plan.exact // 4  # a factor for each λ
+        for tried in best[: 2 if few else 3]:
+            assert tried.kernel is not None
+            around = [a for a in RIDGES if abs(np.log10(a / tried.setting)) < (0.7 if few else 1.4)]
+            out.append((self._ridge(tried.kernel, tried.view, around), tried))
+        rows_of = next((t for t in best if self._plain(t.view)), None)
+        if rows_of is not None:
+            out.append((self._metric(rows_of.view), rows_of))
+        if self.problem.classes and 2 <= len(self.problem.labels) <= _CLASSES:
+            for tried in [t for t in best if t.kernel.name != "linear"][:2]:  # type: ignore[union-attr]
+                out.append((self._machine(SVC(compute=self.compute), "SVC", tried, PRICES), tried))
+        if rows_of is not None:
+            out.append((self._cells(rows_of.view), rows_of))
+        return out + self._other_losses(best[0])
+
+    def _other_losses(self, best: Tried) -> list[tuple[Family, Tried]]:
+        if self.problem.classes:
+            return []
+        out: list[tuple[Family, Tried]] = []
+        if self.counting:
+            out.append((self._machine(KernelPoisson(compute=self.compute), "Poisson", best, RIDGES[2:8]), best))
+        if self.problem.metric.level is not None:
+            machine = SVR(epsilon=0.05, compute=self.compute)
+            out.append((self._machine(machine, "SVR", best, (0.3, 1.0, 3.0, 10.0, 30.0)), best))
+        return out
+
+    def _machine(self, estimator: Any, name: str, tried: Tried, settings: Sequence[float]) -> OfKernel:
+        assert tried.kernel is not None
+        estimator.set_params(kernel=tried.kernel.kernel)
+        along = "C" if hasattr(estimator, "C") else "alpha"
+        return OfKernel(_called(name, tried.kernel.name, tried.view), estimator, along, tuple(settings))
+
+    def _plain(self, view: View | None) -> bool:
+        """Whether rows of that view are numbers, and not too many of them, for metrics and trees."""
+        encoding = self._encoding(view)
+        return encoding is not None and not encoding.written and 1 <= len(encoding.names) <= _WIDEST
+
+    def _metric(self, view: View | None) -> OfMetric:
+        encoding = self._encoding(view)
+        assert encoding is not None
+        labels = encoding.blocks
+        machine = FeatureMachineRegressor(
+            standardize=False, blocks=labels if len(set(labels)) > 1 else None, random_state=self.seed,
+            compute=self.compute,
+        )  # fmt: skip
+        return OfMetric(_called("learnt metric", "", view), machine)
+
+    def _cells(self, view: View | None) -> OfCells:
+        X = self.seen(view, self.problem.X[: min(len(self.problem), 400)])
+        gamma = next(k.kernel for k in kernels_of(X, self._encoding(view)) if k.name == "Laplacian" and k.width == 1)
+        assert isinstance(gamma, Laplacian)
+        return OfCells(_called("cells of trees", "", view), float(gamma.gamma), self.seed, compute=self.compute)
+
+    # -- the choice --------------------------------------------------------------------------------------------------
+
+    def choose(self) -> Choice:
+        """The members of the average, from the best setting of each family."""
+        problem, tried = self.last.problem, self.last.tried
+        best = [tried[c] for c in _best_numbers([t.name for t in tried], [t.loss for t in tried])]
+        answers = [problem.answers(t.values, t.finish) for t in best]
+        beta = weights_of(answers, _truth(problem, answers[0]), problem.weights)
+        if not _worth(problem, answers, beta):
+            beta = np.zeros(len(best))
+            beta[0] = 1.0
+        members = [(t, float(b)) for t, b in zip(best, beta, strict=True) if b > 0]
+        return Choice(
+            members, sorted(best, key=lambda t: t.loss), sum(b * a for b, a in zip(beta, answers, strict=True))
+        )
+
+    def claim(self, choice: Choice) -> Claim:
+        """The score to be told: that of choosing as here, on rows outside of those that chose."""
+        problem, tried = self.last.problem, self.last.tried
+        answers = np.stack([problem.answers(t.values, t.finish) for t in tried])
+        names = [t.name for t in tried]
+
+        def choose(rows: Array) -> Callable[[Array], float]:
+            part = problem.at(rows)
+            losses = [part.loss(a[rows]) for a in answers]
+            first = _best_numbers(names, losses)
+            few = [answers[c][rows] for c in first]
+            beta = weights_of(few, _truth(part, few[0]), part.weights)
+            if not _worth(part, few, beta):
+                beta = np.eye(len(first))[0]
+            mean = np.tensordot(beta, answers[first], 1)
+            shift, priors = part.shift(mean[rows]), part.priors() if part.classes else None
+            return lambda rest: problem.at(rest).score(mean[rest] + shift, priors)
+
+        whole = choice.answers + problem.shift(choice.answers)
+        priors = problem.priors() if problem.classes else None
+        return claimed(len(problem), choose, lambda rows: problem.at(rows).score(whole[rows], priors), self.seed)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Members of the average with their weights, the best of every family, and the answers of the average."""
+
+    members: list[tuple[Tried, float]]
+    leaders: list[Tried]
+    answers: Array
+
+
+def tested_rows(splits: Sequence[Split]) -> Array:
+    return np.unique(np.concatenate([test for _, test in splits]))
+
+
+def _best_numbers(names: Sequence[str], losses: Sequence[float]) -> list[int]:
+    """The best of those of each name, the best name first."""
+    out: dict[str, int] = {}
+    for c in np.argsort(losses, kind="stable"):
+        out.setdefault(names[c], int(c))
+    return list(out.values())
+
+
+def _truth(problem: Problem, like: Array) -> Array:
+    return (problem.y[:, None] == np.arange(like.shape[1])) * 1.0 if problem.classes else problem.y
+
+
+def _worth(problem: Problem, answers: Sequence[Array], beta: Array) -> bool:
+    """Whether the average is better than the first alone, by what candidates are compared by."""
+    mean = sum(b * a for b, a in zip(beta, answers, strict=True))
+    return problem.loss(np.asarray(mean)) < 0.998 * problem.loss(answers[0])
+
+
+def _called(machine: str, kernel: str, view: View | None) -> str:
+    return ", ".join(part for part in (machine, kernel, "" if view is None else str(view)) if part)
+
+
+def by_centers(tried: Tried, centers: int, seed: int) -> Tried:
+    """The same candidate as a sum over some of the rows."""
+    return replace(tried, family=tried.family.by_centers(centers, seed))

@@ -37,6 +37,10 @@ def categories(n: int = 23) -> Any:
     return np.random.default_rng(n).integers(0, 4, (n, 1)).astype(float)
 
 
+def codes(n: int = 23, d: int = 5) -> Any:
+    return np.random.default_rng(n + d).integers(0, 3, (n, d)).astype(float)
+
+
 def strings(n: int = 23, letters: str = "ACGT", length: int = 30) -> list[str]:
     rng = np.random.default_rng(n)
     return ["", *("".join(rng.choice(list(letters), k)) for k in rng.integers(1, length, n - 1))]
@@ -194,6 +198,7 @@ KERNELS = [
     *(Case(mc.Anova(degree), _with(oracles.anova, degree=degree)) for degree in (0, 1, 2, 3, 4, 5)),
     Case(mc.Constant(2.5), _with(oracles.constant, c=2.5)),
     Case(mc.Categorical(), oracles.categorical, categories),
+    Case(mc.Overlap(), oracles.overlap, codes),
     Case(mc.HistogramIntersection(), oracles.histogram_intersection, histograms),
     Case(mc.Hellinger(), oracles.hellinger, histograms),
     Case(mc.ChiSquared(0.7), _with(oracles.chi_squared, gamma=0.7), histograms),

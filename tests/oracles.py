@@ -209,6 +209,11 @@ def constant(x: Any, z: Any, c: float) -> float:
     return float(c)
 
 
+def overlap(x: Vector, z: Vector) -> float:
+    """The number of places at which x and z have the same value."""
+    return float(sum(1 for a, b in _pairs(x, z) if a == b))
+
+
 def categorical(x: Sequence[Any], z: Sequence[Any]) -> float:
     """1 if x = z in every column, else 0."""
     return 1.0 if all(a == b for a, b in zip(x, z, strict=True)) else 0.0

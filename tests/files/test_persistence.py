@@ -21,13 +21,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import mercer as mc
-from mercer.tabular.job import learn
-from mercer.tabular.kinds import infer_kinds
 from mercer.data import Ragged
 from mercer.files.persistence import FORMAT, Header, header, load, save
 from mercer.files.plain import ModelFileError
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Radial
+from mercer.tabular.job import learn
+from mercer.tabular.kinds import infer_kinds
 from tests.files.model_samples import HOLES, POSITIVE, SPARSE, THREE, TWO, N, X
 
 COLUMNS: dict[str, Any] = {

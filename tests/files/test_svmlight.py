@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import mercer as mc
-from mercer.tabular.job import learn
 from mercer.data import DataError
 from mercer.files.readers import read_table
 from mercer.files.svmlight import SparseTable
+from mercer.tabular.job import learn
 from tests.files.written import file_of
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,20 @@ def answers(
     if interval is not None and classes:
         inside = model.predict_set(table, interval)
         labels = [str(label) for label in model.labels_]
-        columns["set"] = pl.Series([" | ".join(np.array(labels)[row]) for row in inside], dtype=pl.String)
+        columns[_free("set", columns)] = pl.Series(
+            [" | ".join(np.array(labels)[row]) for row in inside], dtype=pl.String
+        )
     elif interval is not None:
         ends = model.predict_interval(table, interval)
-        columns |= {"lower": pl.Series(ends[:, 0]), "upper": pl.Series(ends[:, 1])}
+        columns |= {_free(name, columns): pl.Series(ends[:, j]) for j, name in enumerate(("lower", "upper"))}
     if novelty:
-        columns["novelty"] = pl.Series(model.novelty(table))
+        columns[_free("novelty", columns)] = pl.Series(model.novelty(table))
     return pl.DataFrame([column.alias(name) for name, column in columns.items()])
+
+
+def _free(name: str, columns: Mapping[str, Any]) -> str:
+    """The name, or one like it where the target has it."""
+    return name if name not in columns else _free(f"{name}_", columns)
 
 
 def judged(model: TableModel, table: pl.DataFrame | SparseTable) -> str:
@@ -45,7 +53,9 @@ def judged(model: TableModel, table: pl.DataFrame | SparseTable) -> str:
     known = table.filter(is_present(table.get_column(model.target)))
     if not known.height:
         return ""
-    said = f"{model.metric_.words} on {known.height} rows: {model.metric_.shown(abs(model.score(known)))}"
+    score = model.score(known)
+    value = score if model.metric_.greater else -score
+    said = f"{model.metric_.words} on {known.height} rows: {model.metric_.shown(value)}"
     if model.task_.name != "classification" or len(model.labels_) > _CLASSES:
         return said
     return f"{said}\n{_confusions(known.get_column(model.target).to_list(), model.predict(known), model.labels_)}"

@@ -19,17 +19,19 @@ from scipy.optimize import nnls
 from mercer.arrays import Array
 
 _LEAST = 0.08  # weight of a candidate that is kept
-_MOST = 4  # candidates that are kept
+MOST = 4  # candidates that are kept
 _SAMPLES = 100
 
 
-def weights_of(answers: Sequence[Array], truth: Array, weights: Array | None) -> Array:
-    """β over the candidates: answers of each, (n,) or (n, classes), and the truth in the same form."""
+def weights_of(answers: Sequence[Array], truth: Array, weights: Array | None, most: int = MOST) -> Array:
+    """β over the candidates, of which ``most`` are kept: answers of each, (n,) or (n, classes), and the truth in the
+    same form.
+    """
     w = np.ones(len(truth)) if weights is None else np.asarray(weights)
     root = np.sqrt(w / w.sum())
     P = np.stack([_weighted(a, root) for a in answers], axis=1)
     beta = _simplex(P.T @ P, P.T @ _weighted(truth, root))
-    keep = np.argsort(-beta, kind="stable")[:_MOST]
+    keep = np.argsort(-beta, kind="stable")[:most]
     keep = keep[beta[keep] >= _LEAST]
     out = np.zeros(len(answers))
     few = P[:, keep]
@@ -61,18 +63,25 @@ class Claim:
 
 
 def claimed(
-    rows: int, choose: Callable[[Array], Callable[[Array], float]], score: Callable[[Array], float], seed: int
+    rows: int,
+    repeats: int,
+    choose: Callable[[Array], Callable[[Array], float]],
+    score: Callable[[Array], float],
+    seed: int,
 ) -> Claim:
     """``choose(rows)`` gives the score, on any rows, of what would be chosen by these; ``score`` is that of the final
-    choice, whose spread over samples is the standard error.
+    choice, whose spread over samples is the standard error. Every row is there ``repeats`` times, one copy after the
+    other; copies are drawn together.
     """
-    random = np.random.default_rng(seed)
+    random, n = np.random.default_rng(seed), rows // repeats
+    copies = n * np.arange(repeats)[:, None]
     outside, spread = [], []
     for _ in range(_SAMPLES):
-        drawn = random.integers(0, rows, rows)
-        rest = np.setdiff1d(np.arange(rows), drawn)
+        drawn = random.integers(0, n, n)
+        rest = np.setdiff1d(np.arange(n), drawn)
+        drawn = np.sort((drawn + copies).ravel())
         if len(rest):
-            outside.append(choose(np.sort(drawn))(rest))
+            outside.append(choose(drawn)((rest + copies).ravel()))
         spread.append(score(drawn))
     found = float(np.nanmean(outside)) if outside else score(np.arange(rows))
-    return Claim(found, float(np.nanstd(spread)), rows)
+    return Claim(found, float(np.nanstd(spread)), n)

@@ -13,7 +13,7 @@ own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ from mercer.tabular.kinds import Kind
 _SQUEEZED = 8.0  # spreads from the median, beyond which a number counts by its logarithm
 _FAR = 1e6  # spreads: such a number is named
 _FARTHEST = 20.0
+_SMALLEST, _LARGEST = 1e-300, 1e100  # of a spread, and of numbers in spreads, whose differences are still numbers
 _KNOTS = 257  # quantiles that ranks are read from
 _MARKED = 0.01  # share of gaps, from which on they are marked
 _RARE = 0.002  # share of the rows of a category, below which it has no column of its own
@@ -65,16 +66,20 @@ class Number:
         if not len(present):
             return cls(name, 0.0, 1.0)
         low, median, high = np.quantile(present, [0.25, 0.5, 0.75])
+        knots = np.quantile(present, np.linspace(0, 1, _KNOTS)) if ranks else None
+        present = present[np.abs(present) < 1e150]  # whose squares are numbers
         spread = typical = float(high - low) / 1.349  # the standard deviation, were it normal
         if spread <= 0:  # more than half are one value
-            near = present[np.abs(present) <= np.quantile(np.abs(present), 0.999)]
-            spread = float(np.std(near)) or float(np.std(present)) or 1.0
-        knots = np.unique(np.quantile(present, np.linspace(0, 1, _KNOTS))) if ranks else None
-        return cls(name, float(median), spread if np.isfinite(spread) else 1.0, knots, typical)
+            near = present[np.abs(present) <= np.quantile(np.abs(present), 0.999)] if len(present) else present
+            spread = (float(np.std(near)) or float(np.std(present)) or 1.0) if len(near) else 1.0
+        spread = max(spread, _SMALLEST) if np.isfinite(spread) else 1.0
+        found = cls(name, float(median), spread, None, typical)
+        return found if knots is None else replace(found, knots=np.unique(found._in_spreads(knots)))
 
     def __call__(self, values: Array) -> Array:
         if self.knots is not None and len(self.knots) > 1:
-            return np.sqrt(12.0) * (np.interp(values, self.knots, np.linspace(0, 1, len(self.knots))) - 0.5)
+            places = np.linspace(0, 1, len(self.knots))
+            return np.sqrt(12.0) * (np.interp(self._in_spreads(values), self.knots, places) - 0.5)
         z = self._in_spreads(values)
         far = np.abs(z) > _SQUEEZED
         beyond = np.minimum(_SQUEEZED + np.log(np.maximum(np.abs(z), _SQUEEZED) / _SQUEEZED), _FARTHEST)
@@ -82,7 +87,7 @@ class Number:
 
     def _in_spreads(self, values: Array) -> Array:
         with np.errstate(over="ignore"):
-            return (values - self.median) / self.spread
+            return np.clip((values - self.median) / self.spread, -_LARGEST, _LARGEST)
 
     def far(self, values: Array) -> Array:
         """Numbers so far out that they are errors, or of another kind than the rest."""
@@ -100,11 +105,15 @@ class Category:
 
     @classmethod
     def of(cls, name: str, column: pl.Series) -> Category:
-        counts = column.drop_nulls().value_counts(sort=True)
-        often = counts.filter(counts["count"] >= max(2, _RARE * len(column)))
-        return cls(name, tuple(sorted(often[name].to_list()[:_MOST])))
+        counts = column.drop_nulls().alias("value").value_counts(sort=True)
+        often = counts.filter(counts["count"] >= max(2, _RARE * len(column))).sort(
+            "count", "value", descending=[True, False]
+        )
+        return cls(name, tuple(sorted(often["value"].to_list()[:_MOST])))
 
     def __call__(self, column: pl.Series) -> Array:
+        if not self.values:
+            return np.zeros((len(column), 0))
         codes = column.replace_strict({v: j for j, v in enumerate(self.values)}, default=-1, return_dtype=pl.Int64)
         return (codes.fill_null(-1).to_numpy()[:, None] == np.arange(len(self.values))).astype(np.float64)
 
@@ -204,13 +213,14 @@ class Encoding:
         rows = self._rows(frame)
         if not self.written:
             return rows
-        numbers = [pl.Series(f"#{j}", rows[:, j]) for j in range(rows.shape[1])]
+        numbers = [pl.Series(name, rows[:, j]) for j, name in enumerate(self.columns)]
         return pl.DataFrame([*numbers, *(frame.get_column(name) for name in self.written)])
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns of numbers, where the rows are a frame."""
-        return [f"#{j}" for j in range(len(self.names))]
+        mark = "#" * (1 + max((len(name) - len(name.lstrip("#")) for name in self.written), default=0))
+        return [f"{mark}{j}" for j in range(len(self.names))]
 
     @property
     def _molecules(self) -> list[str]:
@@ -222,36 +232,38 @@ class Encoding:
 
     def _rows(self, frame: pl.DataFrame) -> Array:
         table = self._table(frame)
-        parts = [self._filled(table)]
+        parts = [self._filled(table, frame.height)]
         parts += [np.isnan(table[name])[:, None] * 1.0 for name in self.marked]
         parts += [cycle(table[cycle.name]) for cycle in self.cycles]
         parts += [category(frame.get_column(category.name)) for category in self.categories]
         return np.column_stack(parts) if parts else np.zeros((frame.height, 0))
 
-    def _filled(self, table: Mapping[str, Array]) -> Array:
-        """The numbers, every gap filled: 0 is the median."""
-        rows = next((len(values) for values in table.values()), 0)
+    def _filled(self, table: Mapping[str, Array], rows: int) -> Array:
+        """The numbers, every gap filled: by the median, or what the other columns say."""
         Z = np.empty((rows, len(self.numbers)))
         for j, number in enumerate(self.numbers):
             Z[:, j] = number(table[number.name])
         gaps = np.isnan(Z)
-        Z[gaps] = 0.0
+        Z = np.where(gaps, [float(number(np.array([number.median]))[0]) for number in self.numbers], Z)
         if self.coefficients is not None:
-            guess = Z @ self.coefficients
+            guess = Z @ self.coefficients[1:] + self.coefficients[0]
             Z[gaps] = np.clip(guess[gaps], -_SQUEEZED, _SQUEEZED)
         return Z
 
     def _regressions(self, frame: pl.DataFrame) -> Array:
-        """Each number by a ridge regression on the others, of the rows that have it."""
+        """Each number by a ridge regression on the others, of the rows that have it: constants, then coefficients."""
         table = self._table(frame)
         missing = np.column_stack([np.isnan(table[number.name]) for number in self.numbers])
-        Z = self._filled(table)
-        out = np.zeros((Z.shape[1], Z.shape[1]))
+        Z = self._filled(table, frame.height)
+        out = np.zeros((1 + Z.shape[1], Z.shape[1]))
         for j in np.flatnonzero(missing.any(axis=0)):
             rest = np.delete(np.arange(Z.shape[1]), j)
             A, b = Z[~missing[:, j]][:, rest], Z[~missing[:, j], j]
             if len(rest) and len(b):
-                out[rest, j] = np.linalg.solve(A.T @ A + (_RIDGE * len(b) + 1e-9) * np.eye(len(rest)), A.T @ b)
+                mean, centre = A.mean(axis=0), float(b.mean())
+                A, b = A - mean, b - centre
+                found = np.linalg.solve(A.T @ A + (_RIDGE * len(b) + 1e-9) * np.eye(len(rest)), A.T @ b)
+                out[1 + rest, j], out[0, j] = found, centre - mean @ found
         return out
 
 

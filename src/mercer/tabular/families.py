@@ -30,11 +30,14 @@ from mercer.estimators.feature_machine import FeatureMachineRegressor
 from mercer.estimators.representer import KernelPoisson
 from mercer.estimators.ridge import KernelRidge
 from mercer.estimators.svm import SVC
+from mercer.estimators.svr import SVR
 from mercer.kernels.base import Kernel
+from mercer.kernels.compose.feature_space import ZeroNormWarning
 from mercer.kernels.vectors.codes import Overlap
 from mercer.kernels.vectors.radial import Laplacian
 from mercer.selection.folds import Entered
 from mercer.tabular.partitions import TREES, Partitions
+from mercer.tabular.plan import Plan
 
 Split = tuple[Array, Array]
 
@@ -83,8 +86,10 @@ class Family(Protocol):
         """A machine trained on all the rows; ``values`` asks it."""
         ...
 
-    def by_centers(self, centers: int, seed: int) -> Family:
-        """The same as a sum over some of the rows."""
+    def within(self, rows: int, plan: Plan, seed: int) -> tuple[Family, bool]:
+        """The family, or one like it whose machines are sums over some of the rows, where so many are too many for it;
+        and whether that is so.
+        """
         ...
 
 
@@ -126,10 +131,11 @@ class OfKernel:
         machine = self._machine(setting)
         return machine.fit(X, self._targets(target), **({} if weights is None else {"sample_weight": weights}))
 
-    def by_centers(self, centers: int, seed: int) -> OfKernel:
-        """The same as a sum over some of the rows."""
-        few = clone(self.estimator).set_params(centers=centers, random_state=seed)
-        return OfKernel(self.name, few, self.along, self.settings)
+    def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfKernel, bool]:
+        if rows <= (plan.support if isinstance(self.estimator, SVC | SVR) else plan.exact):
+            return self, False
+        few = clone(self.estimator).set_params(centers=plan.centers, random_state=seed)
+        return OfKernel(self.name, few, self.along, self.settings), True
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +156,10 @@ class OfMetric:
     def fit(self, setting: None, X: Samples, target: Coded, weights: Array | None) -> Any:
         return clone(self.estimator).fit(X, target.numbers, sample_weight=weights)
 
-    def by_centers(self, centers: int, seed: int) -> OfMetric:
-        return OfMetric(self.name, clone(self.estimator).set_params(centers=centers))
+    def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfMetric, bool]:
+        if rows <= plan.exact:
+            return self, False
+        return OfMetric(self.name, clone(self.estimator).set_params(centers=plan.centers)), True
 
 
 @dataclass(frozen=True)
@@ -229,8 +237,10 @@ class OfCells:
         machine.ridge.fit(machine.seen(X), target.numbers, sample_weight=weights)
         return machine
 
-    def by_centers(self, centers: int, seed: int) -> OfCells:
-        return OfCells(self.name, self.gamma, self.seed, self.settings, self.trees, centers, self.compute)
+    def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfCells, bool]:
+        if rows <= plan.exact:
+            return self, False
+        return OfCells(self.name, self.gamma, self.seed, self.settings, self.trees, plan.centers, self.compute), True
 
 
 def _beside(codes: Array, X: Array, rows: bool) -> Array:
@@ -256,4 +266,5 @@ def in_silence(function: Any, *args: Any) -> Any:
     """A candidate that is hard to train is judged by its score, and what its kernel does not use is no news here."""
     with warnings.catch_warnings(), quietly():
         warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", ZeroNormWarning)
         return function(*args)

@@ -20,6 +20,7 @@ from mercer.tabular.problem import Problem
 
 Rows = Any  # a data frame of any library, or a SparseTable
 _LEAST = 10  # rows
+_LARGEST = 1e150  # of a target
 _COPY = 0.9999  # correlation of ranks with the target, from which on a column is taken for a copy of it
 _FORETELLS = 0.9  # of an identifier, from which on it is said
 
@@ -59,20 +60,22 @@ def take_in(table: pl.DataFrame | SparseTable, target: str, asked: Asked) -> Tak
         raise DataError(
             f"There are {len(known)} rows with a value of {target!r}; at least {_LEAST} are needed to learn from."
         )
+    if asked.group and asked.time_column:
+        raise DataError("Rows are held out by groups or by time, not by both: give group or time_column.")
+    rows, notes = np.flatnonzero(present), []
+    weights = None
+    if asked.weight is not None:
+        weights = _weights(_of_rows(table, asked.weight, target, rows), asked.weight)
+        rows, known, weights = rows[weights > 0], known.filter(pl.Series(weights > 0)), weights[weights > 0]
     task = task_of(known, asked.task)
     y, labels = as_targets(known, task)
-    rows, notes = np.flatnonzero(present), []
+    if not labels:
+        _check_numbers(target, y, rows)
     if labels:
         kept, said = _classes_of_several_rows(target, y, labels)
-        rows, y, notes = rows[kept], y[kept], said
+        rows, y, notes, weights = rows[kept], y[kept], said, None if weights is None else weights[kept]
         y, labels = _without_absent(y, labels)
-    of_rows = {
-        name: _of_rows(table, name, target, rows) for name in (asked.weight, asked.group, asked.time_column) if name
-    }
-    weights = None if asked.weight is None else _weights(of_rows[asked.weight], asked.weight)
-    if weights is not None and (weights == 0).any():
-        rows, y = rows[weights > 0], y[weights > 0]
-        of_rows, weights = {name: c.filter(pl.Series(weights > 0)) for name, c in of_rows.items()}, weights[weights > 0]
+    of_rows = {name: _of_rows(table, name, target, rows) for name in (asked.group, asked.time_column) if name}
     apart = {name for name in (asked.weight, asked.group) if name}
     if isinstance(table, SparseTable):
         X, kinds, shown = _entries(table, rows, asked)
@@ -89,6 +92,16 @@ def take_in(table: pl.DataFrame | SparseTable, target: str, asked: Asked) -> Tak
         raise DataError(f"The column {asked.group!r} has one group only: there is nothing to hold out.")
     problem = Problem(X, y, labels, metric_of(task.name, asked.metric), weights, groups, times)
     return Taken(problem, task, kinds, indices, shown, int((~present).sum()), notes)
+
+
+def _check_numbers(target: str, y: Array, rows: Array) -> None:
+    """That squares of the target are numbers."""
+    wrong = np.flatnonzero(~(np.abs(y) < _LARGEST))
+    if len(wrong):
+        raise DataError(
+            f"Row {rows[wrong[0]]}, column {target!r} is {y[wrong[0]]:g}: a target is a number below {_LARGEST:g}."
+            " Correct it, or leave it empty."
+        )
 
 
 def _entries(table: SparseTable, rows: Array, asked: Asked) -> tuple[Any, dict[str, Kind], dict[str, list[str]]]:
@@ -165,7 +178,7 @@ def _weights(column: pl.Series, name: str) -> Array:
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(wrong):
         raise DataError(
-            f"Row {wrong[0]}, column {name!r} is {weights[wrong[0]]!r}: a weight is a number of at least 0."
+            f"Row {wrong[0]}, column {name!r} is {weights[wrong[0]]:g}: a weight is a number of at least 0."
         )
     if not weights.any():
         raise DataError(f"All weights in the column {name!r} are 0.")
@@ -239,7 +252,17 @@ def _values(column: Any) -> Any:
     """The values of a column, None where one is missing."""
     if column.dtype.is_numeric() and not column.null_count():
         return column.to_numpy()
-    return [None if value is None or value != value else value for value in column.to_list()]
+    return [None if _is_missing(value) else value for value in column.to_list()]
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, or pandas' NA, of which no comparison is true or false."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:
+        return True
 
 
 def target_column(table: pl.DataFrame | SparseTable, target: str) -> pl.Series:
@@ -268,3 +291,26 @@ def as_targets(column: pl.Series, task: Task, labels: list[Any] | None = None) -
     labels = sorted(set(values), key=lambda v: (str(type(v)), v)) if labels is None else labels
     codes = {label: k for k, label in enumerate(labels)}
     return np.array([codes.get(v, -1) for v in values], np.int64), labels
+
+
+def with_target(table: pl.DataFrame | SparseTable, target: str, y: Any) -> pl.DataFrame | SparseTable:
+    """The table with the target among its columns, where it comes beside it."""
+    if y is None:
+        return table
+    if isinstance(table, SparseTable):
+        return SparseTable(table.X, table.indices, np.asarray(y))
+    if target in table.columns:
+        raise DataError(
+            f"The table has a column {target!r}, and y is given as well: name y otherwise, TableModel(target=…)."
+        )
+    values = y.to_list() if hasattr(y, "to_list") else list(y)
+    if len(values) != table.height:
+        raise DataError(f"X has {table.height} rows, y {len(values)}.")
+    return table.with_columns(pl.Series(target, values, strict=False))
+
+
+def filtered(table: pl.DataFrame | SparseTable, known: Array) -> pl.DataFrame | SparseTable:
+    """The rows that are known."""
+    if isinstance(table, SparseTable):
+        return SparseTable(table.X[np.flatnonzero(known)], table.indices, np.asarray(table.target)[known])
+    return table.filter(pl.Series(known))

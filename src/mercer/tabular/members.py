@@ -100,12 +100,11 @@ class Nearness:
     distances: Array
 
     @classmethod
-    def of(cls, machine: Any, encoding: Encoding | None, X: Any, random: np.random.Generator) -> Nearness | None:
-        kernel = getattr(machine, "kernel_", None)
-        if kernel is None:
-            return None
+    def of(cls, machine: Any, encoding: Encoding | None, X: Any, random: np.random.Generator) -> Nearness:
         few = np.sort(random.permutation(X.shape[0])[:_NEAREST])
         rows = X[few] if encoding is None else encoding(X[few])
+        # cells know no distance
+        kernel = getattr(machine, "kernel_", None) or Gaussian("median").bind(rows)
         found = cls(kernel, encoding, rows, np.empty(0))
         D = found._distances(rows)
         np.fill_diagonal(D, np.inf)

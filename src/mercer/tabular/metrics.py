@@ -36,7 +36,7 @@ class Metric:
 
 
 def _auc(_: Metric, truth: Array, p: Array, weights: Array | None) -> float:
-    present = np.unique(truth)
+    present = np.unique(truth[truth >= 0])  # −1: a class that is not known
     if len(present) < 2:
         return float("nan")
     if p.shape[1] == 2:
@@ -47,7 +47,8 @@ def _auc(_: Metric, truth: Array, p: Array, weights: Array | None) -> float:
 
 
 def _log_loss(_: Metric, truth: Array, p: Array, weights: Array | None) -> float:
-    return float(np.average(-np.log(np.maximum(p[np.arange(len(truth)), truth], 1e-15)), weights=weights))
+    own = np.where(truth >= 0, p[np.arange(len(truth)), truth], 0.0)  # −1: a class that is not known
+    return float(np.average(-np.log(np.maximum(own, 1e-15)), weights=weights))
 
 
 def _pinball(metric: Metric, truth: Array, answer: Array, weights: Array | None) -> float:

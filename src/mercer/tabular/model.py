@@ -21,7 +21,18 @@ from mercer.estimators.parameters import Progress, estimator
 from mercer.files.persistence import save
 from mercer.files.svmlight import SparseTable
 from mercer.selection.conformal_sets import conformal_sets
-from mercer.tabular.intake import Asked, Rows, Taken, as_table, as_targets, is_present, take_in, target_column
+from mercer.tabular.intake import (
+    Asked,
+    Rows,
+    Taken,
+    as_table,
+    as_targets,
+    filtered,
+    is_present,
+    take_in,
+    target_column,
+    with_target,
+)
 from mercer.tabular.kinds import conform
 from mercer.tabular.members import Nearness, Noise, average
 from mercer.tabular.problem import decided
@@ -144,7 +155,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         began = time.perf_counter()
         if self.seconds <= 0:
             raise ValueError(f"seconds={self.seconds:g}: give some seconds.")
-        table = _with_target(as_table(X), self.target, y)
+        table = with_target(as_table(X), self.target, y)
         asked = Asked(self.task, self.metric, self.kinds or {}, self.drop, self.group, self.time_column, self.weight)
         taken = take_in(table, self.target, asked)
         seed = 0 if self.random_state is None else int(self.random_state)
@@ -169,9 +180,10 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         self.n_features_in_ = problem.X.shape[1]
         if problem.labels:
             self.classes_ = np.array(problem.labels, dtype=None if _alike(problem.labels) else object)
+        self.levels_ = np.unique(problem.y) if taken.task.name == "ordinal" else None
         self.priors_ = problem.priors() if problem.classes else None
         self.members_, said = trained(search, choice)
-        judged, claim = search.last.problem, search.claim(choice)
+        judged = search.last.problem
         self.shift_ = judged.shift(choice.answers)
         random = np.random.default_rng(search.seed)
         main = max(self.members_, key=lambda m: m.weight)
@@ -181,11 +193,12 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
             # of rows that were not trained on, the probability of what they are: for sets of labels
             self.held_out_ = np.sort(choice.answers[np.arange(len(judged)), judged.y])
         else:
-            self.noise_ = Noise.of(judged.y - choice.answers, judged.X, main.encoding)
+            once = np.arange(len(judged) // search.last.repeats)
+            self.noise_ = Noise.of((judged.y - choice.answers)[once], judged.X[once], main.encoding)
         self.background_ = problem.X[some(np.arange(len(problem)), _EXPLAINED, random)]
         self.nearness_ = Nearness.of(main.machine, main.encoding, problem.X, random)
         columns = importances(search, choice, random) if isinstance(problem.X, pl.DataFrame) else {}
-        self.summary_ = {"target": self.target} | summarised(taken, search, choice, claim, self.members_, columns, said)
+        self.summary_ = {"target": self.target} | summarised(taken, search, choice, self.members_, columns, said)
         self.summary_["seconds"] = time.perf_counter() - began
 
     # -- answering ---------------------------------------------------------------------------------------------------
@@ -225,7 +238,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         found = self._answers(X)
         if self.labels_:
             return np.asarray(self.classes_[decided(found, self.metric_, self.priors_)])
-        return np.round(found) if self.task_.name == "ordinal" else found
+        return nearest(self.levels_, found) if self.task_.name == "ordinal" else found
 
     @available_if(_of_classes)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Rows) -> Array:
@@ -303,19 +316,17 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
             Between 0 and 1; near 1, the row is far from all that the model has seen.
         """
         rows, _ = self.prepared(X)
-        if self.nearness_ is None:
-            raise ValueError(f"{self.summary_['model']} compares rows by cells, which know no distance.")
         return self.nearness_(rows)
 
     def score(self, X: Rows, y: Any = None) -> float:
         """The metric on a table that has the target, or beside which it is given; larger is better: errors are
         negative.
         """
-        table = _with_target(as_table(X), self.target, y)
+        table = with_target(as_table(X), self.target, y)
         column = target_column(table, self.target)
         known = is_present(column).to_numpy()
         truth = as_targets(column.filter(pl.Series(known)), self.task_, self.labels_)[0]
-        found = self._answers(_filtered(table, known))
+        found = self._answers(filtered(table, known))
         if self.metric_.of == "labels":
             found = decided(found, self.metric_, self.priors_)
         value = self.metric_(truth, found)
@@ -386,21 +397,10 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _with_target(table: pl.DataFrame | SparseTable, target: str, y: Any) -> pl.DataFrame | SparseTable:
-    if y is None:
-        return table
-    if isinstance(table, SparseTable):
-        return SparseTable(table.X, table.indices, np.asarray(y))
-    values = y.to_list() if hasattr(y, "to_list") else list(y)
-    if len(values) != table.height:
-        raise DataError(f"X has {table.height} rows, y {len(values)}.")
-    return table.with_columns(pl.Series(target, values, strict=False))
-
-
-def _filtered(table: pl.DataFrame | SparseTable, known: Array) -> pl.DataFrame | SparseTable:
-    if isinstance(table, SparseTable):
-        return SparseTable(table.X[np.flatnonzero(known)], table.indices, np.asarray(table.target)[known])
-    return table.filter(pl.Series(known))
+def nearest(levels: Array | None, values: Array) -> Array:
+    """Of the levels, in ascending order, the one that is nearest to each value."""
+    assert levels is not None
+    return np.asarray(levels[np.searchsorted((levels[1:] + levels[:-1]) / 2, values)])
 
 
 def _check_share(coverage: float) -> None:

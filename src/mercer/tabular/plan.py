@@ -15,39 +15,54 @@ from mercer.compute import Compute
 from mercer.native.speed import speed
 
 _REFERENCE = 2.0**37  # operations a second in float32 of the machine that the numbers below are from
-_FIRST = 1200  # rows of the first round
-_SECOND = 8000  # rows of the second, in a minute
-_SEVERAL = 3000  # rows up to which the second round has folds
-_EXACT = 16_000  # rows up to which the last fit is exact, in a minute
-_CENTERS = 4000  # rows over which it is a sum, beyond
+_FIRST = 1000  # rows of the first round
+_SECOND = 6500  # rows of the second, in a minute
+_FIVE, _THREE = 2500, 5000  # rows up to which the second round has so many folds
+_TWICE, _THRICE = 2000, 1000  # rows up to which they are dealt so often
+_EXACT = 9000  # rows up to which the last fit is exact, in a minute
+_CENTERS = 3300  # rows over which it is a sum, beyond
+_VALUES = 2.5e8  # of the matrix of rows and centers: a pass over more takes too long
+_SUPPORT = 3  # times as many rows are few for support vectors, which need no factor
 _LATE = 1.5  # times the time that is given: what is not begun by then is left out
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Rows of the two rounds, folds of the second, rows that the last fit takes exactly, centers beyond."""
+    """Rows of the two rounds, folds of the second and how often they are dealt, rows of an exact last fit, centers
+    beyond that, and the seconds after which nothing is begun.
+    """
 
     first: int
     second: int
     folds: int
+    repeats: int
     exact: int
     centers: int
     deadline: float
+
+    @property
+    def support(self) -> int:
+        """Rows that the last fit of support vectors takes exactly."""
+        return _SUPPORT * self.exact
 
     @classmethod
     def of(cls, n: int, columns: int, outputs: int, seconds: float, compute: Compute | None) -> Plan:
         rate = speed((compute or Compute()).workers).single
         work = seconds / 60 * 2.0 ** round(np.log2(rate / _REFERENCE))
         # a value of the matrix costs the columns, an output a solution: both beside n³/3 of the factor
-        burden = max(1.0, columns / 100, outputs / 20)
+        burden = max(1.0, columns / 100, outputs / 6)
         second = _rounded(_SECOND * (work / burden) ** (1 / 3))
-        folds = 5 if n <= _SEVERAL * min(1.0, work / burden) else 3 if n <= second / 2 else 1
+        share = min(1.0, work / burden)
+        folds = 5 if n <= _FIVE * share else 3 if n <= _THREE * share else 1
         return cls(
             min(n, _FIRST if work >= 0.2 else _FIRST // 2),
             min(n, max(second, _FIRST // 2)),
             folds,
+            3 if n <= _THRICE * share else 2 if n <= _TWICE * share else 1,
             max(2000, _rounded(_EXACT * (work / burden) ** (1 / 3))),
-            int(np.clip(_rounded(_CENTERS * (work / burden) ** (1 / 3)), 250, 10_000)),
+            int(
+                np.clip(min(_rounded(_CENTERS * (work / burden) ** (1 / 3)), _rounded(_VALUES * work / n)), 250, 10_000)
+            ),
             _LATE * seconds,
         )
 

@@ -10,11 +10,13 @@ import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from mercer.arrays import Array
+from mercer.data import DataError
 from mercer.tabular.calibration import Calibration
 from mercer.tabular.families import Coded, Split
 from mercer.tabular.metrics import Metric
 from mercer.tabular.targets import Scale
 
+_GROUPS = 5  # that a part of the table has at least, where there are so many
 _LEAST_OF_CLASS = 10  # rows that a part of the table keeps of a rare class
 
 
@@ -59,7 +61,7 @@ class Problem:
     # -- parts -------------------------------------------------------------------------------------------------------
 
     def part(self, rows: int, random: np.random.Generator) -> Array:
-        """So many rows at random, in order: whole groups, every class with some rows; the last ones of a time."""
+        """So many rows at random, in order: of few groups, every class with some rows; the last ones of a time."""
         n = len(self)
         if rows >= n:
             return np.arange(n)
@@ -69,8 +71,9 @@ class Problem:
             names, of = np.unique(self.groups, return_inverse=True)
             order = random.permutation(len(names))
             taken = np.cumsum(np.bincount(of)[order]) <= rows
-            taken[0] = True
-            return np.flatnonzero(np.isin(of, order[taken]))
+            taken[:_GROUPS] = True
+            found = np.flatnonzero(np.isin(of, order[taken]))
+            return found if len(found) <= rows else np.sort(random.permutation(found)[:rows])
         if not self.classes:
             return np.sort(random.permutation(n)[:rows])
         counts = np.bincount(self.y, minlength=len(self.labels))
@@ -82,7 +85,7 @@ class Problem:
         """Rows to train on and rows to test on; of one fold, a single split of a fifth of the rows."""
         n, several = len(self), max(folds, 2) if folds > 1 else 5
         if self.times is not None:
-            return self._forward(several)[-folds:]
+            return self._some(self._forward(several)[-folds:])
         found: Any
         if self.groups is not None:
             several = min(several, len(np.unique(self.groups)))
@@ -97,12 +100,23 @@ class Problem:
             found = KFold(min(several, n), shuffle=True, random_state=seed).split(np.zeros(n))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a class of fewer rows than folds is absent from some tests
-            return [split for split in list(found)[:folds] if self._can_train(split[0])]
+            return self._some([split for split in list(found)[:folds] if self._can_train(split[0])])
+
+    def _some(self, splits: list[Split]) -> list[Split]:
+        if splits:
+            return splits
+        of_groups = "of other groups" if self.groups is not None else "left"
+        kept = "of earlier times" if self.times is not None else of_groups
+        lack = "rows" if not self.classes else "two classes"
+        raise DataError(f"No row can be held out: among those {kept} there are no {lack} to train on.")
 
     def _forward(self, several: int) -> list[Split]:
         assert self.times is not None
         order = np.argsort(self.times, kind="stable")
+        ordered = self.times[order]
         edges = np.linspace(0, len(order), several + 2).astype(int)
+        # rows of one time are on one side
+        edges[1:-1] = np.searchsorted(ordered, ordered[edges[1:-1]])
         found = [(np.sort(order[: edges[k]]), np.sort(order[edges[k] : edges[k + 1]])) for k in range(1, several + 1)]
         return [split for split in found if len(split[1]) and self._can_train(split[0])]
 

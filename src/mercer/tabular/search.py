@@ -28,7 +28,8 @@ from mercer.estimators.svm import SVC
 from mercer.estimators.svr import SVR
 from mercer.kernels.vectors.radial import Laplacian
 from mercer.runtime.watch import Stopped
-from mercer.tabular.averaging import Claim, claimed, weights_of
+from mercer.tabular.averaging import MOST, Claim
+from mercer.tabular.choosing import Held
 from mercer.tabular.encoding import Encoding, View
 from mercer.tabular.families import Family, OfCells, OfKernel, OfMetric, Split, in_silence
 from mercer.tabular.kernels import Named, joined, kernels_of
@@ -44,7 +45,7 @@ _FOLDS = 5
 _WIDEST = 400  # columns of rows, up to which trees and metrics are tried
 _JOINED = 3  # kernels of what is written, that are tried with one of the numbers beside
 _FIRST_SHARE = 0.5  # of the time, for the first round, where the machine is slower than it was measured to be
-_CLASSES = 30  # up to which support vectors of every pair are
+_MANY, _CLASSES = 6, 30  # from which on few machines of every pair of them are tried, and none
 
 Report = Callable[[dict[str, Any]], Any]
 
@@ -73,6 +74,7 @@ class Round:
 
     problem: Problem
     how: str
+    repeats: int = 1  # how often every row is there, each time tested by other machines
     tried: list[Tried] = field(default_factory=list)
 
 
@@ -156,22 +158,23 @@ class Search:
         return False
 
     def _test(
-        self, family: Family, view: View | None, scale: Scale | None, problem: Problem, X: Any, splits: Sequence[Split],
-        kernel: Named | None = None, stage: str = "search",
+        self, family: Family, view: View | None, scale: Scale | None, problem: Problem, X: Any,
+        deals: Sequence[Sequence[Split]], kernel: Named | None = None, stage: str = "search",
     ) -> list[Tried]:  # fmt: skip
-        """Every setting of a family, judged on the rows that are tested."""
+        """Every setting of a family, judged on the rows that are tested, once for each deal of the rows to folds."""
         self.say(stage, family.name)
+        target = problem.coded(scale)
         try:
-            found = in_silence(family.tested, X, problem.coded(scale), problem.weights, splits)
+            each = [in_silence(family.tested, X, target, problem.weights, splits) for splits in deals]
         except (ValueError, ArithmeticError, MemoryError) as error:
             if isinstance(error, Stopped):
                 raise
             self.notes.append(f"{family.name} could not be tried: {error}")
             return []
-        tested = tested_rows(splits)
-        part = problem.at(tested)
+        part = self.rounds[-1].problem
+        found = np.concatenate([values[:, tested_rows(s)] for values, s in zip(each, deals, strict=True)], axis=1)
         out = []
-        for setting, values in zip(family.settings, found[:, tested], strict=True):
+        for setting, values in zip(family.settings, found, strict=True):
             self.count += 1
             if np.isfinite(values).all():
                 finish = part.finish(values, scale)
@@ -181,28 +184,27 @@ class Search:
 
     def _first(self, problem: Problem) -> None:
         """Ridge over every kernel: which view, kernel, width, λ and scale are best."""
-        splits = problem.splits(_FOLDS, self.seed)
-        self.rounds.append(Round(problem.at(tested_rows(splits)), self._how(problem, splits)))
-        scale = self._scale(problem, splits)
+        deals = self._dealt(problem, _FOLDS, 1, self.seed)
+        scale = self._scale(problem, deals)
         for number, view in enumerate(self._views()):
             X = self.seen(view, problem.X)
             named = in_silence(kernels_of, X, self._encoding(view))
             if number and len(named) > 4:  # of other views the middle widths of what may differ there
                 named = [k for k in named if k.name in ("Gaussian", "Laplacian") and k.width in (1, 2, 3)]
-            self._try_kernels(named, view, scale, problem, X, splits)
+            self._try_kernels(named, view, scale, problem, X, deals)
             encoding = self._encoding(view)
             if not number and encoding is not None and encoding.written and encoding.columns:
                 best = self._best_kernels(lambda k: k.name not in ("Gaussian", "linear"))
-                self._try_kernels(in_silence(joined, best, X, encoding), view, scale, problem, X, splits)
+                self._try_kernels(in_silence(joined, best, X, encoding), view, scale, problem, X, deals)
 
     def _try_kernels(
         self, named: Sequence[Named], view: View | None, scale: Scale | None, problem: Problem, X: Any,
-        splits: Sequence[Split],
+        deals: Sequence[Sequence[Split]],
     ) -> None:  # fmt: skip
         for kernel in named:
             family = self._ridge(kernel, view, RIDGES)
             if not self._late(family.name, _FIRST_SHARE):
-                self.last.tried += self._test(family, view, scale, problem, X, splits, kernel)
+                self.last.tried += self._test(family, view, scale, problem, X, deals, kernel)
 
     def _best_kernels(self, wanted: Callable[[Named], bool]) -> list[Named]:
         """The kernels of the best candidates so far."""
@@ -211,6 +213,15 @@ class Search:
             if tried.kernel is not None and wanted(tried.kernel):
                 found.setdefault(tried.kernel.name, tried.kernel)
         return list(found.values())[:_JOINED]
+
+    def _dealt(self, problem: Problem, folds: int, repeats: int, seed: int) -> list[list[Split]]:
+        """Begin a round: its rows, dealt to folds once or several times."""
+        often = repeats if folds > 1 and problem.times is None else 1
+        deals = [problem.splits(folds, seed + 100 * r) for r in range(often)]
+        deals = [splits for splits in deals if len(tested_rows(splits)) == len(tested_rows(deals[0]))]
+        rows = np.concatenate([tested_rows(splits) for splits in deals])
+        self.rounds.append(Round(problem.at(rows), self._how(problem, deals[0]), len(deals)))
+        return deals
 
     def _how(self, problem: Problem, splits: Sequence[Split]) -> str:
         """How rows were held out."""
@@ -221,7 +232,7 @@ class Search:
         kept = "groups together, " if problem.groups is not None else ""
         return f"{kept}{len(splits)} folds of {part}" if len(splits) > 1 else f"{kept}a fifth held out of {part}"
 
-    def _scale(self, problem: Problem, splits: Sequence[Split]) -> Scale | None:
+    def _scale(self, problem: Problem, deals: Sequence[Sequence[Split]]) -> Scale | None:
         """That of the target: of several, the one with the least loss under one kernel."""
         if problem.classes:
             return None
@@ -234,7 +245,7 @@ class Search:
         kernel = named[min(2, len(named) - 1)]
         best = [
             min(
-                (t.loss for t in self._test(self._ridge(kernel, view, RIDGES), view, s, problem, X, splits, kernel)),
+                (t.loss for t in self._test(self._ridge(kernel, view, RIDGES), view, s, problem, X, deals, kernel)),
                 default=np.inf,
             )
             for s in found
@@ -250,8 +261,7 @@ class Search:
         first = sorted(self.last.tried, key=lambda t: t.loss)
         if not first:
             return
-        splits = problem.splits(self.plan.folds, self.seed + 1)
-        self.rounds.append(Round(problem.at(tested_rows(splits)), self._how(problem, splits)))
+        deals = self._dealt(problem, self.plan.folds, self.plan.repeats, self.seed + 1)
         seen: dict[View | None, Any] = {}
         for family, tried in self._finalists(first, len(problem)):
             if self._late(family.name):
@@ -259,7 +269,7 @@ class Search:
             if tried.view not in seen:
                 seen[tried.view] = self.seen(tried.view, problem.X)
             self.rounds[-1].tried += self._test(
-                family, tried.view, tried.scale, problem, seen[tried.view], splits, tried.kernel, "more rows"
+                family, tried.view, tried.scale, problem, seen[tried.view], deals, tried.kernel, "more rows"
             )
 
     def _finalists(self, first: list[Tried], rows: int) -> list[tuple[Family, Tried]]:
@@ -278,7 +288,8 @@ class Search:
         rows_of = next((t for t in best if self._plain(t.view)), None)
         if rows_of is not None:
             out.append((self._metric(rows_of.view), rows_of))
-        if self.problem.classes and 2 <= len(self.problem.labels) <= _CLASSES:
+        pairs = len(self.problem.labels) > 2 and len(self.problem) > self.plan.support
+        if self.problem.classes and len(self.problem.labels) <= _CLASSES and not pairs:
             for tried in [t for t in best if t.kernel.name != "linear"][:2]:  # type: ignore[union-attr]
                 out.append((self._machine(SVC(compute=self.compute), "SVC", tried, PRICES), tried))
         if rows_of is not None:
@@ -290,7 +301,9 @@ class Search:
             return []
         out: list[tuple[Family, Tried]] = []
         if self.counting:
-            out.append((self._machine(KernelPoisson(compute=self.compute), "Poisson", best, RIDGES[2:8]), best))
+            # its predictions are counts, on no other scale
+            plain = replace(best, scale=Scale(0.0, 1.0, low=0.0))
+            out.append((self._machine(KernelPoisson(compute=self.compute), "Poisson", best, RIDGES[2:8]), plain))
         if self.problem.metric.level is not None:
             machine = SVR(epsilon=0.05, compute=self.compute)
             out.append((self._machine(machine, "SVR", best, (0.3, 1.0, 3.0, 10.0, 30.0)), best))
@@ -326,77 +339,39 @@ class Search:
     # -- the choice --------------------------------------------------------------------------------------------------
 
     def choose(self) -> Choice:
-        """The members of the average, from the best setting of each family."""
-        problem, tried = self.last.problem, self.last.tried
-        best = [tried[c] for c in _best_numbers([t.name for t in tried], [t.loss for t in tried])]
-        answers = [problem.answers(t.values, t.finish) for t in best]
-        beta = weights_of(answers, _truth(problem, answers[0]), problem.weights)
-        if not _worth(problem, answers, beta):
-            beta = np.zeros(len(best))
-            beta[0] = 1.0
-        members = [(t, float(b)) for t, b in zip(best, beta, strict=True) if b > 0]
-        return Choice(
-            members, sorted(best, key=lambda t: t.loss), sum(b * a for b, a in zip(beta, answers, strict=True))
-        )
-
-    def claim(self, choice: Choice) -> Claim:
-        """The score to be told: that of choosing as here, on rows outside of those that chose."""
+        """The members of the average, from the best setting of each family, and the score that can be told of them."""
         problem, tried = self.last.problem, self.last.tried
         answers = np.stack([problem.answers(t.values, t.finish) for t in tried])
-        names = [t.name for t in tried]
+        held = Held(problem, [t.name for t in tried], answers, self.last.repeats, self._most)
+        members, beta, leaders = held.choose()
+        return Choice(
+            [(tried[c], float(b)) for c, b in zip(members, beta, strict=True)],
+            [tried[c] for c in leaders],
+            held.mean(members, beta),
+            held.claim(self.seed),
+        )
 
-        def choose(rows: Array) -> Callable[[Array], float]:
-            part = problem.at(rows)
-            losses = [part.loss(a[rows]) for a in answers]
-            first = _best_numbers(names, losses)
-            few = [answers[c][rows] for c in first]
-            beta = weights_of(few, _truth(part, few[0]), part.weights)
-            if not _worth(part, few, beta):
-                beta = np.eye(len(first))[0]
-            mean = np.tensordot(beta, answers[first], 1)
-            shift, priors = part.shift(mean[rows]), part.priors() if part.classes else None
-            return lambda rest: problem.at(rest).score(mean[rest] + shift, priors)
-
-        whole = choice.answers + problem.shift(choice.answers)
-        priors = problem.priors() if problem.classes else None
-        return claimed(len(problem), choose, lambda rows: problem.at(rows).score(whole[rows], priors), self.seed)
+    @property
+    def _most(self) -> int:
+        """Members of the average: fewer where each takes long to train."""
+        return MOST if len(self.problem) <= self.plan.exact else MOST // 2
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Members of the average with their weights, the best of every family, and the answers of the average."""
+    """Members of the average with their weights, the best of every family, the answers of the average, and what can be
+    told of its score.
+    """
 
     members: list[tuple[Tried, float]]
     leaders: list[Tried]
     answers: Array
+    claim: Claim
 
 
 def tested_rows(splits: Sequence[Split]) -> Array:
     return np.unique(np.concatenate([test for _, test in splits]))
 
 
-def _best_numbers(names: Sequence[str], losses: Sequence[float]) -> list[int]:
-    """The best of those of each name, the best name first."""
-    out: dict[str, int] = {}
-    for c in np.argsort(losses, kind="stable"):
-        out.setdefault(names[c], int(c))
-    return list(out.values())
-
-
-def _truth(problem: Problem, like: Array) -> Array:
-    return (problem.y[:, None] == np.arange(like.shape[1])) * 1.0 if problem.classes else problem.y
-
-
-def _worth(problem: Problem, answers: Sequence[Array], beta: Array) -> bool:
-    """Whether the average is better than the first alone, by what candidates are compared by."""
-    mean = sum(b * a for b, a in zip(beta, answers, strict=True))
-    return problem.loss(np.asarray(mean)) < 0.998 * problem.loss(answers[0])
-
-
 def _called(machine: str, kernel: str, view: View | None) -> str:
     return ", ".join(part for part in (machine, kernel, "" if view is None else str(view)) if part)
-
-
-def by_centers(tried: Tried, centers: int, seed: int) -> Tried:
-    """The same candidate as a sum over some of the rows."""
-    return replace(tried, family=tried.family.by_centers(centers, seed))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from mercer import __version__
-from mercer.tabular.averaging import Claim
 from mercer.tabular.intake import Taken
 from mercer.tabular.members import Member
 from mercer.tabular.metrics import metric_of
@@ -20,11 +19,11 @@ _CLASSES = 12  # of which each has its score
 
 
 def summarised(
-    taken: Taken, search: Search, choice: Choice, claim: Claim, members: list[Member], columns: dict[str, float],
+    taken: Taken, search: Search, choice: Choice, members: list[Member], columns: dict[str, float],
     said: list[str],
 ) -> dict[str, Any]:  # fmt: skip
     """Task, score and how it was measured, members, columns, what to try next, and all that is to be said."""
-    problem, judged = search.problem, search.last.problem
+    problem, judged, claim = search.problem, search.last.problem, choice.claim
     encoding = members[0].encoding
     notes = [*taken.notes, *search.notes, *([] if encoding is None else encoding.notes), *said]
     if search.left_out:

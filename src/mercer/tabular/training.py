@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array
 from mercer.data.notices import quietly
+from mercer.kernels.compose.feature_space import ZeroNormWarning
 from mercer.tabular.importance import importance, rows_to_ask
 from mercer.tabular.members import Member
 from mercer.tabular.problem import Problem
-from mercer.tabular.search import Choice, Search, Tried, by_centers
+from mercer.tabular.search import Choice, Search, Tried
 
 
 def trained(search: Search, choice: Choice) -> tuple[list[Member], list[str]]:
@@ -23,16 +25,15 @@ def trained(search: Search, choice: Choice) -> tuple[list[Member], list[str]]:
     problem, plan, members, notes = search.problem, search.plan, [], []
     for tried, weight in choice.members:
         search.say("train", tried.name)
-        if len(problem) > plan.exact:
-            centers = min(plan.centers, len(problem) // 2)
-            tried = by_centers(tried, centers, search.seed)
+        family, few = tried.family.within(len(problem), plan, search.seed)
+        if few:
             notes.append(
-                f"Trained on all {len(problem)} rows as a sum over {centers} of them: over all it would take longer"
-                " than the time allows (--time)."
+                f"Trained on all {len(problem)} rows as a sum over {plan.centers} of them: over all it would take"
+                " longer than the time allows (--time)."
             )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ConvergenceWarning)
-            machine = _fit(search, tried, problem)
+            machine = _fit(search, replace(tried, family=family), problem)
         notes += [str(w.message) for w in caught if issubclass(w.category, ConvergenceWarning)]
         members.append(Member(tried.name, weight, search.encodings[tried.view], machine, tried.finish))
     return members, notes
@@ -41,7 +42,8 @@ def trained(search: Search, choice: Choice) -> tuple[list[Member], list[str]]:
 def importances(search: Search, choice: Choice, random: np.random.Generator) -> dict[str, float]:
     """Of each column, by the heaviest member, trained again on a part of the rows and asked about others."""
     search.say("importance")
-    problem, (tried, _) = search.last.problem, max(choice.members, key=lambda member: member[1])
+    rows = search.problem.part(2 * search.plan.first, random)
+    problem, (tried, _) = search.problem.at(rows), max(choice.members, key=lambda member: member[1])
     train, test = problem.splits(1, search.seed + 2)[0]
     part, rest = problem.at(some(train, search.plan.first, random)), problem.at(rows_to_ask(test, random))
     member = Member(tried.name, 1.0, search.encodings[tried.view], _fit(search, tried, part), tried.finish)
@@ -55,5 +57,8 @@ def some(rows: Array, most: int, random: np.random.Generator) -> Array:
 
 def _fit(search: Search, tried: Tried, problem: Problem) -> Any:
     X = search.seen(tried.view, problem.X)
-    with quietly():
+    if isinstance(X, np.ndarray) and len(X) > search.plan.support:
+        X = X.astype(np.float32)  # half the memory, and passes over them take half the time
+    with quietly(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ZeroNormWarning)
         return tried.family.fit(tried.setting, X, problem.coded(tried.scale), problem.weights)

@@ -40,6 +40,7 @@ from mercer.tabular.partitions import TREES, Partitions
 from mercer.tabular.plan import Plan
 
 Split = tuple[Array, Array]
+_LOOKED_AT = 40_000  # rows that a metric is learnt from
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +155,17 @@ class OfMetric:
         return out
 
     def fit(self, setting: None, X: Samples, target: Coded, weights: Array | None) -> Any:
-        return clone(self.estimator).fit(X, target.numbers, sample_weight=weights)
+        machine = clone(self.estimator)
+        if len(X) <= _LOOKED_AT:
+            return machine.fit(X, target.numbers, sample_weight=weights)
+        # the metric is one of few rows in any case, of which it wants several copies: the others come to the ridge
+        few = np.linspace(0, len(X) - 1, _LOOKED_AT).astype(int)
+        found = self.fit(setting, X[few], target.at(few), None if weights is None else weights[few])
+        ridge = KernelRidge(
+            found.alpha_, found.kernel_, centers=machine.centers, random_state=machine.random_state,
+            compute=machine.compute,
+        )  # fmt: skip
+        return ridge.fit(X, target.numbers, sample_weight=weights)
 
     def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfMetric, bool]:
         if rows <= plan.exact:

@@ -14,13 +14,13 @@ import numpy as np
 from mercer.compute import Compute
 from mercer.native.speed import speed
 
-_REFERENCE = 2.0**37  # operations a second in float32 of the machine that the numbers below are from
+_REFERENCE = 2.1e11  # operations a second in float32 of the machine that the numbers below are from
 _FIRST = 1000  # rows of the first round
-_SECOND = 6500  # rows of the second, in a minute
+_SECOND = 8192  # rows of the second, in a minute
 _FIVE, _THREE = 2500, 5000  # rows up to which the second round has so many folds
 _TWICE, _THRICE = 2000, 1000  # rows up to which they are dealt so often
-_EXACT = 9000  # rows up to which the last fit is exact, in a minute
-_CENTERS = 3300  # rows over which it is a sum, beyond
+_EXACT = 16_384  # rows up to which the last fit is exact, in a minute
+_CENTERS = 4096  # rows over which it is a sum, beyond
 _VALUES = 2.5e8  # of the matrix of rows and centers: a pass over more takes too long
 _SUPPORT = 3  # times as many rows are few for support vectors, which need no factor
 _LATE = 1.5  # times the time that is given: what is not begun by then is left out

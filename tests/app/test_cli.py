@@ -55,7 +55,7 @@ def folder(data: Path, _however_busy: None) -> Path:
     assert summary["saved"] == str(data / "m.mercer")
     assert (summary["task"], summary["metric"], summary["rows"]) == ("classification", "accuracy", 100)
     assert summary["classes"] == load_iris().target_names.tolist()
-    assert summary["score"] > 0.9 > 0.5 > summary["baseline"]
+    assert summary["score"] > 0.8 > 0.5 > summary["baseline"]
     assert [summary["columns"][name][0] for name in ("plot", "garden")] == ["constant", "nominal"]
     assert next(iter(summary["importance"])) in ("petal_length", "petal_width")
     return data

@@ -309,7 +309,7 @@ def test_intervals_from_folds_of_one_matrix() -> None:
     machine = mc.SVR(kernel=OfVectors(0.3), tol=1e-8)
     conformal = mc.ConformalRegressor(machine, 0.8, folds=4)
     assert checks(lambda: conformal.fit(X, TARGETS)) == [42, 42]  # the machine on all, and all folds together
-    for fitted, train in conformal._machines:
+    for fitted, _, train in conformal._machines:
         alone = clone(machine).fit(X[train], TARGETS[train])
         np.testing.assert_allclose(fitted.predict(NEW), alone.predict(NEW), atol=1e-6)
         np.testing.assert_array_equal(fitted.support_, train[alone.support_])

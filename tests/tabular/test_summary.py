@@ -36,7 +36,7 @@ def test_of_classes(models: dict[str, Any]) -> None:
     assert (s["target"], s["task"], s["metric"], s["rows"]) == ("kind", "classification", "accuracy", 120)
     assert s["classes"] == ["iris", "lily", "rose"]
     often = frame["kind"].value_counts()["count"].max() / 120
-    assert s["baseline"] == pytest.approx(often)
+    assert s["baseline"] == pytest.approx(often, abs=0.1)  # of the rows that are judged
     assert s["score"] > often + 0.2
     assert {"accuracy", "balanced_accuracy", "auc", "log_loss"} <= set(s["scores"])
     recalls = [s["scores"][f"recall of {label}"] for label in s["classes"]]
@@ -51,8 +51,8 @@ def test_of_classes(models: dict[str, Any]) -> None:
 def test_of_numbers(models: dict[str, Any]) -> None:
     s = models["numbers"].summary_
     y = curves()["y"].to_numpy()
-    assert s["baseline"] == pytest.approx(np.std(y))
-    assert s["scores"]["r2"] == pytest.approx(1 - s["scores"]["rmse"] ** 2 / np.var(y))
+    assert s["baseline"] == pytest.approx(np.std(y), rel=0.2)  # of the rows that are judged
+    assert s["scores"]["r2"] == pytest.approx(1 - (s["scores"]["rmse"] / s["baseline"]) ** 2)
     assert 0 < s["standard_error"] < s["score"] < s["baseline"]
     assert next(iter(s["importance"])) in ("a", "b")
 
@@ -62,7 +62,7 @@ def test_of_a_quantile(models: dict[str, Any]) -> None:
     s = models["quantile"].summary_
     y = curves(noise=0.5)["y"].to_numpy()
     away = y - np.quantile(y, 0.9)
-    assert s["baseline"] == pytest.approx(np.mean(np.maximum(0.9 * away, -0.1 * away)))
+    assert s["baseline"] == pytest.approx(np.mean(np.maximum(0.9 * away, -0.1 * away)), rel=0.2)
     assert s["score"] < s["baseline"]
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -84,7 +83,7 @@ def _of_rows(X: Array) -> list[Named]:
     return [*gaussian, *laplacian, *with_linear, Named("linear", linear)]
 
 
-def _of_entries(X: Any) -> list[Named]:
+def _of_entries(X: Samples) -> list[Named]:
     squares, means = X.multiply(X).sum() / X.shape[0], np.asarray(X.sum(axis=0)).ravel() / X.shape[0]
     spread = max(float(squares - means @ means), 0.0) or 1.0
     return [

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.estimators.ridge_cv import KernelRidgeCV
@@ -31,7 +31,7 @@ class Member:
     machine: Any
     finish: Any  # a Calibration of classes, or a Scale of numbers
 
-    def answers(self, X: Any) -> Array:
+    def answers(self, X: Samples) -> Array:
         """Probabilities, (n, classes), or numbers, (n,)."""
         rows = X if self.encoding is None else self.encoding(X)
         found = in_silence(values, self.machine, rows)
@@ -40,7 +40,7 @@ class Member:
         return np.asarray(self.finish(found))
 
 
-def average(members: list[Member], X: Any) -> Array:
+def average(members: list[Member], X: Samples) -> Array:
     """Σ β_c p_c(x), in blocks of rows."""
     n = X.shape[0]
     parts = [np.asarray(sum(m.weight * m.answers(X[rows]) for m in members)) for rows in chunks(n, _BLOCK)]
@@ -58,7 +58,7 @@ class Noise:
     machine: Any = None
 
     @classmethod
-    def of(cls, errors: Array, X: pl.DataFrame | Any, encoding: Encoding | None) -> Noise:
+    def of(cls, errors: Array, X: Samples, encoding: Encoding | None) -> Noise:
         """log |error| is learnt by a ridge, whose leave-one-out values scale the errors: as x says it, and not the
         error itself.
         """
@@ -75,7 +75,7 @@ class Noise:
             return cls(np.sort(e))
         return cls(np.sort(e[few] / np.exp(ridge.loo_predictions_)), encoding, ridge)
 
-    def widths(self, X: Any, coverage: float) -> Array:
+    def widths(self, X: Samples, coverage: float) -> Array:
         """Half the width of intervals that hold so large a share of new rows."""
         n = len(self.errors)
         place = int(np.ceil((n + 1) * coverage)) - 1
@@ -100,7 +100,7 @@ class Nearness:
     distances: Array
 
     @classmethod
-    def of(cls, machine: Any, encoding: Encoding | None, X: Any, random: np.random.Generator) -> Nearness:
+    def of(cls, machine: Any, encoding: Encoding | None, X: Samples, random: np.random.Generator) -> Nearness:
         few = np.sort(random.permutation(X.shape[0])[:_NEAREST])
         rows = X[few] if encoding is None else encoding(X[few])
         # cells know no distance
@@ -117,7 +117,7 @@ class Nearness:
         own, theirs = (np.asarray(in_silence(k.diag, A), np.float64) for A in (rows, self.rows))
         return np.maximum(own[:, None] + theirs - 2 * cross, 0.0)
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Samples) -> Array:
         out = []
         for part in chunks(X.shape[0], _BLOCK // 10):
             rows = X[part] if self.encoding is None else self.encoding(X[part])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import DataError
 from mercer.tabular.calibration import Calibration
@@ -28,7 +29,7 @@ class Problem:
     trained on.
     """
 
-    X: Any
+    X: Samples
     y: Array
     labels: list[Any]
     metric: Metric

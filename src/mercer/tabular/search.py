@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from scipy import sparse
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.estimators.feature_machine import FeatureMachineRegressor
@@ -120,7 +121,7 @@ class Search:
                 self.encodings[view] = None
         return self.encodings[view]
 
-    def seen(self, view: View | None, X: Any) -> Any:
+    def seen(self, view: View | None, X: Samples) -> Any:
         """Rows as the machines see them."""
         encoding = self._encoding(view)
         return X if encoding is None else encoding(X)
@@ -158,7 +159,7 @@ class Search:
         return False
 
     def _test(
-        self, family: Family, view: View | None, scale: Scale | None, problem: Problem, X: Any,
+        self, family: Family, view: View | None, scale: Scale | None, problem: Problem, X: Samples,
         deals: Sequence[Sequence[Split]], kernel: Named | None = None, stage: str = "search",
     ) -> list[Tried]:  # fmt: skip
         """Every setting of a family, judged on the rows that are tested, once for each deal of the rows to folds."""
@@ -198,7 +199,7 @@ class Search:
                 self._try_kernels(in_silence(joined, best, X, encoding), view, scale, problem, X, deals)
 
     def _try_kernels(
-        self, named: Sequence[Named], view: View | None, scale: Scale | None, problem: Problem, X: Any,
+        self, named: Sequence[Named], view: View | None, scale: Scale | None, problem: Problem, X: Samples,
         deals: Sequence[Sequence[Split]],
     ) -> None:  # fmt: skip
         for kernel in named:

@@ -133,7 +133,7 @@ def test_sparse_all_the_way_to_a_fit(tmp_path: Path) -> None:
         learn(train, "x1", seconds=1)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_model_of_a_table_takes_later_tables_in_either_form(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     X = np.where(rng.random((80, 6)) < 0.4, 0.0, rng.standard_normal((80, 6)))

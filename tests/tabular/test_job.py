@@ -171,7 +171,7 @@ def test_rows_without_a_target_are_left_out_and_counted() -> None:
     assert (s["rows"], s["rows_without_target"]) == (90, 40)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_file_sorted_by_its_target() -> None:
     """What is drawn is drawn from everywhere."""
     rng = np.random.default_rng(0)

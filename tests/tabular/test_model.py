@@ -239,7 +239,7 @@ def test_cross_validation() -> None:
     assert (scores > -0.7 * y.std()).all()
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_target_beside_the_table() -> None:
     frame = flowers(80)
     X, y = frame.drop("kind"), frame["kind"]

@@ -288,8 +288,3 @@ def _cycles(name: str, days: Array) -> list[Cycle]:
     fractions = bool(np.any(np.abs(present - np.round(present)) > 1e-6))
     out = [Cycle(name, period) for period, least in ((_YEAR, _YEAR), (_WEEK, 2 * _WEEK)) if span >= least]
     return out + ([Cycle(name, 1.0)] if fractions and span >= 1 else [])
-
-
-def sources_of(encodings: Sequence[Encoding]) -> list[str]:
-    """The columns of the table that any of the encodings looks at, in their order."""
-    return list(dict.fromkeys(name for e in encodings for name in [*e.sources, *e.written]))

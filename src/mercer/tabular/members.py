@@ -12,6 +12,7 @@ from mercer.arrays import Array
 from mercer.data import chunks
 from mercer.estimators.ridge_cv import KernelRidgeCV
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.selection.ranks import check_enough, rank
 from mercer.tabular.encoding import Encoding
 from mercer.tabular.families import in_silence, values
 
@@ -77,13 +78,8 @@ class Noise:
 
     def widths(self, X: Samples, coverage: float) -> Array:
         """Half the width of intervals that hold so large a share of new rows."""
-        n = len(self.errors)
-        place = int(np.ceil((n + 1) * coverage)) - 1
-        if place >= n:
-            raise ValueError(
-                f"coverage={coverage:g} needs errors of at least {int(np.ceil(coverage / (1 - coverage)))} rows; there"
-                f" are {n}."
-            )
+        check_enough(len(self.errors), coverage)
+        place = rank(len(self.errors), coverage) - 1
         scale = np.ones(X.shape[0]) if self.machine is None else np.exp(self.machine.predict(self.encoding(X)))  # type: ignore[misc]
         return np.asarray(self.errors[place] * scale)
 

@@ -21,6 +21,7 @@ from mercer.estimators.parameters import Progress, estimator
 from mercer.files.persistence import save
 from mercer.files.svmlight import SparseTable
 from mercer.selection.conformal_sets import conformal_sets
+from mercer.selection.ranks import check_coverage
 from mercer.tabular.intake import (
     Asked,
     Rows,
@@ -275,7 +276,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_rows, 2)
             The lower and the upper end.
         """
-        _check_share(coverage)
+        check_coverage(coverage)
         rows, _ = self.prepared(X)
         centre = self._answers(X) - self.shift_
         assert self.noise_ is not None
@@ -298,7 +299,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         ndarray of bool of shape (n_rows, n_classes)
             Which of ``classes_`` are in the set.
         """
-        _check_share(coverage)
+        check_coverage(coverage)
         assert self.held_out_ is not None
         return conformal_sets(self.held_out_, self._answers(X), coverage)
 
@@ -401,11 +402,6 @@ def nearest(levels: Array | None, values: Array) -> Array:
     """Of the levels, in ascending order, the one that is nearest to each value."""
     assert levels is not None
     return np.asarray(levels[np.searchsorted((levels[1:] + levels[:-1]) / 2, values)])
-
-
-def _check_share(coverage: float) -> None:
-    if not 0 < coverage < 1:
-        raise ValueError(f"coverage={coverage!r}: a share between 0 and 1.")
 
 
 def _alike(labels: list[Any]) -> bool:

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from mercer.arrays import Array
 from mercer.data.notices import quietly
 from mercer.kernels.compose.feature_space import ZeroNormWarning
+from mercer.tabular.families import in_silence
 from mercer.tabular.importance import importance, rows_to_ask
 from mercer.tabular.members import Member
 from mercer.tabular.problem import Problem
@@ -46,7 +47,8 @@ def importances(search: Search, choice: Choice, random: np.random.Generator) -> 
     problem, (tried, _) = search.problem.at(rows), max(choice.members, key=lambda member: member[1])
     train, test = problem.splits(1, search.seed + 2)[0]
     part, rest = problem.at(some(train, search.plan.first, random)), problem.at(rows_to_ask(test, random))
-    member = Member(tried.name, 1.0, search.encodings[tried.view], _fit(search, tried, part), tried.finish)
+    machine = in_silence(_fit, search, tried, part)
+    member = Member(tried.name, 1.0, search.encodings[tried.view], machine, tried.finish)
     return importance(rest.X, lambda X: rest.loss(member.answers(X)), random)
 
 

@@ -39,9 +39,9 @@ def weight(kind: str) -> Any:
 
 
 RIDGE = OfKernel("ridge", mc.KernelRidge(kernel=mc.Gaussian(0.3)), "alpha", (1e-3, 0.1, 10.0))
-SUPPORT = OfKernel("SVC", mc.SVC(kernel=mc.Laplacian(0.3), tol=1e-8), "C", (0.3, 3.0))
-POISSON = OfKernel("Poisson", mc.KernelPoisson(kernel=mc.Gaussian(0.3)), "alpha", (0.1, 1.0))
-SVR = OfKernel("SVR", mc.SVR(kernel=mc.Gaussian(0.3), epsilon=0.05, tol=1e-8), "C", (0.3, 3.0))
+SUPPORT = OfKernel("SVC", mc.SVC(kernel=mc.Laplacian(0.3), tol=1e-8), "C", (0.3, 3.0), "codes", factors=False)
+POISSON = OfKernel("Poisson", mc.KernelPoisson(kernel=mc.Gaussian(0.3)), "alpha", (0.1, 1.0), "y")
+SVR = OfKernel("SVR", mc.SVR(kernel=mc.Gaussian(0.3), epsilon=0.05, tol=1e-8), "C", (0.3, 3.0), factors=False)
 
 
 @pytest.mark.parametrize("weighted", ["", "weights"])

@@ -106,7 +106,7 @@ def test_widths_follow_the_median_distance() -> None:
     X, _ = seen("numbers")
     for a, b in zip(kernels_of(X, None), kernels_of(1000.0 * X, None), strict=True):
         assert a.name == b.name
-        np.testing.assert_allclose(a.kernel(X), b.kernel(1000.0 * X), rtol=1e-9)
+        np.testing.assert_allclose(a.kernel(X), b.kernel(1000.0 * X), rtol=1e-9, atol=1e-12)
     gaussian = [k for k in kernels_of(X, None) if k.name == "Gaussian"]
     typical = [float(np.median(k.kernel(X))) for k in gaussian]
     assert typical == sorted(typical, reverse=True)

@@ -17,9 +17,9 @@ from tests.tabular.tables import curves, flowers, however_busy
 def models() -> Iterator[dict[str, Any]]:
     for _ in however_busy():
         yield {
-            "classes": mc.learn(flowers(), "kind", seconds=1.0),
-            "numbers": mc.learn(curves(), "y", seconds=1.0),
-            "quantile": mc.learn(curves(noise=0.5), "y", seconds=1.0, metric="pinball:0.9"),
+            "classes": mc.learn(flowers(), "kind", seconds=1.0, random_state=0),
+            "numbers": mc.learn(curves(), "y", seconds=1.0, random_state=0),
+            "quantile": mc.learn(curves(noise=0.5), "y", seconds=1.0, random_state=0, metric="pinball:0.9"),
         }
 
 
@@ -73,6 +73,7 @@ def test_told_in_lines(models: dict[str, Any]) -> None:
         assert said.startswith(f"{s['target']}: {s['task']} ({s['reason']}); {s['rows']} rows\n")
         assert all(m["kernel"] in said for m in s["members"])
         assert s["metric_in_words"] in said
-        assert said.endswith(f"next: {s['next']}")
+        assert said.endswith(f"next: {s['next']}\n{s['ended']}")
+        assert s["ended"].startswith(f"Ended after {s['seconds']:.0f} of ")
         assert "what matters: " in said
     assert f"{100 * models['classes'].summary_['score']:.1f} %" in models["classes"].report()

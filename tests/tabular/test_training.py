@@ -30,7 +30,7 @@ def test_some_rows() -> None:
 
 @pytest.mark.thorough
 def test_weights_sum_to_1_and_columns_that_say_nothing_are_worth_nothing() -> None:
-    model = mc.learn(curves(150), "y", seconds=1.0)
+    model = mc.learn(curves(150), "y", seconds=1.0, random_state=0)
     assert sum(member.weight for member in model.members_) == pytest.approx(1)
     worth = model.summary_["importance"]
     assert set(worth) == {"a", "b", "c"}
@@ -42,7 +42,7 @@ def test_many_rows_are_a_sum_over_some(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the last fit cannot be exact, and it is said."""
     planned = Plan.of
     monkeypatch.setattr(Plan, "of", lambda *args: replace(planned(*args), exact=20, centers=60))
-    model = mc.learn(curves(200), "y", seconds=1.0)
+    model = mc.learn(curves(200), "y", seconds=1.0, random_state=0)
     assert any("as a sum over" in note for note in model.summary_["notes"])
     later = curves(100, seed=1)
     assert -model.score(later) < 0.5 * later["y"].std()

@@ -128,4 +128,4 @@ def show_model(console: Console, s: dict[str, Any]) -> None:
     if len(s["notes"]) > _NOTES:
         console.print(f"          … and {len(s['notes']) - _NOTES} notes more in the model (--json)")
     console.print(f"[bold]Next[/bold]      {escape(s['next'])}")
-    console.print(f"[dim]{s['tried']} candidates in {s['seconds']:.1f} s[/dim]")
+    console.print(f"[dim]{s['tried']} candidates. {s['ended']}[/dim]", highlight=False)

@@ -12,7 +12,7 @@ from mercer import arrays
 from mercer.annotations import RandomState, Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Vectors, distinct
+from mercer.data import Vectors, distinct, take
 from mercer.estimators.feature_metric import Candidate, Race, Trial
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.parameters import Progress, estimator
@@ -26,6 +26,7 @@ from mercer.runtime.randomness import generator
 from mercer.runtime.watch import Stopped, asked_to_stop
 
 _ROUNDS = 100  # where nobody says
+_POOL, _POOL_OF_EACH = 40_000, 4  # samples, and times ``max_samples``: of more, so many are looked at
 _WIDEST_FULL = 1000  # columns up to which M is a matrix where nobody says
 _CANDIDATES = (
     Candidate(PowerExponential("median", 1.4), diagonal=False, start=(2, -2)),
@@ -79,7 +80,8 @@ class MetricParameters:
         f is a sum over so many of the samples, drawn with equal chances, or over these; the metric is learnt from
         ``max_samples`` in any case. For 10⁵ samples and more.""",
         "max_samples": """int or None, default=2000
-        The most samples that M is learnt from, drawn at random; f is always that of all samples. None: all.""",
+        The most samples that M is learnt from, drawn at random; f is always that of all samples. None: all. Where there
+        are more than 40 000, what columns are standardised by is measured on as many, too.""",
         "validation_fraction": """float, default=0.2
         The share of the samples, at most 2000, that is held out to choose by; f is then fitted to them too.""",
         "tol": """float, default=1e-5
@@ -176,10 +178,14 @@ class LearnsMetric(MetricParameters, KernelMachine):
         ]
 
     def _learned_kernel(self, X: Samples, y: Targets, weights: Array) -> Kernel:
-        dense = X.toarray() if sparse.issparse(X) else arrays.to_numpy(X)
         Y, weights = self._coded(y, weights)
-        if len(dense) < 2:
+        if len(Y) < 2:
             raise ValueError(f"{type(self).__name__}: of one sample (n_samples = 1) no metric can be learnt.")
+        random = generator(self.random_state)
+        pool = self._pool(len(Y), random)
+        drawn = X if pool is None else take(X, pool)
+        dense = drawn.toarray() if sparse.issparse(drawn) else arrays.to_numpy(drawn)
+        Y, weights = (Y, weights) if pool is None else (Y[pool], weights[pool])
         first, kinds = distinct(dense, Y)
         w = np.bincount(kinds, weights=weights)
         table = np.asarray(dense[first], np.float64)
@@ -196,12 +202,21 @@ class LearnsMetric(MetricParameters, KernelMachine):
             arrays.to_device(seen, compute.device), (Y[first] - centre) / units, w[order] / unit,
             self._candidates(table.shape[1]), None if self.alpha is None else float(self.alpha) / unit,
             _ROUNDS if self.max_iter is None else int(self.max_iter), self.max_samples, self.validation_fraction,
-            self.fit_intercept, generator(self.random_state), compute, self._heard, self._blocks(table.shape[1]),
+            self.fit_intercept, random, compute, self._heard, self._blocks(table.shape[1]),
         )  # fmt: skip
         trial, reason = (race.nothing(), "done") if len(first) < 2 else self._raced(race)
-        self._learnt = _Learnt(race, trial, reason, first, centre, units, unit, mean, spread)
+        rows = first if pool is None else pool[first]
+        self._learnt = _Learnt(race, trial, reason, rows, centre, units, unit, mean, spread)
         self._publish(self._learnt, trial)
         return self._kernel_of(self._learnt, trial)
+
+    def _pool(self, n: int, random: np.random.Generator) -> Array | None:
+        """Of many samples, those that the metric is learnt from are drawn among some: what is done with all of them
+        wants several copies. None: all.
+        """
+        if self.max_samples is None or n <= max(_POOL, _POOL_OF_EACH * self.max_samples):
+            return None
+        return np.sort(random.permutation(n)[: max(_POOL, _POOL_OF_EACH * self.max_samples)])
 
     def _units(self, Y: Array, weights: Array) -> Array:
         """What the outputs are divided by, so that all count alike: their deviations."""

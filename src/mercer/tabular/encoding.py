@@ -2,7 +2,8 @@
 
     number    (x − median)/spread, squeezed beyond 8 spreads; or its rank among the training rows
     date      days, a circle each for the year and the day, and the seven days of the week
-    category  a column of 0 and 1 for each that is not rare
+    category  a column of 0 and 1 for each that is not rare; in one view, whole numbers that come again and again are
+              categories as well: they may be the numbers of shops or subjects
     molecule  a dozen descriptors, beside the molecule itself
     a gap     filled with the median, or by a regression on the other columns, and marked where gaps are not few
 
@@ -30,7 +31,9 @@ _SMALLEST, _LARGEST = 1e-300, 1e100  # of a spread, and of numbers in spreads, w
 _KNOTS = 257  # quantiles that ranks are read from
 _MARKED = 0.01  # share of gaps, from which on they are marked
 _RARE = 0.002  # share of the rows of a category, below which it has no column of its own
-_MOST = 300  # categories of a column
+_MOST = 350  # categories of a column
+_KINDS = 9  # blocks of columns that have a kernel of their own
+_ROWS_OF_CODE = 5  # on average, of whole numbers that may be names
 _YEAR, _WEEK = 365.2425, 7.0
 _RIDGE = 1e-2  # times the number of rows, of the regressions that fill gaps
 _REGRESSED = 200  # columns: with more, gaps are filled with medians
@@ -38,15 +41,19 @@ _REGRESSED = 200  # columns: with more, gaps are filled with medians
 
 @dataclass(frozen=True)
 class View:
-    """How columns are looked at: numbers by their size or their rank, gaps filled with the median or by regression."""
+    """How columns are looked at: numbers by their size or their rank, gaps filled with the median or by regression,
+    whole numbers as categories too or not.
+    """
 
     numbers: Literal["size", "rank"] = "size"
     gaps: Literal["median", "regression"] = "median"
+    codes: bool = False
 
     def __str__(self) -> str:
         said = (["ranks"] if self.numbers == "rank" else []) + (
             ["gaps filled by regression"] if self.gaps == "regression" else []
         )
+        said += ["whole numbers as categories"] if self.codes else []
         return ", ".join(said)
 
 
@@ -105,7 +112,7 @@ class Category:
 
     @classmethod
     def of(cls, name: str, column: pl.Series) -> Category:
-        counts = column.drop_nulls().alias("value").value_counts(sort=True)
+        counts = _in_words(column).drop_nulls().alias("value").value_counts(sort=True)
         often = counts.filter(counts["count"] >= max(2, _RARE * len(column))).sort(
             "count", "value", descending=[True, False]
         )
@@ -114,7 +121,9 @@ class Category:
     def __call__(self, column: pl.Series) -> Array:
         if not self.values:
             return np.zeros((len(column), 0))
-        codes = column.replace_strict({v: j for j, v in enumerate(self.values)}, default=-1, return_dtype=pl.Int64)
+        codes = _in_words(column).replace_strict(
+            {v: j for j, v in enumerate(self.values)}, default=-1, return_dtype=pl.Int64
+        )
         return (codes.fill_null(-1).to_numpy()[:, None] == np.arange(len(self.values))).astype(np.float64)
 
 
@@ -165,7 +174,11 @@ class Encoding:
             [Number.of(name, values, view.numbers == "rank") for name, values in table.items()],
             [name for name, values in table.items() if np.isnan(values).mean() >= _MARKED],
             [cycle for name, kind in used.items() if kind == "date" for cycle in _cycles(name, table[name])],
-            [Category.of(name, frame.get_column(name)) for name, kind in used.items() if kind == "nominal"],
+            [
+                Category.of(name, frame.get_column(name))
+                for name, kind in used.items()
+                if kind == "nominal" or (view.codes and kind == "numeric" and may_be_codes(table[name]))
+            ],
             written,
         )
         outliers = {n.name: far for n in found.numbers if len(far := n.far(table[n.name]))}
@@ -207,6 +220,15 @@ class Encoding:
             *(f"{cycle.name}, {cycle.days}" for cycle in self.cycles for _ in cycle.labels),
             *(category.name for category in self.categories for _ in category.values),
         ]
+
+    @property
+    def places(self) -> dict[str, list[int]]:
+        """Which columns of the rows are of each block; the least common categories share one."""
+        out: dict[str, list[int]] = {}
+        for j, block in enumerate(self.blocks):
+            known = block in out or len(out) < _KINDS
+            out.setdefault(block if known else "others", []).append(j)
+        return out
 
     def __call__(self, frame: pl.DataFrame) -> Any:
         """The rows, (n, columns); a frame of columns ``#0``, ``#1``, … and of what is written, where there is such."""
@@ -265,6 +287,20 @@ class Encoding:
                 found = np.linalg.solve(A.T @ A + (_RIDGE * len(b) + 1e-9) * np.eye(len(rest)), A.T @ b)
                 out[1 + rest, j], out[0, j] = found, centre - mean @ found
         return out
+
+
+def may_be_codes(values: Array) -> bool:
+    """Whether numbers may be names of things: whole ones, more than two, each in several rows on average."""
+    present = values[np.isfinite(values)]
+    if not len(present) or (present != np.floor(present)).any() or np.abs(present).max() >= 2**53:
+        return False
+    distinct = len(np.unique(present))
+    return 2 < distinct <= min(_MOST, len(present) / _ROWS_OF_CODE)
+
+
+def _in_words(column: pl.Series) -> pl.Series:
+    """Categories as they are, whole numbers as texts."""
+    return column.cast(pl.Int64, strict=False).cast(pl.String) if column.dtype.is_float() else column
 
 
 def _descriptors(molecules: Sequence[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ are scores of classes, (n, classes) or one column for two, or numbers on the sca
 
 ========== ==========================================================================================
 OfKernel   ridge, support vectors or counts over a kernel that is given; settings share its matrix
+OfWeights  a ridge over a sum of kernels of the kinds of columns, whose weights are learnt (MKL)
 OfMetric   a ridge whose metric is learnt (feature machine)
 OfCells    a ridge over the cells of trees that follow the target (partition kernel), alone or with a
            kernel of distances beside
@@ -15,8 +16,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from sklearn.base import clone
@@ -27,10 +28,8 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import quietly
 from mercer.estimators.feature_machine import FeatureMachineRegressor
-from mercer.estimators.representer import KernelPoisson
+from mercer.estimators.mkl import MKLRidge
 from mercer.estimators.ridge import KernelRidge
-from mercer.estimators.svm import SVC
-from mercer.estimators.svr import SVR
 from mercer.kernels.base import Kernel
 from mercer.kernels.compose.feature_space import ZeroNormWarning
 from mercer.kernels.vectors.codes import Overlap
@@ -40,7 +39,8 @@ from mercer.tabular.partitions import TREES, Partitions
 from mercer.tabular.plan import Plan
 
 Split = tuple[Array, Array]
-_LOOKED_AT = 40_000  # rows that a metric is learnt from
+_WEIGHED = 1500  # rows that weights of kernels are learnt from
+_NORM, _TOLERANCE = 4 / 3, 1e-3  # of the weights: uneven ones, but none is 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,21 +96,23 @@ class Family(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class OfKernel:
-    """An estimator over a kernel, along the path of its own parameter: λ or C."""
+    """An estimator over a kernel, along the path of its own parameter: λ or C.
+
+    ``learns``: the form of the targets that it takes, a field of ``Coded``; ``factors``: whether its cost is that of a
+    factor of the matrix, so that fewer rows are many for it.
+    """
 
     name: str
     estimator: Estimator
     along: str
     settings: tuple[float, ...]
+    learns: Literal["numbers", "codes", "y"] = "numbers"
+    factors: bool = True
 
     def _targets(self, target: Coded) -> Array:
-        if isinstance(self.estimator, SVC):
-            assert target.codes is not None
-            return target.codes
-        if isinstance(self.estimator, KernelPoisson):
-            assert target.y is not None
-            return target.y
-        return target.numbers
+        found = getattr(target, self.learns)
+        assert found is not None
+        return np.asarray(found)
 
     def _machine(self, setting: float) -> Any:
         return clone(self.estimator).set_params(**{self.along: setting})
@@ -133,10 +135,45 @@ class OfKernel:
         return machine.fit(X, self._targets(target), **({} if weights is None else {"sample_weight": weights}))
 
     def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfKernel, bool]:
-        if rows <= (plan.support if isinstance(self.estimator, SVC | SVR) else plan.exact):
+        if rows <= (plan.exact if self.factors else plan.support):
             return self, False
-        few = clone(self.estimator).set_params(centers=plan.centers, random_state=seed)
-        return OfKernel(self.name, few, self.along, self.settings), True
+        return replace(self, estimator=clone(self.estimator).set_params(centers=plan.centers, random_state=seed)), True
+
+
+@dataclass(frozen=True, eq=False)
+class OfWeights:
+    """KernelRidge over Σ_m β_m k_m, the weights of the kernels learnt from some of the rows (MKLRidge)."""
+
+    name: str
+    kernels: tuple[Kernel, ...]
+    settings: tuple[float, ...]
+    seed: int
+    centers: int | None = None
+    compute: Compute | None = None
+
+    def _weighted(self, X: Samples, target: Coded, weights: Array | None) -> OfKernel:
+        """The ridge over the sum, its weights learnt from rows."""
+        n = target.numbers.shape[0]
+        some = np.sort(np.random.default_rng(self.seed).permutation(n)[:_WEIGHED])
+        machine = MKLRidge(
+            float(np.median(self.settings)), kernel=list(self.kernels), p=_NORM, tol=_TOLERANCE, compute=self.compute
+        ).fit(X[some], target.numbers[some], sample_weight=None if weights is None else weights[some])
+        seed = None if self.centers is None else self.seed
+        ridge = KernelRidge(kernel=machine.kernel_, centers=self.centers, random_state=seed, compute=self.compute)
+        return OfKernel(self.name, ridge, "alpha", self.settings)
+
+    def tested(self, X: Samples, target: Coded, weights: Array | None, splits: Sequence[Split]) -> Array:
+        out = _nothing(len(self.settings), target)
+        for train, test in splits:
+            ridge = self._weighted(X[train], target.at(train), None if weights is None else weights[train])
+            out[:, test] = ridge.tested(X, target, weights, [(train, test)])[:, test]
+        return out
+
+    def fit(self, setting: float, X: Samples, target: Coded, weights: Array | None) -> Any:
+        return self._weighted(X, target, weights).fit(setting, X, target, weights)
+
+    def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfWeights, bool]:
+        return (self, False) if rows <= plan.exact else (replace(self, centers=plan.centers), True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,17 +192,7 @@ class OfMetric:
         return out
 
     def fit(self, setting: None, X: Samples, target: Coded, weights: Array | None) -> Any:
-        machine = clone(self.estimator)
-        if len(X) <= _LOOKED_AT:
-            return machine.fit(X, target.numbers, sample_weight=weights)
-        # the metric is one of few rows in any case, of which it wants several copies: the others come to the ridge
-        few = np.linspace(0, len(X) - 1, _LOOKED_AT).astype(int)
-        found = self.fit(setting, X[few], target.at(few), None if weights is None else weights[few])
-        ridge = KernelRidge(
-            found.alpha_, found.kernel_, centers=machine.centers, random_state=machine.random_state,
-            compute=machine.compute,
-        )  # fmt: skip
-        return ridge.fit(X, target.numbers, sample_weight=weights)
+        return clone(self.estimator).fit(X, target.numbers, sample_weight=weights)
 
     def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfMetric, bool]:
         if rows <= plan.exact:
@@ -205,6 +232,7 @@ class OfCells:
     seed: int
     settings: tuple[Cells, ...] = tuple(Cells(a, s) for s in (0.0, 0.5) for a in (0.03, 0.1, 0.3, 1.0))
     trees: int = TREES
+    grown_from: int | None = None  # rows; None: all
     centers: int | None = None
     compute: Compute | None = None
 
@@ -222,6 +250,9 @@ class OfCells:
 
     def _grown(self, X: Array, target: Coded, weights: Array | None) -> Partitions:
         jobs = (self.compute or Compute()).workers
+        if self.grown_from is not None and len(X) > self.grown_from:
+            some = np.sort(np.random.default_rng(self.seed).permutation(len(X))[: self.grown_from])
+            X, target, weights = X[some], target.at(some), None if weights is None else weights[some]
         return Partitions.grown(X, target.numbers, weights, self.seed, self.trees, jobs)
 
     def tested(self, X: Samples, target: Coded, weights: Array | None, splits: Sequence[Split]) -> Array:
@@ -251,7 +282,8 @@ class OfCells:
     def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfCells, bool]:
         if rows <= plan.exact:
             return self, False
-        return OfCells(self.name, self.gamma, self.seed, self.settings, self.trees, plan.centers, self.compute), True
+        few = replace(self, trees=self.trees // 2, grown_from=plan.exact, centers=plan.centers)
+        return few, True
 
 
 def _beside(codes: Array, X: Array, rows: bool) -> Array:
@@ -260,8 +292,7 @@ def _beside(codes: Array, X: Array, rows: bool) -> Array:
 
 def values(machine: Any, X: Samples) -> Array:
     """What a machine says of rows, or of their matrix with those it was trained on."""
-    answer = machine.decision_function(X) if isinstance(machine, SVC) else machine.predict(X)
-    return np.asarray(answer)
+    return np.asarray((machine.decision_function if hasattr(machine, "decision_function") else machine.predict)(X))
 
 
 def _nothing(settings: int, target: Coded) -> Array:

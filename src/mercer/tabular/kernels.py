@@ -34,6 +34,7 @@ _GAUSSIAN = (0.1, 0.3, 1.0, 3.0, 10.0)  # γ times the median squared distance
 _LAPLACIAN = (0.1, 0.3, 1.0, 3.0)  # γ times the median ℓ₁ distance
 _LOOKED_AT = 400  # rows that distances are measured between
 _ALIKE = 0.01  # a constant, so that two empty texts are alike instead of without direction
+_LOWER = 0.3  # beside ⟨x, z⟩ of mean 1: how much single columns count in a polynomial, beside pairs and triples
 _LONGEST = 2000  # letters of sequences that are compared by place
 
 
@@ -67,6 +68,26 @@ def joined(first: list[Named], X: pl.DataFrame, encoding: Encoding) -> list[Name
     return [*sums, *(Named(f"{w.name} × Gaussian", w.kernel * wide) for w in first)]
 
 
+def kernels_by_kind(best: Named, X: Samples, encoding: Encoding) -> list[Kernel]:
+    """Kernels whose weights are to be learnt: for each kind of column one or two of its own, and the best of all rows;
+    none where there is one kind alone.
+    """
+    if isinstance(X, pl.DataFrame):
+        if not encoding.columns:
+            return []
+        numbers = {k.name: k.kernel for k in _beside(X, encoding) if k.name == "linear" or k.width == 1}
+        return [best.kernel, *(k.kernel for k in _of_written(X, encoding.written)[:2]), *numbers.values()]
+    places = encoding.places
+    if len(places) < 2:
+        return []
+    out = [best.kernel]
+    for kind, columns in places.items():
+        rows = {(k.name, k.width): k.kernel for k in _of_rows(X[:, columns])}
+        wanted = [("Gaussian", 1), ("Laplacian", 1)] if kind == "" else [("linear", 0)]
+        out += [rows[key].on(columns) for key in wanted]
+    return out
+
+
 def _beside(X: pl.DataFrame, encoding: Encoding) -> list[Named]:
     """Kernels of the numbers of a frame."""
     numbers = X.select(encoding.columns).to_numpy()
@@ -80,7 +101,8 @@ def _of_rows(X: Array) -> list[Named]:
     gaussian = [Named("Gaussian", Gaussian(c / squared), j) for j, c in enumerate(_GAUSSIAN)]
     laplacian = [Named("Laplacian", Laplacian(c / absolute), j) for j, c in enumerate(_LAPLACIAN)]
     with_linear = [Named("Gaussian + linear", g.kernel + linear * 0.1, g.width) for g in gaussian[1:4]]
-    return [*gaussian, *laplacian, *with_linear, Named("linear", linear)]
+    pairs = [Named("polynomial", (linear + _LOWER) ** degree, j) for j, degree in enumerate((2, 3))]
+    return [*gaussian, *laplacian, *with_linear, *pairs, Named("linear", linear)]
 
 
 def _of_entries(X: Samples) -> list[Named]:

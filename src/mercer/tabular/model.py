@@ -20,6 +20,7 @@ from mercer.data import DataError
 from mercer.estimators.parameters import Progress, estimator
 from mercer.files.persistence import save
 from mercer.files.svmlight import SparseTable
+from mercer.runtime.randomness import generator
 from mercer.selection.conformal_sets import conformal_sets
 from mercer.selection.ranks import check_coverage
 from mercer.tabular.intake import (
@@ -38,7 +39,7 @@ from mercer.tabular.kinds import conform
 from mercer.tabular.members import Nearness, Noise, average
 from mercer.tabular.problem import decided
 from mercer.tabular.search import Choice, Search
-from mercer.tabular.summary import summarised, told
+from mercer.tabular.summary import ended, summarised, told
 from mercer.tabular.training import importances, some, trained
 
 _TARGET = "target"  # the name of y where it comes beside the table
@@ -159,7 +160,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         table = with_target(as_table(X), self.target, y)
         asked = Asked(self.task, self.metric, self.kinds or {}, self.drop, self.group, self.time_column, self.weight)
         taken = take_in(table, self.target, asked)
-        seed = 0 if self.random_state is None else int(self.random_state)
+        seed = int(generator(self.random_state).integers(2**31)) if self.random_state is None else self.random_state
         search = Search(
             taken.problem, taken.kinds, self.seconds, self.compute, seed, self.progress, taken.task.name == "count"
         )
@@ -201,6 +202,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         columns = importances(search, choice, random) if isinstance(problem.X, pl.DataFrame) else {}
         self.summary_ = {"target": self.target} | summarised(taken, search, choice, self.members_, columns, said)
         self.summary_["seconds"] = time.perf_counter() - began
+        self.summary_["ended"] = ended(search, self.summary_["seconds"])
 
     # -- answering ---------------------------------------------------------------------------------------------------
 

@@ -13,8 +13,12 @@ import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
 from mercer.arrays import Array
+from mercer.data import chunks
+from mercer.native.partitions import cells
+from mercer.runtime import threads
 
 TREES = 200
+_BLOCK = 4096  # rows that a thread takes at a time
 _LEAF = 2  # rows, at least
 _SHARE = 0.5  # of the columns, among which each cell is divided by the best
 
@@ -49,17 +53,11 @@ class Partitions:
 
     def codes(self, X: Array) -> Array:
         """The leaf of every row in each tree, counted from the tree's root: (n, trees), float32, which holds them."""
-        narrow = np.asarray(X, np.float32)  # as the trees have seen them
+        narrow = np.ascontiguousarray(X, np.float32)  # as the trees have seen them
         out = np.empty((len(narrow), len(self.roots)), np.float32)
-        rows = np.arange(len(narrow))
-        for t, root in enumerate(self.roots):
-            cell, moving = np.full(len(narrow), root), rows
-            while len(moving):
-                at = cell[moving]
-                column = self.feature[at]
-                inside = column >= 0
-                moving, at, column = moving[inside], at[inside], column[inside]
-                low = narrow[moving, column] <= self.threshold[at]
-                cell[moving] = np.where(low, self.left[at], self.right[at])
-            out[:, t] = cell - root
+
+        def fill(rows: slice) -> None:
+            cells(narrow[rows], self.feature, self.threshold, self.left, self.right, self.roots, out[rows])
+
+        threads.run_loops(fill, chunks(len(narrow), _BLOCK))
         return out

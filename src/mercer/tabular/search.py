@@ -32,8 +32,8 @@ from mercer.runtime.watch import Stopped
 from mercer.tabular.averaging import MOST, Claim
 from mercer.tabular.choosing import Held
 from mercer.tabular.encoding import Encoding, View
-from mercer.tabular.families import Family, OfCells, OfKernel, OfMetric, Split, in_silence
-from mercer.tabular.kernels import Named, joined, kernels_of
+from mercer.tabular.families import Family, OfCells, OfKernel, OfMetric, OfWeights, Split, in_silence
+from mercer.tabular.kernels import Named, joined, kernels_by_kind, kernels_of
 from mercer.tabular.kinds import Kind
 from mercer.tabular.plan import Plan
 from mercer.tabular.problem import Problem
@@ -46,7 +46,10 @@ _FOLDS = 5
 _WIDEST = 400  # columns of rows, up to which trees and metrics are tried
 _JOINED = 3  # kernels of what is written, that are tried with one of the numbers beside
 _FIRST_SHARE = 0.5  # of the time, for the first round, where the machine is slower than it was measured to be
-_MANY, _CLASSES = 6, 30  # from which on few machines of every pair of them are tried, and none
+_CLASSES = 30  # beyond which no machines of every pair of them are tried
+_RARE = 0.1  # share of a class, below which machines with weights of the classes are tried
+_PAIRS = ("polynomial", "linear")
+_OTHER_VIEWS = {(name, width) for name in ("Gaussian", "Laplacian") for width in (1, 2, 3)}
 
 Report = Callable[[dict[str, Any]], Any]
 
@@ -93,7 +96,7 @@ class Search:
     notes: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.began = time.perf_counter()
+        self.began, self.used = time.perf_counter(), time.process_time()
         self.encodings: dict[View | None, Encoding | None] = {}
         X = self.problem.X
         width = X.shape[1] if sparse.issparse(X) else len(self._encoding(View()).names)  # type: ignore[union-attr]
@@ -134,7 +137,11 @@ class Search:
         if not first.numbers:
             return [View()]
         views: list[View | None] = [View(), View("rank")]
-        return views + ([View("size", "regression")] if first.marked else [])
+        views += [View("size", "regression")] if first.marked else []
+        coded = self._encoding(View(codes=True))
+        assert coded is not None
+        more = len(first.names) < len(coded.names) <= _WIDEST
+        return views + ([View(codes=True)] if more else [])
 
     # -- rounds ------------------------------------------------------------------------------------------------------
 
@@ -153,7 +160,13 @@ class Search:
             self.report({"stage": stage, "name": name, "left": left, "best": best, "tried": self.count})
 
     def _late(self, name: str, share: float = 1.0) -> bool:
-        if self.last.tried and time.perf_counter() - self.began > share * self.plan.deadline:
+        """Whether it is too late to begin with it: by the clock, and by the seconds of the processor, which others do
+        not use up, so that nothing is lost because the machine is busy.
+        """
+        # as if half of the work were done by one core and half by all
+        share_of_core = (1 + 1 / (self.compute or Compute()).workers) / 2
+        spent = min(time.perf_counter() - self.began, share_of_core * (time.process_time() - self.used))
+        if self.last.tried and spent > share * self.plan.deadline:
             self.left_out.append(name)
             return True
         return False
@@ -191,7 +204,7 @@ class Search:
             X = self.seen(view, problem.X)
             named = in_silence(kernels_of, X, self._encoding(view))
             if number and len(named) > 4:  # of other views the middle widths of what may differ there
-                named = [k for k in named if k.name in ("Gaussian", "Laplacian") and k.width in (1, 2, 3)]
+                named = [k for k in named if (k.name, k.width) in _OTHER_VIEWS or (view.codes and k.name in _PAIRS)]  # type: ignore[union-attr]
             self._try_kernels(named, view, scale, problem, X, deals)
             encoding = self._encoding(view)
             if not number and encoding is not None and encoding.written and encoding.columns:
@@ -291,11 +304,33 @@ class Search:
             out.append((self._metric(rows_of.view), rows_of))
         pairs = len(self.problem.labels) > 2 and len(self.problem) > self.plan.support
         if self.problem.classes and len(self.problem.labels) <= _CLASSES and not pairs:
-            for tried in [t for t in best if t.kernel.name != "linear"][:2]:  # type: ignore[union-attr]
+            curved = [t for t in best if t.kernel.name != "linear"]  # type: ignore[union-attr]
+            for tried in curved[:2]:
                 out.append((self._machine(SVC(compute=self.compute), "SVC", tried, PRICES), tried))
+            if self._has_rare_class and curved:
+                machine = SVC(class_weight="balanced", compute=self.compute)
+                out.append((self._machine(machine, "SVC, classes weighted", curved[0], PRICES[::2]), curved[0]))
         if rows_of is not None:
             out.append((self._cells(rows_of.view), rows_of))
+        weighted = self._weights(best[0])
+        out += [] if weighted is None else [(weighted, best[0])]
         return out + self._other_losses(best[0])
+
+    @property
+    def _has_rare_class(self) -> bool:
+        """Whether a machine may do well to leave out a class: where all classes are to count alike, or one is rare."""
+        return self.problem.metric.name == "balanced_accuracy" or float(self.problem.priors().min()) < _RARE
+
+    def _weights(self, best: Tried) -> OfWeights | None:
+        """The sum of kernels of the kinds of columns, where there are several kinds."""
+        encoding = self._encoding(best.view)
+        if encoding is None or best.kernel is None:
+            return None
+        X = self.seen(best.view, self.problem.X[: min(len(self.problem), 400)])
+        kernels = in_silence(kernels_by_kind, best.kernel, X, encoding)
+        around = [a for a in RIDGES if abs(np.log10(a / best.setting)) < 1.4]
+        name = _called("ridge, weights of kinds", "", best.view)
+        return OfWeights(name, tuple(kernels), tuple(around), self.seed, compute=self.compute) if kernels else None
 
     def _other_losses(self, best: Tried) -> list[tuple[Family, Tried]]:
         if self.problem.classes:
@@ -313,8 +348,10 @@ class Search:
     def _machine(self, estimator: Any, name: str, tried: Tried, settings: Sequence[float]) -> OfKernel:
         assert tried.kernel is not None
         estimator.set_params(kernel=tried.kernel.kernel)
-        along = "C" if hasattr(estimator, "C") else "alpha"
-        return OfKernel(_called(name, tried.kernel.name, tried.view), estimator, along, tuple(settings))
+        support = hasattr(estimator, "C")
+        learns: Any = "codes" if self.problem.classes else "numbers" if support else "y"
+        name = _called(name, tried.kernel.name, tried.view)
+        return OfKernel(name, estimator, "C" if support else "alpha", tuple(settings), learns, not support)
 
     def _plain(self, view: View | None) -> bool:
         """Whether rows of that view are numbers, and not too many of them, for metrics and trees."""

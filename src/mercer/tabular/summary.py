@@ -15,6 +15,7 @@ from mercer.tabular.search import Choice, Search, Tried
 from mercer.tabular.wording import kernel_in_words
 
 _FEW_ROWS = 2000
+_EARLY = 0.8  # of the time: who ends before says why
 _CLASSES = 12  # of which each has its score
 
 
@@ -34,7 +35,6 @@ def summarised(
         "task": taken.task.name,
         "reason": taken.task.reason,
         "rows": len(problem),
-        "trained_on": len(problem),
         "rows_without_target": taken.without_target,
         "metric": problem.metric.name,
         "metric_in_words": problem.metric.words,
@@ -74,12 +74,23 @@ def told(s: dict[str, Any]) -> str:
     )
     matter = [name for name, grown in s["importance"].items() if grown > 0][:8]
     lines += [f"what matters: {', '.join(matter)}"] if matter else []
-    return "\n".join([*lines, *s["notes"], f"next: {s['next']}"])
+    return "\n".join([*lines, *s["notes"], f"next: {s['next']}", s["ended"]])
 
 
 def _measured(search: Search, rows: int) -> str:
     """What the score is the score of."""
     return f"on {rows} rows that were not trained on ({search.last.how}); the choice among candidates is part of it"
+
+
+def ended(search: Search, took: float) -> str:
+    """Why the search ended when it did."""
+    asked = f"{took:.0f} of {search.seconds:.0f} s"
+    if search.left_out:
+        return f"Ended after {asked}: what had not begun was left out."
+    rows = min(len(search.problem), search.plan.second)
+    if took < _EARLY * search.seconds:
+        return f"Ended after {asked}: every machine on the list was tried, on {rows} of {len(search.problem)} rows."
+    return f"Ended after {asked}."
 
 
 def _next(search: Search, error: float) -> str:

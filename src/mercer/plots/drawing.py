@@ -5,6 +5,7 @@ Colours are those of Okabe and Ito, which all kinds of sight tell apart; classes
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,7 @@ from mercer.arrays import Array
 BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9A9A9A", "#222222"
 _COLOURS = (BLUE, VERMILION, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_WIDE = 66  # letters of a line of the title
 MOST_CLASSES = 20  # more distinct numbers than these are a scale, not classes; more groups are not named at a matrix
 
 
@@ -184,7 +186,8 @@ def framed(ax: Axes, names: tuple[str, str], title: str) -> None:
     """Names of the two axes, a title, and nothing else around the picture."""
     ax.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
     if title:
-        ax.set_title(title, fontsize="medium")
+        lines = (line for text in title.split("\n") for line in textwrap.wrap(text, _WIDE))
+        ax.set_title("\n".join(lines), fontsize="medium")
     bare(ax)
 
 

@@ -12,7 +12,7 @@ from mercer.arrays import Array
 from mercer.plots.bands import Prediction
 from mercer.plots.columns import Columns
 from mercer.plots.drawing import BLUE, INK, VERMILION, canvas, dot_size, framed, pyplot
-from mercer.plots.samples import called, check_between, inner, one_each, percent, shown_of, some
+from mercer.plots.samples import called, check_between, check_regressor, inner, numbers_of, percent, shown_of, some
 
 
 @dataclass(eq=False)
@@ -135,9 +135,9 @@ class RegressionDisplay:
         RegressionDisplay
         """
         pyplot()
-        _check_regressor(estimator)
+        check_regressor(estimator)
         table = Columns.of(X)
-        target = _numbers(y, len(table), "y")
+        target = numbers_of(y, len(table), "y")
         rows = some(len(table), max_points)
         if column is None and len(table.names) > 1:
             found = Prediction.of(estimator, table.take(rows).native(), band, coverage)
@@ -190,7 +190,7 @@ class RegressionDisplay:
         """
         pyplot()
         n = len(predicted)
-        observed, centre = _numbers(y, n, "y"), _numbers(predicted, n, "predicted")
+        observed, centre = numbers_of(y, n, "y"), numbers_of(predicted, n, "predicted")
         if interval is not None and np.shape(interval) != (n, 2):
             raise ValueError(
                 f"interval of shape {np.shape(interval)}: two ends are needed for each of {n} predictions."
@@ -247,17 +247,3 @@ class RegressionDisplay:
         ax.legend(loc=place, fontsize="small", framealpha=0.9, edgecolor="none")
         framed(ax, self.names, self.title)
         return self
-
-
-def _check_regressor(estimator: Estimator) -> None:
-    if not hasattr(estimator, "predict") or hasattr(estimator, "classes_"):
-        raise ValueError(
-            f"{called(estimator)} does not predict numbers; classes are shown by MachineDisplay and ConfusionDisplay."
-        )
-
-
-def _numbers(y: Targets, n: int, name: str) -> Array:
-    found = one_each(y, n, name)
-    if found.dtype.kind not in "biuf":
-        raise ValueError(f"{name} has no numbers but values such as {found[0]!r}.")
-    return found.astype(np.float64)

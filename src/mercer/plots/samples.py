@@ -80,6 +80,14 @@ def inner(estimator: Estimator) -> Any:
     return getattr(estimator, "best_estimator_", estimator)
 
 
+def check_regressor(estimator: Estimator) -> None:
+    """Raise for an estimator that does not predict numbers."""
+    if not hasattr(estimator, "predict") or hasattr(estimator, "classes_"):
+        raise ValueError(
+            f"{called(estimator)} does not predict numbers; classes are shown by MachineDisplay and ConfusionDisplay."
+        )
+
+
 def check_between(estimator: Estimator) -> None:
     """Raise for an estimator that cannot answer between the samples."""
     if getattr(estimator, "kernel", None) == "precomputed":
@@ -124,6 +132,16 @@ def one_each(values: Any, n: int, name: str) -> Array:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{name}[{int(np.argmin(np.isfinite(array)))}] is not finite.")
     return array.astype(str) if array.dtype.kind == "O" else array
+
+
+def numbers_of(values: Any, n: int, name: str) -> Array:
+    """One finite number for each of n rows."""
+    array = one_each(values, n, name)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} has no numbers, but values such as {array[0]!r}.")
+    if not len(array):
+        raise ValueError("There are no rows to show.")
+    return array.astype(np.float64)
 
 
 def like(points: Array, X: Samples) -> Any:

@@ -17,12 +17,22 @@ from sklearn.exceptions import NotFittedError
 
 import mercer as mc
 from mercer.plots import (
+    CalibrationDisplay,
     ClusterDisplay,
+    ConfusionDisplay,
+    ConvergenceDisplay,
     CorrelogramDisplay,
+    EffectDisplay,
     EmbeddingDisplay,
     GramDisplay,
+    MachineDisplay,
     MetricDisplay,
     NoveltyDisplay,
+    RegressionDisplay,
+    ResidualDisplay,
+    SpectrumDisplay,
+    ValidationDisplay,
+    WeightsDisplay,
 )
 from tests.plots.drawn import drawn
 
@@ -398,8 +408,8 @@ def test_clusters_of_an_estimator() -> None:
     labels, centers = np.arange(30) % 3, X2[:3]
     estimator = SimpleNamespace(labels_=labels, cluster_centers_=centers)
     display = drawn(ClusterDisplay.from_estimator(estimator, X2))
-    for k, drawn in enumerate(display.scatters_):
-        np.testing.assert_array_equal(drawn.get_offsets(), X2[labels == k])
+    for k, points in enumerate(display.scatters_):
+        np.testing.assert_array_equal(points.get_offsets(), X2[labels == k])
     np.testing.assert_array_equal(display.centers_.get_offsets(), centers)
     legend = display.ax_.get_legend()
     assert [t.get_text() for t in legend.get_texts()] == ["0", "1", "2", "centre"]
@@ -446,7 +456,7 @@ def test_clusters_refuse() -> None:
 
 
 @pytest.mark.thorough
-def test_matplotlib_is_imported_when_something_isdrawn() -> None:
+def test_matplotlib_is_imported_when_something_is_drawn() -> None:
     code = "import sys, mercer.plots; assert 'matplotlib' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
 
@@ -460,6 +470,16 @@ def test_without_matplotlib_the_error_names_the_cure(monkeypatch: pytest.MonkeyP
         lambda: NoveltyDisplay.from_estimator(Ball(), X2),
         lambda: ClusterDisplay.from_labels(X2, [0] * 30),
         lambda: EmbeddingDisplay(X2).plot(),
+        lambda: MachineDisplay.from_estimator(Ball(), X2),
+        lambda: RegressionDisplay.from_predictions([1.0], [1.0]),
+        lambda: ResidualDisplay.from_predictions([1.0], [1.0]),
+        lambda: ConfusionDisplay.from_predictions([1], [1]),
+        lambda: CalibrationDisplay.from_predictions([1], [1.0]),
+        lambda: EffectDisplay.from_estimator(Ball(), X2, 0),
+        lambda: ConvergenceDisplay.record(mc.SVC(), X2, X2[:, 0] > 0),
+        lambda: ValidationDisplay.from_search(mc.SVC()),
+        lambda: SpectrumDisplay.from_gram(np.eye(2)),
+        lambda: WeightsDisplay.from_estimator(mc.SVC()),
     ):
         with pytest.raises(ImportError, match=r'pip install "mercer\[plots\]"'):
             draw()

@@ -130,7 +130,8 @@ def _pale_about(zero: float, low: float, high: float) -> Any:
     pyplot()
     from matplotlib.colors import TwoSlopeNorm
 
-    return TwoSlopeNorm(zero, zero + 1.6 * min(low - zero, -1e-300), zero + 1.6 * max(high - zero, 1e-300))
+    least = max(1e-300, 1e-12 * abs(zero))
+    return TwoSlopeNorm(zero, zero + 1.6 * min(low - zero, -least), zero + 1.6 * max(high - zero, least))
 
 
 def _levels(low: float, high: float, zero: float) -> Array:

@@ -112,9 +112,14 @@ def effective_dimension(K: Any, alpha: float) -> float:
     >>> mc.effective_dimension(np.diag([1.0, 1.0, 0.0]), alpha=1.0)
     1.0
     """
+    return dimension_of_spectrum(eigenvalues(_matrix(K)), alpha)
+
+
+def dimension_of_spectrum(values: Array, alpha: float) -> float:
+    """Σ λ_i/(λ_i + α); negative λ_i count as 0."""
     if alpha <= 0:
         raise ValueError(f"alpha={alpha}: the ridge must be positive.")
-    values = np.maximum(eigenvalues(_matrix(K)), 0.0)
+    values = np.maximum(values, 0.0)
     return float(np.sum(values / (values + alpha)))
 
 

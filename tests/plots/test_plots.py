@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -19,32 +17,28 @@ from sklearn.exceptions import NotFittedError
 
 import mercer as mc
 from mercer.plots import (
+    CalibrationDisplay,
     ClusterDisplay,
+    ConfusionDisplay,
+    ConvergenceDisplay,
     CorrelogramDisplay,
+    EffectDisplay,
     EmbeddingDisplay,
     GramDisplay,
+    MachineDisplay,
     MetricDisplay,
     NoveltyDisplay,
+    RegressionDisplay,
+    ResidualDisplay,
+    SpectrumDisplay,
+    ValidationDisplay,
+    WeightsDisplay,
 )
+from tests.plots.drawn import drawn
 
 rng = np.random.default_rng(0)
 X4 = rng.standard_normal((40, 4)) * [3.0, 2.0, 1.0, 0.5]
 X2 = rng.standard_normal((30, 2))
-
-
-@pytest.fixture(autouse=True)
-def _no_window() -> Iterator[None]:
-    """Without a window; a display leaves no figure but its own, and the test's are closed."""
-    before = mpl.get_backend()
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
-    plt.switch_backend(before)
-
-
-def _drawn(display: Any) -> Any:
-    display.figure_.canvas.draw()  # warnings are errors
-    return display
 
 
 class Embedder:
@@ -78,7 +72,7 @@ def _temporal(components: int = 2) -> SimpleNamespace:
 def test_gram_is_shown_in_the_order_of_its_labels() -> None:
     labels = np.array(list("bacb") * 10)
     kernel = mc.Gaussian(0.2)
-    display = _drawn(GramDisplay.from_kernel(kernel, X4, labels))
+    display = drawn(GramDisplay.from_kernel(kernel, X4, labels))
     order = np.argsort(labels, kind="stable")
     K = kernel(X4)
     np.testing.assert_array_equal(display.rows, order)
@@ -92,7 +86,7 @@ def test_gram_is_shown_in_the_order_of_its_labels() -> None:
 
 def test_gram_spectrum_is_that_of_the_matrix() -> None:
     K = mc.Gaussian(0.2)(X4)
-    display = _drawn(GramDisplay.from_matrix(mc.DenseGram(K)))
+    display = drawn(GramDisplay.from_matrix(mc.DenseGram(K)))
     values = np.linalg.eigvalsh(K)[::-1]
     line = display.axes_[1].lines[0]
     np.testing.assert_allclose(line.get_ydata(), values[values > display.floor], rtol=1e-9)
@@ -105,7 +99,7 @@ def test_gram_spectrum_is_that_of_the_matrix() -> None:
 
 @pytest.mark.thorough
 def test_gram_marks_negative_eigenvalues_but_not_rounding() -> None:
-    display = _drawn(GramDisplay.from_matrix(np.diag([4.0, 1.0, -0.5, 1e-18])))
+    display = drawn(GramDisplay.from_matrix(np.diag([4.0, 1.0, -0.5, 1e-18])))
     positive, negative, rounding = display.axes_[1].lines
     np.testing.assert_allclose(positive.get_ydata(), [4.0, 1.0])
     np.testing.assert_allclose(negative.get_ydata(), [0.5])
@@ -118,7 +112,7 @@ def test_gram_marks_negative_eigenvalues_but_not_rounding() -> None:
 def test_gram_without_labels_separates_groups() -> None:
     member = rng.permutation(np.repeat([0, 1], 15))
     points = X2 * 0.1 + 10.0 * member[:, None]
-    display = _drawn(GramDisplay.from_kernel(mc.Gaussian(0.1), points))
+    display = drawn(GramDisplay.from_kernel(mc.Gaussian(0.1), points))
     assert np.count_nonzero(np.diff(member[display.rows])) == 1
     np.testing.assert_array_equal(np.sort(display.rows), np.arange(30))
     assert display.labels is None
@@ -128,7 +122,7 @@ def test_gram_without_labels_separates_groups() -> None:
 def test_gram_by_clusters(kernel: Any) -> None:
     member = rng.permutation(np.repeat([0, 1, 2], 10))
     points = X2 * 0.1 + np.array([[0.0, 9.0], [9.0, 0.0], [-9.0, -9.0]])[member]
-    display = _drawn(GramDisplay.from_kernel(kernel, points, n_clusters=3))
+    display = drawn(GramDisplay.from_kernel(kernel, points, n_clusters=3))
     np.testing.assert_array_equal(np.bincount(display.labels), [10, 10, 10])
     assert np.count_nonzero(np.diff(member[display.rows])) == 2  # clusters are the groups, side by side
     assert "cluster" in display.ax_.get_xlabel()
@@ -144,13 +138,13 @@ def test_gram_of_many_rows_shows_a_sample() -> None:
     assert "sample of 100 of 400" in first.ax_.get_xlabel()
     assert len(first.eigenvalues) == 400
     assert "sample" not in first.ax_.get_title()
-    _drawn(second)
+    drawn(second)
 
 
 def test_gram_of_very_many_rows_is_never_computed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mercer.plots.matrix._SPECTRUM", 500)
     X = rng.standard_normal((2000, 3))
-    display = _drawn(GramDisplay.from_kernel(mc.Gaussian(0.5), X, max_rows=50, compute=mc.Compute(memory="1MB")))
+    display = drawn(GramDisplay.from_kernel(mc.Gaussian(0.5), X, max_rows=50, compute=mc.Compute(memory="1MB")))
     np.testing.assert_allclose(display.eigenvalues, np.linalg.eigvalsh(display.K)[::-1], atol=1e-12)
     assert "(of the sample)" in display.ax_.get_title()
     assert "50 sampled rows" in display.axes_[1].get_xlabel()
@@ -172,8 +166,8 @@ def test_gram_on_axes_given() -> None:
 
 
 def test_gram_of_zeros_and_of_one_row() -> None:
-    assert _drawn(GramDisplay.from_matrix(np.zeros((3, 3)))).effective_rank == 0
-    assert _drawn(GramDisplay.from_matrix([[2.0]])).effective_rank == pytest.approx(1)
+    assert drawn(GramDisplay.from_matrix(np.zeros((3, 3)))).effective_rank == 0
+    assert drawn(GramDisplay.from_matrix([[2.0]])).effective_rank == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +195,7 @@ def test_gram_refuses(K: Any, options: dict[str, Any], message: str) -> None:
 def test_embedding_of_chosen_components() -> None:
     estimator = Embedder()
     estimator.explained_variance_ratio_ = np.array([0.5, 0.25, 0.125])  # type: ignore[attr-defined]
-    display = _drawn(EmbeddingDisplay.from_estimator(estimator, X4, components=(2, 0)))
+    display = drawn(EmbeddingDisplay.from_estimator(estimator, X4, components=(2, 0)))
     np.testing.assert_array_equal(display.scatters_[0].get_offsets(), X4[:, [2, 0]])
     assert display.ax_.get_xlabel() == "component 3 (12.5 % of the variance)"
     assert display.ax_.get_ylabel() == "component 1 (50 % of the variance)"
@@ -210,7 +204,7 @@ def test_embedding_of_chosen_components() -> None:
 
 def test_embedding_with_classes_has_a_legend() -> None:
     y = pd.Series(np.array(list("uvw") * 13 + ["u"]), name="kind")
-    display = _drawn(EmbeddingDisplay.from_estimator(Embedder(), X4, y))
+    display = drawn(EmbeddingDisplay.from_estimator(Embedder(), X4, y))
     assert len(display.scatters_) == 3
     np.testing.assert_array_equal(display.scatters_[1].get_offsets(), X4[y == "v", :2])
     legend = display.ax_.get_legend()
@@ -221,7 +215,7 @@ def test_embedding_with_classes_has_a_legend() -> None:
 
 def test_embedding_with_numbers_has_a_colour_bar() -> None:
     y = np.linspace(0, 1, 40)
-    display = _drawn(EmbeddingDisplay.from_estimator(Embedder(), X4, y))
+    display = drawn(EmbeddingDisplay.from_estimator(Embedder(), X4, y))
     np.testing.assert_array_equal(display.scatters_[0].get_array(), y)
     assert len(display.figure_.axes) == 2
 
@@ -239,7 +233,7 @@ def test_whole_numbers_are_classes_while_they_are_few(y: Any, scale: bool) -> No
 @pytest.mark.thorough
 def test_many_classes_differ_by_colour_or_marker() -> None:
     y = np.array([f"class {i % 20:02}" for i in range(40)])
-    display = _drawn(EmbeddingDisplay(X4[:, :2], y).plot())
+    display = drawn(EmbeddingDisplay(X4[:, :2], y).plot())
     looks = {(tuple(s.get_facecolor()[0]), s.get_paths()[0].vertices.tobytes()) for s in display.scatters_}
     assert len(looks) == 20
 
@@ -270,7 +264,7 @@ def test_embedding_refuses() -> None:
 
 def test_correlogram_shows_the_lags_and_the_band() -> None:
     estimator = _temporal()
-    display = _drawn(CorrelogramDisplay.from_estimator(estimator))
+    display = drawn(CorrelogramDisplay.from_estimator(estimator))
     np.testing.assert_array_equal(display.line_.get_xdata(), estimator.lags_)
     np.testing.assert_array_equal(display.line_.get_ydata(), estimator.correlogram_[0])
     corners = display.band_.get_paths()[0].vertices
@@ -286,7 +280,7 @@ def test_correlogram_shows_the_lags_and_the_band() -> None:
 
 
 def test_correlogram_of_another_component_finds_its_own_lag() -> None:
-    display = _drawn(CorrelogramDisplay.from_estimator(_temporal(), component=1))
+    display = drawn(CorrelogramDisplay.from_estimator(_temporal(), component=1))
     assert display.best_lag == -2
     assert any("x follows y by 2" in t.get_text() for t in display.ax_.get_legend().get_texts())
 
@@ -318,7 +312,7 @@ def test_correlogram_refuses() -> None:
 
 
 def test_novelty_in_two_dimensions() -> None:
-    display = _drawn(NoveltyDisplay.from_estimator(Ball(), X2, resolution=40))
+    display = drawn(NoveltyDisplay.from_estimator(Ball(), X2, resolution=40))
     gx, gy = np.meshgrid(display.x, display.y)
     np.testing.assert_allclose(display.values, 1.5 - np.hypot(gx, gy), atol=1e-12)
     inside = np.linalg.norm(X2, axis=1) <= 1.5
@@ -333,7 +327,7 @@ def test_novelty_in_two_dimensions() -> None:
 
 def test_novelty_on_the_principal_plane() -> None:
     estimator = Ball()
-    display = _drawn(NoveltyDisplay.from_estimator(estimator, X4 + 1.0, resolution=15))
+    display = drawn(NoveltyDisplay.from_estimator(estimator, X4 + 1.0, resolution=15))
     mean = X4.mean(axis=0) + 1.0
     axes = np.linalg.svd(X4 - X4.mean(axis=0))[2][:2]
     cloud = np.abs((X4 + 1.0 - mean) @ axes.T)
@@ -360,7 +354,7 @@ def test_novelty_asks_with_the_columns_of_the_table(frame: Any) -> None:
             return np.ones(len(X))
 
     estimator = Recorder()
-    display = _drawn(
+    display = drawn(
         NoveltyDisplay.from_estimator(estimator, frame({"height": X2[:, 0], "a$b$": X2[:, 1]}), resolution=5)
     )
     assert isinstance(estimator.asked, frame)
@@ -370,7 +364,7 @@ def test_novelty_asks_with_the_columns_of_the_table(frame: Any) -> None:
 
 def test_novelty_of_a_real_machine() -> None:
     machine = mc.OneClassSVM(kernel=mc.Gaussian(0.5), nu=0.2).fit(X2)
-    display = _drawn(NoveltyDisplay.from_estimator(machine, X2, resolution=12))
+    display = drawn(NoveltyDisplay.from_estimator(machine, X2, resolution=12))
     at = np.array([[display.x[3], display.y[7]]])
     assert display.values[7, 3] == pytest.approx(machine.decision_function(at)[0])
     np.testing.assert_array_equal(display.inliers, machine.predict(X2) > 0)
@@ -381,7 +375,7 @@ def test_novelty_without_a_boundary(value: float) -> None:
     estimator = SimpleNamespace(
         decision_function=lambda X: np.full(len(X), value), predict=lambda X: np.full(len(X), 1)
     )
-    display = _drawn(NoveltyDisplay.from_estimator(estimator, X2, resolution=5))
+    display = drawn(NoveltyDisplay.from_estimator(estimator, X2, resolution=5))
     assert display.boundary_ is None
 
 
@@ -413,9 +407,9 @@ def test_novelty_refuses() -> None:
 def test_clusters_of_an_estimator() -> None:
     labels, centers = np.arange(30) % 3, X2[:3]
     estimator = SimpleNamespace(labels_=labels, cluster_centers_=centers)
-    display = _drawn(ClusterDisplay.from_estimator(estimator, X2))
-    for k, drawn in enumerate(display.scatters_):
-        np.testing.assert_array_equal(drawn.get_offsets(), X2[labels == k])
+    display = drawn(ClusterDisplay.from_estimator(estimator, X2))
+    for k, points in enumerate(display.scatters_):
+        np.testing.assert_array_equal(points.get_offsets(), X2[labels == k])
     np.testing.assert_array_equal(display.centers_.get_offsets(), centers)
     legend = display.ax_.get_legend()
     assert [t.get_text() for t in legend.get_texts()] == ["0", "1", "2", "centre"]
@@ -424,14 +418,14 @@ def test_clusters_of_an_estimator() -> None:
 
 def test_clusters_on_principal_axes_with_the_means_of_a_mixture() -> None:
     estimator = SimpleNamespace(predict=lambda X: (X[:, 0] > 0).astype(int), means_=X4[:2])
-    display = _drawn(ClusterDisplay.from_estimator(estimator, X4))
+    display = drawn(ClusterDisplay.from_estimator(estimator, X4))
     np.testing.assert_array_equal(display.labels, X4[:, 0] > 0)
     np.testing.assert_allclose(display.centers_.get_offsets(), display.points[:2], atol=1e-12)
     assert display.ax_.get_xlabel().startswith("principal axis 1 (")
 
 
 def test_clusters_of_labels_and_noise() -> None:
-    display = _drawn(ClusterDisplay.from_labels(sparse.csr_array(X2), [-1, 0, 1] * 10))
+    display = drawn(ClusterDisplay.from_labels(sparse.csr_array(X2), [-1, 0, 1] * 10))
     assert display.centers_ is None
     assert [t.get_text() for t in display.ax_.get_legend().get_texts()] == ["noise", "0", "1"]
     np.testing.assert_array_equal(display.scatters_[0].get_offsets(), X2[::3])
@@ -476,6 +470,16 @@ def test_without_matplotlib_the_error_names_the_cure(monkeypatch: pytest.MonkeyP
         lambda: NoveltyDisplay.from_estimator(Ball(), X2),
         lambda: ClusterDisplay.from_labels(X2, [0] * 30),
         lambda: EmbeddingDisplay(X2).plot(),
+        lambda: MachineDisplay.from_estimator(Ball(), X2),
+        lambda: RegressionDisplay.from_predictions([1.0], [1.0]),
+        lambda: ResidualDisplay.from_predictions([1.0], [1.0]),
+        lambda: ConfusionDisplay.from_predictions([1], [1]),
+        lambda: CalibrationDisplay.from_predictions([1], [1.0]),
+        lambda: EffectDisplay.from_estimator(Ball(), X2, 0),
+        lambda: ConvergenceDisplay.record(mc.SVC(), X2, X2[:, 0] > 0),
+        lambda: ValidationDisplay.from_search(mc.SVC()),
+        lambda: SpectrumDisplay.from_gram(np.eye(2)),
+        lambda: WeightsDisplay.from_estimator(mc.SVC()),
     ):
         with pytest.raises(ImportError, match=r'pip install "mercer\[plots\]"'):
             draw()
@@ -486,7 +490,7 @@ def test_metric_of_directions_and_of_columns() -> None:
     frame = pd.DataFrame(X4, columns=["a$", "b", "c", "d"])
     y = np.sin(X4[:, 0])
     full = mc.FeatureMachineRegressor(0.1, mc.Gaussian("median"), random_state=0).fit(frame, y)
-    display = _drawn(MetricDisplay.from_estimator(full))
+    display = drawn(MetricDisplay.from_estimator(full))
     np.testing.assert_array_equal(display.ax_.images[0].get_array(), full.metric_)
     assert [tick.get_text() for tick in display.axes_[0].get_xticklabels()] == [r"a\$", "b", "c", "d"]
     shares, directions = display.directions
@@ -494,7 +498,7 @@ def test_metric_of_directions_and_of_columns() -> None:
     total = np.trace(full.metric_)
     np.testing.assert_allclose((directions.T * shares * total) @ directions, full.metric_, atol=1e-12)
     narrow = mc.FeatureMachineRegressor(0.1, mc.Gaussian("median"), metric="diagonal", random_state=0).fit(X4, y)
-    one = _drawn(MetricDisplay.from_estimator(narrow, names=list("wxyz")))
+    one = drawn(MetricDisplay.from_estimator(narrow, names=list("wxyz")))
     assert len(one.axes_) == 1
     widths = [bar.get_width() for bar in one.ax_.patches]
     assert widths == sorted(narrow.metric_)

@@ -5,15 +5,46 @@ A display holds computed data and draws it: ``SomeDisplay.from_…(…)`` comput
 again, elsewhere. After it ``figure_`` and ``ax_`` are matplotlib's own, to be changed at will. matplotlib is imported
 when something is drawn.
 
-``matrix``, ``metric``, ``embedding``, ``correlogram``, ``novelty`` and ``clusters`` are the displays; ``samples`` is
-what they take from data, ``drawing`` how they look.
+Of matrices: ``matrix``, ``spectrum``. Of fitted machines: ``machine``, ``novelty``, ``regression``, ``effect``,
+``weights``, ``metric``. Of what they find: ``embedding``, ``clusters``, ``correlogram``. Of how good they are:
+``calibration``, ``confusion``, ``residuals``. Of how they came about: ``convergence``, ``validation``.
+
+``samples``, ``columns``, ``matrices``, ``responses`` and ``bands`` are what displays take from data, tables, matrices
+and estimators; ``drawing`` is how they look.
 """
 
+from mercer.plots.calibration import CalibrationDisplay
 from mercer.plots.clusters import ClusterDisplay
+from mercer.plots.confusion import ConfusionDisplay
+from mercer.plots.convergence import ConvergenceDisplay
 from mercer.plots.correlogram import CorrelogramDisplay
+from mercer.plots.effect import EffectDisplay
 from mercer.plots.embedding import EmbeddingDisplay
+from mercer.plots.machine import MachineDisplay
 from mercer.plots.matrix import GramDisplay
 from mercer.plots.metric import MetricDisplay
 from mercer.plots.novelty import NoveltyDisplay
+from mercer.plots.regression import RegressionDisplay
+from mercer.plots.residuals import ResidualDisplay
+from mercer.plots.spectrum import SpectrumDisplay
+from mercer.plots.validation import ValidationDisplay
+from mercer.plots.weights import WeightsDisplay
 
-__all__ = ["ClusterDisplay", "CorrelogramDisplay", "EmbeddingDisplay", "GramDisplay", "MetricDisplay", "NoveltyDisplay"]
+__all__ = [
+    "CalibrationDisplay",
+    "ClusterDisplay",
+    "ConfusionDisplay",
+    "ConvergenceDisplay",
+    "CorrelogramDisplay",
+    "EffectDisplay",
+    "EmbeddingDisplay",
+    "GramDisplay",
+    "MachineDisplay",
+    "MetricDisplay",
+    "NoveltyDisplay",
+    "RegressionDisplay",
+    "ResidualDisplay",
+    "SpectrumDisplay",
+    "ValidationDisplay",
+    "WeightsDisplay",
+]

@@ -5,6 +5,9 @@ Colours are those of Okabe and Ito, which all kinds of sight tell apart; classes
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from mercer.arrays import Array
 BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9A9A9A", "#222222"
 _COLOURS = (BLUE, VERMILION, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_WIDE = 66  # letters of a line of the title
 MOST_CLASSES = 20  # more distinct numbers than these are a scale, not classes; more groups are not named at a matrix
 
 
@@ -39,6 +43,16 @@ def canvas(ax: Axes) -> tuple[Any, Any]:
     return ax, ax.figure
 
 
+def panels(ax: Axes, rows: int, columns: int, inches: tuple[float, float], **options: Any) -> list[Any]:
+    """The axes given, one or several; none given: a new figure of so many."""
+    if ax is None:
+        return subplots(rows, columns, inches, **options)
+    axes = list(np.ravel(np.asarray(ax, dtype=object)))
+    if len(axes) > rows * columns:
+        raise ValueError(f"There are {rows * columns} pictures for {len(axes)} axes; give no more axes than pictures.")
+    return axes
+
+
 def scatter(ax: Axes, points: Array, y: Array | None, name: Any, kwargs: dict[str, Any]) -> list[Any]:
     """Points of one colour; by y, called ``name``, as classes with a legend, or on a scale with a colour bar."""
     style = {"s": dot_size(len(points)), "linewidths": 0, "alpha": 0.85}
@@ -55,23 +69,36 @@ def scatter(ax: Axes, points: Array, y: Array | None, name: Any, kwargs: dict[st
     return drawn
 
 
-def scatter_classes(ax: Axes, points: Array, labels: Array, kwargs: dict[str, Any]) -> list[Any]:
+def scatter_classes(
+    ax: Axes, points: Array, labels: Array, kwargs: dict[str, Any], classes: Array | None = None
+) -> list[Any]:
     """One collection for each class, in their order. Seven colours; from the eighth class on, the markers differ from
-    those of the first seven.
+    those of the first seven. Of ``classes`` that are given each has its place, whether points are of it or not; of
+    those found among labels, −1 is noise.
     """
     style = {"s": dot_size(len(points)), "linewidths": 0, "alpha": 0.85}
     drawn = []
-    for k, value in enumerate(np.unique(labels)):
-        noise = labels.dtype.kind in "if" and value == -1
-        k, turn = k % len(_COLOURS), k // len(_COLOURS)
-        look = (
-            {"color": GREY, "marker": "."}
-            if noise
-            else {"color": _COLOURS[k], "marker": _MARKERS[(k + turn) % len(_MARKERS)]}
-        )
-        look["label"] = "noise" if noise else f"{value:g}" if labels.dtype.kind == "f" else str(value)
+    for k, value in enumerate(np.unique(labels) if classes is None else classes):
+        noise = classes is None and labels.dtype.kind in "if" and value == -1
+        look = {"color": GREY, "marker": "."} if noise else {"color": colour(k), "marker": marker(k)}
+        look["label"] = "noise" if noise else word(value)
         drawn.append(ax.scatter(*points[labels == value].T, **(style | look | kwargs)))
     return drawn
+
+
+def colour(k: int) -> str:
+    """Of class k."""
+    return _COLOURS[k % len(_COLOURS)]
+
+
+def marker(k: int) -> str:
+    """Of class k: with the colour, 49 looks."""
+    return _MARKERS[(k % len(_COLOURS) + k // len(_COLOURS)) % len(_MARKERS)]
+
+
+def word(value: Any) -> str:
+    """A class or a parameter, as it is written beside a picture."""
+    return f"{value:g}" if isinstance(value, float | np.floating) else plain(str(value))
 
 
 def _is_scale(y: Array) -> bool:
@@ -84,14 +111,67 @@ def dot_size(n: int) -> float:
     return float(np.clip(6000 / n, 6, 32))
 
 
-def pale_about_zero(low: float, high: float) -> Any:
-    """Values of [low, high] on a scale of two colours that meet at 0, far from its ends: pale colours, on which points
-    are seen.
+def surface(
+    ax: Axes, x: Array, y: Array, values: Array, label: str, cmap: Any = "PuOr", zero: float = 0.0
+) -> tuple[Any, Any]:
+    """Contours of a function over a plane in pale colours, on which points are seen, with their bar; and where it is
+    ``zero``, None if nowhere.
     """
+    low, high = float(values.min()), float(values.max())
+    filled = ax.contourf(x, y, values, _levels(low, high, zero), cmap=cmap, norm=_pale_about(zero, low, high))
+    bar = ax.figure.colorbar(filled, ax=ax, label=label, ticks=_ticks(low, high, zero), format="%.2g")
+    bar.outline.set_visible(False)
+    crossed = low < zero < high
+    return filled, ax.contour(x, y, values, [zero], colors=INK, linewidths=1.5) if crossed else None
+
+
+def _pale_about(zero: float, low: float, high: float) -> Any:
+    """Values of [low, high] on a scale of two colours that meet at ``zero``, far from its ends."""
     pyplot()
     from matplotlib.colors import TwoSlopeNorm
 
-    return TwoSlopeNorm(0.0, 1.6 * min(low, -1e-300), 1.6 * max(high, 1e-300))
+    least = max(1e-300, 1e-12 * abs(zero))
+    return TwoSlopeNorm(zero, zero + 1.6 * min(low - zero, -least), zero + 1.6 * max(high - zero, least))
+
+
+def _levels(low: float, high: float, zero: float) -> Array:
+    """Levels of filled contours over [low, high], ``zero`` among them where it lies inside."""
+    ends = (low, zero, high) if low < zero < high else (low, high) if low < high else (low - 1.0, high + 1.0)
+    return np.unique(np.concatenate([np.linspace(a, b, 8) for a, b in pairwise(ends)]))
+
+
+def _ticks(low: float, high: float, zero: float) -> list[float]:
+    middle = (low + high) / 2
+    inside = low < zero < high
+    return sorted({low, (low + zero) / 2, zero, (high + zero) / 2, high} if inside else {low, middle, high})
+
+
+def between(first: str, second: str) -> Any:
+    """The scale from one colour over white to another."""
+    pyplot()
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("between", [first, "white", second])
+
+
+def paler(name: str, share: float = 0.3) -> Any:
+    """So much of a colour, the rest white."""
+    pyplot()
+    from matplotlib.colors import to_rgb
+
+    return tuple(1 - share * (1 - part) for part in to_rgb(name))
+
+
+def rug(ax: Axes, values: Array) -> Any:
+    """A tick for each value, at the foot of the picture."""
+    style = {"color": INK, "lw": 0.6, "alpha": float(np.clip(100 / max(1, len(values)), 0.08, 0.7))}
+    return ax.vlines(values, 0.0, 0.025, transform=ax.get_xaxis_transform(), **style)
+
+
+def name_ticks(axis: Any, names: Iterable[str], rotation: float = 0) -> None:
+    """Names at 0, 1, 2, …; long ones are cut."""
+    texts = [plain(name) if len(name) <= 28 else plain(name[:26]) + " …" for name in names]
+    axis.set_ticks(range(len(texts)), texts, rotation=rotation)
 
 
 def legend(ax: Axes, title: str) -> None:
@@ -107,7 +187,8 @@ def framed(ax: Axes, names: tuple[str, str], title: str) -> None:
     """Names of the two axes, a title, and nothing else around the picture."""
     ax.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
     if title:
-        ax.set_title(title, fontsize="medium")
+        lines = (line for text in title.split("\n") for line in textwrap.wrap(text, _WIDE))
+        ax.set_title("\n".join(lines), fontsize="medium")
     bare(ax)
 
 

@@ -8,18 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from mercer import arrays
 from mercer.annotations import Axes, Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.estimators.spectral_clustering import SpectralClustering
-from mercer.gram import Gram, as_gram
-from mercer.gram.validity import check_symmetric
+from mercer.gram import as_gram
 from mercer.kernels.base import Kernel
 from mercer.native.lapack import eigh_largest
 from mercer.native.linalg import centred, eigenvalues, signed
 from mercer.plots.drawing import BLUE, GREY, MOST_CLASSES, VERMILION, bare, plain, pyplot, subplots
-from mercer.plots.samples import one_each
+from mercer.plots.matrices import rounding, rows_of, symmetric
+from mercer.plots.samples import one_each, some
 
 _SPECTRUM = 3000  # rows up to which all eigenvalues are computed: some seconds
 
@@ -177,9 +176,7 @@ class GramDisplay:
         """
         pyplot()
         gram = as_gram(K)
-        n = gram.shape[0]
-        if gram.shape[0] != gram.shape[1] or n == 0:
-            raise ValueError(f"A Gram matrix of the data with itself is square, got {gram.shape[0]} × {gram.shape[1]}.")
+        n = rows_of(gram)
         if max_rows < 1:
             raise ValueError(f"max_rows={max_rows}: show at least one row.")
         if labels is not None and n_clusters is not None:
@@ -188,14 +185,14 @@ class GramDisplay:
             )
         groups = None if labels is None else one_each(labels, n, "labels")
 
-        rows = np.arange(n) if n <= max_rows else np.sort(np.random.default_rng(0).choice(n, max_rows, replace=False))
+        rows = some(n, max_rows)
         if n <= _SPECTRUM:
-            whole = _symmetric(gram)
+            whole = symmetric(gram)
             shown = whole if len(rows) == n else whole[np.ix_(rows, rows)]
         else:
-            whole = shown = _symmetric(gram.sub(rows, rows))
+            whole = shown = symmetric(gram.sub(rows, rows))
         values = eigenvalues(whole)[::-1]
-        floor = len(values) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
+        floor = rounding(values, gram)
 
         if groups is not None:
             groups, order = groups[rows], "by label"
@@ -288,15 +285,6 @@ class GramDisplay:
         ax.set(xlabel=f"index{part}", ylabel="eigenvalue")
         ax.legend(frameon=False, loc="upper right", fontsize="small")
         bare(ax)
-
-
-def _symmetric(gram: Gram) -> Array:
-    K = arrays.to_numpy(gram.dense())
-    if not np.isfinite(K).all():
-        i, j = np.argwhere(~np.isfinite(K))[0]
-        raise ValueError(f"The matrix has no finite value at K[{i}, {j}]: {K[i, j]}.")
-    check_symmetric(K)
-    return K.astype(np.float64)
 
 
 def _first_component(K: Array) -> Array:

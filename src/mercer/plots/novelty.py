@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ import numpy as np
 from mercer import arrays
 from mercer.annotations import Axes, Estimator, Samples
 from mercer.arrays import Array
-from mercer.plots.drawing import BLUE, INK, VERMILION, canvas, dot_size, framed, pale_about_zero, pyplot
-from mercer.plots.samples import Plane, as_numbers, called, like
+from mercer.plots.drawing import BLUE, VERMILION, canvas, dot_size, framed, pyplot, surface
+from mercer.plots.samples import Grid, Plane, as_numbers, called, check_between
 
 
 @dataclass(eq=False)
@@ -107,38 +106,19 @@ class NoveltyDisplay:
                 f"{called(estimator)} has no decision_function and predict, as OneClassSVM, SVDD and KernelPCANovelty"
                 " have."
             )
-        if getattr(estimator, "kernel", None) == "precomputed":
-            raise ValueError(
-                "A precomputed matrix says nothing of points between the samples; fit the estimator with a kernel to"
-                " see contours."
-            )
-        if resolution < 2:
-            raise ValueError(f"resolution={resolution}: a grid has at least 2 points a side.")
+        check_between(estimator)
         plane = Plane.of(X)
         points = plane.project(as_numbers(X))
-        x, y = (np.linspace(*_widened(column), resolution) for column in points.T)
-        grid = plane.lift(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2))
-        values = np.asarray(arrays.to_numpy(estimator.decision_function(like(grid, X))), np.float64).reshape(
-            resolution, resolution
-        )
+        grid = Grid.over(plane, points, X, resolution)
+        values = grid.of(estimator.decision_function(grid.rows))
         inliers = np.asarray(arrays.to_numpy(estimator.predict(X))) > 0
-        where = "\non the plane of the first two principal axes through the mean" if plane.principal else ""
-        title = f"{called(estimator)}: {np.sum(~inliers)} of {len(inliers)} are outliers{where}"
-        return cls(x, y, values, points, inliers, plane.names, title).plot(ax, **kwargs)
+        title = f"{called(estimator)}: {np.sum(~inliers)} of {len(inliers)} are outliers{plane.where}"
+        return cls(grid.x, grid.y, values, points, inliers, plane.names, title).plot(ax, **kwargs)
 
     def plot(self, ax: Axes = None, **kwargs: Any) -> NoveltyDisplay:
         """Draw on ``ax``, or on a new figure; further arguments go to ``scatter``. Returns the display itself."""
-        ax, figure = self.ax_, self.figure_ = canvas(ax)
-        low, high = float(self.values.min()), float(self.values.max())
-        self.surface_ = ax.contourf(
-            self.x, self.y, self.values, _levels(low, high), cmap="PuOr", norm=pale_about_zero(low, high)
-        )
-        bar = figure.colorbar(
-            self.surface_, ax=ax, label="decision function (boundary at 0)", ticks=_ticks(low, high), format="%.2g"
-        )
-        bar.outline.set_visible(False)
-        crossed = low < 0 < high
-        self.boundary_ = ax.contour(self.x, self.y, self.values, [0.0], colors=INK, linewidths=1.5) if crossed else None
+        ax, _ = self.ax_, self.figure_ = canvas(ax)
+        self.surface_, self.boundary_ = surface(ax, self.x, self.y, self.values, "decision function (boundary at 0)")
         style = {"s": dot_size(len(self.points)), "linewidths": 0.5, "edgecolors": "white"}
         self.scatters_ = [
             ax.scatter(
@@ -156,19 +136,3 @@ class NoveltyDisplay:
         ax.margins(0)
         framed(ax, self.names, self.title)
         return self
-
-
-def _widened(column: Array) -> tuple[float, float]:
-    low, high = float(column.min()), float(column.max())
-    margin = 0.12 * (high - low) or 1.0
-    return low - margin, high + margin
-
-
-def _levels(low: float, high: float) -> Array:
-    """Levels of filled contours over [low, high], 0 among them where it lies inside."""
-    ends = (low, 0.0, high) if low < 0 < high else (low, high) if low < high else (low - 1.0, high + 1.0)
-    return np.unique(np.concatenate([np.linspace(a, b, 8) for a, b in pairwise(ends)]))
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    return sorted({low, low / 2, 0.0, high / 2, high}) if low < 0 < high else sorted({low, (low + high) / 2, high})

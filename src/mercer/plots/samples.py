@@ -48,6 +48,72 @@ class Plane:
     def lift(self, points: Array) -> Array:
         return points @ self.axes + self.origin
 
+    @property
+    def where(self) -> str:
+        """For the title: which plane it is, where that is not plain."""
+        return "\non the plane of the first two principal axes through the mean" if self.principal else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """A grid over a plane, around some points of it."""
+
+    x: Array
+    y: Array
+    rows: Any  # what lies at its points, in the form of the data
+
+    @classmethod
+    def over(cls, plane: Plane, points: Array, X: Samples, resolution: int) -> Grid:
+        if resolution < 2:
+            raise ValueError(f"resolution={resolution}: a grid has at least 2 points a side.")
+        x, y = (np.linspace(*_widened(column), resolution) for column in points.T)
+        return cls(x, y, like(plane.lift(np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)), X))
+
+    def of(self, values: Any) -> Array:
+        """Values at its rows, as (y, x) and what they have besides."""
+        found = np.asarray(arrays.to_numpy(values), np.float64)
+        return found.reshape(len(self.y), len(self.x), *found.shape[1:])
+
+
+def inner(estimator: Estimator) -> Any:
+    """The machine itself: of a search, the best one that it has trained."""
+    return getattr(estimator, "best_estimator_", estimator)
+
+
+def check_regressor(estimator: Estimator) -> None:
+    """Raise for an estimator that does not predict numbers."""
+    if not hasattr(estimator, "predict") or hasattr(estimator, "classes_"):
+        raise ValueError(
+            f"{called(estimator)} does not predict numbers; classes are shown by MachineDisplay and ConfusionDisplay."
+        )
+
+
+def check_between(estimator: Estimator) -> None:
+    """Raise for an estimator that cannot answer between the samples."""
+    if getattr(estimator, "kernel", None) == "precomputed":
+        raise ValueError(
+            "A precomputed matrix says nothing of points between the samples; fit the estimator with a kernel to"
+            " see contours."
+        )
+
+
+def _widened(column: Array) -> tuple[float, float]:
+    low, high = float(column.min()), float(column.max())
+    margin = 0.12 * (high - low) or 1.0
+    return low - margin, high + margin
+
+
+def some(n: int, most: int) -> Array:
+    """The numbers of n rows, or of so many of them at most, drawn at random and always the same."""
+    if most < 1:
+        raise ValueError(f"Of {n} rows at most {most} are to be shown: show at least one.")
+    return np.arange(n) if n <= most else np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+
+
+def shown_of(m: int, n: int, what: str = "points") -> str:
+    """For the title: nothing where all are shown."""
+    return "" if m == n else f", {m} of {n} {what} shown"
+
 
 def as_numbers(X: Samples) -> Array:
     """Rows of finite numbers, as a dense array of float64."""
@@ -66,6 +132,16 @@ def one_each(values: Any, n: int, name: str) -> Array:
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{name}[{int(np.argmin(np.isfinite(array)))}] is not finite.")
     return array.astype(str) if array.dtype.kind == "O" else array
+
+
+def numbers_of(values: Any, n: int, name: str) -> Array:
+    """One finite number for each of n rows."""
+    array = one_each(values, n, name)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} has no numbers, but values such as {array[0]!r}.")
+    if not len(array):
+        raise ValueError("There are no rows to show.")
+    return array.astype(np.float64)
 
 
 def like(points: Array, X: Samples) -> Any:

@@ -44,6 +44,8 @@ from .estimators.svm import SVC as SVC
 from .estimators.svr import SVR as SVR
 from .estimators.svr import NuSVR as NuSVR
 from .estimators.temporal import TemporalKernelCCA as TemporalKernelCCA
+from .explanations.explain import explain as explain
+from .explanations.result import Explanation as Explanation
 from .files.blocks import scan_parquet as scan_parquet
 from .files.persistence import load as load
 from .files.persistence import save as save

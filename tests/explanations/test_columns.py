@@ -151,7 +151,7 @@ def test_tables_of_several_kinds_of_columns(frame: Any) -> None:
     rows = frame({"size": RNG.standard_normal(30), "colour": ["red", "blue", "green"] * 10, "dna": ["ACGT", "AAC"] * 15})
     exact = mc.Gaussian(0.5).on("size") * mc.Categorical().on("colour") + mc.Spectrum(2).on("dna")
     for kernel in (exact, exact.normalized()):
-        model = mc.KernelRidge(kernel).fit(rows, RNG.standard_normal(30))
+        model = mc.KernelRidge(kernel=kernel).fit(rows, RNG.standard_normal(30))
         found = mc.explain(model, rows[:3], "column", random_state=0, n_permutations=8)
         assert found[0].names == ["size", "colour", "dna"]
         assert (found[0].errors is None) == (kernel is exact)

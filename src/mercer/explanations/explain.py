@@ -83,7 +83,7 @@ def explain(
     >>> import mercer as mc
     >>> rng = np.random.default_rng(0)
     >>> X = rng.standard_normal((60, 3))
-    >>> machine = mc.KernelRidge(mc.Gaussian(0.2), alpha=0.01).fit(X, X[:, 0] * X[:, 1])
+    >>> machine = mc.KernelRidge(0.01, kernel=mc.Gaussian(0.2)).fit(X, X[:, 0] * X[:, 1])
     >>> [e] = mc.explain(machine, X[:1])
     >>> e.by, e.names, e.errors is None
     ('column', [0, 1, 2], True)

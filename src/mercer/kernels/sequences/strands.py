@@ -17,6 +17,7 @@ from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.feature_space import Wrapper
 from mercer.kernels.compose.inputs import Redirected
+from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.sequences.lanes import items
 
 
@@ -55,6 +56,9 @@ class Over(Redirected):
 
     def _redirect(self, X: Samples) -> Any:
         return restricted(self.domain.check(X), self.alphabet, self.unknown, self.case)
+
+    def _occurrences(self, x: Items) -> Occurrences | None:
+        return self.kernel._occurrences(self._redirect(x))
 
     def _names(self, X: Samples) -> dict[int, Any]:
         seen = self._redirect(X)
@@ -109,6 +113,13 @@ class BothStrands(Wrapper):
 
     def _features(self, A: Items) -> Any:
         return A
+
+    def _occurrences(self, x: Items) -> Occurrences | None:
+        found = [self.kernel._occurrences(side) for side in strands(x)]
+        if found[0] is None or found[1] is None:
+            return None
+        last = found[0].size - 1  # place p of one strand is place last − p of the other
+        return together([found[0], found[1].moved([tuple(last - p for p in places) for places in found[1].places])])
 
     def _names(self, X: Samples) -> dict[int, Any]:
         return self.kernel._names(as_texts(stack(*strands(self.domain.check(X)))))

@@ -12,7 +12,7 @@ from mercer.annotations import Estimator, RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Vectors, as_frame
-from mercer.explanations.places import by_feature, by_place, has_places
+from mercer.explanations.places import base_of, by_feature, by_place, has_places
 from mercer.explanations.result import Explanation
 from mercer.explanations.sampled import sampled_values
 from mercer.explanations.shapley import exact_values
@@ -129,14 +129,14 @@ def _kind(k: Kernel) -> tuple[str, ...]:
 def _by_sample(subject: Subject, f: RKHSFunction) -> list[Explanation]:
     K = np.asarray(arrays.to_numpy(f.kernel.gram(subject.X, f.centers).dense()), np.float64)
     coef, names = _numbers(f.coef), [] if subject.numbers is None else subject.numbers.tolist()
-    return [Explanation("sample", names, (row * coef.T).T, _base(f)) for row in K]
+    return [Explanation("sample", names, (row * coef.T).T, base_of(f)) for row in K]
 
 
 def _by_term(subject: Subject, f: RKHSFunction) -> list[Explanation]:
     k, A, B = f.kernel._enter(subject.X, f.centers)
     parts = [np.asarray(arrays.to_numpy(gram @ f.coef), np.float64) for gram in k._grams(A, B, Compute())]
     names = [str(term) for term in k._summands()]
-    return [Explanation("term", names, values, _base(f)) for values in np.stack(parts, axis=1)]
+    return [Explanation("term", names, values, base_of(f)) for values in np.stack(parts, axis=1)]
 
 
 def _by_gradient(subject: Subject, f: RKHSFunction) -> list[Explanation]:
@@ -186,10 +186,6 @@ def _numbers(coef: Any) -> Array:
 
 def _number(value: Any) -> Any:
     return float(value) if np.ndim(value) == 0 else value
-
-
-def _base(f: RKHSFunction) -> Any:
-    return _number(np.broadcast_to(np.asarray(f.bias, np.float64), np.shape(f.coef)[1:]).copy())
 
 
 _WAYS: dict[str, Callable[..., list[Explanation]]] = {

@@ -1,5 +1,224 @@
+"""Contributions of features, and of the places they cover, in strings, texts, graphs and molecules.
+
+k(x, x_i) is shared among the occurrences of features in x. A kernel with features φ gives each occurrence of a feature
+its part of φ(x) times φ(x_i). A sum has the occurrences of all its terms; a product of D factors gives 1/D of its value
+to each of them, shared as the factor's own; and a kernel around one other (scaled, normalised, Tanimoto's, a power, …)
+shares as the one inside, in proportion, pair by pair. What has no occurrence in x (a constant, a value where the kernel
+inside is 0) is a part of its own, called "constant". A place has an even share of each occurrence that covers it.
+
+f = Σ_i α_i k(·, x_i) needs no shares pair by pair: the weights α_i go down the kernel, from the outside in, and are
+multiplied there by what the outside makes of the inside.
+"""
+
 from __future__ import annotations
-from typing import Any
-def has_places(k: Any, X: Any) -> bool: return False
-def by_place(f: Any, X: Any) -> Any: raise TypeError
-def by_feature(f: Any, X: Any) -> Any: raise TypeError
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mercer import arrays
+from mercer.annotations import Samples
+from mercer.arrays import Array
+from mercer.data import HashedRows, take
+from mercer.explanations.result import Explanation
+from mercer.functions import RKHSFunction
+from mercer.kernels.base import Kernel
+
+CONSTANT = "constant"
+
+
+class Piece(NamedTuple):
+    """The contribution of all occurrences of one feature of one kernel."""
+
+    source: Leaf | None  # None: the constant
+    code: int
+    places: list[tuple[int, ...]]
+    value: Array  # of each output
+
+
+class NoPlaces(TypeError):
+    """A kernel that does not say where its features come from."""
+
+
+class Part:
+    """A kernel, or one that it is made of, between samples and centres."""
+
+    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
+        """Those of Σ_j weights_j k(x_i, c_j), weights (centres, outputs)."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Leaf(Part):
+    """A kernel with features whose occurrences are known."""
+
+    kernel: Kernel
+    raw: Any  # the samples as they are
+    items: Any  # checked
+    features: HashedRows
+    columns: Any  # the features of the centres, one column for each code
+    codes: Array  # those codes, in order
+
+    @classmethod
+    def of(cls, k: Kernel, X: Samples, centers: Samples) -> Leaf:
+        items = k.domain.check(X)
+        matrix, codes = HashedRows.of(k._features(k._prepared(k.domain.check(centers), k.domain))).tocsr()
+        return cls(k, X, items, HashedRows.of(k._features(k._prepared(items, k.domain))), matrix.tocsc(), codes)
+
+    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
+        own = slice(*self.features.offsets[i : i + 2])
+        codes, amounts = self.features.codes[own], self.features.values[own]
+        place = np.minimum(np.searchsorted(self.codes, codes), max(0, len(self.codes) - 1))
+        known = self.codes[place] == codes if len(self.codes) else np.zeros(len(codes), bool)
+        codes, worth = codes[known], amounts[known, None] * (self.columns[:, place[known]].T @ weights)
+        found = self.kernel._occurrences(take(self.items, slice(i, i + 1)))
+        assert found is not None
+        where: dict[int, list[tuple[int, ...]]] = {}
+        for code, places in zip(found.codes.tolist(), found.places, strict=True):
+            where.setdefault(code, []).append(places)
+        everywhere = [tuple(range(found.size))] if found.size else []
+        for code, value in zip(codes.tolist(), worth, strict=True):
+            yield Piece(self, code, where.get(code, everywhere), value)
+
+    def names(self, i: int) -> dict[int, Any]:
+        try:
+            return self.kernel._names(take(self.raw, slice(i, i + 1)))
+        except (TypeError, NotImplementedError):
+            return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Blind(Part):
+    """A kernel that does not look at the samples."""
+
+    values: Array
+
+    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
+        yield Piece(None, 0, [], self.values[i] @ weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Added(Part):
+    """A sum."""
+
+    terms: list[Part]
+
+    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
+        for term in self.terms:
+            yield from term.pieces(i, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Around(Part):
+    """A kernel around others, each of which has ``share`` of it."""
+
+    values: Array
+    inside: list[tuple[Part, Array]]
+
+    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
+        share = 1.0 / len(self.inside)
+        for part, values in self.inside:
+            there = values[i] != 0
+            ratio = np.where(there, self.values[i] / np.where(there, values[i], 1.0), 0.0)
+            yield from part.pieces(i, share * ratio[:, None] * weights)
+            if not there.all():
+                yield Piece(None, 0, [], share * np.where(there, 0.0, self.values[i]) @ weights)
+
+
+def part_of(k: Kernel, X: Samples, centers: Samples) -> Part:
+    """The parts of a kernel that is bound; ``NoPlaces`` where one of them does not know its occurrences."""
+    if k._blind:
+        return Blind(_values(k, X, centers))
+    listed = k._listed()
+    if listed.explicit and listed._occurrences(take(listed.domain.check(X), slice(0, 1))) is not None:
+        return Leaf.of(listed, X, centers)
+    if len(k._summands()) > 1:
+        return Added([part_of(term, X, centers) for term in k._summands()])
+    inside = [child for _, child in k._children()]
+    if not inside or not k._same_items:
+        raise NoPlaces(
+            f"{k} does not say where in an item its features are, so that its values cannot be shared among places; ask"
+            ' by="sample".'
+        )
+    return Around(_values(k, X, centers), [(part_of(c, X, centers), _values(c, X, centers)) for c in inside])
+
+
+def _values(k: Kernel, X: Samples, centers: Samples) -> Array:
+    return np.asarray(arrays.to_numpy(k.gram(X, centers).dense()), np.float64)
+
+
+def has_places(k: Kernel, X: Samples) -> bool:
+    """Whether answers can be shared among the places of these samples."""
+    try:
+        one = take(X, slice(0, 1))
+        return bool(len(k.domain.labels(one) or [])) and part_of(k, one, one) is not None
+    except (NoPlaces, TypeError):
+        return False
+
+
+def by_feature(f: RKHSFunction, X: Samples) -> list[Explanation]:
+    """The contribution of each feature that x and a centre have in common; the features that add nothing are left
+    out.
+    """
+    out = []
+    for i, pieces in enumerate(_pieces(f, X)):
+        named: dict[int, dict[int, Any]] = {}
+        names: list[Any] = []
+        for piece in pieces:
+            if piece.source is None:
+                names.append(CONSTANT)
+                continue
+            known = named.setdefault(id(piece.source), piece.source.names(i)) if piece.code else {}
+            names.append(known.get(piece.code, f"{type(piece.source.kernel).__name__} {piece.code:x}"))
+        values = np.array([piece.value for piece in pieces]).reshape(len(pieces), _outputs(f))
+        places = [tuple(sorted({p for places in piece.places for p in places})) for piece in pieces]
+        out.append(Explanation("feature", names, _shaped(f, values), base_of(f), None, places))
+    return out
+
+
+def by_place(f: RKHSFunction, X: Samples) -> list[Explanation]:
+    """The contribution of each place of x: its share of every occurrence of a feature that covers it."""
+    labels = f.kernel.domain.labels(X)
+    if labels is None:
+        raise NoPlaces(f'The items that {f.kernel} compares have no places; ask by="sample".')
+    out = []
+    for i, pieces in enumerate(_pieces(f, X)):
+        values = np.zeros((len(labels[i]) + 1, _outputs(f)))
+        for piece in pieces:
+            if not piece.places:
+                values[-1] += piece.value
+            for places in piece.places:
+                values[list(places)] += piece.value / (len(piece.places) * len(places))
+        names: list[Any] = list(range(len(labels[i])))
+        if values[-1].any() or not names:
+            names, own = [*names, CONSTANT], [*labels[i], ""]
+        else:
+            values, own = values[:-1], labels[i]
+        out.append(Explanation("place", names, _shaped(f, values), base_of(f), None, None, own))
+    return out
+
+
+def _pieces(f: RKHSFunction, X: Samples) -> Iterator[list[Piece]]:
+    """Of each sample, those of the function; what belongs to no feature as one."""
+    part = part_of(f.kernel, X, f.centers)
+    weights = np.asarray(arrays.to_numpy(f.coef), np.float64).reshape(len(f.coef), -1)
+    for i in range(len(X)):
+        found = list(part.pieces(i, weights))
+        rest = np.sum([piece.value for piece in found if piece.source is None], axis=0)
+        kept = [piece for piece in found if piece.source is not None]
+        yield [*kept, Piece(None, 0, [], rest)] if np.any(rest) else kept
+
+
+def _outputs(f: RKHSFunction) -> int:
+    return 1 if np.ndim(f.coef) == 1 else int(f.coef.shape[1])
+
+
+def _shaped(f: RKHSFunction, values: Array) -> Array:
+    return values.reshape(-1) if np.ndim(f.coef) == 1 else values.reshape(-1, _outputs(f))
+
+
+def base_of(f: RKHSFunction) -> Any:
+    found = np.broadcast_to(np.asarray(f.bias, np.float64), np.shape(f.coef)[1:]).copy()
+    return float(found) if found.ndim == 0 else found

@@ -12,7 +12,7 @@ from scipy import sparse
 from mercer import arrays
 from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
-from mercer.data import DataError, as_frame, in_order_of, listed, size, take
+from mercer.data import Bits, DataError, as_frame, in_order_of, listed, size, take
 from mercer.functions import RKHSFunction
 from mercer.kernels.columns import width
 
@@ -92,9 +92,11 @@ class Subject:
         if as_frame(X) is not None:
             return X
         X = X.toarray() if sparse.issparse(X) else arrays.to_numpy(X) if arrays.is_tensor(X) else X
-        if not hasattr(X, "shape"):
+        if isinstance(X, Bits):
+            X = X.unpacked()
+        elif not hasattr(X, "shape"):
             X = np.asarray(X) if self.f is None else np.array(X, dtype=object)
-        if X.ndim != 2:
+        if len(getattr(X, "shape", ())) != 2:
             raise TypeError(
                 'by="column" explains the rows of tables, and these samples are none; ask by="sample", "place" or'
                 ' "feature".'

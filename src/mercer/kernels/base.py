@@ -110,6 +110,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     explicit: bool = False
     _nystrom: Any = None  # itself where it is Nyström's approximation of another: machines then learn from landmarks
     _blind: bool = False  # whether it does not look at the samples
+    _same_items: bool = True  # whether the kernels that it is made of see the samples as they are
     _has_width: bool = False  # whether ``_widened`` changes it
     _rotation_invariant: bool = False  # whether k(Qx, Qz) = k(x, z) for every rotation Q of the columns
     _checks: ClassVar[list[tuple[str, Callable[[Any], str | None]]]] = []  # of parameters, by name

@@ -25,6 +25,7 @@ class Redirected(Wrapper):
 
     domain: ClassVar[Domain] = Anything()  # not that of k: f may take anything
     _rotation_invariant = False
+    _same_items = False
 
     def _to_store(self, X: Samples) -> Any:
         return X  # what the kernel inside sees is not what there is

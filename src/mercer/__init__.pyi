@@ -45,6 +45,10 @@ from .estimators.svr import SVR as SVR
 from .estimators.svr import NuSVR as NuSVR
 from .estimators.temporal import TemporalKernelCCA as TemporalKernelCCA
 from .explanations.explain import explain as explain
+from .explanations.influence import Influence as Influence
+from .explanations.influence import influence as influence
+from .explanations.motif import Motif as Motif
+from .explanations.motif import motif as motif
 from .explanations.result import Explanation as Explanation
 from .files.blocks import scan_parquet as scan_parquet
 from .files.persistence import load as load

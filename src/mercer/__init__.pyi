@@ -148,6 +148,8 @@ from .plots.correlogram import CorrelogramDisplay as CorrelogramDisplay
 from .plots.embedding import EmbeddingDisplay as EmbeddingDisplay
 from .plots.matrix import GramDisplay as GramDisplay
 from .plots.metric import MetricDisplay as MetricDisplay
+from .plots.molecule import MoleculeDisplay as MoleculeDisplay
+from .plots.motif import MotifDisplay as MotifDisplay
 from .plots.novelty import NoveltyDisplay as NoveltyDisplay
 from .selection.bounds import generalisation as generalisation
 from .selection.conformal import ConformalRegressor as ConformalRegressor

@@ -170,6 +170,23 @@ def atoms_of_features(
     return keys, places, mol.GetNumAtoms()
 
 
+def molecule_svg(item: Any, colours: Sequence[tuple[float, float, float]], size: tuple[int, int]) -> str:
+    """A molecule drawn as SVG, each atom on a disc of its colour."""
+    chemistry()
+    from rdkit.Chem.Draw import rdMolDraw2D
+
+    canvas = rdMolDraw2D.MolDraw2DSVG(*size)
+    rdMolDraw2D.PrepareAndDrawMolecule(
+        canvas,
+        molecule(item),
+        highlightAtoms=list(range(len(colours))),
+        highlightAtomColors=dict(enumerate(colours)),
+        highlightBonds=[],
+    )
+    canvas.FinishDrawing()
+    return str(canvas.GetDrawingText())
+
+
 def read_sdf(path: str | Path) -> list[Any]:
     """The molecules of an SDF file, as RDKit objects.
 

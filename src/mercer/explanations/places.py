@@ -21,21 +21,26 @@ import numpy as np
 from mercer import arrays
 from mercer.annotations import Samples
 from mercer.arrays import Array
-from mercer.data import HashedRows, take
+from mercer.data import HashedRows, Ragged, stack, take
 from mercer.explanations.result import Explanation
 from mercer.functions import RKHSFunction
 from mercer.kernels.base import Kernel
+from mercer.kernels.occurrences import stretches
+from mercer.runtime import watch
 
 CONSTANT = "constant"
 
 
-class Piece(NamedTuple):
-    """The contribution of all occurrences of one feature of one kernel."""
+class Shares(NamedTuple):
+    """The contributions of the features of one kernel, and the occurrences among which they are shared: occurrence o
+    is of the feature ``of[o]``.
+    """
 
-    source: Leaf | None  # None: the constant
-    code: int
-    places: list[tuple[int, ...]]
-    value: Array  # of each output
+    source: Leaf
+    codes: Array
+    values: Array  # (features, outputs)
+    of: Array
+    places: Ragged
 
 
 class NoPlaces(TypeError):
@@ -45,8 +50,8 @@ class NoPlaces(TypeError):
 class Part:
     """A kernel, or one that it is made of, between samples and centres."""
 
-    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
-        """Those of Σ_j weights_j k(x_i, c_j), weights (centres, outputs)."""
+    def shares(self, i: int, weights: Array) -> Iterator[Shares | Array]:
+        """Those of Σ_j weights_j k(x_i, c_j), weights (centres, outputs); what no feature has as an array, (outputs,)."""
         raise NotImplementedError
 
 
@@ -67,20 +72,25 @@ class Leaf(Part):
         matrix, codes = HashedRows.of(k._features(k._prepared(k.domain.check(centers), k.domain))).tocsr()
         return cls(k, X, items, HashedRows.of(k._features(k._prepared(items, k.domain))), matrix.tocsc(), codes)
 
-    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
+    def shares(self, i: int, weights: Array) -> Iterator[Shares | Array]:
         own = slice(*self.features.offsets[i : i + 2])
         codes, amounts = self.features.codes[own], self.features.values[own]
         place = np.minimum(np.searchsorted(self.codes, codes), max(0, len(self.codes) - 1))
         known = self.codes[place] == codes if len(self.codes) else np.zeros(len(codes), bool)
         codes, worth = codes[known], amounts[known, None] * (self.columns[:, place[known]].T @ weights)
+        order = np.argsort(codes)
+        codes, worth = codes[order], worth[order]
         found = self.kernel._occurrences(take(self.items, slice(i, i + 1)))
         assert found is not None
-        where: dict[int, list[tuple[int, ...]]] = {}
-        for code, places in zip(found.codes.tolist(), found.places, strict=True):
-            where.setdefault(code, []).append(places)
-        everywhere = [tuple(range(found.size))] if found.size else []
-        for code, value in zip(codes.tolist(), worth, strict=True):
-            yield Piece(self, code, where.get(code, everywhere), value)
+        of = np.searchsorted(codes, found.codes)
+        there = np.append(codes, codes[:1])[np.minimum(of, len(codes))] == found.codes if len(codes) else of < 0
+        of, places = of[there], found.places.take(np.flatnonzero(there))
+        # a feature that nobody says the places of is of the whole item
+        nowhere = np.setdiff1d(np.arange(len(codes)), of)
+        if len(nowhere):
+            whole = stretches(np.zeros(len(nowhere), np.int64), np.full(len(nowhere), found.size))
+            of, places = np.concatenate([of, nowhere]), stack(places, whole)
+        yield Shares(self, codes, worth, of, places)
 
     def names(self, i: int) -> dict[int, Any]:
         try:
@@ -95,8 +105,8 @@ class Blind(Part):
 
     values: Array
 
-    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
-        yield Piece(None, 0, [], self.values[i] @ weights)
+    def shares(self, i: int, weights: Array) -> Iterator[Shares | Array]:
+        yield self.values[i] @ weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,26 +115,26 @@ class Added(Part):
 
     terms: list[Part]
 
-    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
+    def shares(self, i: int, weights: Array) -> Iterator[Shares | Array]:
         for term in self.terms:
-            yield from term.pieces(i, weights)
+            yield from term.shares(i, weights)
 
 
 @dataclass(frozen=True, eq=False)
 class Around(Part):
-    """A kernel around others, each of which has ``share`` of it."""
+    """A kernel around one or several others, which have even parts of it."""
 
     values: Array
     inside: list[tuple[Part, Array]]
 
-    def pieces(self, i: int, weights: Array) -> Iterator[Piece]:
+    def shares(self, i: int, weights: Array) -> Iterator[Shares | Array]:
         share = 1.0 / len(self.inside)
         for part, values in self.inside:
             there = values[i] != 0
             ratio = np.where(there, self.values[i] / np.where(there, values[i], 1.0), 0.0)
-            yield from part.pieces(i, share * ratio[:, None] * weights)
+            yield from part.shares(i, share * ratio[:, None] * weights)
             if not there.all():
-                yield Piece(None, 0, [], share * np.where(there, 0.0, self.values[i]) @ weights)
+                yield share * np.where(there, 0.0, self.values[i]) @ weights
 
 
 def part_of(k: Kernel, X: Samples, centers: Samples) -> Part:
@@ -159,22 +169,23 @@ def has_places(k: Kernel, X: Samples) -> bool:
 
 
 def by_feature(f: RKHSFunction, X: Samples) -> list[Explanation]:
-    """The contribution of each feature that x and a centre have in common; the features that add nothing are left
-    out.
-    """
+    """The contribution of each feature that x and a centre have in common."""
     out = []
-    for i, pieces in enumerate(_pieces(f, X)):
-        named: dict[int, dict[int, Any]] = {}
+    for i, (found, rest) in enumerate(_shares(f, X)):
         names: list[Any] = []
-        for piece in pieces:
-            if piece.source is None:
-                names.append(CONSTANT)
-                continue
-            known = named.setdefault(id(piece.source), piece.source.names(i)) if piece.code else {}
-            names.append(known.get(piece.code, f"{type(piece.source.kernel).__name__} {piece.code:x}"))
-        values = np.array([piece.value for piece in pieces]).reshape(len(pieces), _outputs(f))
-        places = [tuple(sorted({p for places in piece.places for p in places})) for piece in pieces]
-        out.append(Explanation("feature", names, _shaped(f, values), base_of(f), None, places))
+        places: list[tuple[int, ...]] = []
+        for shares in found:
+            known, noun = shares.source.names(i), type(shares.source.kernel).__name__
+            names += [known.get(code, f"{noun} {code:x}") for code in shares.codes.tolist()]
+            covered: list[set[int]] = [set() for _ in shares.codes]
+            for feature, each in zip(shares.of.tolist(), shares.places, strict=True):
+                covered[feature].update(each.tolist())
+            places += [tuple(sorted(each)) for each in covered]
+        values = [shares.values for shares in found]
+        if rest.any():
+            names, places, values = [*names, CONSTANT], [*places, ()], [*values, rest[None]]
+        together = np.concatenate([np.zeros((0, _outputs(f))), *values])
+        out.append(Explanation("feature", names, _shaped(f, together), base_of(f), None, places))
     return out
 
 
@@ -184,31 +195,28 @@ def by_place(f: RKHSFunction, X: Samples) -> list[Explanation]:
     if labels is None:
         raise NoPlaces(f'The items that {f.kernel} compares have no places; ask by="sample".')
     out = []
-    for i, pieces in enumerate(_pieces(f, X)):
-        values = np.zeros((len(labels[i]) + 1, _outputs(f)))
-        for piece in pieces:
-            if not piece.places:
-                values[-1] += piece.value
-            for places in piece.places:
-                values[list(places)] += piece.value / (len(piece.places) * len(places))
-        names: list[Any] = list(range(len(labels[i])))
-        if values[-1].any() or not names:
-            names, own = [*names, CONSTANT], [*labels[i], ""]
-        else:
-            values, own = values[:-1], labels[i]
+    for own, (found, rest) in zip(labels, _shares(f, X), strict=True):
+        values, names = np.zeros((len(own), _outputs(f))), list[Any](range(len(own)))
+        for shares in found:
+            often, wide = np.bincount(shares.of, minlength=len(shares.codes)), shares.places.lengths
+            each = shares.values[shares.of] / (often[shares.of] * np.maximum(wide, 1))[:, None]
+            np.add.at(values, shares.places.values, np.repeat(each, wide, axis=0))
+            rest = rest + each[wide == 0].sum(axis=0)
+        if rest.any() or not names:
+            values, names, own = np.vstack([values, rest]), [*names, CONSTANT], [*own, ""]
         out.append(Explanation("place", names, _shaped(f, values), base_of(f), None, None, own))
     return out
 
 
-def _pieces(f: RKHSFunction, X: Samples) -> Iterator[list[Piece]]:
-    """Of each sample, those of the function; what belongs to no feature as one."""
+def _shares(f: RKHSFunction, X: Samples) -> Iterator[tuple[list[Shares], Array]]:
+    """Of each sample, the shares of the function's features, and what belongs to none."""
     part = part_of(f.kernel, X, f.centers)
     weights = np.asarray(arrays.to_numpy(f.coef), np.float64).reshape(len(f.coef), -1)
     for i in range(len(X)):
-        found = list(part.pieces(i, weights))
-        rest = np.sum([piece.value for piece in found if piece.source is None], axis=0)
-        kept = [piece for piece in found if piece.source is not None]
-        yield [*kept, Piece(None, 0, [], rest)] if np.any(rest) else kept
+        watch.look()
+        found = list(part.shares(i, weights))
+        rest = [each for each in found if not isinstance(each, Shares)]
+        yield [each for each in found if isinstance(each, Shares)], np.sum([np.zeros(weights.shape[1]), *rest], axis=0)
 
 
 def _outputs(f: RKHSFunction) -> int:

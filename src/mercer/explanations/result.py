@@ -55,8 +55,8 @@ class Explanation:
     (-0.5, [('height', -2.0)])
     >>> print(e)
     -0.5 = 1 + 2 parts by column
-      height      -2
-      age        0.5
+      height        -2
+      age          0.5
     """
 
     by: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,40 +10,42 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.data import Ragged
-
-Places = tuple[int, ...]
+from mercer.data.representations import offsets_of
 
 
 @dataclass(frozen=True, eq=False)
 class Occurrences:
     """Every occurrence of a feature in one item: its code, as in the features of the kernel, and the places it covers,
-    of ``size`` places in all. A code occurs as often as the kernel counts it, or more often where it only says whether.
+    a row for each, of ``size`` places in all. A code occurs as often as the kernel counts it; where it only says
+    whether, as often as there are.
     """
 
     codes: Array
-    places: list[Places]
+    places: Ragged
     size: int
 
-    def recoded(self, codes: Array) -> Occurrences:
-        return Occurrences(codes, self.places, self.size)
-
-    def moved(self, places: list[Places]) -> Occurrences:
-        return Occurrences(self.codes, places, self.size)
+    @classmethod
+    def of(cls, codes: Array, places: Sequence[Any], size: int) -> Occurrences:
+        """Of places that are tuples."""
+        return cls(codes, Ragged.of(places, np.int64), size)
 
 
 def together(parts: list[Occurrences]) -> Occurrences:
     """Those of several kinds in one item."""
     codes = np.concatenate([np.empty(0, np.uint64), *(part.codes for part in parts)])
-    return Occurrences(codes, [p for part in parts for p in part.places], max((part.size for part in parts), default=0))
+    values = np.concatenate([np.empty(0, np.int64), *(part.places.values for part in parts)])
+    lengths = np.concatenate([np.empty(0, np.int64), *(part.places.lengths for part in parts)])
+    return Occurrences(codes, Ragged(values, offsets_of(lengths)), max((part.size for part in parts), default=0))
 
 
 def windows_of(x: Any, width: int) -> Ragged:
     """All windows of one sequence, each as a sequence of its own."""
-    values = x.values
-    count = max(0, len(values) - width + 1)
-    rows = np.arange(count)[:, None] + np.arange(width)
-    return Ragged(values[rows.reshape(-1)], np.arange(count + 1, dtype=np.int64) * width)
+    begins = np.arange(max(0, len(x.values) - width + 1))
+    places = stretches(begins, np.full(len(begins), width))
+    return Ragged(x.values[places.values], places.offsets)
 
 
-def span(begin: int, width: int) -> Places:
-    return tuple(range(begin, begin + width))
+def stretches(begins: Array, lengths: Array) -> Ragged:
+    """Consecutive places, so many from each beginning."""
+    offsets = offsets_of(lengths)
+    return Ragged(np.repeat(begins - offsets[:-1], lengths) + np.arange(offsets[-1]), offsets)

@@ -5,8 +5,8 @@ A display holds computed data and draws it: ``SomeDisplay.from_…(…)`` comput
 again, elsewhere. After it ``figure_`` and ``ax_`` are matplotlib's own, to be changed at will. matplotlib is imported
 when something is drawn.
 
-``matrix``, ``metric``, ``embedding``, ``correlogram``, ``novelty`` and ``clusters`` are the displays; ``samples`` is
-what they take from data, ``drawing`` how they look.
+``matrix``, ``metric``, ``embedding``, ``correlogram``, ``novelty``, ``clusters``, ``motif`` and ``molecule`` are the
+displays; ``samples`` is what they take from data, ``drawing`` how they look. Molecules are drawn by RDKit, as SVG.
 """
 
 from mercer.plots.clusters import ClusterDisplay
@@ -14,6 +14,17 @@ from mercer.plots.correlogram import CorrelogramDisplay
 from mercer.plots.embedding import EmbeddingDisplay
 from mercer.plots.matrix import GramDisplay
 from mercer.plots.metric import MetricDisplay
+from mercer.plots.molecule import MoleculeDisplay
+from mercer.plots.motif import MotifDisplay
 from mercer.plots.novelty import NoveltyDisplay
 
-__all__ = ["ClusterDisplay", "CorrelogramDisplay", "EmbeddingDisplay", "GramDisplay", "MetricDisplay", "NoveltyDisplay"]
+__all__ = [
+    "ClusterDisplay",
+    "CorrelogramDisplay",
+    "EmbeddingDisplay",
+    "GramDisplay",
+    "MetricDisplay",
+    "MoleculeDisplay",
+    "MotifDisplay",
+    "NoveltyDisplay",
+]

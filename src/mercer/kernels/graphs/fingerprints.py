@@ -49,7 +49,7 @@ class Fingerprint(Explicit):
     def _occurrences(self, x: Any) -> Occurrences | None:
         found = atoms_of_features(x[0], self.kind, self._all_options(), bits=self.bits, counts=self.counts)
         codes = np.array(found[0], np.uint64)
-        return Occurrences(codes if self.bits is not None else mix(codes + np.uint64(1)), *found[1:])
+        return Occurrences.of(codes if self.bits is not None else mix(codes + np.uint64(1)), *found[1:])
 
     def _map(self, X: Samples) -> Any:
         found = fingerprints(X, self.kind, self._all_options(), bits=self.bits, counts=self.counts)

@@ -88,7 +88,7 @@ class VertexHistogram(Explicit):
         return by_batches(X, lambda some: counted(some.labels, some.offsets))
 
     def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
-        return Occurrences(x.labels, [(v,) for v in range(len(x.labels))], len(x.labels))
+        return Occurrences.of(x.labels, [(v,) for v in range(len(x.labels))], len(x.labels))
 
     def _names(self, X: Samples) -> dict[int, Any]:
         labels = {label for g in as_graphs(X) for label in _labels(g)}
@@ -135,7 +135,7 @@ class EdgeHistogram(Explicit):
         codes, n = np.empty(len(x.ends), np.uint64), len(x.labels)
         end = graphs.edge_codes(x.offsets, x.starts, x.ends, x.marks, x.directed, codes, np.zeros(1, np.int64))
         arcs = [(u, v) for u, v in arcs_of(x) if x.directed[0] or v >= u]
-        return Occurrences(codes[:end], [tuple(sorted(set(arc))) for arc in arcs], n)
+        return Occurrences.of(codes[:end], [tuple(sorted(set(arc))) for arc in arcs], n)
 
 
 @kernel
@@ -190,7 +190,7 @@ class ShortestPath(Explicit):
             for v, apart in enumerate(row)
             if apart > 0 and (directed or v > u)
         ]
-        return Occurrences(np.array([code for code, _ in found], np.uint64), [p for _, p in found], len(x.labels))
+        return Occurrences.of(np.array([code for code, _ in found], np.uint64), [p for _, p in found], len(x.labels))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class PathBag(Explicit):
             kinds, kind = np.unique(np.hstack([labels, marks]), axis=0, return_inverse=True)
             paths = packed_paths(kinds[:, : length + 1], kinds[:, length + 1 :], directed=directed)
             codes[of] = longest_codes(paths, length)[kind.reshape(-1)]
-        return Occurrences(codes, [vertices for vertices, _ in walks], len(x.labels))
+        return Occurrences.of(codes, [vertices for vertices, _ in walks], len(x.labels))
 
     def _names(self, X: Samples) -> dict[int, Any]:
         """A path as its labels from one end to the other, as in C-C=O for molecules."""
@@ -514,8 +514,8 @@ class WeisfeilerLehman(Composite):
             part = self.base._occurrences(refined)
             if part is None:
                 return None
-            wide = [tuple(np.flatnonzero((near[list(places)] <= d).any(axis=0)).tolist()) for places in part.places]
-            found.append(part.recoded(salted(part.codes, d)).moved(wide))
+            wide = [np.flatnonzero((near[places] <= d).any(axis=0)) for places in part.places]
+            found.append(Occurrences.of(salted(part.codes, d), wide, part.size))
         return together(found)
 
 

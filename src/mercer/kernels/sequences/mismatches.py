@@ -17,7 +17,7 @@ from mercer.data.sequences import items_of, one_code, unpacked
 from mercer.formula import dot, sqnorm
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.occurrences import Occurrences, span, windows_of
+from mercer.kernels.occurrences import Occurrences, stretches, windows_of
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
 from mercer.kernels.sequences.lanes import Batch, LaneKernel, as_bytes, swept
@@ -202,13 +202,9 @@ class Gappy(LaneKernel):
         if not self.explicit:
             return None
         g, masks = int(self.g), self._places
-        known = x.values != 0
-        places = [
-            tuple((r + mask).tolist())
-            for r in range(max(0, len(x.values) - g + 1))
-            for mask in masks
-            if known[r + mask].all()
-        ]
+        every = (np.arange(max(0, len(x.values) - g + 1))[:, None, None] + masks).reshape(-1, masks.shape[1])
+        known = every[(x.values[every] != 0).all(axis=1)]
+        places = Ragged(known.reshape(-1), np.arange(len(known) + 1, dtype=np.int64) * masks.shape[1])
         return Occurrences(self._hashed(windows_of(x, g)).codes, places, len(x.values))
 
     def _names(self, X: Samples) -> dict[int, Any]:
@@ -431,4 +427,4 @@ class Mismatch(LaneKernel):
         if not self.explicit:
             return None
         row, code = np.nonzero(self._prepare(windows_of(x, int(self.k))))
-        return Occurrences(code.astype(np.uint64), [span(int(r), int(self.k)) for r in row], len(x.values))
+        return Occurrences(code.astype(np.uint64), stretches(row, np.full(len(row), int(self.k))), len(x.values))

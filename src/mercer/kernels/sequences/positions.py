@@ -9,7 +9,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.data import DataError, HashedRows, Ragged
 from mercer.kernels.base import kernel
-from mercer.kernels.occurrences import Occurrences, span
+from mercer.kernels.occurrences import Occurrences, stretches
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import counted
 from mercer.kernels.sequences.lanes import Batch, LaneKernel, as_bytes, swept
@@ -108,5 +108,6 @@ class WeightedDegree(LaneKernel):
             return None
         length, strange = len(x.values), np.append(np.flatnonzero(x.values == 0), len(x.values))
         known = strange[np.searchsorted(strange, np.arange(length))]  # where the words that begin at a place must end
-        places = [span(i, d) for i in range(length) for d in range(1, min(int(self.degree), int(known[i]) - i) + 1)]
-        return Occurrences(self._features(x).codes, places, length)
+        words = np.minimum(int(self.degree), known - np.arange(length))  # that begin at each place
+        lengths = stretches(np.ones(length, np.int64), words).values
+        return Occurrences(self._features(x).codes, stretches(np.repeat(np.arange(length), words), lengths), length)

@@ -10,7 +10,7 @@ import numpy as np
 
 from mercer.annotations import Items, Samples, Weights
 from mercer.compute import Compute
-from mercer.data import Domain, HashedRows, Sequences, chunks, leaves, size, stack, strands, take
+from mercer.data import Domain, HashedRows, Ragged, Sequences, chunks, leaves, size, stack, strands, take
 from mercer.data.sequences import as_texts, check_alphabet, restricted
 from mercer.formula import dot, sqnorm
 from mercer.gram import KernelGram
@@ -118,8 +118,10 @@ class BothStrands(Wrapper):
         found = [self.kernel._occurrences(side) for side in strands(x)]
         if found[0] is None or found[1] is None:
             return None
-        last = found[0].size - 1  # place p of one strand is place last − p of the other
-        return together([found[0], found[1].moved([tuple(last - p for p in places) for places in found[1].places])])
+        one, other = found
+        # place p of one strand is place size − 1 − p of the other
+        mirrored = Ragged(one.size - 1 - other.places.values, other.places.offsets)
+        return together([one, Occurrences(other.codes, mirrored, other.size)])
 
     def _names(self, X: Samples) -> dict[int, Any]:
         return self.kernel._names(as_texts(stack(*strands(self.domain.check(X)))))

@@ -14,7 +14,7 @@ from mercer.data.sequences import items_of, unpacked
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
-from mercer.kernels.occurrences import Occurrences, span, together, windows_of
+from mercer.kernels.occurrences import Occurrences, stretches, together, windows_of
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_words, counted, counts_of, in_cells
 
@@ -122,7 +122,7 @@ class Spectrum(Explicit):
         found = []
         for k in self._lengths:
             phi = Spectrum(k)._map(windows_of(x, k))
-            found.append(Occurrences(phi.codes, [span(int(r), k) for r in phi.rows], len(x.values)))
+            found.append(Occurrences(phi.codes, stretches(phi.rows, np.full(len(phi.rows), k)), len(x.values)))
         return together(found)
 
     def _names(self, X: Samples) -> dict[int, Any]:

@@ -12,22 +12,17 @@ prediction itself, taken apart.
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rdkit import Chem
-from rdkit.Chem.Draw import rdMolDraw2D
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
 import mercer as mc
-from mercer.kernels.graphs.labelled import simple_paths, written
 
-LENGTH = 5
-PATHS = mc.PathBag(LENGTH).atoms(charge=True, chirality=True)
+PATHS = mc.PathBag(5).atoms(charge=True, chirality=True)
 
 
 def made_up(n: int = 120) -> tuple[list[str], Any]:
@@ -38,52 +33,6 @@ def made_up(n: int = 120) -> tuple[list[str], Any]:
     pattern = Chem.MolFromSmarts("[#6X3](=[#7,#8])[#7,#8]")
     y = np.array([Chem.MolFromSmiles(s).HasSubstructMatch(pattern) for s in smiles])
     return smiles, np.where(rng.random(n) < 0.05, ~y, y).astype(int)
-
-
-def contributions(machine: Any, smiles: str) -> dict[str, float]:
-    """What each path of the molecule adds to the decision: Σ_i α_i 1[x_i has the path]/|paths of x or x_i|."""
-    support = list(machine.support_vectors_)
-    phi = PATHS.features([smiles, *support])
-    own, theirs = phi[[0]], phi[1:]
-    union = phi.sum(axis=1)[1:] + own.sum() - (theirs @ own.T).toarray().ravel()
-    weights = theirs.T @ (machine.dual_coef_[0] / union)
-    names = PATHS.feature_names([smiles])  # in the order of the columns, as in the larger matrix
-    return {name: float(weights[c]) for name, c in zip(names, sorted(own.indices), strict=True)}
-
-
-def atoms(smiles: str, paths: dict[str, float]) -> Any:
-    """The contributions of the paths shared out among their atoms: a path's among all places where it occurs, and there
-    evenly.
-    """
-    (g,) = mc.as_graphs([smiles], charge=True, chirality=True)
-    bonds = {tuple(sorted(e)): mark for e, mark in zip(g.edges.tolist(), g.edge_labels, strict=True)}
-    places = defaultdict(list)
-    for walk in simple_paths(g, LENGTH):
-        marks = [bonds[tuple(sorted(step))] for step in pairwise(walk)]
-        labels = [g.labels[v] for v in walk]
-        name = next(n for n in (written(labels, marks), written(labels[::-1], marks[::-1])) if n in paths)
-        places[name].append(walk)
-    total = np.zeros(g.n_vertices)
-    for name, walks in places.items():
-        for walk in walks:
-            total[list(walk)] += paths[name] / len(walks) / len(walk)
-    return total
-
-
-def drawing(smiles: str, weights: Any) -> str:
-    """The molecule with its atoms coloured: red pushes towards activity, blue away from it."""
-    molecule = Chem.MolFromSmiles(smiles)
-    scale = max(float(np.abs(weights).max()), 1e-12)
-    colours = {
-        i: (1.0, 1 - w / scale, 1 - w / scale) if w > 0 else (1 + w / scale, 1 + w / scale, 1.0)
-        for i, w in enumerate(weights)
-    }
-    canvas = rdMolDraw2D.MolDraw2DSVG(320, 220)
-    rdMolDraw2D.PrepareAndDrawMolecule(
-        canvas, molecule, highlightAtoms=list(colours), highlightAtomColors=colours, highlightBonds=[]
-    )
-    canvas.FinishDrawing()
-    return str(canvas.GetDrawingText())
 
 
 def main(arguments: list[str]) -> None:
@@ -112,21 +61,21 @@ def main(arguments: list[str]) -> None:
     )
     print(f"AUC on those ranked: {roc_auc_score(y_test, scores):.3f}; {len(machine.support_)} molecules are kept\n")
     print("rank  score  active  molecule                      pushed up by / held down by")
-    pictures = []
-    for rank, i in enumerate(np.argsort(-scores)[:8], 1):
-        paths = contributions(machine, test[i])
-        # the parts are the whole, to the solver's tolerance
-        assert abs(sum(paths.values()) + machine.intercept_[0] - scores[i]) < 1e-3
-        order = sorted(paths, key=paths.__getitem__)
+    best = np.argsort(-scores)[:8]
+    first = [test[i] for i in best]
+    for rank, (i, told) in enumerate(zip(best, mc.explain(machine, first, "feature"), strict=True), 1):
+        assert abs(told.total - scores[i]) < 1e-3  # the parts are the whole
+        order = [told.names[p] for p in np.argsort(told.values)]
         print(
             f"{rank:4d}  {scores[i]:5.2f}  {'yes' if y_test[i] else 'no':<6}  {test[i]:<28}  {', '.join(order[:-4:-1])}"
             f" / {', '.join(order[:2])}"
         )
-        pictures.append((test[i], scores[i], drawing(test[i], atoms(test[i], paths))))
+    pictures = [(s, mc.MoleculeDisplay.from_estimator(machine, s).svg_) for s in first]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         body = "".join(
-            f"<figure>{svg}<figcaption>{name}: {score:.2f}</figcaption></figure>" for name, score, svg in pictures
+            f"<figure>{svg}<figcaption>{name}: {scores[i]:.2f}</figcaption></figure>"
+            for i, (name, svg) in zip(best, pictures, strict=True)
         )
         (out / "activity.html").write_text(
             f"<!doctype html><meta charset='utf-8'><title>Activity</title>{body}", encoding="utf-8"

@@ -16,6 +16,7 @@ LAYERS = [
     {"app"},
     {"plots", "report"},
     {"tabular"},
+    {"explanations"},
     {"files"},
     {"selection", "testing"},
     {"estimators"},

@@ -44,6 +44,12 @@ from .estimators.svm import SVC as SVC
 from .estimators.svr import SVR as SVR
 from .estimators.svr import NuSVR as NuSVR
 from .estimators.temporal import TemporalKernelCCA as TemporalKernelCCA
+from .explanations.explain import explain as explain
+from .explanations.influence import Influence as Influence
+from .explanations.influence import influence as influence
+from .explanations.motif import Motif as Motif
+from .explanations.motif import motif as motif
+from .explanations.result import Explanation as Explanation
 from .files.blocks import scan_parquet as scan_parquet
 from .files.persistence import load as load
 from .files.persistence import save as save
@@ -147,6 +153,8 @@ from .plots.embedding import EmbeddingDisplay as EmbeddingDisplay
 from .plots.machine import MachineDisplay as MachineDisplay
 from .plots.matrix import GramDisplay as GramDisplay
 from .plots.metric import MetricDisplay as MetricDisplay
+from .plots.molecule import MoleculeDisplay as MoleculeDisplay
+from .plots.motif import MotifDisplay as MotifDisplay
 from .plots.novelty import NoveltyDisplay as NoveltyDisplay
 from .plots.regression import RegressionDisplay as RegressionDisplay
 from .plots.residuals import ResidualDisplay as ResidualDisplay

@@ -104,13 +104,19 @@ def test_what_is_far_is_new(of_numbers: Any) -> None:
 def test_explanations(of_numbers: Any, of_classes: Any) -> None:
     rows = uneven(3, 9)
     told = of_numbers.explain(rows)
-    assert told.columns == ["answer", "a", "b", "c"]
+    assert told.columns == ["answer", "base", "a", "b", "c"]
     np.testing.assert_allclose(told["answer"], of_numbers.predict(rows))
     # y is near sin 2a + b: what b did is b less its mean over the training rows, and c does nothing
     np.testing.assert_allclose(told["b"], rows["b"] - uneven(400, 0)["b"].mean(), atol=0.4)
     assert np.abs(told["c"]).max() < 0.3
+    np.testing.assert_allclose(told.drop("answer").sum_horizontal(), told["answer"], atol=1e-8)
     told = of_classes.explain(flowers(4, seed=1))
-    assert told.columns == ["answer", "length", "width", "garden", "seen"]
+    assert told.columns == ["answer", "base", "length", "width", "garden", "seen"]
+    np.testing.assert_allclose(told.drop("answer").sum_horizontal(), told["answer"], atol=1e-8)
+    found = mc.explain(of_classes, flowers(4, seed=1), random_state=0)
+    assert found[0].names == ["length", "width", "garden", "seen"]
+    assert all(e.errors is not None and e.errors.shape == e.values.shape for e in found)
+    np.testing.assert_allclose([e.total for e in found], of_classes.predict_proba(flowers(4, seed=1)), atol=1e-8)
     np.testing.assert_allclose(told["answer"], of_classes.predict_proba(flowers(4, seed=1)).max(axis=1))
 
 

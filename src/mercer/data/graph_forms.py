@@ -43,6 +43,11 @@ class Graphs(Domain):
         tell_of_numbers(found.attributes, read=self.numbers)
         return found
 
+    def labels(self, X: Samples) -> list[list[Any]] | None:
+        if isinstance(X, PackedGraphs):
+            return None
+        return [[None] * int(g.n_vertices or 0) if g.labels is None else list(g.labels) for g in self.graphs(X)]
+
     def to_store(self, X: Samples) -> Any:
         return X if isinstance(X, PackedGraphs) or all(isinstance(item, str) for item in X) else self.graphs(X)
 

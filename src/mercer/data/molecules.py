@@ -57,6 +57,9 @@ class Molecules(Domain):
             raise DataError("Expected a collection of molecules, got one; put it in a list: [molecule].")
         return [_checked(i, item) for i, item in enumerate(items_of(X, "molecules"))]
 
+    def labels(self, X: Samples) -> list[list[Any]] | None:
+        return [[str(atom.GetSymbol()) for atom in molecule(item).GetAtoms()] for item in self.check(X)]
+
     def to_store(self, X: Samples) -> Any:
         return [item if isinstance(item, str) else str(chemistry().MolToSmiles(item)) for item in self.check(X)]
 
@@ -113,12 +116,7 @@ def fingerprints(X: list[Any], kind: str, options: dict[str, Any], *, bits: int 
     """Fingerprints of molecules: with ``bits``, an array of so many columns; else, for each molecule, how often each of
     its features occurs.
     """
-    chemistry()
-    from rdkit.Chem import rdFingerprintGenerator
-
-    maker = getattr(rdFingerprintGenerator, f"Get{kind}Generator")(
-        **options, **({} if bits is None else {"fpSize": bits})
-    )
+    maker = _fingerprint_maker(kind, options, bits)
     found = []
     for i, smiles in enumerate(X):
         try:
@@ -130,6 +128,63 @@ def fingerprints(X: list[Any], kind: str, options: dict[str, Any], *, bits: int 
         else:
             found.append(maker.GetCountFingerprintAsNumPy(mol) if counts else maker.GetFingerprintAsNumPy(mol))
     return found if bits is None else np.array(found).reshape(len(X), bits)
+
+
+def _fingerprint_maker(kind: str, options: dict[str, Any], bits: int | None) -> Any:
+    chemistry()
+    from rdkit.Chem import rdFingerprintGenerator
+
+    made = getattr(rdFingerprintGenerator, f"Get{kind}Generator")
+    return made(**options, **({} if bits is None else {"fpSize": bits}))
+
+
+def atoms_of_features(
+    item: Any, kind: str, options: dict[str, Any], *, bits: int | None, counts: bool
+) -> tuple[list[int], list[tuple[int, ...]], int]:
+    """(features, atoms, how many atoms there are): each occurrence of a feature of ``fingerprints`` in one molecule,
+    with the atoms that it covers.
+    """
+    from rdkit.Chem import rdFingerprintGenerator
+
+    mol, maker = molecule(item), _fingerprint_maker(kind, options, bits)
+    told = rdFingerprintGenerator.AdditionalOutput()
+    told.AllocateBitInfoMap()
+    told.AllocateBitPaths()
+    if bits is None:
+        maker.GetSparseCountFingerprint(mol, additionalOutput=told)
+    else:
+        (maker.GetCountFingerprint if counts else maker.GetFingerprint)(mol, additionalOutput=told)
+    keys, places = [], []
+    if kind == "RDKitFP":
+        for key, paths in told.GetBitPaths().items():
+            for bonds in paths:
+                ends = ((mol.GetBondWithIdx(b).GetBeginAtomIdx(), mol.GetBondWithIdx(b).GetEndAtomIdx()) for b in bonds)
+                keys.append(key)
+                places.append(tuple(sorted({atom for pair in ends for atom in pair})))
+    else:
+        apart = chemistry().GetDistanceMatrix(mol) if mol.GetNumAtoms() else np.zeros((0, 0))
+        for key, pairs in told.GetBitInfoMap().items():
+            for a, b in pairs:  # an atom and a radius, or two atoms
+                keys.append(key)
+                places.append(tuple(np.flatnonzero(apart[a] <= b).tolist()) if kind == "Morgan" else (a, b))
+    return keys, places, mol.GetNumAtoms()
+
+
+def molecule_svg(item: Any, colours: Sequence[tuple[float, float, float]], size: tuple[int, int]) -> str:
+    """A molecule drawn as SVG, each atom on a disc of its colour."""
+    chemistry()
+    from rdkit.Chem.Draw import rdMolDraw2D
+
+    canvas = rdMolDraw2D.MolDraw2DSVG(*size)
+    rdMolDraw2D.PrepareAndDrawMolecule(
+        canvas,
+        molecule(item),
+        highlightAtoms=list(range(len(colours))),
+        highlightAtomColors=dict(enumerate(colours)),
+        highlightBonds=[],
+    )
+    canvas.FinishDrawing()
+    return str(canvas.GetDrawingText())
 
 
 def read_sdf(path: str | Path) -> list[Any]:

@@ -27,6 +27,10 @@ class Domain:
         """Samples in a form that a fitted model can keep, and a file hold."""
         return X
 
+    def labels(self, X: Samples) -> list[list[Any]] | None:
+        """What stands at each place of each item: letters, labels of vertices, atoms; None where there are no places."""
+        return None
+
     def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
         """If x and z are two single samples rather than two collections: each as a collection of one. Else None."""
         return None

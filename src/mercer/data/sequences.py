@@ -99,6 +99,10 @@ class Sequences(Domain):
         rows = [_codes(i, item, known) for i, item in enumerate(items)]
         return _narrowed(Ragged.of(rows, np.int64))
 
+    def labels(self, X: Samples) -> list[list[Any]] | None:
+        items = [unpacked(item) for item in items_of(X, "sequences")]
+        return [list(item.decode("latin-1") if isinstance(item, bytes | bytearray) else item) for item in items]
+
     def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:
         return ([x], [z]) if isinstance(x, str | bytes) and isinstance(z, str | bytes) else None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.base import BaseEstimator
 
-from mercer.kernels.base import same_values
+from mercer.kernels.equality import same_values
 
 
 class GenerativeModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -14,7 +14,7 @@ from mercer.estimators.representer import LossMachine
 from mercer.estimators.scored_classes import ScoredClasses
 from mercer.gram import Gram, Outline, Work
 from mercer.kernels.vectors.radial import Gaussian
-from mercer.losses import Logistic, Multinomial
+from mercer.losses import Logistic, Loss, Multinomial
 from mercer.solvers.dual import Tried
 from mercer.solvers.erm import minimise, outlook
 
@@ -66,11 +66,15 @@ class KernelLogistic(ScoredClasses, LossMachine, LossParameters):
     _: KW_ONLY
     class_weight: ClassWeight = None
 
+    @property
+    def _trained(self) -> list[Loss]:
+        """The loss of as many classes as there are."""
+        return [Logistic() if len(self.classes_) == 2 else Multinomial(len(self.classes_))]
+
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Samples = None) -> None:
         codes, weighted = self._labels(y, weights)
         ridge, limits = self._positive("alpha"), self._limits()
-        binary = len(self.classes_) == 2
-        loss = Logistic() if binary else Multinomial(len(self.classes_))
+        [loss], binary = self._trained, len(self.classes_) == 2
         targets = np.where(codes == 1, 1.0, -1.0) if binary else codes
         fit = minimise(loss, targets, weighted, ridge, self.fit_intercept, gram, limits)
         self._keep_fits([fit])

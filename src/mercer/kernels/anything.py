@@ -18,6 +18,7 @@ from mercer.formula import equal
 from mercer.gram import Counts
 from mercer.gram.validity import check_symmetric
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.columns import ColumnTerm
 from mercer.kernels.parameters import nonnegative
 
 _TOGETHER = 32  # samples whose values with themselves are read off one block
@@ -49,6 +50,9 @@ class Constant(Kernel):
     c: float = nonnegative(1.0)
     explicit = True
     _blind = True
+
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        return [ColumnTerm(self.c, {})]
 
     def _prepare(self, X: Samples) -> Any:
         # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added
@@ -97,6 +101,8 @@ class Categorical(Kernel):
            [1., 2., 1.],
            [0., 1., 2.]])
     """
+
+    _over_columns = "product"
 
     def _prepare(self, X: Samples) -> Any:
         return _codes(X)

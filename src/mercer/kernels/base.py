@@ -49,7 +49,10 @@ from mercer.gram import (
 )
 
 if TYPE_CHECKING:
+    from mercer.kernels.columns import ColumnTerm
     from mercer.kernels.compose.pointwise import Power, Scaled
+    from mercer.kernels.occurrences import Occurrences
+from mercer.kernels.equality import hashable, same_values
 from mercer.kernels.parameters import _is_real, natural, nonnegative, positive, real, sample
 
 T = TypeVar("T", bound=type)
@@ -107,12 +110,14 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     explicit: bool = False
     _nystrom: Any = None  # itself where it is Nyström's approximation of another: machines then learn from landmarks
     _blind: bool = False  # whether it does not look at the samples
+    _same_items: bool = True  # whether the kernels that it is made of see the samples as they are
     _has_width: bool = False  # whether ``_widened`` changes it
     _rotation_invariant: bool = False  # whether k(Qx, Qz) = k(x, z) for every rotation Q of the columns
     _checks: ClassVar[list[tuple[str, Callable[[Any], str | None]]]] = []  # of parameters, by name
     _kernel_fields: ClassVar[list[str]] = []  # the parameters that are kernels
     _internal: ClassVar[bool] = False  # made by ``bind`` of another kernel, and not for users to write
     _integer_features: bool = False  # whether all features are whole numbers
+    _over_columns: str | None = None  # "sum" or "product", where k is that of its values on each column alone
     _cure: ClassVar[str] = "Scale the data or the kernel's parameters"  # where a value is not finite
     # whether it holds something computed from the values of the kernel inside, at its parameters then
     _bound_to_values: bool = False
@@ -178,6 +183,20 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     def _to_store(self, X: Samples) -> Any:
         """Samples in a form that a fitted model can keep, and a file hold."""
         return self.domain.to_store(X)
+
+    def _on_column(self, j: int) -> Kernel:
+        """k of column j alone, where it is a sum or a product over columns."""
+        return self
+
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        """k(X, Y) as Σ_t c_t Π_j κ_tj(x_j, y_j) over the columns of two tables; None: not known."""
+        from mercer.kernels.columns import alike
+
+        return alike(self, X, Y)
+
+    def _occurrences(self, x: Items) -> Occurrences | None:
+        """Where the features of one checked item come from, a collection of one; None: not known."""
+        return None
 
     def _validate(self) -> None:
         """Raise if parameters that are each valid do not fit together."""
@@ -673,7 +692,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return all(same_values(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
-        return hash((type(self), tuple(_hashable(v) for v in self.get_params(deep=False).values())))
+        return hash((type(self), tuple(hashable(v) for v in self.get_params(deep=False).values())))
 
     def __repr__(self, N_CHAR_MAX: int = 0) -> str:
         return self._python
@@ -727,24 +746,3 @@ def _entries(A: Items) -> int:
     """
     found = [leaf.per_row if isinstance(leaf, HashedRows) else None for leaf in leaves(A)]
     return sum(1 if each is None else each for each in found) if any(each is not None for each in found) else 0
-
-
-def same_values(a: Any, b: Any) -> bool:
-    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
-        return len(a) == len(b) and all(same_values(x, y) for x, y in zip(a, b, strict=True))
-    if hasattr(a, "shape") or hasattr(b, "shape"):
-        return bool(np.array_equal(arrays.to_numpy(_plain(a)), arrays.to_numpy(_plain(b))))
-    return bool(a == b)
-
-
-def _plain(x: Symbol) -> Any:
-    return x.toarray() if hasattr(x, "toarray") else x
-
-
-def _hashable(value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return tuple(_hashable(v) for v in value)
-    if hasattr(value, "shape"):
-        x = arrays.to_numpy(_plain(value))
-        return x.shape, x.tobytes() if x.dtype != object else len(x)
-    return value

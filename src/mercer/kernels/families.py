@@ -139,6 +139,10 @@ class Columnwise(Kernel):
 class Additive(Columnwise):
     """profile(Σ_j term(x_j, z_j))."""
 
+    @property
+    def _over_columns(self) -> str | None:  # type: ignore[override]
+        return "sum" if type(self)._profile is Columnwise._profile else None
+
     def _term(self, x: Symbol, z: Symbol) -> Any:
         raise NotImplementedError
 

@@ -155,7 +155,7 @@ def _unwritten(value: Any, *, data: bool = False) -> Iterator[tuple[str, Any]]:
 
 
 def _same(a: Any, b: Any) -> bool:
-    from mercer.kernels.base import same_values
+    from mercer.kernels.equality import same_values
 
     return a is b or same_values(a, b)
 

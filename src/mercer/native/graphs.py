@@ -64,6 +64,14 @@ def edge_codes(offsets, starts, ends, marks, directed, out, out_lengths):  # typ
 
 
 @compiling.jit
+def pair_code(u, v, distance, directed):  # type: ignore[no-untyped-def]
+    """Of two labels and the number of edges between their vertices; in undirected graphs in either order."""
+    if directed:
+        return _mix(u * _A + v * _B + np.uint64(distance) * _C + np.uint64(1))
+    return _mix((u + v) * _A + u * v + np.uint64(distance) * _C)
+
+
+@compiling.jit
 def shortest_paths(offsets, labels, starts, ends, directed, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
     """For each pair of vertices that are joined: a code of both labels and of the number of edges between them;
     counted.
@@ -93,17 +101,8 @@ def shortest_paths(offsets, labels, starts, ends, directed, out_codes, out_value
             found = 0
             for k in range(1, tail):
                 v = queue[k]
-                if directed[g]:
-                    codes[found] = _mix(
-                        labels[base + u] * _A + labels[base + v] * _B + np.uint64(distance[v]) * _C + np.uint64(1)
-                    )
-                    found += 1
-                elif v > u:
-                    codes[found] = _mix(
-                        (labels[base + u] + labels[base + v]) * _A
-                        + labels[base + u] * labels[base + v]
-                        + np.uint64(distance[v]) * _C
-                    )
+                if directed[g] or v > u:
+                    codes[found] = pair_code(labels[base + u], labels[base + v], distance[v], directed[g])
                     found += 1
             if 2 * (end - begin + found) > len(slots):
                 slots = _wider(slots, out_codes, begin, end, found)

@@ -6,7 +6,7 @@ again, elsewhere. After it ``figure_`` and ``ax_`` are matplotlib's own, to be c
 when something is drawn.
 
 Of matrices: ``matrix``, ``spectrum``. Of fitted machines: ``machine``, ``novelty``, ``regression``, ``effect``,
-``weights``, ``metric``. Of what they find: ``embedding``, ``clusters``, ``correlogram``. Of how good they are:
+``weights``, ``metric``; ``motif`` and ``molecule`` of their explanations. Of what they find: ``embedding``, ``clusters``, ``correlogram``. Of how good they are:
 ``calibration``, ``confusion``, ``residuals``. Of how they came about: ``convergence``, ``validation``.
 
 ``samples``, ``columns``, ``matrices``, ``responses`` and ``bands`` are what displays take from data, tables, matrices
@@ -23,6 +23,8 @@ from mercer.plots.embedding import EmbeddingDisplay
 from mercer.plots.machine import MachineDisplay
 from mercer.plots.matrix import GramDisplay
 from mercer.plots.metric import MetricDisplay
+from mercer.plots.molecule import MoleculeDisplay
+from mercer.plots.motif import MotifDisplay
 from mercer.plots.novelty import NoveltyDisplay
 from mercer.plots.regression import RegressionDisplay
 from mercer.plots.residuals import ResidualDisplay
@@ -41,6 +43,8 @@ __all__ = [
     "GramDisplay",
     "MachineDisplay",
     "MetricDisplay",
+    "MoleculeDisplay",
+    "MotifDisplay",
     "NoveltyDisplay",
     "RegressionDisplay",
     "ResidualDisplay",

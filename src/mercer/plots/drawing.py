@@ -106,6 +106,25 @@ def _is_scale(y: Array) -> bool:
     return y.dtype.kind in "iuf" and (len(np.unique(y)) > MOST_CLASSES or not np.array_equal(y, np.round(y)))
 
 
+def glyph(ax: Axes, text: str, box: tuple[float, float, float, float], colour: str) -> Any:
+    """A text drawn as large as the box (x, y, width, height) that it fills."""
+    pyplot()
+    from matplotlib.patches import PathPatch
+    from matplotlib.textpath import TextPath
+    from matplotlib.transforms import Affine2D
+
+    path = TextPath((0, 0), plain(text), size=1)
+    extent, (x, y, width, height) = path.get_extents(), box
+    fit = Affine2D().translate(-extent.x0, -extent.y0)
+    fit = fit.scale(width / max(extent.width, 1e-9), height / max(extent.height, 1e-9)).translate(x, y)
+    return ax.add_patch(PathPatch(fit.transform_path(path), facecolor=colour, edgecolor="none"))
+
+
+def colour_of(k: int) -> str:
+    """The colour of the k-th of some things that differ."""
+    return _COLOURS[k % len(_COLOURS)]
+
+
 def dot_size(n: int) -> float:
     """Of each of n points: the more, the smaller."""
     return float(np.clip(6000 / n, 6, 32))

@@ -166,11 +166,7 @@ def generalisation(
     >>> round(found.training_error, 3), round(found.span_error, 3), round(found.support_share, 3)
     (0.062, 0.062, 0.312)
     """
-    if (
-        not isinstance(machine, SupportVectorMachine)
-        or len(getattr(machine, "classes_", ())) != 2
-        or not hasattr(machine, "C")
-    ):
+    if not is_svc_of_two_classes(machine):
         raise TypeError("generalisation is for a fitted SVC of two classes.")
     if not 0 < delta < 1:
         raise ValueError(f"delta={delta!r}: a probability between 0 and 1.")
@@ -180,6 +176,43 @@ def generalisation(
         raise ValueError(
             f"The machine was trained on more than these {len(y)} samples; give the data it was trained on."
         )
+    found = spanned(machine, X, y, sample_weight)
+    K, signs, coef, values, left = found.K, found.signs, found.coef, found.values, found.left
+    n, bias = len(signs), float(machine.intercept_[0])
+    constant = float(np.mean(np.diagonal(K)))
+    norm = float(np.sqrt(max(coef @ K @ coef, 0.0) + bias**2 / constant))
+    spectrum = np.maximum(eigenvalues(K), 0.0)
+    ridge = 1 / (2 * machine.C)
+    return Generalisation(
+        training_error=float(np.mean(signs * values <= 0)), support_share=len(machine.support_) / n,
+        span_error=float(np.mean(signs * left <= 0)),
+        radius_margin=float(np.exp(radius_margin(K, signs[:, None], np.ones(n), ridge, machine.fit_intercept)[0])) / n,
+        rademacher=rademacher_bound(signs * values, norm, float(np.trace(K)) + n * constant, delta),
+        effective_dimension=float(np.sum(spectrum / (spectrum + ridge))), delta=delta,
+    )  # fmt: skip
+
+
+def is_svc_of_two_classes(machine: Estimator) -> bool:
+    """Whether a machine is a support vector machine that was fitted to two classes, at a price C."""
+    of_two = len(getattr(machine, "classes_", ())) == 2
+    return isinstance(machine, SupportVectorMachine) and of_two and hasattr(machine, "C")
+
+
+@dataclass(frozen=True, eq=False)
+class Spanned:
+    """Of an SVC of two classes and its samples: their matrix, signs, coefficients, and values with and without each
+    sample itself, by the span.
+    """
+
+    K: Array
+    signs: Array
+    coef: Array
+    values: Array
+    left: Array
+
+
+def spanned(machine: Estimator, X: Samples, y: Targets, sample_weight: Weights = None) -> Spanned:
+    """The span estimate of each sample's value when it is left out."""
     signs = np.where(np.asarray(y) == machine.classes_[1], 1.0, -1.0)
     w = np.ones(len(signs)) if sample_weight is None else np.asarray(sample_weight, np.float64)
     counts = {label: float(w[signs == s].sum()) for label, s in zip(machine.classes_, (-1.0, 1.0), strict=True)}
@@ -197,21 +230,8 @@ def generalisation(
         else machine.kernel_.gram(machine._unpacked(items), compute=machine.compute)
     )
     K = np.asarray(arrays.to_numpy(gram.astype(np.float64).dense()))
-    n = len(signs)
-    coef = np.zeros(n)
+    coef = np.zeros(len(signs))
     coef[machine.support_] = machine._dual_coef[0]
-    bias = float(machine.intercept_[0])
-    values = K @ coef + bias
+    values = K @ coef + float(machine.intercept_[0])
     free = (np.abs(coef) > 1e-9 * prices) & (np.abs(coef) < prices * (1 - 1e-9))
-    left = leave_one_out(gram, values, coef, free)
-    constant = float(np.mean(np.diagonal(K)))
-    norm = float(np.sqrt(max(coef @ K @ coef, 0.0) + bias**2 / constant))
-    spectrum = np.maximum(eigenvalues(K), 0.0)
-    ridge = 1 / (2 * machine.C)
-    return Generalisation(
-        training_error=float(np.mean(signs * values <= 0)), support_share=len(machine.support_) / n,
-        span_error=float(np.mean(signs * left <= 0)),
-        radius_margin=float(np.exp(radius_margin(K, signs[:, None], np.ones(n), ridge, machine.fit_intercept)[0])) / n,
-        rademacher=rademacher_bound(signs * values, norm, float(np.trace(K)) + n * constant, delta),
-        effective_dimension=float(np.sum(spectrum / (spectrum + ridge))), delta=delta,
-    )  # fmt: skip
+    return Spanned(K, signs, coef, values, leave_one_out(gram, values, coef, free))

@@ -18,6 +18,7 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import DataError
 from mercer.estimators.parameters import Progress, estimator
+from mercer.explanations.explain import explain
 from mercer.files.persistence import save
 from mercer.files.svmlight import SparseTable
 from mercer.runtime.randomness import generator
@@ -222,8 +223,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         X, _ = self.prepared(table)
         if not X.shape[0]:
             return np.empty((0, len(self.labels_))) if self.labels_ else np.empty(0)
-        found = average(self.members_, X)
-        return found if self.labels_ else found + self.shift_
+        return self._averaged(X)
 
     def predict(self, X: Rows) -> Array:
         """The target of each row.
@@ -336,35 +336,46 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         return value if self.metric_.greater else -value
 
     def explain(self, X: Rows) -> pl.DataFrame:
-        """What each column did to the answer of each row: by how much it changes, on average, when training rows'
-        values stand in the place of the row's own.
+        """What each column did to the answer of each row: its Shapley value, ``base`` and all columns adding up to the
+        answer.
+
+        A column's value is what it adds to the answer when it takes the place of a training row's, averaged over 50
+        training rows and, by sampling, over the orders in which columns take their places. ``mercer.explain(model, X)``
+        has all classes, and the standard errors of what is sampled.
 
         Parameters
         ----------
         X : data frame
-            A few rows.
+            A few rows: each costs some two hundred times as many answers as the table has columns.
 
         Returns
         -------
         polars.DataFrame
-            ``answer``, a number or the probability of the class that is predicted, and a column for each of the
-            table's.
+            ``answer``, a number or the probability of the most probable class; ``base``, the mean answer for the
+            training rows that the row is compared with; and a column for each of the table's.
         """
+        rows = self._explained(X)[0]
+        found = explain(self, X, random_state=0 if self.random_state is None else int(self.random_state))
+        likely = [int(np.argmax(e.total)) if self.labels_ else 0 for e in found]
+        values = [e.values.reshape(len(rows.columns), -1)[:, j] for e, j in zip(found, likely, strict=True)]
+        out = {
+            "answer": [float(np.ravel(e.total)[j]) for e, j in zip(found, likely, strict=True)],
+            "base": [float(np.ravel(e.base)[j]) for e, j in zip(found, likely, strict=True)],
+        }
+        table = np.array(values).reshape(len(found), len(rows.columns))
+        return pl.DataFrame(out | dict(zip(rows.columns, table.T, strict=True)))
+
+    def _explained(self, X: Rows) -> tuple[pl.DataFrame, Any, None, None, None, Any]:
+        """What ``mercer.explain`` asks for: rows, what answers for such rows, and rows to compare them with."""
         rows, _ = self.prepared(X)
         if not isinstance(rows, pl.DataFrame):
             raise ValueError("Only tables of named columns are explained.")
-        whole = average(self.members_, rows)
-        likely = whole.argmax(axis=1) if self.labels_ else None
-        answer = whole if likely is None else whole[np.arange(len(whole)), likely]
-        out: dict[str, Any] = {"answer": answer}
-        others = self.background_
-        for name in rows.columns:
-            change = np.zeros(rows.height)
-            for value in others.get_column(name):
-                found = average(self.members_, rows.with_columns(pl.lit(value, rows.schema[name]).alias(name)))
-                change += answer - (found if likely is None else found[np.arange(len(found)), likely])
-            out[name] = change / others.height
-        return pl.DataFrame(out)
+        return rows, self._averaged, None, None, None, self.background_
+
+    def _averaged(self, rows: Any) -> Array:
+        """Probabilities, or numbers, of rows in the form that the members were trained on."""
+        found = average(self.members_, rows)
+        return found if self.labels_ else found + self.shift_
 
     def report(self) -> str:
         """What was learnt, in some lines of text.

@@ -15,6 +15,7 @@ from mercer.arrays import Array
 from mercer.data import Anything, DataError, Domain, Vectors, check_weights, places, select, size, weighted_median
 from mercer.gram import Counts, NoGradient
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.columns import ColumnTerm, redirected
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.feature_space import Wrapper
 
@@ -24,6 +25,7 @@ class Redirected(Wrapper):
 
     domain: ClassVar[Domain] = Anything()  # not that of k: f may take anything
     _rotation_invariant = False
+    _same_items = False
 
     def _to_store(self, X: Samples) -> Any:
         return X  # what the kernel inside sees is not what there is
@@ -41,6 +43,16 @@ class Redirected(Wrapper):
     def _pull_back(self, X: Samples, gradients: Any) -> Any:
         found = self.kernel._pulled_back(self.kernel.domain.check(self._redirect(X)), gradients)
         return None if found is None else self._redirect_back(X, found)
+
+    def _sources(self, X: Samples) -> list[int] | None:
+        """For each column of f(X) the one column of X that it comes from; None: from several, or not known."""
+        return None
+
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        sources = self._sources(X)
+        if sources is None:
+            return None
+        return redirected(self.kernel, sources, *(self.kernel.domain.check(self._redirect(side)) for side in (X, Y)))
 
     def _balanced(self) -> Kernel:
         return self._with_children(lambda k: k._balanced())
@@ -113,6 +125,9 @@ class OnColumns(Redirected):
 
     def _redirect(self, X: Samples) -> Any:
         return select(X, self.columns)
+
+    def _sources(self, X: Samples) -> list[int] | None:
+        return places(X, self.columns)
 
     def _redirect_back(self, X: Samples, gradients: Array) -> Array:
         out = arrays.zeros((*gradients.shape[:2], X.shape[1]), arrays.numpy_dtype(gradients), gradients)
@@ -203,6 +218,9 @@ class Filled(Redirected):
             else filled
         )
 
+    def _sources(self, X: Samples) -> list[int] | None:
+        return list(range(X.shape[1])) * (2 if self.indicator else 1)
+
     def _redirect_back(self, X: Samples, gradients: Array) -> Array:
         missing = arrays.namespace(X).isnan(X if arrays.is_tensor(X) else _dense(X))
         known = arrays.astype(~missing, arrays.numpy_dtype(gradients))
@@ -257,6 +275,9 @@ class Shifted(Redirected):
         X = X if arrays.is_tensor(X) else _dense(X)
         dtype = arrays.numpy_dtype(X)
         return (X - arrays.like(np.asarray(self.mean, dtype), X)) / arrays.like(np.asarray(self.spread, dtype), X)
+
+    def _sources(self, X: Samples) -> list[int] | None:
+        return list(range(X.shape[1]))
 
     def _redirect_back(self, X: Samples, gradients: Array) -> Array:
         return gradients / arrays.like(np.asarray(self.spread, np.float64), gradients)

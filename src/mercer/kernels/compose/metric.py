@@ -61,6 +61,9 @@ class Metric(Redirected):
             return sparse.csr_array(X @ sparse.diags_array(root)) if sparse.issparse(X) else X * root
         return X @ root
 
+    def _sources(self, X: Samples) -> list[int] | None:
+        return list(range(X.shape[1])) if np.ndim(self.M) == 1 else None
+
     def _redirect_back(self, X: Samples, gradients: Array) -> Array:
         root = arrays.like(self._root(X.shape[1]), gradients)
         return gradients * root if root.ndim == 1 else gradients @ root

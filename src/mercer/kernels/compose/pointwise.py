@@ -12,6 +12,7 @@ from mercer.annotations import Items, Samples
 from mercer.data import size
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.columns import ColumnTerm, column_terms, exponential, gathered, product
 from mercer.kernels.compose.composite import OfOne
 from mercer.kernels.compose.terms import _beside, _tensor
 from mercer.kernels.notation import PRODUCT, join, number
@@ -72,6 +73,9 @@ class Scaled(Pointwise):
 
         return (Constant(self.scale), self.kernel)
 
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        return product([[ColumnTerm(self.scale, {})], column_terms(self.kernel, X, Y)])
+
     def _counts(self, A: Items) -> Counts | None:
         found = self.kernel._counts(A)
         return None if found is None else found.scaled(self.scale)
@@ -117,6 +121,9 @@ class Power(Pointwise):
     def _factors(self) -> tuple[Kernel, ...]:
         return (self.kernel,) * int(self.exponent)
 
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        return product([column_terms(self.kernel, X, Y)] * int(self.exponent))
+
     @property
     def _notation(self) -> str:
         from mercer.kernels.notation import atom, superscript
@@ -157,6 +164,9 @@ class Exponential(FunctionOf):
 
     def _balanced(self) -> Kernel:
         return ExponentialOfDistance(self.kernel)
+
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        return exponential(column_terms(self.kernel, X, Y))
 
 
 @kernel
@@ -215,6 +225,12 @@ class PolynomialOf(FunctionOf):
     @property
     def explicit(self) -> bool:  # type: ignore[override]
         return self.kernel.explicit
+
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        single = column_terms(self.kernel, X, Y)
+        found = [product([[ColumnTerm(c, {})], *[single] * i]) for i, c in self._powers()]
+        known = [terms for terms in found if terms is not None]
+        return gathered([each for terms in known for each in terms]) if len(known) == len(found) else None
 
     def _powers(self) -> list[tuple[int, float]]:
         return [(i, float(c)) for i, c in enumerate(self.coefficients) if c > 0]

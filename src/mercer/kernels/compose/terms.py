@@ -16,6 +16,7 @@ from mercer.compute import Compute
 from mercer.data import HashedRows, salted, side_by_side, tensor
 from mercer.gram import Counts, Gram
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.columns import ColumnTerm, column_terms, gathered, product
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.notation import PRODUCT, SUM, join
 
@@ -120,6 +121,11 @@ class Sum(Terms):
     def _features(self, A: Items) -> Any:
         return _beside(self._each("_features", A))
 
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        found = [column_terms(term, X, Y) for term in self.terms]
+        known = [terms for terms in found if terms is not None]
+        return gathered([each for terms in known for each in terms]) if len(known) == len(found) else None
+
     def _counts(self, A: Items) -> Counts | None:
         return Counts.of_sum(self._each("_counts", A))
 
@@ -163,6 +169,9 @@ class Product(Terms):
 
     def _factors(self) -> tuple[Kernel, ...]:
         return self.terms
+
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        return product(column_terms(term, X, Y) for term in self.terms)
 
     @property
     def _notation(self) -> str:

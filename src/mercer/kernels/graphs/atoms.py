@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from mercer.annotations import Samples
+from mercer.annotations import Items, Samples
 from mercer.data import Domain, Graphs
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.inputs import Redirected
 from mercer.kernels.graphs.labelled import between_graphs
+from mercer.kernels.occurrences import Occurrences
 
 
 @kernel
@@ -48,6 +49,9 @@ class Atoms(Redirected):
 
     def _redirect(self, X: Samples) -> Any:
         return self.domain.check(X)
+
+    def _occurrences(self, x: Items) -> Occurrences | None:
+        return self.kernel._occurrences(x)
 
     def _names(self, X: Samples) -> dict[int, Any]:
         assert isinstance(self.domain, Graphs)

@@ -8,10 +8,11 @@ import numpy as np
 
 from mercer.annotations import Samples
 from mercer.data import Bits, Domain, HashedRows
-from mercer.data.molecules import Molecules, fingerprints, tell_of_charge_and_chirality
+from mercer.data.molecules import Molecules, atoms_of_features, fingerprints, tell_of_charge_and_chirality
 from mercer.data.representations import offsets_of
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Explicit
+from mercer.kernels.occurrences import Occurrences
 from mercer.kernels.parameters import natural
 from mercer.native.mixing import mix
 
@@ -42,9 +43,16 @@ class Fingerprint(Explicit):
                 " nothing."
             )
 
+    def _all_options(self) -> dict[str, Any]:
+        return self._options() | ({"includeChirality": True} if self.chirality else {})
+
+    def _occurrences(self, x: Any) -> Occurrences | None:
+        found = atoms_of_features(x[0], self.kind, self._all_options(), bits=self.bits, counts=self.counts)
+        codes = np.array(found[0], np.uint64)
+        return Occurrences.of(codes if self.bits is not None else mix(codes + np.uint64(1)), *found[1:])
+
     def _map(self, X: Samples) -> Any:
-        options = self._options() | ({"includeChirality": True} if self.chirality else {})
-        found = fingerprints(X, self.kind, options, bits=self.bits, counts=self.counts)
+        found = fingerprints(X, self.kind, self._all_options(), bits=self.bits, counts=self.counts)
         name, instead = type(self).__name__, "Morgan(chirality=True) tells both charge and chirality"
         cure = (
             f"{name}(chirality=True) does, {name}(chirality=False) says that it is not meant"

@@ -14,13 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.annotations import Items, Samples
-from mercer.data import Domain, Graph, Graphs, HashedRows, PackedGraphs, as_graphs, side_by_side
+from mercer.data import Domain, Graph, Graphs, HashedRows, PackedGraphs, as_graphs, salted, side_by_side
 from mercer.data.graphs import UNLABELLED
 from mercer.data.representations import batches, offsets_of
 from mercer.formula import dot, sqnorm
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.families import Explicit
+from mercer.kernels.graphs.routes import arcs_of, around, distances, packed_paths, walks_of
+from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import gathered
 from mercer.runtime import threads
@@ -85,6 +87,9 @@ class VertexHistogram(Explicit):
     def _map(self, X: PackedGraphs) -> HashedRows:
         return by_batches(X, lambda some: counted(some.labels, some.offsets))
 
+    def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
+        return Occurrences.of(x.labels, [(v,) for v in range(len(x.labels))], len(x.labels))
+
     def _names(self, X: Samples) -> dict[int, Any]:
         labels = {label for g in as_graphs(X) for label in _labels(g)}
         return _named([(label, path_graph([label], [])) for label in labels], self)
@@ -123,6 +128,14 @@ class EdgeHistogram(Explicit):
             return counted(codes[:end], offsets_of(lengths))
 
         return by_batches(X, count)
+
+    def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
+        from mercer.native import graphs
+
+        codes, n = np.empty(len(x.ends), np.uint64), len(x.labels)
+        end = graphs.edge_codes(x.offsets, x.starts, x.ends, x.marks, x.directed, codes, np.zeros(1, np.int64))
+        arcs = [(u, v) for u, v in arcs_of(x) if x.directed[0] or v >= u]
+        return Occurrences.of(codes[:end], [tuple(sorted(set(arc))) for arc in arcs], n)
 
 
 @kernel
@@ -166,6 +179,18 @@ class ShortestPath(Explicit):
             return out[0][:end].copy(), out[1][:end].copy(), out[2]
 
         return by_batches(X, count)
+
+    def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
+        from mercer.native import graphs
+
+        directed = bool(x.directed[0])
+        found = [
+            (graphs.pair_code(x.labels[u], x.labels[v], int(apart), directed), (u, v))
+            for u, row in enumerate(distances(x))
+            for v, apart in enumerate(row)
+            if apart > 0 and (directed or v > u)
+        ]
+        return Occurrences.of(np.array([code for code, _ in found], np.uint64), [p for _, p in found], len(x.labels))
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -253,6 +278,19 @@ class PathBag(Explicit):
 
         return by_batches(X, count)
 
+    def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
+        directed = bool(x.directed[0])
+        walks = [walk for walk in walks_of(x, int(self.length)) if directed or walk[0] <= walk[0][::-1]]
+        codes = np.empty(len(walks), np.uint64)
+        for length in {len(marks) for _, marks in walks}:
+            of = [i for i, (_, marks) in enumerate(walks) if len(marks) == length]
+            labels = np.array([x.labels[list(walks[i][0])] for i in of], np.uint64)
+            marks = np.array([walks[i][1] for i in of], np.uint64).reshape(len(of), length)
+            kinds, kind = np.unique(np.hstack([labels, marks]), axis=0, return_inverse=True)
+            paths = packed_paths(kinds[:, : length + 1], kinds[:, length + 1 :], directed=directed)
+            codes[of] = longest_codes(paths, length)[kind.reshape(-1)]
+        return Occurrences.of(codes, [vertices for vertices, _ in walks], len(x.labels))
+
     def _names(self, X: Samples) -> dict[int, Any]:
         """A path as its labels from one end to the other, as in C-C=O for molecules."""
         found: dict[Any, Graph] = {}
@@ -281,6 +319,17 @@ def simple_paths(g: Graph, length: int) -> Iterator[tuple[int, ...]]:
         yield path
         if len(path) <= length:
             stack += [(*path, w) for w in following.get(path[-1], []) if w not in path]
+
+
+def longest_codes(paths: PackedGraphs, length: int) -> Any:
+    """The code of each of some graphs that are a path of so many edges: the one that its shorter paths do not have."""
+    longer, shorter = PathBag(length)._map(paths), PathBag(max(0, length - 1))._map(paths)
+    codes = np.empty(len(paths), np.uint64)
+    for i in range(len(paths)):
+        mine = set(longer.codes[longer.offsets[i] : longer.offsets[i + 1]].tolist())
+        new = mine - set(shorter.codes[shorter.offsets[i] : shorter.offsets[i + 1]].tolist()) if length else mine
+        codes[i] = next(iter(new))
+    return codes
 
 
 def path_graph(labels: Any, marks: Any, *, directed: bool = False) -> Graph:
@@ -327,12 +376,8 @@ def _named(examples: list[tuple[Any, Graph]], k: Explicit, *, last: bool = False
     found: dict[int, Any] = {}
     for length in sorted({len(g.edges) for _, g in examples}):
         some = [(name, g) for name, g in examples if len(g.edges) == length]
-        graphs = k.domain.check([g for _, g in some])
-        longer, shorter = PathBag(length)._map(graphs), PathBag(max(0, length - 1))._map(graphs)
-        for i, (name, _) in enumerate(some):
-            mine = set(longer.codes[longer.offsets[i] : longer.offsets[i + 1]].tolist())
-            new = mine - set(shorter.codes[shorter.offsets[i] : shorter.offsets[i + 1]].tolist()) if length else mine
-            found.setdefault(int(next(iter(new))), name)
+        for code, (name, _) in zip(longest_codes(k.domain.check([g for _, g in some]), length), some, strict=True):
+            found.setdefault(int(code), name)
     return found
 
 
@@ -459,6 +504,19 @@ class WeisfeilerLehman(Composite):
 
     def _width(self, A: Items) -> int:
         return int(A.per_row)
+
+    def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
+        """A label refined d times tells what is up to d edges away, and covers that."""
+        if not self.explicit:
+            return None
+        near, found = around(x), []
+        for d, refined in enumerate(refinements(x, int(self.depth))):
+            part = self.base._occurrences(refined)
+            if part is None:
+                return None
+            wide = [np.flatnonzero((near[places] <= d).any(axis=0)) for places in part.places]
+            found.append(Occurrences.of(salted(part.codes, d), wide, part.size))
+        return together(found)
 
 
 @kernel

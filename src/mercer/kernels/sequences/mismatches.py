@@ -12,11 +12,12 @@ import numpy as np
 from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, human
-from mercer.data import Ragged, chunks
+from mercer.data import HashedRows, Ragged, chunks
 from mercer.data.sequences import items_of, one_code, unpacked
 from mercer.formula import dot, sqnorm
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.occurrences import Occurrences, stretches, windows_of
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
 from mercer.kernels.sequences.lanes import Batch, LaneKernel, as_bytes, swept
@@ -163,13 +164,15 @@ class Gappy(LaneKernel):
     def _prepare(self, X: Ragged) -> Any:
         if not self.explicit:
             return X
+        patterns = tuple(Pattern(int(self.g), tuple(int(p) for p in mask)) for mask in self._places)
+        small = in_cells(X, patterns, codes_of_gapped)
+        return self._hashed(X) if small is None else small
+
+    def _hashed(self, X: Ragged) -> HashedRows:
+        """The features by their codes; those of one window in the order of ``_places``."""
         from mercer.native import words
 
         masks = self._places
-        patterns = tuple(Pattern(int(self.g), tuple(int(p) for p in mask)) for mask in masks)
-        small = in_cells(X, patterns, codes_of_gapped)
-        if small is not None:
-            return small
 
         def count(values: Any, offsets: Any, *out: Any) -> int:
             return int(words.gapped(values, offsets, int(self.g), masks, *out))
@@ -194,6 +197,15 @@ class Gappy(LaneKernel):
 
     def _counts(self, A: Items) -> Counts | None:
         return counts_of(A)
+
+    def _occurrences(self, x: Ragged) -> Occurrences | None:
+        if not self.explicit:
+            return None
+        g, masks = int(self.g), self._places
+        every = (np.arange(max(0, len(x.values) - g + 1))[:, None, None] + masks).reshape(-1, masks.shape[1])
+        known = every[(x.values[every] != 0).all(axis=1)]
+        places = Ragged(known.reshape(-1), np.arange(len(known) + 1, dtype=np.int64) * masks.shape[1])
+        return Occurrences(self._hashed(windows_of(x, g)).codes, places, len(x.values))
 
     def _names(self, X: Samples) -> dict[int, Any]:
         g, items = int(self.g), [unpacked(item) for item in items_of(X, "sequences")]
@@ -410,3 +422,9 @@ class Mismatch(LaneKernel):
 
     def _features(self, A: Items) -> Any:
         return A
+
+    def _occurrences(self, x: Ragged) -> Occurrences | None:
+        if not self.explicit:
+            return None
+        row, code = np.nonzero(self._prepare(windows_of(x, int(self.k))))
+        return Occurrences(code.astype(np.uint64), stretches(row, np.full(len(row), int(self.k))), len(x.values))

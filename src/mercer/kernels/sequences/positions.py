@@ -9,6 +9,7 @@ import numpy as np
 from mercer.arrays import Array
 from mercer.data import DataError, HashedRows, Ragged
 from mercer.kernels.base import kernel
+from mercer.kernels.occurrences import Occurrences, stretches
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import counted
 from mercer.kernels.sequences.lanes import Batch, LaneKernel, as_bytes, swept
@@ -101,3 +102,12 @@ class WeightedDegree(LaneKernel):
             return int(words.positioned(values, offsets, D, factors, *out))
 
         return counted(A, D, count)
+
+    def _occurrences(self, x: Ragged) -> Occurrences | None:
+        if not self.explicit:
+            return None
+        length, strange = len(x.values), np.append(np.flatnonzero(x.values == 0), len(x.values))
+        known = strange[np.searchsorted(strange, np.arange(length))]  # where the words that begin at a place must end
+        words = np.minimum(int(self.degree), known - np.arange(length))  # that begin at each place
+        lengths = stretches(np.ones(length, np.int64), words).values
+        return Occurrences(self._features(x).codes, stretches(np.repeat(np.arange(length), words), lengths), length)

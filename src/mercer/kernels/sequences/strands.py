@@ -10,13 +10,14 @@ import numpy as np
 
 from mercer.annotations import Items, Samples, Weights
 from mercer.compute import Compute
-from mercer.data import Domain, HashedRows, Sequences, chunks, leaves, size, stack, strands, take
+from mercer.data import Domain, HashedRows, Ragged, Sequences, chunks, leaves, size, stack, strands, take
 from mercer.data.sequences import as_texts, check_alphabet, restricted
 from mercer.formula import dot, sqnorm
 from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.feature_space import Wrapper
 from mercer.kernels.compose.inputs import Redirected
+from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.sequences.lanes import items
 
 
@@ -55,6 +56,9 @@ class Over(Redirected):
 
     def _redirect(self, X: Samples) -> Any:
         return restricted(self.domain.check(X), self.alphabet, self.unknown, self.case)
+
+    def _occurrences(self, x: Items) -> Occurrences | None:
+        return self.kernel._occurrences(self._redirect(x))
 
     def _names(self, X: Samples) -> dict[int, Any]:
         seen = self._redirect(X)
@@ -109,6 +113,15 @@ class BothStrands(Wrapper):
 
     def _features(self, A: Items) -> Any:
         return A
+
+    def _occurrences(self, x: Items) -> Occurrences | None:
+        found = [self.kernel._occurrences(side) for side in strands(x)]
+        if found[0] is None or found[1] is None:
+            return None
+        one, other = found
+        # place p of one strand is place size − 1 − p of the other
+        mirrored = Ragged(one.size - 1 - other.places.values, other.places.offsets)
+        return together([one, Occurrences(other.codes, mirrored, other.size)])
 
     def _names(self, X: Samples) -> dict[int, Any]:
         return self.kernel._names(as_texts(stack(*strands(self.domain.check(X)))))

@@ -14,6 +14,7 @@ from mercer.data.sequences import items_of, unpacked
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Explicit
+from mercer.kernels.occurrences import Occurrences, stretches, together, windows_of
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_words, counted, counts_of, in_cells
 
@@ -117,6 +118,13 @@ class Spectrum(Explicit):
     def _counts(self, A: Items) -> Counts | None:
         return counts_of(A)
 
+    def _occurrences(self, x: Ragged) -> Occurrences | None:
+        found = []
+        for k in self._lengths:
+            phi = Spectrum(k)._map(windows_of(x, k))
+            found.append(Occurrences(phi.codes, stretches(phi.rows, np.full(len(phi.rows), k)), len(x.values)))
+        return together(found)
+
     def _names(self, X: Samples) -> dict[int, Any]:
         found: dict[int, Any] = {}
         for k in self._lengths:
@@ -148,6 +156,9 @@ class Texts(Sequences):
 
     def pair(self, x: Symbol, z: Symbol) -> tuple[Any, Any] | None:
         return None
+
+    def labels(self, X: Samples) -> list[list[Any]] | None:
+        return [list(_tokens(item)) for item in items_of(X, "texts")]
 
 
 @kernel
@@ -204,6 +215,9 @@ class BagOfWords(Explicit):
         phi = _words(X)
         return phi if self.weights == "counts" else phi.valued(np.ones_like(phi.values))
 
+    def _occurrences(self, x: Ragged) -> Occurrences | None:
+        return Spectrum(1)._occurrences(x)
+
     def _names(self, X: Samples) -> dict[int, Any]:
         return _word_names(X)
 
@@ -225,6 +239,9 @@ class WeightedWords(Explicit):
         known = self.codes[place] == phi.codes if len(self.codes) else np.zeros(len(place), bool)
         weight = np.where(known, np.asarray(self.word_weights)[place] if len(self.codes) else 0.0, self.unseen)
         return phi.valued(phi.values * weight)
+
+    def _occurrences(self, x: Ragged) -> Occurrences | None:
+        return Spectrum(1)._occurrences(x)
 
     def _names(self, X: Samples) -> dict[int, Any]:
         return _word_names(X)

@@ -70,6 +70,7 @@ class Hellinger(Explicit):
     """
 
     domain: ClassVar[Domain] = Histograms()
+    _over_columns = "sum"
 
     def _map(self, X: Samples) -> Any:
         return X.sqrt() if sparse.issparse(X) else sqrt(X)
@@ -109,6 +110,7 @@ class ChiSquared(Additive):
 
     domain: ClassVar[Domain] = Histograms()
     gamma: float = positive(1.0, symbol="γ")
+    _over_columns = "product"  # type: ignore[assignment]
 
     def _term(self, x: Symbol, z: Symbol) -> Any:
         difference = x - z
@@ -140,6 +142,7 @@ class AdditiveChiSquared(Homogeneous, Additive):
     """
 
     domain: ClassVar[Domain] = Histograms()
+    _over_columns = "sum"  # type: ignore[assignment]
 
     def _term(self, x: Symbol, z: Symbol) -> Any:
         return x * z / maximum(x + z, _SMALLEST)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations_with_replacement, pairwise
+from itertools import combinations, combinations_with_replacement, pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from mercer.arrays import Array
 from mercer.data import DataError, Domain, Vectors
 from mercer.formula import arcsin, minimum, sqdist, sqrt, tanh, where
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.columns import MOST, ColumnTerm, column_terms, product
 from mercer.kernels.families import Additive, Columnwise, Explicit, Inner, Spectral
 from mercer.kernels.parameters import check_psd_matrix, natural, positive, real
 
@@ -42,6 +43,7 @@ class Linear(Explicit):
 
     domain: ClassVar[Domain] = Vectors()
     _rotation_invariant = True
+    _over_columns = "sum"
 
     def _map(self, X: Samples) -> Any:
         return X
@@ -119,6 +121,9 @@ class Polynomial(Inner):
             return (self,)
         factor = Linear() * self.scale
         return (factor + self.offset if self.offset > 0 else factor,) * int(self.degree)
+
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        return product(column_terms(factor, X, Y) for factor in self._factors()) if self.psd else None
 
 
 @kernel
@@ -457,6 +462,8 @@ class AllSubsets(Columnwise):
     array([[12.]])
     """
 
+    _over_columns = "product"
+
     def _start(self) -> tuple[float, ...]:
         return (1.0,)
 
@@ -496,3 +503,14 @@ class Anova(Columnwise):
     def _step(self, state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any, ...]:
         product = x * z
         return state[:1] + tuple(e + product * lower for lower, e in pairwise(state))
+
+    def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
+        """One for each subset of ``degree`` columns, where there are few."""
+        if math.comb(X.shape[1], int(self.degree)) > MOST:
+            return None
+        single = column_terms(Linear(), X, Y) or []
+        return [
+            term
+            for chosen in combinations(single, int(self.degree))
+            for term in product([each] for each in chosen) or []
+        ]

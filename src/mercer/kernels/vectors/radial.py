@@ -57,6 +57,9 @@ class Lengths(Kernel):
     def _metric(self) -> Any:
         return self.length_scale
 
+    def _on_column(self, j: int) -> Kernel:
+        return self._replace(length_scale=float(self.length_scale[j])) if np.ndim(self.length_scale) else self
+
     def _widened(self, factor: float) -> Kernel:
         return self._replace(length_scale=self.length_scale * factor)
 
@@ -106,6 +109,10 @@ class Gaussian(Bandwidth, Spectral, Radial):
     """
 
     gamma: Any = positive("scale", symbol="γ", words=("scale", "median"), vector=True)
+    _over_columns = "product"
+
+    def _on_column(self, j: int) -> Kernel:
+        return self if self._metric() is None else self._replace(gamma=float(self.gamma[j]))
 
     @property
     def _degree(self) -> float:
@@ -182,6 +189,7 @@ class Laplacian(Bandwidth, Spectral, Additive):
     """
 
     gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
+    _over_columns = "product"  # type: ignore[assignment]
 
     def _term(self, x: Symbol, z: Symbol) -> Any:
         return absolute(x - z)
@@ -238,6 +246,7 @@ class PowerLaplacian(Bandwidth, Spectral, Additive):
 
     gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
     power: float = positive(1.5, symbol="q", maximum=2.0, continuous=False)
+    _over_columns = "product"  # type: ignore[assignment]
 
     @property
     def _degree(self) -> float:
@@ -293,6 +302,10 @@ class Matern(Lengths, Spectral, Radial):
 
     length_scale: Any = positive(1.0, symbol="ℓ", words=("scale", "median"), vector=True)
     nu: float = positive(1.5, symbol="ν", continuous=False, infinite=True)
+
+    @property
+    def _over_columns(self) -> str | None:  # type: ignore[override]
+        return "product" if self.nu == math.inf else None
 
     def _profile(self, d2: Symbol) -> Any:
         if self.nu == math.inf:
@@ -426,6 +439,10 @@ class PowerExponential(Lengths, Spectral, Radial):
     length_scale: Any = positive(1.0, symbol="ℓ", words=("scale", "median"), vector=True)
     power: float = positive(1.0, symbol="q", maximum=2.0)
 
+    @property
+    def _over_columns(self) -> str | None:  # type: ignore[override]
+        return "product" if self.power == 2.0 else None
+
     def _profile(self, d2: Symbol) -> Any:
         apart = d2 > 0  # the derivative of d^q by q is 0 where points coincide, which log d does not know
         distance = exp(0.5 * self.power * log(where(apart, d2, 1.0)))
@@ -470,6 +487,10 @@ class Periodic(Spectral):
     domain: ClassVar[Domain] = Vectors()
     period: Any = positive(1.0, symbol="p", vector=True)
     length_scale: float = positive(1.0, symbol="ℓ")
+    _over_columns = "product"
+
+    def _on_column(self, j: int) -> Kernel:
+        return self._replace(period=float(self.period[j])) if np.ndim(self.period) else self
 
     def _prepare(self, X: Samples) -> Any:
         """The points on the circles, and the angles, all and each column, by which a derivative by the period is

@@ -1,0 +1,84 @@
+"""Motifs: planted words are found where they were planted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mercer as mc
+
+
+def planted(rng: Any, n: int, length: int, word: str, mutated: float = 0.0) -> tuple[list[str], Any, Any]:
+    """Random sequences, every other one with the word at a random place, some of its letters changed; (sequences,
+    labels, where the word begins).
+    """
+    y, out, places = np.arange(n) % 2, [], np.full(n, -1)
+    for i, has in enumerate(y):
+        x = list(rng.choice(list("ACGT"), length))
+        if has:
+            places[i] = rng.integers(0, length - len(word) + 1)
+            for p, letter in enumerate(word):
+                x[places[i] + p] = letter if rng.random() >= mutated else str(rng.choice(list("ACGT")))
+        out.append("".join(x))
+    return out, y, places
+
+
+def _found(kernel: mc.Kernel, seed: int, mutated: float) -> tuple[mc.Motif, Any, str]:
+    rng = np.random.default_rng(seed)
+    word = "".join(rng.choice(list("ACGT"), 8))
+    X, y, places = planted(rng, 200, 60, word, mutated)
+    model = mc.SVC(kernel=kernel).fit(X, y)
+    with_word = np.flatnonzero(y)
+    return mc.motif(model, [X[i] for i in with_word], len(word)), places[with_word], word
+
+
+KERNELS: list[Callable[[], mc.Kernel]] = [
+    lambda: mc.Spectrum(5).normalized(),
+    lambda: mc.Gappy(6, 4).normalized(),
+    lambda: mc.Mismatch(5, 1, "ACGT").normalized(),
+]
+
+
+def test_a_planted_word_is_found() -> None:
+    found, places, word = _found(KERNELS[0](), 0, 0.05)
+    assert np.mean(np.abs(found.starts - places) <= 1) > 0.9
+    assert found.consensus == word
+    assert found.letters == list("ACGT")
+    np.testing.assert_allclose(found.matrix.sum(axis=1), 1.0)
+    assert found.information.min() > 0.8
+    assert found.information.max() <= 2.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", KERNELS, ids=["spectrum", "gappy", "mismatch"])
+def test_planted_words_are_found_within_one_position(make: Callable[[], mc.Kernel]) -> None:
+    """In 40 runs with a tenth of the letters changed: most windows begin within one position of the word."""
+    hits = 0
+    for seed in range(40):
+        found, places, _ = _found(make(), seed, 0.1)
+        hits += abs(float(np.median(found.starts - places))) <= 1 and np.mean(np.abs(found.starts - places) <= 1) > 0.5
+    assert hits >= 38
+
+
+def test_tokens_and_several_outputs() -> None:
+    rng = np.random.default_rng(1)
+    X = [[str(t) for t in rng.choice(["up", "down", "left"], 20)] for _ in range(60)]
+    y = np.arange(60) % 3
+    X = [x[:5] + ["jump", "run"] + x[7:] if label == 2 else x for x, label in zip(X, y, strict=True)]
+    model = mc.KernelRidge(0.1, kernel=mc.Spectrum(2)).fit(X, np.eye(3)[y])
+    of_last = [x for x, label in zip(X, y, strict=True) if label == 2]
+    assert mc.motif(model, of_last, 2, output=2).consensus == ("jump", "run")
+    with pytest.raises(ValueError, match="3 functions; say which"):
+        mc.motif(model, of_last, 2)
+
+
+def test_bad_questions_are_answered() -> None:
+    f = mc.RKHSFunction(mc.Spectrum(2), ["ACGT"], np.array([-1.0]))
+    with pytest.raises(ValueError, match="width=0"):
+        mc.motif(f, ["ACGT"], 0)
+    with pytest.raises(mc.DataError, match="speaks for the answer"):
+        mc.motif(f, ["ACGT"], 2)
+    assert mc.motif(-f, ["ACGT"], 2).consensus in ("AC", "CG", "GT")

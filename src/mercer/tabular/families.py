@@ -282,8 +282,8 @@ class OfCells:
     def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfCells, bool]:
         if rows <= plan.exact:
             return self, False
-        few = replace(self, trees=self.trees // 2, grown_from=plan.exact, centers=plan.centers)
-        return few, True
+        trees = self.trees if rows <= plan.grown else self.trees // 2  # a code of each row in each is stored
+        return replace(self, trees=trees, grown_from=plan.grown, centers=plan.centers), True
 
 
 def _beside(codes: Array, X: Array, rows: bool) -> Array:

@@ -14,8 +14,9 @@ SOURCE = TESTS.parent / "src" / "mercer"
 # below.
 LAYERS = [
     {"app"},
-    {"plots", "report"},
     {"tabular"},
+    {"reports"},
+    {"plots"},
     {"explanations"},
     {"files"},
     {"selection", "testing"},

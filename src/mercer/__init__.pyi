@@ -174,3 +174,5 @@ from .testing import check_kernel as check_kernel
 from .testing import check_mercer as check_mercer
 
 __version__: str
+from .reports.machines import report as report
+from .reports.page import Report as Report

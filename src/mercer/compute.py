@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from dataclasses import dataclass
 from functools import cache
@@ -109,6 +110,16 @@ def physical_memory() -> int:
     except (OSError, ValueError):
         pass
     return total
+
+
+def peak_bytes() -> int | None:
+    """The most memory that the process has held so far; None where the system does not say."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def human(size: float) -> str:

@@ -80,6 +80,9 @@ def fit(
     ] = None,
     max_bytes: Annotated[str | None, _MAX_BYTES] = None,
     seed: Annotated[int, typer.Option(help="Of everything that is drawn.")] = 0,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write a report beside the model, an HTML page.")
+    ] = True,
     json: Annotated[bool, typer.Option("--json", help="Print the summary for machines.")] = False,
 ) -> None:
     """Learn to predict a column of a table: finds kernels and parameters, trains, saves, and says what it learned."""
@@ -99,20 +102,23 @@ def fit(
         kinds = _pairs(kind or [])
         frame = read_table(data, max_bytes=max_bytes)
         compute = Compute(memory=memory) if memory is not None else None
-        with progress(console, seconds) as report:
+        with progress(console, seconds) as state:
             model = learn(
                 frame, target, seconds=seconds, task=task, metric=metric, kinds=kinds, drop=tuple(drop or ()),
                 group=group, time_column=time_column, weight=weight, compute=compute, random_state=seed,
-                progress=report,
+                progress=state,
             )  # fmt: skip
         saved = save_or_rescue(model, path)
+        page = model.report().save(saved.with_suffix(".html")) if report else None
     if json:
         from json import dumps
 
-        typer.echo(dumps(model.summary_ | {"saved": str(saved)}, default=str))
+        typer.echo(dumps(model.summary_ | {"saved": str(saved), "report": page and str(page)}, default=str))
     else:
         show_model(console, model.summary_)
         console.print(f"Saved as {saved}: mercer predict {saved} NEW_DATA", soft_wrap=True)
+        if page is not None:
+            console.print(f"Report: {page}, a page for a browser", soft_wrap=True)
     if saved != path:
         typer.echo(f"mercer: {path} could not be written; the model is in {saved}.", err=True)
         raise typer.Exit(1)
@@ -159,23 +165,16 @@ def predict(
     max_bytes: Annotated[str | None, _MAX_BYTES] = None,
 ) -> None:
     """Predict the target of every row of a table with a saved model; says how well, where the table has the target."""
-    from mercer.files.persistence import load
     from mercer.files.places import TABLES, check_place
     from mercer.files.readers import write_table
 
     with _said_plainly():
         from mercer.app.answers import answers, judged
-        from mercer.tabular.model import TableModel
-        from mercer.tabular.reading import read_for
+        from mercer.tabular.reading import load_table_model, read_for
 
         if out is not None:
             check_place(out, TABLES)
-        trained = load(model)
-        if not isinstance(trained, TableModel):
-            raise ValueError(
-                f"{model} holds a {type(trained).__name__}, not a model of mercer fit; load it in Python:"
-                f" mercer.load({str(model)!r})."
-            )
+        trained = load_table_model(model)
         frame, note = read_for(trained, data, max_bytes)
         if note:
             typer.echo(f"mercer: {note}", err=True)
@@ -189,6 +188,34 @@ def predict(
         typer.echo(text, nl=False)
     if said:
         typer.echo(said, err=True)
+
+
+@app.command()
+def report(
+    model: Annotated[Path, typer.Argument(help="A model saved by mercer fit.")],
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="A table with the target, to judge by; the rows held out in the search if not given."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to write it; the model's name with .html if not given.")
+    ] = None,
+    max_bytes: Annotated[str | None, _MAX_BYTES] = None,
+) -> None:
+    """Write what a model says of itself as one HTML page: data, kernel, choice, quality, columns, rows to look at."""
+    with _said_plainly():
+        from mercer.files.places import check_place
+        from mercer.tabular.reading import load_table_model, read_for
+
+        path = out or model.with_suffix(".html")
+        check_place(path)
+        trained = load_table_model(model)
+        frame, note = (None, "") if data is None else read_for(trained, data, max_bytes)
+        if note:
+            typer.echo(f"mercer: {note}", err=True)
+        page = trained.report(frame)
+        page.save(path)
+    typer.echo(f"{page.page.first}\nWritten to {path}: open it in a browser.")
 
 
 @app.command()

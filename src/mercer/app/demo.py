@@ -38,11 +38,16 @@ def run(seconds: float, console: Console | None = None) -> None:
         table, saved = Path(folder) / "biopsies.csv", Path(folder) / "biopsies.mercer"
         write_table(train, table)
         console.print("[bold]$ mercer fit biopsies.csv --target diagnosis[/bold]")
-        with progress(console, seconds) as report:
-            model = learn(read_table(table), "diagnosis", seconds=seconds, random_state=0, progress=report)
+        with progress(console, seconds) as state:
+            model = learn(read_table(table), "diagnosis", seconds=seconds, random_state=0, progress=state)
         show_model(console, model.summary_)
         save(model, saved)
+        report = model.report()
+        page = report.save(Path(tempfile.gettempdir()) / "biopsies.html")
         console.print("\n[bold]$ mercer predict biopsies.mercer new.csv[/bold]")
         predicted = load(saved).predict(test.drop("diagnosis"))
     right = sum(a == b for a, b in zip(predicted, test.get_column("diagnosis"), strict=True))
     console.print(f"{right} of {len(test)} diagnoses that it had not seen are right ({100 * right / len(test):.1f} %).")
+    console.print("\n[bold]$ mercer report biopsies.mercer[/bold]")
+    console.print(report.page.first, highlight=False)
+    console.print(f"Open it in a browser: {page}", soft_wrap=True, highlight=False)

@@ -124,5 +124,3 @@ def redirected(k: Kernel, sources: list[int], X: Samples, Y: Samples) -> list[Co
     if found is None and len(set(sources)) == 1:
         found = [ColumnTerm(1.0, {0: values(k, X, Y)})]
     return None if found is None else moved(found, sources)
-
-

@@ -6,8 +6,9 @@ again, elsewhere. After it ``figure_`` and ``ax_`` are matplotlib's own, to be c
 when something is drawn.
 
 Of matrices: ``matrix``, ``spectrum``. Of fitted machines: ``machine``, ``novelty``, ``regression``, ``effect``,
-``weights``, ``metric``; ``motif`` and ``molecule`` of their explanations. Of what they find: ``embedding``, ``clusters``, ``correlogram``. Of how good they are:
-``calibration``, ``confusion``, ``residuals``. Of how they came about: ``convergence``, ``validation``.
+``weights``, ``metric``; ``motif`` and ``molecule`` of their explanations. Of what they find: ``embedding``,
+``clusters``, ``correlogram``. Of how good they are: ``calibration``, ``confusion``, ``residuals``. Of how they came
+about: ``convergence``, ``validation``.
 
 ``samples``, ``columns``, ``matrices``, ``responses`` and ``bands`` are what displays take from data, tables, matrices
 and estimators; ``drawing`` is how they look.

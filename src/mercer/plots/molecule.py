@@ -111,10 +111,7 @@ class MoleculeDisplay:
         MoleculeDisplay
             This one.
         """
-        scale = self.scale or max(float(np.abs(self.values).max(initial=0.0)), 1e-300)
-        shares = np.clip(self.values / scale, -1.0, 1.0)
-        tints = [1.0 + abs(s) * ((_UP if s > 0 else _DOWN) - 1.0) for s in shares]
-        self.svg_ = molecule_svg(self.molecule, [(float(r), float(g), float(b)) for r, g, b in tints], size)
+        self.svg_ = molecule_svg(self.molecule, coloured(self.values, self.scale), size)
         return self
 
     def save(self, path: str | Path) -> None:
@@ -123,3 +120,11 @@ class MoleculeDisplay:
 
     def _repr_svg_(self) -> str:
         return self.svg_
+
+
+def coloured(values: Array, scale: float | None = None) -> list[tuple[float, float, float]]:
+    """A colour for each value: white at 0, full at ±``scale``, or at the largest."""
+    largest = scale or max(float(np.abs(values).max(initial=0.0)), 1e-300)
+    shares = np.clip(np.asarray(values) / largest, -1.0, 1.0)
+    tints = [1.0 + abs(s) * ((_UP if s > 0 else _DOWN) - 1.0) for s in shares]
+    return [(float(r), float(g), float(b)) for r, g, b in tints]

@@ -15,15 +15,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from mercer.arrays import Array
-from mercer.compute import Compute
+from mercer.compute import Compute, peak_bytes
 from mercer.data import DataError
 from mercer.estimators.parameters import Progress, estimator
 from mercer.explanations.explain import explain
 from mercer.files.persistence import save
 from mercer.files.svmlight import SparseTable
+from mercer.reports.page import Report
 from mercer.runtime.randomness import generator
 from mercer.selection.conformal_sets import conformal_sets
 from mercer.selection.ranks import check_coverage
+from mercer.tabular.findings import reported
+from mercer.tabular.held_out import HeldOut
 from mercer.tabular.intake import (
     Asked,
     Rows,
@@ -40,7 +43,7 @@ from mercer.tabular.kinds import conform
 from mercer.tabular.members import Nearness, Noise, average
 from mercer.tabular.problem import decided
 from mercer.tabular.search import Choice, Search
-from mercer.tabular.summary import ended, summarised, told
+from mercer.tabular.summary import ended, summarised
 from mercer.tabular.training import importances, some, trained
 
 _TARGET = "target"  # the name of y where it comes beside the table
@@ -191,19 +194,22 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         random = np.random.default_rng(search.seed)
         main = max(self.members_, key=lambda m: m.weight)
         self.noise_: Noise | None = None
+        once = np.arange(len(judged) // search.last.repeats)
         self.held_out_: Array | None = None
         if problem.classes:
             # of rows that were not trained on, the probability of what they are: for sets of labels
             self.held_out_ = np.sort(choice.answers[np.arange(len(judged)), judged.y])
         else:
-            once = np.arange(len(judged) // search.last.repeats)
             self.noise_ = Noise.of((judged.y - choice.answers)[once], judged.X[once], main.encoding)
+        self.judged_ = HeldOut.of(judged.y[once], choice.answers[once], judged.X[once])
+        self.judged_.weigh(main, problem.X, problem.y)
         self.background_ = problem.X[some(np.arange(len(problem)), _EXPLAINED, random)]
         self.nearness_ = Nearness.of(main.machine, main.encoding, problem.X, random)
         columns = importances(search, choice, random) if isinstance(problem.X, pl.DataFrame) else {}
         self.summary_ = {"target": self.target} | summarised(taken, search, choice, self.members_, columns, said)
         self.summary_["seconds"] = time.perf_counter() - began
         self.summary_["ended"] = ended(search, self.summary_["seconds"])
+        self.summary_["peak_bytes"] = peak_bytes()
 
     # -- answering ---------------------------------------------------------------------------------------------------
 
@@ -377,16 +383,47 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         found = average(self.members_, rows)
         return found if self.labels_ else found + self.shift_
 
-    def report(self) -> str:
-        """What was learnt, in some lines of text.
+    def report(self, X: Rows | None = None, y: Any = None) -> Report:
+        """What was learnt, as one HTML page, and as some lines of text.
+
+        How the table was read, the kernel as mathematics and in words, how the choice was made, how good the answers
+        are and where they are not, what the columns do, rows to look at, and what to try next.
+
+        Parameters
+        ----------
+        X : data frame, optional
+            Rows with the target, to judge by; None: those that were held out while the model was chosen, of which
+            20 000 answers and 400 rows are kept.
+        y : array-like of shape (n_rows,), optional
+            The target, where it is not a column.
 
         Returns
         -------
-        str
-            The target, the machines with their kernels, the score and how it was measured, what mattered, and notes.
+        Report
+            ``report().save("model.html")`` writes the page; ``print(report())`` is the text.
         """
         check_is_fitted(self)
-        return told(self.summary_)
+        if X is None:
+            held = "the answers by which it was chosen, from machines that had not seen the row"
+            return reported(self, self.judged_, held, None)
+        table = with_target(as_table(X), self.target, y)
+        column = target_column(table, self.target)
+        known = is_present(column).to_numpy()
+        truth = as_targets(column.filter(pl.Series(known)), self.task_, self.labels_)[0]
+        rows = filtered(table, known)
+        found = self._answers(rows)
+        seen = truth >= 0 if self.labels_ else np.ones(len(truth), bool)
+        if not seen.any():
+            raise DataError(f"No row has a {self.target} that the model knows: there is nothing to judge by.")
+        few = np.flatnonzero(seen)
+        prepared, _ = self.prepared(rows)
+        held_out = HeldOut.of(truth[few], found[few] - (0.0 if self.labels_ else self.shift_), prepared[few])
+        asked = np.linspace(0, len(few) - 1, min(len(few), len(held_out.y))).astype(int)
+        ends = None if self.labels_ else self.predict_interval(filtered(rows, _only(few[asked], len(seen))))
+        return reported(self, held_out, f"{len(few)} rows of another table", ends)
+
+    def _reported(self, X: Rows | None) -> Report:
+        return self.report(X)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file; see ``mercer.save``."""
@@ -415,6 +452,13 @@ def nearest(levels: Array | None, values: Array) -> Array:
     """Of the levels, in ascending order, the one that is nearest to each value."""
     assert levels is not None
     return np.asarray(levels[np.searchsorted((levels[1:] + levels[:-1]) / 2, values)])
+
+
+def _only(rows: Array, n: int) -> Array:
+    """Rows as a mask."""
+    out = np.zeros(n, bool)
+    out[rows] = True
+    return out
 
 
 def _alike(labels: list[Any]) -> bool:

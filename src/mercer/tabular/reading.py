@@ -7,11 +7,23 @@ from pathlib import Path
 import polars as pl
 
 from mercer.data import DataError
+from mercer.files.persistence import load
 from mercer.files.places import is_text
 from mercer.files.readers import read_table
 from mercer.files.svmlight import SparseTable
 from mercer.files.text import first_line
 from mercer.tabular.model import TableModel
+
+
+def load_table_model(path: Path) -> TableModel:
+    """The model of a table in a file; a ValueError where the file holds another."""
+    found = load(path)
+    if not isinstance(found, TableModel):
+        raise ValueError(
+            f"{path} holds a {type(found).__name__}, not a model of mercer fit; load it in Python:"
+            f" mercer.load({str(path)!r})."
+        )
+    return found
 
 
 def read_for(

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from typing import Any
 
+from mercer.reports.similarity import in_digits
 from mercer.tabular.encoding import Encoding
 from mercer.tabular.families import CellMachine
 
-_NUMBER = re.compile(r"\d+\.\d{4,}(e-?\d+)?")
 _LONGEST = 160  # letters
 
 
@@ -27,7 +27,7 @@ def kernel_in_words(machine: Any, encoding: Encoding | None) -> str:
         text = text.replace(f"'{name}'", "#")
     text = re.sub(r"\.on\(\[#(, #)*\]\)", " of rows", text).replace("1.0·", "")
     text = re.sub(r"WeightedWords\([^)]*\)", "BagOfWords()", text).replace(" + Constant(c=0.01)", "")
-    text = _NUMBER.sub(lambda found: f"{float(found[0]):.4g}", text)
+    text = in_digits(text)
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     return f"{text} on {_columns(encoding)}"
 

@@ -1,0 +1,377 @@
+"""The report of a fitted machine over any kernel and any data."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.utils.validation import check_is_fitted
+
+from mercer import __version__
+from mercer.annotations import Estimator, Samples, Targets
+from mercer.arrays import Array
+from mercer.data import listed, size, take
+from mercer.data.notices import quietly
+from mercer.explanations.explain import explain
+from mercer.explanations.influence import influence
+from mercer.plots.convergence import ConvergenceDisplay
+from mercer.plots.drawing import canvas
+from mercer.reports import quality, similarity
+from mercer.reports.blocks import Block, Cell, Fact, Facts, Page, Section, Table, Words
+from mercer.reports.figures import MISSING, can_draw, picture, side_by_side
+from mercer.reports.items import drawn_molecule, shown
+from mercer.reports.page import Report
+
+_FOLDS = 5
+_REFITTED = 5000  # samples at most, of the folds
+_EXAMPLES = 5  # samples of each kind
+_INFLUENCE = 3000  # samples, up to which a matrix is factored for it
+
+
+def report(
+    model: Estimator, X: Samples = None, y: Targets = None, *, held_out: bool = False, names: list[str] | None = None
+) -> Report:
+    """What a fitted model says of itself and of data, as one HTML page.
+
+    What the data is, the kernel as mathematics and in words, how good the answers are on rows that were not trained on,
+    the matrix and its spectrum, samples that are typical, doubtful or influential, and how the fit went. Each number
+    has a line that says what it means.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A kernel machine with labels or numbers as targets, or a ``TableModel``.
+    X : collection of samples, or data frame
+        What it was trained on, or other samples (``held_out=True``). A ``TableModel`` remembers what it needs: for it X
+        is optional, and always other rows.
+    y : array-like of shape (n,)
+        Their targets.
+    held_out : bool, default=False
+        Whether the model has not been trained on X: then it is asked itself. Otherwise five copies of it are trained,
+        each without a fifth of the samples, 5000 of them at most.
+    names : list of str, optional
+        Of the columns, where X is an array.
+
+    Returns
+    -------
+    Report
+        ``report.save("model.html")`` writes it; a notebook shows it.
+
+    See Also
+    --------
+    explain : Why a model answers as it does.
+    TableModel.report : The report of a model of a table.
+
+    Examples
+    --------
+    >>> import mercer as mc
+    >>> genes = ["ATTGCCATTG", "ATGGCCATGG", "CCTTAGGCCT", "CGTTAGGCGT"] * 5
+    >>> machine = mc.SVC(kernel=mc.Spectrum(3).normalized()).fit(genes, ["a", "a", "b", "b"] * 5)
+    >>> page = mc.report(machine, genes, ["a", "a", "b", "b"] * 5)
+    >>> print(page)
+    SVC on 20 samples: 100.0 % right, held out
+    """
+    if hasattr(model, "_reported"):
+        return model._reported(X)
+    check_is_fitted(model)
+    if X is None or y is None:
+        raise ValueError(f"The report of a {type(model).__name__} is made from data: report(model, X, y).")
+    if not (is_classifier(model) or is_regressor(model)):
+        raise TypeError(
+            f"A {type(model).__name__} has neither classes nor numbers to"
+            " be judged by; report takes machines that have."
+        )
+    if getattr(model, "kernel_", None) is None:
+        raise TypeError(f"A {type(model).__name__} without a kernel of its own (a precomputed matrix) has no report.")
+    X, targets = listed(X), np.asarray(y)
+    if size(X) != len(targets):
+        raise ValueError(f"X has {size(X)} samples and y has {len(targets)}.")
+    if targets.ndim != 1:
+        raise ValueError(f"y is of shape {targets.shape}: the report is of one target.")
+    began = time.perf_counter()
+    with quietly():
+        return _Subject(model, X, targets, held_out, names).report(began)
+
+
+class _Subject:
+    """A machine, its samples, and its answers for samples that it, or a copy of it, was not trained on."""
+
+    def __init__(self, model: Any, X: Any, y: Array, held_out: bool, names: list[str] | None) -> None:
+        self.model, self.X, self.y, self.held = model, X, y, held_out
+        known = getattr(model, "feature_names_in_", None)
+        self.names = names if names is not None else None if known is None else [str(name) for name in known]
+        self.classes = is_classifier(model)
+        self.labels = np.unique(y) if not held_out or not self.classes else np.asarray(model.classes_)
+        self.rows, self.how = self._rows()
+        self.truth = y[self.rows]
+        self.codes = np.searchsorted(self.labels, self.truth) if self.classes else None
+        self.predicted, self.P, self.scores = self._answers()
+
+    def _rows(self) -> tuple[Array, str]:
+        n = len(self.y)
+        if self.held:
+            return np.arange(n), f"{n} samples that the machine has not seen"
+        few = np.sort(np.random.default_rng(0).permutation(n)[:_REFITTED])
+        part = f"{len(few)} of {n} samples" if len(few) < n else f"all {n} samples"
+        return few, f"{part}, each answered by a copy of the machine that was trained without its fifth"
+
+    def _answers(self) -> tuple[Array, Array | None, Array | None]:
+        """Predictions, probabilities, and how sure each is: the decision function, or 0 where there is none."""
+        some, n = take(self.X, self.rows), len(self.rows)
+        parts = [(None, np.arange(n))] if self.held else self._folds()
+        predicted = np.empty(n, dtype=self.labels.dtype if self.classes else np.float64)
+        P = np.zeros((n, len(self.labels))) if self.classes and hasattr(self.model, "predict_proba") else None
+        scores = np.zeros(n) if self.classes else None
+        for train, test in parts:
+            machine = self.model if train is None else clone(self.model).fit(take(some, train), self.truth[train])
+            rows = take(some, test)
+            predicted[test] = machine.predict(rows)
+            if P is not None:
+                P[np.ix_(test, np.searchsorted(self.labels, machine.classes_))] = machine.predict_proba(rows)
+            if scores is not None and hasattr(machine, "decision_function"):
+                scores[test] = _margin(np.asarray(machine.decision_function(rows)))
+        return predicted, P, scores
+
+    def _folds(self) -> list[tuple[Any, Array]]:
+        folds: Any
+        if self.classes:
+            several = max(2, min(_FOLDS, int(np.unique(self.truth, return_counts=True)[1].min())))
+            folds = StratifiedKFold(several, shuffle=True, random_state=0)
+        else:
+            folds = KFold(min(_FOLDS, len(self.rows)), shuffle=True, random_state=0)
+        return list(folds.split(np.zeros(len(self.rows)), self.truth))
+
+    def report(self, began: float) -> Report:
+        name = type(self.model).__name__
+        good = self._quality()
+        head = good.blocks[0]
+        assert isinstance(head, Facts)
+        sections = [self._data(), good, self._kernel(), self._samples(), self._fit()]
+        first = (
+            f"Look first at “{good.title}”: {head.facts[0].name.lower()}"
+            f" {head.facts[0].value}; then at the samples that it is least"
+            " sure of."
+        )
+        page = Page(
+            f"{name} on {len(self.y)} samples",
+            first,
+            head.facts[:3],
+            sections,
+            f"Made by Mercer {__version__} in {time.perf_counter() - began:.1f} s.",
+            () if can_draw() else (MISSING,),
+        )
+        value = head.facts[0].value.split(" ±")[0]
+        said = f"{value} right" if self.classes else f"RMSE {value}"
+        return Report(page, f"{name} on {len(self.y)} samples: {said}, held out")
+
+    def _data(self) -> Section:
+        first = next(iter(take(self.X, slice(0, 1))), None) if not hasattr(self.X, "shape") else None
+        kind = type(self.model.kernel_.domain).__name__.lower()
+        facts = [Fact("Samples", str(len(self.y)), f"Of the kind that the kernel compares: {kind}.")]
+        if hasattr(self.X, "shape") and len(self.X.shape) == 2:
+            facts.append(Fact("Columns", str(self.X.shape[1]), "Numbers that describe each sample."))
+        elif isinstance(first, str):
+            lengths = [len(item) for item in listed(self.X)]
+            facts.append(
+                Fact(
+                    "Letters",
+                    f"{min(lengths)} to {max(lengths)}",
+                    f"The lengths of the strings; {np.median(lengths):.0f} in the middle.",
+                )
+            )
+        blocks: list[Block] = []
+        if self.classes:
+            counts = np.bincount(np.searchsorted(self.labels, self.y), minlength=len(self.labels))
+            facts.append(
+                Fact(
+                    "Classes",
+                    str(len(self.labels)),
+                    f"The smallest has {counts.min()} samples, the largest {counts.max()}.",
+                )
+            )
+        else:
+            low, high = float(self.y.min()), float(self.y.max())
+            facts.append(
+                Fact(
+                    "Target",
+                    f"{low:.4g} to {high:.4g}",
+                    f"Its mean is {self.y.mean():.4g}, its standard deviation {self.y.std():.4g}.",
+                )
+            )
+            blocks += side_by_side(picture(lambda: _Histogram(self.y), "How the target is distributed."))
+        return Section("What the data is", "What the machine was given.", [Facts(facts), *blocks])
+
+    def _quality(self) -> Section:
+        if self.codes is None:
+            return quality.of_numbers(self.truth.astype(np.float64), self.predicted, self.how)
+        predicted = np.searchsorted(self.labels, self.predicted)
+        return quality.of_classes(self.codes, self.P, predicted, list(self.labels), self.how)
+
+    def _kernel(self) -> Section:
+        names = np.array([str(label) for label in self.labels], dtype=object) if self.classes else None
+        y = self.codes if self.classes else self.truth.astype(np.float64) - float(np.mean(self.truth))
+        alpha = getattr(self.model, "alpha_", getattr(self.model, "alpha", None))
+        alpha = float(alpha) if isinstance(alpha, int | float | np.floating) else None
+        return similarity.section(self.model.kernel_, take(self.X, self.rows), y, names, alpha)
+
+    def _samples(self) -> Section:
+        if self.codes is not None:
+            assert self.scores is not None
+            right = self.predicted == self.truth
+            sure = self.scores if self.P is None else np.sort(self.P, axis=1)[:, -1]
+            groups = {
+                "most typical": np.argsort(-np.where(right, sure, -np.inf), kind="stable")[:_EXAMPLES],
+                "most doubtful": np.argsort(sure, kind="stable")[:_EXAMPLES],
+                "surest and wrong": np.argsort(-np.where(right, -np.inf, sure), kind="stable")[
+                    : min(_EXAMPLES, int((~right).sum()))
+                ],
+            }
+        else:
+            error = np.abs(self.truth - self.predicted)
+            centre = np.abs(self.predicted - np.median(self.predicted)) + error
+            groups = {
+                "most typical": np.argsort(centre, kind="stable")[:_EXAMPLES],
+                "farthest off": np.argsort(-error, kind="stable")[:_EXAMPLES],
+            }
+        blocks: list[Block] = []
+        head = ["sample", "what it is", "is", "taken for", *(["probability"] if self.P is not None else [])]
+        for title, rows in groups.items():
+            if len(rows):
+                caption = (
+                    f"The {title}: answers of machines that had not seen them."
+                    " Colours: what speaks for the answer of the machine, and"
+                    " against it."
+                )
+                blocks.append(Table(caption, head, [self._example(int(r)) for r in rows], (0,)))
+        blocks += self._influential()
+        return Section(
+            "Samples to look at",
+            "Those that are most typical, those that it doubts or mistakes, and those that change the machine most.",
+            blocks,
+        )
+
+    def _example(self, row: int) -> list[Cell]:
+        number = int(self.rows[row])
+        out: list[Cell] = [str(number), self._cell(number), _said(self.truth[row]), _said(self.predicted[row])]
+        if self.P is not None:
+            out.append(f"{self.P[row].max():.3f}")
+        return out
+
+    def _cell(self, number: int) -> Cell:
+        item = take(self.X, slice(number, number + 1))
+        values = self._contributions(item)
+        one = item[0] if not hasattr(item, "toarray") else item.toarray()[0]
+        if isinstance(one, str) and _are_molecules(self.model.kernel_):
+            return drawn_molecule(one, values)
+        return shown(one, values, self.names)
+
+    def _contributions(self, item: Any) -> Array | None:
+        """Of each place or column to the answer, where the kernel tells: for the class that is predicted."""
+        try:
+            found = explain(self.model, item, random_state=0, n_permutations=4)[0]
+        except (TypeError, ValueError, MemoryError):
+            return None
+        if found.by not in ("place", "column"):
+            return None
+        values = np.asarray(found.values, np.float64)
+        if values.ndim == 2:  # the function that says most
+            values = values[:, int(np.argmax(np.abs(found.total)))]
+        return values[[i for i, name in enumerate(found.names) if name != "constant"]]
+
+    def _influential(self) -> list[Block]:
+        if self.held or len(self.y) > _INFLUENCE:
+            return []
+        try:
+            found = influence(self.model, self.X, self.y)
+        except (TypeError, ValueError, ArithmeticError):
+            return []
+        rows = [
+            [str(i), self._cell(i), _said(self.y[i]), f"{norm:.3g}"] for i, norm in found.top(_EXAMPLES) if norm > 0
+        ]
+        how = "in closed form" if found.exact else "an estimate"
+        caption = (
+            "The most influential: by how much the function of the"
+            f" machine would change without the sample, ‖f − f₋ᵢ‖ ({how})."
+        )
+        return [Table(caption, ["sample", "what it is", "is", "change"], rows, (0, 3))] if rows else []
+
+    def _fit(self) -> Section:
+        model, facts = self.model, []
+        reason = getattr(model, "stop_reason_", None)
+        if reason is not None:
+            good = (
+                "It has converged."
+                if getattr(model, "converged_", True)
+                else "It has not converged: give it more time, or scale the data."
+            )
+            facts.append(Fact("Ended by", str(reason), good))
+        for name, title, meaning in (
+            ("n_iter_", "Steps", "Of the solver."),
+            (
+                "gap_",
+                "Gap",
+                "How far the objective can be from its best value, relative to it; below the tolerance it is solved.",
+            ),
+            ("n_support_", "Samples that count", "The answer is a sum over these alone (of each class)."),
+        ):
+            value = getattr(model, name, None)
+            if value is not None:
+                facts.append(Fact(title, _said(value), meaning))
+        parameters = ", ".join(
+            f"{k}={v!r}"
+            for k, v in model.get_params(deep=False).items()
+            if k in ("C", "alpha", "nu", "epsilon", "class_weight", "centers") and v is not None
+        )
+        blocks: list[Block] = [Facts(facts)] if facts else []
+        blocks.append(
+            Words(
+                f"Parameters: {parameters or 'as they come'}. Machine:"
+                f" {platform.machine()}, Python {platform.python_version()}."
+            )
+        )
+        blocks += side_by_side(picture(lambda: ConvergenceDisplay.from_estimator(model), "The course of the solver."))
+        return Section("How the fit went", "Whether the solver ended where it should, and what it found.", blocks)
+
+
+class _Histogram:
+    """The distribution of a target."""
+
+    def __init__(self, y: Array) -> None:
+        ax, self.figure_ = canvas(None)
+        ax.hist(y, bins="auto" if len(y) < 5000 else 60, color="#0072B2")
+        ax.set(xlabel="target", ylabel="samples")
+        ax.spines[["top", "right"]].set_visible(False)
+
+
+def histogram(y: Array) -> Callable[[], Any]:
+    """What draws the distribution of numbers."""
+    return lambda: _Histogram(y)
+
+
+def _margin(scores: Array) -> Array:
+    """How far the first class is before the second."""
+    if scores.ndim == 1:
+        return np.abs(scores)
+    ordered = np.sort(scores, axis=1)
+    return ordered[:, -1] - ordered[:, -2]
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:.4g}"
+    if isinstance(value, np.ndarray):
+        return ", ".join(_said(v) for v in value.ravel()[:8]) + (", …" if value.size > 8 else "")
+    return str(value)
+
+
+def _are_molecules(kernel: Any) -> bool:
+    return any(type(k).__module__.startswith("mercer.kernels.graphs") for k in [kernel, *_inside(kernel)])
+
+
+def _inside(kernel: Any) -> list[Any]:
+    return [part for _, child in kernel._children() for part in [child, *_inside(child)]]

@@ -18,7 +18,6 @@ from mercer.arrays import Array
 BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9A9A9A", "#222222"
 _COLOURS = (BLUE, VERMILION, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_WIDE = 66  # letters of a line of the title
 MOST_CLASSES = 20  # more distinct numbers than these are a scale, not classes; more groups are not named at a matrix
 
 
@@ -187,9 +186,21 @@ def framed(ax: Axes, names: tuple[str, str], title: str) -> None:
     """Names of the two axes, a title, and nothing else around the picture."""
     ax.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
     if title:
-        lines = (line for text in title.split("\n") for line in textwrap.wrap(text, _WIDE))
+        lines = (line for text in title.split("\n") for line in _even(text, _letters(ax)))
         ax.set_title("\n".join(lines), fontsize="medium")
     bare(ax)
+
+
+def _letters(ax: Axes) -> int:
+    """How many letters of the title have room above the picture."""
+    inches = ax.get_position().width * ax.figure.get_size_inches()[0]
+    return max(24, int(150 * inches / pyplot().rcParams["font.size"]))
+
+
+def _even(text: str, letters: int) -> list[str]:
+    """Lines of about the same length, none of more letters."""
+    lines = -(-len(text) // letters)
+    return textwrap.wrap(text, min(letters, len(text) // lines + 8)) if lines > 1 else [text]
 
 
 def bare(ax: Axes) -> None:

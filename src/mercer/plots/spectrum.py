@@ -69,7 +69,7 @@ class SpectrumDisplay:
     >>> bool(np.isclose(display.dimensions[0], mc.effective_dimension(mc.Gaussian(0.1)(X), 0.1)))
     True
     >>> display.rank(0.99)  # directions that hold 99 % of the trace
-    7
+    6
     >>> plt.close(display.figure_)
     """
 

@@ -150,6 +150,13 @@ def test_kinds() -> None:
 @pytest.mark.thorough
 def test_grids_that_are_not_full() -> None:
     drawn(ValidationDisplay.from_search(_search([{"C": [1.0], "kernel__gamma": [0.1]}, {"C": [2.0]}])))
+    without = _search([{"C": [1e-4], "kernel__gamma": [0.01, 0.02]}, {"C": [10.0]}])
+    assert without.best_params_ == {"C": 10.0}
+    display = drawn(ValidationDisplay.from_search(without, "kernel__gamma"))
+    assert display.scores[display.best] == max(without.cv_results_["mean_test_score"][:2])
+    apart = _search([{"C": [1.0, 2.0]}, {"kernel__gamma": [0.1, 1.0]}])
+    with pytest.raises(ValueError, match="No candidate"):
+        ValidationDisplay.from_search(apart)
     random = RandomizedSearchCV(
         mc.SVC(kernel=mc.Gaussian(1.0)),
         {"C": stats.loguniform(0.1, 100), "kernel__gamma": stats.loguniform(0.1, 10)},

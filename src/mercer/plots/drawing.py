@@ -80,7 +80,7 @@ def scatter_classes(
     for k, value in enumerate(np.unique(labels) if classes is None else classes):
         noise = classes is None and labels.dtype.kind in "if" and value == -1
         look = {"color": GREY, "marker": "."} if noise else {"color": colour(k), "marker": marker(k)}
-        look["label"] = "noise" if noise else word(value)
+        look["label"] = "noise" if noise else plain(word(value))
         drawn.append(ax.scatter(*points[labels == value].T, **(style | look | kwargs)))
     return drawn
 
@@ -97,7 +97,7 @@ def marker(k: int) -> str:
 
 def word(value: Any) -> str:
     """A class or a parameter, as it is written beside a picture."""
-    return f"{value:g}" if isinstance(value, float | np.floating) else plain(str(value))
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def _is_scale(y: Array) -> bool:
@@ -118,7 +118,7 @@ def surface(
     """
     low, high = float(values.min()), float(values.max())
     filled = ax.contourf(x, y, values, _levels(low, high, zero), cmap=cmap, norm=_pale_about(zero, low, high))
-    bar = ax.figure.colorbar(filled, ax=ax, label=label, ticks=_ticks(low, high, zero), format="%.2g")
+    bar = ax.figure.colorbar(filled, ax=ax, label=plain(label), ticks=_ticks(low, high, zero), format="%.2g")
     bar.outline.set_visible(False)
     crossed = low < zero < high
     return filled, ax.contour(x, y, values, [zero], colors=INK, linewidths=1.5) if crossed else None
@@ -179,16 +179,21 @@ def legend(ax: Axes, title: str) -> None:
     place = (
         {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax.figure.get_layout_engine() else {"loc": "upper right"}
     )
-    ax.legend(title=title or None, fontsize="small", frameon=False, ncols=1 + (entries - 1) // 16, **place)
+    ax.legend(title=plain(title) or None, fontsize="small", frameon=False, ncols=1 + (entries - 1) // 16, **place)
 
 
 def framed(ax: Axes, names: tuple[str, str], title: str) -> None:
     """Names of the two axes, a title, and nothing else around the picture."""
     ax.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
     if title:
-        lines = (line for text in title.split("\n") for line in _even(text, _letters(ax)))
-        ax.set_title("\n".join(lines), fontsize="medium")
+        entitled(ax, title)
     bare(ax)
+
+
+def entitled(ax: Axes, title: str) -> None:
+    """A title in as many lines as it needs."""
+    lines = (plain(line) for text in title.split("\n") for line in _even(text, _letters(ax)))
+    ax.set_title("\n".join(lines), fontsize="medium")
 
 
 def _letters(ax: Axes) -> int:

@@ -98,6 +98,14 @@ def _search(grid: Any, peer: bool = False) -> Any:
     return (GridSearchCV if peer else mc.KernelSearchCV)(machine, grid, cv=4).fit(X, y)
 
 
+def _means(search: Any) -> dict[tuple[float, float], float]:
+    results = search.cv_results_
+    return {
+        (one["C"], one["kernel__gamma"]): mean
+        for mean, one in zip(results["mean_test_score"], results["params"], strict=True)
+    }
+
+
 @pytest.mark.parametrize("peer", [False, True])
 def test_a_curve_with_its_standard_error(peer: bool) -> None:
     search = _search({"C": [10.0, 0.1, 1.0]}, peer)  # numbers are sorted
@@ -126,6 +134,12 @@ def test_a_surface_and_the_best_of_the_rest() -> None:
     assert display.scores[display.best] == search.best_score_
     assert "the best over class_weight" in title(display)
     assert (display.ax_.get_xscale(), display.ax_.get_yscale()) == ("log", "log")
+    rest = _search({"C": [0.1, 10.0], "kernel__gamma": [1.0, 1e-4]})  # the last that is tried is the worst
+    means = _means(rest)
+    assert means[10.0, 1.0] > means[10.0, 1e-4]
+    np.testing.assert_array_equal(
+        ValidationDisplay.from_search(rest, "C").scores, [max(means[C, 1.0], means[C, 1e-4]) for C in (0.1, 10.0)]
+    )
     cells = drawn(ValidationDisplay.from_search(search, ["class_weight", "kernel__gamma"]))
     assert words(cells)[-2:] == ["None", "balanced"]  # two kinds: a curve each
     with pytest.raises(ValueError, match="3 parameters"):
@@ -150,6 +164,13 @@ def test_kinds() -> None:
 @pytest.mark.thorough
 def test_grids_that_are_not_full() -> None:
     drawn(ValidationDisplay.from_search(_search([{"C": [1.0], "kernel__gamma": [0.1]}, {"C": [2.0]}])))
+    without = _search([{"C": [1e-4], "kernel__gamma": [0.01, 0.02]}, {"C": [10.0]}])
+    assert without.best_params_ == {"C": 10.0}
+    display = drawn(ValidationDisplay.from_search(without, "kernel__gamma"))
+    assert display.scores[display.best] == max(without.cv_results_["mean_test_score"][:2])
+    apart = _search([{"C": [1.0, 2.0]}, {"kernel__gamma": [0.1, 1.0]}])
+    with pytest.raises(ValueError, match="No candidate"):
+        ValidationDisplay.from_search(apart)
     random = RandomizedSearchCV(
         mc.SVC(kernel=mc.Gaussian(1.0)),
         {"C": stats.loguniform(0.1, 100), "kernel__gamma": stats.loguniform(0.1, 10)},

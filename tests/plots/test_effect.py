@@ -114,6 +114,22 @@ def test_a_model_of_a_table() -> None:
     np.testing.assert_allclose(display.effects[1].curves[:, k], model.predict_proba(put)[:, 1])
 
 
+def test_a_dollar_is_no_mathematics() -> None:
+    class Model:
+        classes_ = ("low$", "$high$_")
+
+        def predict_proba(self, table: Any) -> Any:
+            return np.full((len(table), 2), 0.5)
+
+    table = pd.DataFrame({"$_$": ["$^$", "b"], "n$_$": [1.0, 2.0]})
+    display = drawn(EffectDisplay.from_estimator(Model(), table, "$_$"))
+    assert display.ax_.get_xlabel() == r"\$_\$ (against \$^\$)"
+    assert display.ax_.get_xticklabels()[0].get_text() == r"\$^\$"
+    assert r"effect of \$_\$" in title(display)
+    assert display.ax_.get_ylabel() == r"change of P(\$high\$_)"
+    drawn(EffectDisplay.from_estimator(Model(), table, ["$_$", "n$_$"]))
+
+
 def test_two_rows_and_thousands() -> None:
     ridge = mc.KernelRidge().fit(X, y)
     drawn(EffectDisplay.from_estimator(ridge, X[:2], 0))

@@ -129,6 +129,14 @@ def test_on_axes_given_and_a_class_that_the_machine_does_not_know() -> None:
     assert display.scatters_[0].get_sizes()[0] == 9
 
 
+def test_a_dollar_is_no_mathematics() -> None:
+    machine = mc.KernelLogistic().fit(pd.DataFrame({"a$1$": X[:, 0], "b$_$": X[:, 1]}), np.where(y, "5$_6$", "$x^$"))
+    table = pd.DataFrame({"a$1$": X[:, 0], "b$_$": X[:, 1]})
+    display = drawn(MachineDisplay.from_estimator(machine, table, resolution=5))
+    assert words(display) == [r"\$x^\$", r"5\$_6\$"]
+    assert display.ax_.get_xlabel() == r"a\$1\$"
+
+
 def test_refuses() -> None:
     with pytest.raises(ValueError, match="RegressionDisplay"):
         MachineDisplay.from_estimator(mc.KernelRidge().fit(X, y), X)

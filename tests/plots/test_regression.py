@@ -53,6 +53,33 @@ def test_band_of_quantiles_in_any_order() -> None:
     assert display.band == "quantiles 0.1 to 0.9"
 
 
+def test_two_quantiles_have_their_middle() -> None:
+    machine = mc.KernelQuantile([0.1, 0.9], 0.1, mc.Gaussian(1.0)).fit(X, y)
+    display = drawn(RegressionDisplay.from_estimator(machine, X, y, resolution=5, band=None))
+    np.testing.assert_allclose(display.predicted, machine.predict(display.at[:, None]).mean(axis=1))
+    assert display.lower is None
+    both = mc.ConformalRegressor(machine).fit(X, y)
+    display = drawn(RegressionDisplay.from_estimator(both, X, y, resolution=5))
+    np.testing.assert_allclose(display.predicted, both.predict(display.at[:, None]))
+
+
+def test_a_model_of_a_table_with_categories() -> None:
+    class Model:
+        """The age, ten more in Rome."""
+
+        def predict(self, table: pl.DataFrame) -> Any:
+            return table["age"].to_numpy() + 10 * (table["town"] == "Rome").to_numpy()
+
+        def predict_interval(self, table: pl.DataFrame, coverage: float = 0.9) -> Any:
+            return self.predict(table)[:, None] + coverage * np.array([-1, 1])
+
+    table = pl.DataFrame({"age": [20, 30, 40], "town": ["Rome", "Oslo", "Rome"]})
+    display = drawn(RegressionDisplay.from_estimator(Model(), table, [30, 30, 50], column="age", resolution=3))
+    np.testing.assert_array_equal(display.predicted, [30, 40, 50])
+    np.testing.assert_array_equal(display.upper, display.predicted + 0.9)
+    assert title(display).endswith("the other columns at their medians and most frequent values")
+
+
 def test_band_of_conformal_intervals() -> None:
     model = mc.ConformalRegressor(mc.KernelRidge(0.1), coverage=0.8).fit(X, y)
     display = drawn(RegressionDisplay.from_estimator(model, X, y, resolution=10))
@@ -119,6 +146,7 @@ def test_refuses() -> None:
         (ridge, {"band": "interval"}, "no predict_interval"),
         (ridge, {"band": "quantiles"}, "no several quantiles"),
         (LinearRegression().fit(X, y), {"band": "std"}, "return_std"),
+        (mc.KernelRidge().fit(X, np.column_stack([y, y])), {}, "several outputs"),
         (ridge, {"band": "wide"}, "band='wide'"),
         (ridge, {"coverage": 1.0}, "coverage=1"),
         (ridge, {"column": 1}, "column=1: there are 1"),

@@ -39,7 +39,8 @@ class Prediction:
                     return found
                 if band == name:
                     raise ValueError(f"{called(estimator)} has no {_NEEDS[name]}, which band={name!r} asks for.")
-        return cls(_middle(estimator.predict(X)))
+        several = _quantiles(estimator, X, coverage, False)
+        return cls(_middle(estimator.predict(X)) if several is None else several.centre)
 
 
 _NEEDS = {"interval": "predict_interval(X)", "quantiles": "several quantiles", "std": "predict(X, return_std=True)"}
@@ -87,8 +88,7 @@ def _std(estimator: Estimator, X: Samples, coverage: float, asked: bool) -> Pred
 def _middle(predicted: Any) -> Array:
     """One number for each sample."""
     found = np.asarray(predicted, np.float64)
-    if found.ndim == 2 and found.shape[1] <= 2:  # two quantiles, or one column
-        return found.mean(axis=1)
+    found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
     if found.ndim != 1:
-        raise ValueError(f"The predictions have shape {found.shape}; one number is shown for each sample.")
+        raise ValueError(f"The predictions have shape {found.shape}: of several outputs show one at a time.")
     return found

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from mercer.annotations import Axes, Estimator, Samples, Targets
 from mercer.arrays import Array
 from mercer.data import size
-from mercer.plots.drawing import BLUE, GREY, bare, framed, panels, pyplot, word
+from mercer.plots.drawing import BLUE, GREY, bare, framed, panels, plain, pyplot, word
 from mercer.plots.responses import Response
 from mercer.plots.samples import called, one_each
 
@@ -176,10 +176,9 @@ class CalibrationDisplay:
         answer = Response.of(estimator, "predict_proba", target)
         labels = one_each(y, size(X), "y")
         wanted = estimator.classes_[-1] if target is None else target
+        outcomes = labels == (str(wanted) if labels.dtype.kind == "U" else wanted)
         edges = _edges(p := answer(X), n_bins, strategy)
-        return cls(p, labels == np.asarray(wanted).astype(labels.dtype), edges, answer.name, called(estimator)).plot(
-            ax, **kwargs
-        )
+        return cls(p, outcomes, edges, answer.name, called(estimator)).plot(ax, **kwargs)
 
     @classmethod
     def from_predictions(
@@ -250,7 +249,7 @@ class CalibrationDisplay:
         if len(self.axes_) == 2:
             below = self.axes_[1]
             *_, self.histogram_ = below.hist(self.probabilities, np.linspace(0, 1, 41), color=BLUE, alpha=0.6)
-            below.set(xlim=(-0.02, 1.02), xlabel=f"predicted {self.event}", ylabel="samples")
+            below.set(xlim=(-0.02, 1.02), xlabel=plain(f"predicted {self.event}"), ylabel="samples")
             ax.set_xlabel("")
             bare(below)
         return self

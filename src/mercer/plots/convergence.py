@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from mercer.annotations import Axes, Estimator, Samples, Targets
 from mercer.arrays import Array
-from mercer.plots.drawing import GREY, canvas, colour, framed, legend, pyplot
+from mercer.plots.drawing import GREY, canvas, colour, framed, pyplot
 from mercer.plots.samples import called, inner
 
 _MEASURES = ("gap", "residual", "error", "objective")  # which of them is shown, of those told most often
@@ -233,7 +233,7 @@ class ConvergenceDisplay:
             if len(self.courses) > _NAMED:
                 for line in self.lines_:
                     line.set_label("_")
-            legend(ax, "")
+            ax.legend(frameon=False, fontsize="small")
         if self.over == "n_iter":
             ax.xaxis.get_major_locator().set_params(integer=True)
         framed(ax, ("seconds" if self.over == "seconds" else "step of the solver", _UNITS[self.measure]), self.title)

@@ -18,7 +18,6 @@ from mercer.arrays import Array
 BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9A9A9A", "#222222"
 _COLOURS = (BLUE, VERMILION, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_WIDE = 66  # letters of a line of the title
 MOST_CLASSES = 20  # more distinct numbers than these are a scale, not classes; more groups are not named at a matrix
 
 
@@ -81,7 +80,7 @@ def scatter_classes(
     for k, value in enumerate(np.unique(labels) if classes is None else classes):
         noise = classes is None and labels.dtype.kind in "if" and value == -1
         look = {"color": GREY, "marker": "."} if noise else {"color": colour(k), "marker": marker(k)}
-        look["label"] = "noise" if noise else word(value)
+        look["label"] = "noise" if noise else plain(word(value))
         drawn.append(ax.scatter(*points[labels == value].T, **(style | look | kwargs)))
     return drawn
 
@@ -98,7 +97,7 @@ def marker(k: int) -> str:
 
 def word(value: Any) -> str:
     """A class or a parameter, as it is written beside a picture."""
-    return f"{value:g}" if isinstance(value, float | np.floating) else plain(str(value))
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def _is_scale(y: Array) -> bool:
@@ -138,7 +137,7 @@ def surface(
     """
     low, high = float(values.min()), float(values.max())
     filled = ax.contourf(x, y, values, _levels(low, high, zero), cmap=cmap, norm=_pale_about(zero, low, high))
-    bar = ax.figure.colorbar(filled, ax=ax, label=label, ticks=_ticks(low, high, zero), format="%.2g")
+    bar = ax.figure.colorbar(filled, ax=ax, label=plain(label), ticks=_ticks(low, high, zero), format="%.2g")
     bar.outline.set_visible(False)
     crossed = low < zero < high
     return filled, ax.contour(x, y, values, [zero], colors=INK, linewidths=1.5) if crossed else None
@@ -199,16 +198,33 @@ def legend(ax: Axes, title: str) -> None:
     place = (
         {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if ax.figure.get_layout_engine() else {"loc": "upper right"}
     )
-    ax.legend(title=title or None, fontsize="small", frameon=False, ncols=1 + (entries - 1) // 16, **place)
+    ax.legend(title=plain(title) or None, fontsize="small", frameon=False, ncols=1 + (entries - 1) // 16, **place)
 
 
 def framed(ax: Axes, names: tuple[str, str], title: str) -> None:
     """Names of the two axes, a title, and nothing else around the picture."""
     ax.set(xlabel=plain(names[0]), ylabel=plain(names[1]))
     if title:
-        lines = (line for text in title.split("\n") for line in textwrap.wrap(text, _WIDE))
-        ax.set_title("\n".join(lines), fontsize="medium")
+        entitled(ax, title)
     bare(ax)
+
+
+def entitled(ax: Axes, title: str) -> None:
+    """A title in as many lines as it needs."""
+    lines = (plain(line) for text in title.split("\n") for line in _even(text, _letters(ax)))
+    ax.set_title("\n".join(lines), fontsize="medium")
+
+
+def _letters(ax: Axes) -> int:
+    """How many letters of the title have room above the picture."""
+    inches = ax.get_position().width * ax.figure.get_size_inches()[0]
+    return max(24, int(150 * inches / pyplot().rcParams["font.size"]))
+
+
+def _even(text: str, letters: int) -> list[str]:
+    """Lines of about the same length, none of more letters."""
+    lines = -(-len(text) // letters)
+    return textwrap.wrap(text, min(letters, len(text) // lines + 8)) if lines > 1 else [text]
 
 
 def bare(ax: Axes) -> None:

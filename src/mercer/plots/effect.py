@@ -11,7 +11,7 @@ import numpy as np
 from mercer.annotations import Axes, Estimator, Samples
 from mercer.arrays import Array
 from mercer.plots.columns import Columns
-from mercer.plots.drawing import BLUE, GREY, VERMILION, framed, name_ticks, panels, plain, pyplot, rug, word
+from mercer.plots.drawing import BLUE, GREY, VERMILION, entitled, framed, name_ticks, panels, plain, pyplot, rug, word
 from mercer.plots.responses import Response
 from mercer.plots.samples import called, check_between, inner, shown_of, some
 
@@ -180,7 +180,7 @@ class EffectDisplay:
         rows = some(len(table), max_rows)
         part = table.take(rows)
         effects = [_effect(answer, table, part, j, resolution, tails) for j in places]
-        what = plain(table.names[places[0]]) if len(places) == 1 else "columns"
+        what = table.names[places[0]] if len(places) == 1 else "columns"
         title = f"{called(machine)}: effect of {what}, the others as they are"
         title += shown_of(len(rows), len(table), "rows").replace("shown", "used")
         return cls(effects, answer.name, centered, title).plot(ax, **kwargs)
@@ -226,9 +226,9 @@ class EffectDisplay:
                 handle.set_alpha(1.0)
         if self.title:
             if count > 1 and ax is None:
-                self.figure_.suptitle(self.title, fontsize="medium")
+                self.figure_.suptitle(plain(self.title), fontsize="medium")
             else:
-                framed(self.ax_, (self.ax_.get_xlabel(), self.ax_.get_ylabel()), self.title)
+                entitled(self.ax_, self.title)
         return self
 
     def _draw_curves(self, ax: Axes, effect: Effect, max_curves: int, kwargs: dict[str, Any]) -> None:

@@ -9,8 +9,19 @@ import numpy as np
 
 from mercer.annotations import Axes, Estimator, Samples, Targets
 from mercer.arrays import Array
-from mercer.plots.drawing import INK, between, canvas, colour, framed, legend, paler, pyplot, scatter_classes, surface
-from mercer.plots.drawing import word as written
+from mercer.plots.drawing import (
+    INK,
+    between,
+    canvas,
+    colour,
+    framed,
+    legend,
+    paler,
+    pyplot,
+    scatter_classes,
+    surface,
+    word,
+)
 from mercer.plots.samples import Grid, Plane, as_numbers, called, check_between, inner, one_each, shown_of, some
 
 
@@ -251,7 +262,7 @@ def _decision(estimator: Estimator, grid: Grid) -> tuple[Array, float, str]:
         found = grid.of(estimator.predict_proba(grid.rows))
         if len(classes) > 2:
             return found, 0.0, "probability"
-        return found[..., -1], 0.5, f"P({written(classes[-1])})"
+        return found[..., -1], 0.5, f"P({word(classes[-1])})"
     predicted = np.asarray(estimator.predict(grid.rows))
     found = grid.of((predicted[:, None] == np.asarray(classes)).astype(np.float64))
     return (found, 0.0, "prediction") if len(classes) > 2 else (found[..., -1], 0.5, "prediction")

@@ -152,7 +152,10 @@ class RegressionDisplay:
         at = np.linspace(float(np.nanmin(values)), float(np.nanmax(values)), resolution)
         along = table.typical().repeated(resolution).put(j, at)
         found = Prediction.of(estimator, along.native(), band, coverage)
-        others = "" if len(table.names) == 1 else ", the other columns at their medians"
+        typical = (
+            "medians" if all(map(table.is_number, range(len(table.names)))) else "medians and most frequent values"
+        )
+        others = "" if len(table.names) == 1 else f", the other columns at their {typical}"
         title = f"{called(inner(estimator))} over {table.names[j]}{others}{shown_of(len(rows), len(table))}"
         points = np.column_stack([values[rows], target[rows]])
         names = (table.names[j], str(getattr(y, "name", None) or "y"))

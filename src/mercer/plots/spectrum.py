@@ -16,7 +16,7 @@ from mercer.geometry import dimension_of_spectrum
 from mercer.gram import as_gram
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import eigenvalues
-from mercer.plots.drawing import BLUE, VERMILION, bare, colour, framed, panels, plain, pyplot
+from mercer.plots.drawing import BLUE, VERMILION, bare, colour, framed, panels, pyplot
 from mercer.plots.matrices import rounding, rows_of, symmetric
 from mercer.plots.samples import percent, some
 
@@ -69,7 +69,7 @@ class SpectrumDisplay:
     >>> bool(np.isclose(display.dimensions[0], mc.effective_dimension(mc.Gaussian(0.1)(X), 0.1)))
     True
     >>> display.rank(0.99)  # directions that hold 99 % of the trace
-    7
+    6
     >>> plt.close(display.figure_)
     """
 
@@ -209,7 +209,7 @@ class SpectrumDisplay:
         part = "" if m == n else f", from {m} of {n} rows"
         rest = int(m - above.sum() - below.sum())
         zeros = f", {rest} are 0 up to rounding" if rest else ""
-        framed(ax, ("index", "eigenvalue λ"), f"spectrum of {plain(self.name)}{part}{zeros}")
+        framed(ax, ("index", "eigenvalue λ"), f"spectrum of {self.name}{part}{zeros}")
         self.share_ = None
         if len(self.axes_) == 2:
             self._draw_shares(self.axes_[1], index)

@@ -132,15 +132,19 @@ class ValidationDisplay:
         known = np.flatnonzero((at >= 0).all(axis=1) & np.isfinite(mean))
         for c in known[np.argsort(mean[known], kind="stable")]:  # the best of each place comes last
             scores[tuple(at[c])], errors[tuple(at[c])] = mean[c], error[c]
+        if not np.isfinite(scores).any():
+            raise ValueError(f"No candidate has a score and all of {', '.join(names)}.")
         best = tuple(int(i) for i in at[search.best_index_])
+        if min(best) < 0:  # the best of all is one without these parameters
+            best = tuple(int(i) for i in np.unravel_index(int(np.nanargmax(scores)), scores.shape))
         rest = [name for name, found in tried.items() if name not in names and len(_distinct(found)) > 1]
         folds = sum(name.startswith("split") and name.endswith("_test_score") for name in results)
-        at_best = [f"{plain(n)} = {_short(v[i])}" for n, v, i in zip(names, values, best, strict=True)]
+        at_best = [f"{n} = {_short(v[i])}" for n, v, i in zip(names, values, best, strict=True)]
         title = f"{called(search.estimator)}, {folds} folds, best at {', '.join(at_best)}"
         title += f": {scores[best]:.3g}" + (f" ± {errors[best]:.2g}" if np.isfinite(errors[best]) else "")
         joined = not rest or len(candidates) > scores.size
         if rest:
-            title += f"\n{'the best over' if joined else 'each with its own'} {plain(', '.join(rest))}"
+            title += f"\n{'the best over' if joined else 'each with its own'} {', '.join(rest)}"
         scoring = getattr(search, "scoring", None)
         score = scoring if isinstance(scoring, str) else "score"
         return cls(names, values, scores, errors, best, f"{score} (mean over folds)", joined, title).plot(ax, **kwargs)
@@ -167,7 +171,7 @@ class ValidationDisplay:
         at = self._scaled(ax.xaxis, along)
         for k in range(1 if apart is None else len(self.values[apart])):
             mean, error = (table if apart is None else np.take(table, k, apart) for table in (self.scores, self.errors))
-            label = "mean ± standard error" if apart is None else _short(self.values[apart][k])
+            label = "mean ± standard error" if apart is None else plain(_short(self.values[apart][k]))
             style = {"color": colour(k), "marker": marker(k), "ms": 4, "lw": 1.5, "capsize": 2.5, "elinewidth": 1.0}
             if not self.joined or not _are_numbers(self.values[along]):
                 style["ls"] = "none"

@@ -110,6 +110,7 @@ class WeightsDisplay:
         self.bars_ = ax.barh(range(len(shown)), self.weights[shown], **({"color": BLUE} | kwargs))
         ax.bar_label(self.bars_, [f"{w:.2g}" for w in self.weights[shown]], padding=3, fontsize="small")
         name_ticks(ax.yaxis, [self.names[m] for m in shown])
+        ax.margins(y=0.02)
         ax.set_xlim(right=1.12 * max(float(self.weights.max()), 1e-300))
         framed(ax, (self.unit, ""), self.title)
         return self

@@ -28,6 +28,8 @@ def drawn_for_a_page(draw: Callable[[], Any]) -> str:
     plt, text = pyplot(), io.StringIO()
     with plt.rc_context(_STYLE):
         figure = draw().figure_
+        for legend in [ax.get_legend() for ax in figure.axes if ax.get_legend() is not None]:
+            legend.get_frame().set_alpha(0.0)  # paper of another colour than the page's
         try:
             figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
         finally:

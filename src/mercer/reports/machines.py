@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -217,7 +218,10 @@ class _Subject:
         y = self.codes if self.classes else self.truth.astype(np.float64) - float(np.mean(self.truth))
         alpha = getattr(self.model, "alpha_", getattr(self.model, "alpha", None))
         alpha = float(alpha) if isinstance(alpha, int | float | np.floating) else None
-        return similarity.section(self.model.kernel_, take(self.X, self.rows), y, names, alpha)
+        kernel = self.model.kernel_
+        found = similarity.section(kernel, take(self.X, self.rows), y, names, alpha)
+        words = [Words(said) for said in similarity.formulas(kernel)]
+        return replace(found, blocks=[found.blocks[0], *words, *found.blocks[1:]])
 
     def _samples(self) -> Section:
         if self.codes is not None:

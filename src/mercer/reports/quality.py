@@ -186,6 +186,7 @@ def of_numbers(y: Array, predicted: Array, how: str, interval: Array | None = No
             lambda: ResidualDisplay.from_predictions(y[few], predicted[few]),
             "Errors by what is predicted, and their distribution against a normal one: a shape that is not level is"
             " something the model has missed.",
+            wide=True,
         ),
     )
     return Section("How good it is", f"Measured on rows that were not trained on: {how}.", blocks)

@@ -13,7 +13,7 @@ from mercer.data import size, take
 from mercer.geometry import alignment, effective_dimension
 from mercer.kernels.base import Kernel
 from mercer.plots.matrix import GramDisplay
-from mercer.reports.blocks import Block, Fact, Facts, Formula, Section, Words
+from mercer.reports.blocks import Block, Fact, Facts, Formula, Section
 from mercer.reports.figures import picture, side_by_side
 
 _NUMBER = re.compile(r"\d+\.\d{4,}(e-?\d+)?")
@@ -30,7 +30,7 @@ def formulas(kernel: Kernel) -> list[str]:
             walk(part)
         if not parts:
             first = (type(k).__doc__ or "").strip().split("\n\n")[0].replace("\n", " ")
-            found.setdefault(type(k).__name__, " ".join(first.split()))
+            found.setdefault(type(k).__name__, " ".join(first.replace("``", "").split()))
 
     walk(kernel)
     return [f"{name}: {text}" for name, text in found.items()]
@@ -98,11 +98,7 @@ def section(kernel: Kernel, items: Any, y: Array | None, names: Array | None, al
             )
         )
     labels = None if names is None or target is None else names[target]
-    blocks: list[Block] = [
-        Formula(in_digits(str(kernel)), f"It is {proof(kernel)}."),
-        *(Words(f) for f in formulas(kernel)),
-        Facts(facts),
-    ]
+    blocks: list[Block] = [Formula(in_digits(str(kernel)), f"It is {proof(kernel)}."), Facts(facts)]
     blocks += side_by_side(
         picture(
             lambda: GramDisplay.from_matrix(K, labels, n_clusters=None if labels is not None else 4),

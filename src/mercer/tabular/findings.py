@@ -69,7 +69,7 @@ class _Findings:
         ]
         worst = "the classes that are found least" if self.classes else "where errors are largest"
         first = f"Look first at the score, {score}, then at {worst}" + (
-            f", and whether it makes sense that {self.matter[0]} matters most." if self.matter else "."
+            f", and whether it makes sense that {self.matter[0]} matters most." if len(self.matter) > 1 else "."
         )
         sections = [
             self._data(),

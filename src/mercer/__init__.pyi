@@ -45,6 +45,8 @@ from .estimators.svr import SVR as SVR
 from .estimators.svr import NuSVR as NuSVR
 from .estimators.temporal import TemporalKernelCCA as TemporalKernelCCA
 from .files.blocks import scan_parquet as scan_parquet
+from .files.libsvm_machines import load_libsvm as load_libsvm
+from .files.libsvm_machines import save_libsvm as save_libsvm
 from .files.persistence import load as load
 from .files.persistence import save as save
 from .files.plain import ModelFileError as ModelFileError

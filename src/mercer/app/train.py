@@ -119,6 +119,9 @@ def train(data: Data, flags: Flags) -> Trained:
     if flags.probability:
         machine.probability, machine._sigmoids = True, _sigmoids(machine, data)
     model = described(machine)
+    if flags.svm_type == _ONE_CLASS:  # libsvm's coefficients are at most 1
+        scale = flags.nu * len(data.y)
+        model = replace(model, coef=scale * model.coef, rho=scale * model.rho)
     if model.labels:
         seen = [int(label) for label in dict.fromkeys(data.y.tolist())]
         if seen == [-1, 1]:  # which libsvm has the other way round
@@ -169,7 +172,7 @@ def _report(machine: Any, model: LibsvmModel, flags: Flags) -> list[str]:
             int(np.sum(np.abs(part) >= (1 - _AT_BOUND) * bound)) if bound else 0
             for part, bound in zip(parts, bounds, strict=True)
         )
-        known = len(pairs) == 1 and flags.svm_type in (0, 3)
+        known = len(pairs) == 1 and flags.svm_type in (0, 2, 3)
         lines.append((f"obj = {machine.objective_:.6f}, " if known else "") + f"rho = {model.rho[t]:.6f}")
         lines.append(f"nSV = {size}, nBSV = {full}")
     return [*lines, f"Total nSV = {model.coef.shape[1]}"] if model.labels else lines

@@ -229,24 +229,21 @@ def described(model: Any, probability: bool | None = None) -> LibsvmModel:
         )
     check_is_fitted(model)
     kernel_type, parameters = _kernel_in_words(model.kernel_)
-    coef, counts, chosen = np.asarray(model._dual_coef), np.asarray(model.n_support_), None
-    labels, sigmoids, rho = (), (), -np.asarray(model.intercept_, np.float64)
-    if kind in CLASSIFIERS:
-        labels = _labels(model.classes_)
-        if model._compressed or len(counts) != len(labels):
-            coef, counts, chosen = _by_classes(model)
-        sigmoids = _sigmoids(model, probability)
-    elif len(coef) > 1:
-        raise ModelFileError(f"libsvm has one output, this {type(model).__name__} has {len(coef)}: save one at a time.")
-    if kind == "one_class":
-        rho = np.array([model.offset_])
-    entries = _entries(model)
-    entries = entries if chosen is None else entries[chosen]
-    counts = tuple(int(c) for c in counts)
-    found = LibsvmModel(kind, kernel_type, rho, coef, entries, parameters, labels, counts, sigmoids)
+    coef, entries, rho = np.asarray(model._dual_coef), _entries(model), -np.asarray(model.intercept_, np.float64)
+    if kind not in CLASSIFIERS:
+        if len(coef) > 1:
+            raise ModelFileError(f"libsvm has one output, this {type(model).__name__} has {len(coef)}.")
+        rho = np.array([model.offset_]) if kind == "one_class" else rho
+        return LibsvmModel(kind, kernel_type, rho, coef, entries, parameters)
+    labels, counts = _labels(model.classes_), np.asarray(model.n_support_)
+    if model._compressed or len(counts) != len(labels):
+        coef, counts, chosen = _by_classes(model)
+        entries = entries[chosen]
+    sizes, sigmoids = tuple(int(c) for c in counts), _sigmoids(model, probability)
+    found = LibsvmModel(kind, kernel_type, rho, coef, entries, parameters, labels, sizes, sigmoids)
     if len(labels) == 2:
         return _turned(found)
-    return found if not labels or model._ranks is None else found.reordered(np.argsort(model._ranks))
+    return found if model._ranks is None else found.reordered(np.argsort(model._ranks))
 
 
 def _names() -> list[str]:

@@ -137,7 +137,7 @@ def test_ties_are_decided_as_libsvm_does(tmp_path: Path) -> None:
 def test_probabilities_are_converted_or_refused(golden: Path, tmp_path: Path) -> None:
     X, y = blobs(3)
     machine = mc.SVC(kernel=mc.Gaussian(0.3), probability=True).fit(X, y)
-    with pytest.raises(mc.ModelFileError, match="slope on each side.*probability=False.*mercer train -b 1"):
+    with pytest.raises(mc.ModelFileError, match=r"slope on each side.*probability=False.*mercer train -b 1"):
         mc.save_libsvm(machine, tmp_path / "a.model")
     assert not (tmp_path / "a.model").exists()
     assert not hasattr(written_and_read(machine, tmp_path, probability=False), "predict_proba")

@@ -123,8 +123,8 @@ def fit(
         check_place(path)  # before any work is done for it
         with _used_rightly():
             kinds = _pairs(kind or [])
+            compute = Compute(memory=memory) if memory is not None else None
         frame = read_table(data, max_bytes=max_bytes)
-        compute = Compute(memory=memory) if memory is not None else None
         with progress(console, seconds) as report:
             model = learn(
                 frame, target, seconds=seconds, task=task, metric=metric, kinds=kinds, drop=tuple(drop or ()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ def test_a_model_of_svm_train(golden: Path) -> None:
                     f[a, b] += float(parts[b - 1] if c == a else parts[a]) * k
         # the labels of the file are 4, 7, -2, and sorted -2, 4, 7
         mine = machine._pair_values(x[None])[0]
+        assert np.allclose(machine.function_(x[None])[0], mine, atol=1e-12)
         assert np.allclose(mine, [-f[0, 2], -f[1, 2], f[0, 1]], atol=1e-12)
 
 
@@ -239,6 +241,19 @@ def test_a_large_index_costs_nothing(tmp_path: Path) -> None:
     assert machine.n_features_in_ == 2**31 - 1
     assert sparse.issparse(machine.support_vectors_)
     assert machine.support_vectors_.nnz == GOLDEN.split("SV\n")[1].count(":")
+
+
+def test_many_classes_take_time_in_proportion(tmp_path: Path) -> None:
+    """A thousand classes of one support vector each are half a million pairs."""
+    k = 1000
+    head = f"svm_type c_svc\nkernel_type linear\nnr_class {k}\ntotal_sv {k}\nrho{' 0' * (k * (k - 1) // 2)}\n"
+    labels = " ".join(str((7 * c) % k) for c in range(k))
+    rows = "".join("1 " * (k - 1) + f"1:{c}\n" for c in range(k))
+    (tmp_path / "a.model").write_text(f"{head}label {labels}\nnr_sv{' 1' * k}\nSV\n{rows}")
+    start = time.process_time()
+    machine = mc.load_libsvm(tmp_path / "a.model")
+    assert time.process_time() - start < 20
+    assert machine.support_vectors_[:, 0].tolist() == [float(pow(7, -1, k) * c % k) for c in range(k)]
 
 
 def test_width_can_be_said(golden: Path) -> None:

@@ -144,6 +144,13 @@ def test_several_outputs_sparse_rows_and_one_class() -> None:
     assert np.abs(found["scores"][:, 0] - region.decision_function(rows)).max() <= 1e-5
 
 
+def test_missing_values_are_filled_in_the_graph() -> None:
+    machine = mc.KernelRidge(0.1, kernel=mc.Gaussian(0.2).imputed(indicator=True)).fit(X, SPECIES)
+    gaps = NEW.copy()
+    gaps[::3, 1] = gaps[::4, 3] = np.nan
+    assert np.abs(run(machine, gaps)["variable"][:, 0] - machine.predict(gaps)).max() <= 1e-5
+
+
 def test_single_precision_and_a_file(tmp_path: Path) -> None:
     machine = mc.SVC(kernel=mc.Gaussian(0.2)).fit(X, SPECIES)
     graph = mc.to_onnx(machine, tmp_path / "a.onnx", dtype="float32")

@@ -19,9 +19,8 @@ from scipy import sparse
 
 from mercer.arrays import Array
 from mercer.data import DataError
-from mercer.data.archives import most_bytes, unpacked
+from mercer.data.archives import check_fields, most_bytes, unpacked
 from mercer.data.tables import excerpt
-from mercer.estimators.multiclass import pairs_of
 from mercer.files.plain import ModelFileError
 
 CLASSIFIERS = ("c_svc", "nu_svc")
@@ -61,23 +60,25 @@ class LibsvmModel:
 
     def reordered(self, order: Array) -> LibsvmModel:
         """The same model with its classes in another order: ``order`` says where the first, second, … stood."""
-        k, of = len(self.labels), np.repeat(np.arange(len(self.labels)), self.counts)
-        number = {pair: t for t, pair in enumerate(pairs_of(k))}
-        coef, rho, sigmoids = np.zeros_like(self.coef), np.zeros_like(self.rho), []
-        for t, (a, b) in enumerate(pairs_of(k)):
-            i, j = int(order[a]), int(order[b])
-            sign, old = (1.0, number[i, j]) if i < j else (-1.0, number[j, i])
-            rho[t] = sign * self.rho[old]
-            # row r of a support vector is its coefficient against the r-th other class
-            coef[b - 1, of == i] = sign * self.coef[j - (i < j), of == i]
-            coef[a, of == j] = sign * self.coef[i - (j < i), of == j]
-            if self.sigmoids:
-                sigmoids.append((self.sigmoids[old][0], sign * self.sigmoids[old][1]))
+        order, k = np.asarray(order, np.int64), len(self.labels)
         ends = np.cumsum(self.counts)
-        rows = np.concatenate([np.arange(ends[c] - self.counts[c], ends[c]) for c in order])
+        blocks = []
+        for a, i in enumerate(order.tolist()):
+            others = np.delete(order, a)
+            # row r of a support vector is its coefficient against the r-th other class
+            rows = others - (others > i)
+            signs = np.where((others > i) == (np.arange(k - 1) >= a), 1.0, -1.0)
+            blocks.append(signs[:, None] * self.coef[rows, ends[i] - self.counts[i] : ends[i]])
+        i, j = (order[side] for side in np.triu_indices(k, 1))
+        sign, low, high = np.where(i < j, 1.0, -1.0), np.minimum(i, j), np.maximum(i, j)
+        pairs = low * k - low * (low + 1) // 2 + high - low - 1
+        A, B = np.reshape(self.sigmoids, (-1, 2)).T
+        sigmoids = zip(A[pairs].tolist(), (sign * B[pairs]).tolist(), strict=True) if self.sigmoids else ()
+        kept = np.concatenate([np.arange(ends[c] - self.counts[c], ends[c]) for c in order])
         return replace(
-            self, rho=rho, coef=coef[:, rows], entries=self.entries[rows], labels=tuple(self.labels[c] for c in order),
-            counts=tuple(self.counts[c] for c in order), sigmoids=tuple(sigmoids),
+            self, rho=sign * self.rho[pairs], coef=np.concatenate(blocks, axis=1), entries=self.entries[kept],
+            labels=tuple(self.labels[c] for c in order), counts=tuple(self.counts[c] for c in order),
+            sigmoids=tuple(sigmoids),
         )  # fmt: skip
 
 
@@ -88,7 +89,9 @@ def read_libsvm(path: str | Path, max_bytes: int | str | None = None) -> LibsvmM
         said = f"{path} is a folder; name the file of a model." if path.is_dir() else f"There is no file {path}."
         raise ModelFileError(said)
     try:
-        text = unpacked(path, most_bytes(max_bytes)).decode("ascii")
+        limit = most_bytes(max_bytes)
+        text = unpacked(path, limit).decode("ascii")
+        check_fields(path, text.count(" ") + text.count("\n"), limit)
     except UnicodeDecodeError:
         raise ModelFileError(f"{path} is not a model of libsvm, which is plain text (ASCII).") from None
     except DataError as error:

@@ -216,6 +216,7 @@ def test_cut_anywhere_is_the_one_error(tmp_path: Path) -> None:
             mc.load_libsvm(path)
 
 
+@pytest.mark.thorough
 def test_spoiled_at_random(tmp_path: Path) -> None:
     """Read, or the one error; ``tests/fuzz_doors.py libsvm`` does so for as long as one likes."""
     draw, path = random.Random(0), tmp_path / "a.model"
@@ -243,6 +244,7 @@ def test_a_large_index_costs_nothing(tmp_path: Path) -> None:
     assert machine.support_vectors_.nnz == GOLDEN.split("SV\n")[1].count(":")
 
 
+@pytest.mark.thorough
 def test_many_classes_take_time_in_proportion(tmp_path: Path) -> None:
     """A thousand classes of one support vector each are half a million pairs."""
     k = 1000

@@ -95,7 +95,7 @@ def _scores(y: Array, found: Array, classes: bool) -> dict[str, float]:
     return {
         "rmse": error**0.5,
         "mae": float(np.mean(np.abs(found - y))),
-        "r2": 1.0 - error / spread if spread else float("nan"),
+        "r2": 1.0 - error / spread if spread else 0.0,  # as scikit-learn has it
     }
 
 

@@ -5,7 +5,7 @@
 
 Cases depend on the seed and their number alone. A case fails by any other error, a warning, more memory than the limit,
 or more than its time; it is then written to a file beside the message. Doors: the formats of ``read_table``,
-``read_tu``, ``read_sdf``, ``parse``, ``load``.
+``read_tu``, ``read_sdf``, ``parse``, ``load``, ``load_libsvm``.
 """
 
 from __future__ import annotations
@@ -327,6 +327,25 @@ def _models() -> list[bytes]:
     return found
 
 
+def _libsvm() -> list[bytes]:
+    """A model of each kind of machine and kernel, as libsvm writes them."""
+    rng, found = np.random.default_rng(0), []
+    X = rng.standard_normal((30, 3)).round(3)
+    y = rng.integers(0, 3, 30)
+    kernels: list[Any] = [mc.Linear(), mc.Polynomial(2), mc.Gaussian(0.5), "precomputed"]
+    machines = [mc.SVC(), mc.SVR(), mc.OneClassSVM(), mc.NuSVR()]
+    with tempfile.TemporaryDirectory() as folder:
+        for machine, kernel in zip(machines * 2, kernels + kernels[::-1], strict=True):
+            machine.set_params(kernel=kernel).fit(X @ X.T if kernel == "precomputed" else X, y)
+            mc.save_libsvm(machine, Path(folder, "m"))
+            found.append(Path(folder, "m").read_bytes())
+    return found
+
+
+def _load_libsvm(path: Path) -> Any:
+    return mc.load_libsvm(path, max_bytes=LIMIT)
+
+
 def doors() -> dict[str, Callable[[], Door]]:
     """Every door, made when it is tried."""
     return {
@@ -344,6 +363,7 @@ def doors() -> dict[str, Callable[[], Door]]:
         "sdf": lambda: Door(_sdf(), in_lines, _file("t.sdf", mc.read_sdf), mc.DataError),
         "parse": lambda: Door(_expressions(), in_tokens, _parse, mc.NotationError),
         "load": lambda: Door(_models(), in_archive, _file("t.mercer", mc.load), mc.ModelFileError),
+        "libsvm": lambda: Door(_libsvm(), in_lines, _file("t.model", _load_libsvm), mc.ModelFileError),
     }
 
 

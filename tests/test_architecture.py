@@ -42,6 +42,7 @@ HOMES = {
     "distributed": {"distributed"},
     "rdkit": {"data.molecules"},
     "matplotlib": {"plots.drawing"},
+    "onnx": {"files.onnx"},
     "numba": {
         "runtime.compiling",
         "native.atomics",

@@ -51,6 +51,9 @@ from .explanations.motif import Motif as Motif
 from .explanations.motif import motif as motif
 from .explanations.result import Explanation as Explanation
 from .files.blocks import scan_parquet as scan_parquet
+from .files.libsvm_machines import load_libsvm as load_libsvm
+from .files.libsvm_machines import save_libsvm as save_libsvm
+from .files.onnx import to_onnx as to_onnx
 from .files.persistence import load as load
 from .files.persistence import save as save
 from .files.plain import ModelFileError as ModelFileError

@@ -25,6 +25,11 @@ def namespace(*arrays: Any) -> Any:
     return sys.modules["torch"] if any(is_tensor(x) for x in arrays) else np
 
 
+def is_recorded(x: Any) -> bool:
+    """Whether x is an array that is not there yet: what is done with it is written down (``engine.recorded``)."""
+    return getattr(x, "recorded", None) is True
+
+
 def to_device(x: Any, device: str | None, dtype: DTypeLike | None = None) -> Any:
     """x as an array of the computation: NumPy where ``device`` is None (a tensor stays one), else a tensor there.
 

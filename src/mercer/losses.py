@@ -253,7 +253,7 @@ class Logistic(Loss):
         return expit(f) * expit(-f)
 
     def mean(self, f: Array) -> Array:
-        return np.asarray(expit(f))
+        return expit(f)
 
     def check(self, y: Array) -> None:
         if not np.isin(y, (-1.0, 1.0)).all():

@@ -109,7 +109,7 @@ def test_where_nothing_can_be_kept_is_found_before_the_work(
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv(variable, str(tmp_path / place))
     result = runner.invoke(app, ["compile"])
-    assert result.exit_code == 1
+    assert result.exit_code == 3
     assert result.stderr.startswith(f"mercer: {tmp_path / place}")
     assert f"set {variable} to a folder that can be written" in result.stderr
     with pytest.raises(OSError, match=variable):
@@ -118,7 +118,7 @@ def test_where_nothing_can_be_kept_is_found_before_the_work(
 
 def test_what_cannot_be_compiled_is_said() -> None:
     result = runner.invoke(app, ["compile", "Gausian()"])
-    assert (result.exit_code, "'Gausian' is not the name of a kernel" in result.stderr) == (1, True)
+    assert (result.exit_code, "'Gausian' is not the name of a kernel" in result.stderr) == (2, True)
     with pytest.raises(ValueError, match="takes none of the samples"):
         mc.compile_ahead(mc.Gaussian(1.0).on("age"))
 

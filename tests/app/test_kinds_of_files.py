@@ -75,7 +75,7 @@ def test_predict_tells_one_column_from_several(of_texts: Path) -> None:
     ):
         (of_texts / "several.csv").write_text(text)
         result = runner.invoke(app, ["predict", str(of_texts / "m.mercer"), str(of_texts / "several.csv")])
-        assert result.exit_code == 1
+        assert result.exit_code == 3
         assert word in result.stderr
     (of_texts / "several.csv").write_text("number,text\n1,the goal\n2,bread\n")
     result = runner.invoke(app, ["predict", str(of_texts / "m.mercer"), str(of_texts / "several.csv")])

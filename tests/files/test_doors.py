@@ -39,7 +39,7 @@ def test_whatever_comes_in_is_taken_or_refused_in_words(names: list[str]) -> Non
 def test_every_reader_is_a_door() -> None:
     readers = {name for name in dir(mc) if name.startswith("read_")} | {"parse", "load"}
     assert readers == {"read_table", "read_tu", "read_sdf", "parse", "load"}
-    assert {"csv", "svmlight", "fasta", "parquet", "npz", "tu", "sdf", "parse", "load"} <= doors().keys()
+    assert {"csv", "svmlight", "fasta", "parquet", "npz", "tu", "sdf", "parse", "load", "libsvm"} <= doors().keys()
 
 
 def test_the_script_finds_what_is_wrong(tmp_path: Path) -> None:

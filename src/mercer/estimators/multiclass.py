@@ -24,8 +24,10 @@ def pairs_of(k: int) -> list[tuple[int, int]]:
     return [(a, b) for a in range(k) for b in range(a + 1, k)]
 
 
-def scores_of_pairs(values: Array, k: int) -> Array:
-    """Votes, and a sum of the values squeezed into (−⅓, ⅓) that decides between classes of as many votes."""
+def scores_of_pairs(values: Array, k: int, ranks: Array | None = None) -> Array:
+    """Votes, and a sum of the values squeezed into (−⅓, ⅓) that decides between classes of as many votes; where
+    ``ranks`` are given, the class of the lowest rank is taken, libsvm's rule.
+    """
     votes, sums = np.zeros((len(values), k)), np.zeros((len(values), k))
     for t, (a, b) in enumerate(pairs_of(k)):
         v = values[:, t]
@@ -33,15 +35,16 @@ def scores_of_pairs(values: Array, k: int) -> Array:
         sums[:, b] -= v
         votes[v > 0, a] += 1
         votes[v <= 0, b] += 1
-    return votes + sums / (3 * (np.abs(sums) + 1))
+    return votes + sums / (3 * (np.abs(sums) + 1)) if ranks is None else votes - ranks / (3 * k)
 
 
-def couple(p: Array, predicted: Array, k: int) -> Array:
+def couple(p: Array, predicted: Array | None, k: int) -> Array:
     """Probabilities of k classes from those of pairs (p[:, t] is that of a against b), by Wu, Lin and Weng's second
     method.
 
     It solves min Σ_{a≠b} (r_ba p_a − r_ab p_b)² with Σ p = 1, a linear system for each sample. Where its largest is not
-    the class that the votes predict, the two exchange their probabilities: what is likeliest is what is predicted.
+    the class that the votes predict, the two exchange their probabilities: what is likeliest is what is predicted. They
+    do not where nothing is said to be ``predicted``.
     """
     r = np.zeros((len(p), k, k))
     for t, (a, b) in enumerate(pairs_of(k)):
@@ -55,6 +58,8 @@ def couple(p: Array, predicted: Array, k: int) -> Array:
     right[:, k] = 1.0
     out = np.clip(np.linalg.solve(bordered, right)[:, :k, 0], 0.0, None)
     out /= out.sum(axis=1, keepdims=True)
+    if predicted is None:
+        return out
     rows, top = np.arange(len(p)), np.argmax(out, axis=1)
     out[rows, predicted], out[rows, top] = out[rows, top], out[rows, predicted].copy()
     return out

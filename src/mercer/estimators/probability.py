@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy import linalg
@@ -12,6 +13,7 @@ from mercer.arrays import Array
 from mercer.gram import Gram
 
 _LARGEST = 1500  # free support vectors that the span is taken over
+_LEAST = 1e-7  # of Platt's probabilities, as in libsvm
 
 
 def leave_one_out(gram: Gram, values: Array, coef: Array, free: Array) -> Array:
@@ -52,6 +54,7 @@ class ScoreSigmoid:
 
     below: float
     above: float
+    agrees: ClassVar[bool] = True  # whether the likelier class is always the predicted one
 
     def __call__(self, f: Array) -> Array:
         return expit(self.logit(f))
@@ -93,3 +96,49 @@ class ScoreSigmoid:
             middle = np.sqrt(low * high)
             low, high = (middle, high) if derivative(middle) > 0 else (low, middle)
         return float(np.sqrt(low * high))
+
+
+@dataclass(frozen=True)
+class PlattSigmoid:
+    """P(y = 1 | f) = σ(slope f + offset), Platt's form and libsvm's: ½ need not be where the prediction changes."""
+
+    slope: float
+    offset: float
+    agrees: ClassVar[bool] = False
+
+    def __call__(self, f: Array) -> Array:
+        return np.clip(expit(self.logit(f)), _LEAST, 1 - _LEAST)
+
+    def logit(self, f: Array) -> Array:
+        """log P/(1 − P)."""
+        return self.slope * f + self.offset
+
+    @classmethod
+    def fit(cls, f: Array, y: Array) -> PlattSigmoid:
+        """Maximum likelihood with Platt's targets, by Newton's method with steps that are halved until they descend; f
+        are values of samples that were not trained on.
+        """
+        positive, negative = float((y > 0).sum()), float((y <= 0).sum())
+        target = np.where(y > 0, (positive + 1) / (positive + 2), 1 / (negative + 2))
+        design = np.column_stack([f, np.ones(len(f))])
+        point = np.array([0.0, np.log((positive + 1) / (negative + 1))])
+
+        def loss(at: Array) -> float:
+            z = design @ at
+            return float(np.sum(np.logaddexp(0.0, z) - target * z))
+
+        value = loss(point)
+        for _ in range(100):
+            p = expit(design @ point)
+            gradient = design.T @ (p - target)
+            if np.max(np.abs(gradient)) < 1e-8 * len(f):
+                break
+            curvature = design.T @ ((p * (1 - p))[:, None] * design) + 1e-12 * np.eye(2)
+            step, length = linalg.solve(curvature, gradient, assume_a="sym"), 1.0
+            while length > 1e-10 and loss(point - length * step) > value - 1e-4 * length * float(gradient @ step):
+                length /= 2
+            if length <= 1e-10:
+                break
+            point = point - length * step
+            value = loss(point)
+        return cls(float(point[0]), float(point[1]))

@@ -64,6 +64,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
     """One-vs-one over a binary machine: its problem, and what the solution means."""
 
     probability: bool
+    _ranks: Array | None = None  # of classes with as many votes the first by rank is predicted, as in libsvm
 
     def _problem(self, part: Part) -> DualQP:
         """The problem for labels ±1."""
@@ -177,6 +178,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
                 coef[part.samples[of_first], b - 1] = pair.coef[of_first]
                 coef[part.samples[~of_first], a] = pair.coef[~of_first]
         self._keep(coef, order=np.argsort(codes, kind="stable"))
+        self.__dict__.pop("_ranks", None)
         self.n_support_ = np.bincount(codes[self.support_], minlength=k).astype(np.int32)
         self.intercept_ = np.array([pair.bias for pair in machines])
 
@@ -265,7 +267,10 @@ class Classifier(LabelLearner, SupportVectorMachine):
         """
         check_is_fitted(self)
         values = self._pair_values(X)
-        return values[:, 0] if len(self.classes_) == 2 else scores_of_pairs(values, len(self.classes_))
+        return values[:, 0] if len(self.classes_) == 2 else self._scores_of(values)
+
+    def _scores_of(self, values: Array) -> Array:
+        return scores_of_pairs(values, len(self.classes_), self._ranks)
 
     def predict(self, X: Samples) -> Array:
         """The class of each sample, the one with the largest ``decision_function``.
@@ -301,7 +306,8 @@ class Classifier(LabelLearner, SupportVectorMachine):
         p = np.column_stack([s(values[:, t]) for t, s in enumerate(sigmoids)])
         if len(self.classes_) == 2:
             return np.column_stack([1 - p[:, 0], p[:, 0]])
-        return couple(p, np.argmax(scores_of_pairs(values, len(self.classes_)), axis=1), len(self.classes_))
+        predicted = np.argmax(self._scores_of(values), axis=1) if all(s.agrees for s in sigmoids) else None
+        return couple(p, predicted, len(self.classes_))
 
     @available_if(lambda self: self.probability)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Samples) -> Array:
@@ -324,7 +330,7 @@ class Classifier(LabelLearner, SupportVectorMachine):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _probable(self, X: Samples) -> tuple[Array, list[ScoreSigmoid]]:
+    def _probable(self, X: Samples) -> tuple[Array, list[Any]]:
         """The decision of each pair, and the sigmoid that makes a probability of it."""
         check_is_fitted(self)
         if self._sigmoids is None:

@@ -105,8 +105,7 @@ def save(model: Any, path: str | Path) -> None:
     True
     """
     path = Path(path)
-    if not path.parent.is_dir():
-        raise ModelFileError(f"{path}: there is no folder {str(path.parent)!r}; make it first.")
+    check_folder(path)
     header = {
         "format": FORMAT,
         "version": mercer.__version__,
@@ -115,9 +114,20 @@ def save(model: Any, path: str | Path) -> None:
     content = _archive(pack(model, type(model).__name__, {}))
     with zipfile.ZipFile(content, "a") as archive:
         archive.writestr(_HEADER, json.dumps(header))
+    write_whole(path, content.getbuffer())
+
+
+def check_folder(path: Path) -> None:
+    """Raise ModelFileError unless there is a folder to put a model in."""
+    if not path.parent.is_dir():
+        raise ModelFileError(f"{path}: there is no folder {str(path.parent)!r}; make it first.")
+
+
+def write_whole(path: Path, content: bytes | memoryview) -> None:
+    """A file that appears whole or not at all."""
     beside = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        beside.write_bytes(content.getbuffer())
+        beside.write_bytes(content)
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)

@@ -151,6 +151,16 @@ def read_table(
     return _selected(read_delimited(text, delimiter, path), columns, path)
 
 
+def read_pairs(path: str | Path, max_bytes: int | str | None = None) -> SparseTable:
+    """The table in a svmlight file of any name, as libsvm's programs take it."""
+    path = Path(path)
+    check_readable(path)
+    limit = most_bytes(max_bytes)
+    text = read_text(path, limit)
+    check_fields(path, text.count(":") + text.count("\n"), limit)
+    return read_svmlight(lines_of(text), path)
+
+
 def _of_pairs(
     table: SparseTable, columns: Sequence[str] | None, path: Path, sparse: bool | None, limit: int
 ) -> pl.DataFrame | SparseTable:

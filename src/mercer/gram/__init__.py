@@ -7,7 +7,7 @@ there is one; ``validity`` asks whether a matrix of numbers can be one. Nothing 
 nobody outside asks of which kind a matrix is.
 """
 
-from mercer.gram.computed import KernelGram, common_dtype, departures, item_values, parameter_symbol
+from mercer.gram.computed import KernelGram, common_dtype, departures, item_values, parameter_symbol, recorded_values
 from mercer.gram.contract import Cost, Gram, as_index, is_gram
 from mercer.gram.counts import Counts, CountsGram
 from mercer.gram.factored import Features, LowRankGram
@@ -62,6 +62,7 @@ __all__ = [
     "parameter_slopes",
     "parameter_symbol",
     "pivoted_cholesky",
+    "recorded_values",
     "root_of",
     "uniform",
 ]

@@ -28,8 +28,16 @@ from mercer.engine.expression import (
     walk,
 )
 from mercer.engine.family import Family
+from mercer.engine.onnx import lowered
 from mercer.engine.tiles import NonFinite, Tiles
 from mercer.gram.contract import Cost, Gram, as_index, precision
+
+
+def recorded_values(kernel: Any, A: Items, B: Items) -> Any:
+    """k between prepared items A that are not there yet, of which what is done with them is written down, and B; None
+    where A are there.
+    """
+    return lowered(kernel, A, B) if any(arrays.is_recorded(x) for x in leaves(A)) else None
 
 
 class KernelGram(Gram):

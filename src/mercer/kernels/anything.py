@@ -55,6 +55,8 @@ class Constant(Kernel):
         return [ColumnTerm(self.c, {})]
 
     def _prepare(self, X: Samples) -> Any:
+        if arrays.is_recorded(X):
+            return X  # it is not looked at
         # of the data's own precision, or no float at all, so that it does not decide the precision of what it is added
         # to
         X = listed(X)

@@ -187,11 +187,10 @@ class Spectral(Kernel):
         """
         raise NotImplementedError
 
-    def _responses(self, projections: Any, out: Any) -> None:
-        """The units' values at ω·x + b, into as many columns as there are features: cosines, then sines."""
+    def _responses(self, projections: Any, features: int) -> list[Any]:
+        """The units' values at ω·x + b, side by side as many columns as there are features: cosines, then sines."""
         xp, count = arrays.namespace(projections), projections.shape[1]
-        out[:, :count] = xp.cos(projections)
-        out[:, count:] = xp.sin(projections[:, : out.shape[1] - count])
+        return [xp.cos(projections), xp.sin(projections[:, : features - count])]
 
     def _slopes(self, projections: Any, gradients: Any) -> Any:
         """Gradients by the projections, (items, outputs, frequencies), from those by what ``_responses`` gives."""

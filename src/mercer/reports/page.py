@@ -10,7 +10,11 @@ from typing import Any
 from mercer.files.places import check_place
 from mercer.reports.blocks import Page
 
-_FORBIDDEN = re.compile(r"<\s*(script|foreignObject|iframe)|<[^>]*\bon\w+\s*=|<[^>]*(javascript|https?):(?!//www\.w3\.org)", re.IGNORECASE)
+_FORBIDDEN = re.compile(
+    r"<\s*(script|foreignObject|iframe)|<[^>]*\bon\w+\s*=|<[^>]*(javascript|https?):(?!//www\.w3\.org)", re.IGNORECASE
+)
+    r"<\s*(script|foreignObject|iframe)|<[^>]*\bon\w+\s*=|<[^>]*(javascript|https?):(?!//www\.w3\.org)", re.IGNORECASE
+)
 
 
 def html(page: Page) -> str:

@@ -10,7 +10,9 @@ import numpy as np
 import polars as pl
 
 from mercer.arrays import Array
+from mercer.data import DataError
 from mercer.data.notices import quietly
+from mercer.files.svmlight import SparseTable
 from mercer.plots.effect import EffectDisplay
 from mercer.reports import quality, similarity
 from mercer.reports.blocks import Block, Cell, Fact, Facts, Formula, Page, Picture, Section, Share, Table, Words
@@ -20,6 +22,7 @@ from mercer.reports.machines import histogram
 from mercer.reports.page import Report
 from mercer.tabular.families import in_silence
 from mercer.tabular.held_out import HeldOut
+from mercer.tabular.intake import as_targets, filtered, is_present, target_column
 from mercer.tabular.kinds import USED
 from mercer.tabular.members import Member
 from mercer.tabular.metrics import metric_of
@@ -34,12 +37,35 @@ _SHOWN = 6  # columns of an example
 _LONGEST = 300  # letters of a kernel as it is written
 
 
-def reported(model: Any, held: HeldOut, how: str, interval: Array | None) -> Report:
-    """The page of a fitted ``TableModel``, judged by these rows."""
+def reported(model: Any, table: pl.DataFrame | SparseTable | None) -> Report:
+    """The page of a fitted ``TableModel``, judged by the rows of a table with the target, or by those held out."""
     began = time.perf_counter()
     with quietly():
-        page = _Findings(model, held, how, interval).page(began)
-    return Report(page, told(model.summary_))
+        if table is None:
+            how = "the answers by which it was chosen, from machines that had not seen the row"
+            found = _Findings(model, model.judged_, how, None)
+        else:
+            found = _of_table(model, table)
+        return Report(found.page(began), told(model.summary_))
+
+
+def _of_table(model: Any, table: pl.DataFrame | SparseTable) -> _Findings:
+    """Judged by the rows whose target is there, and known."""
+    column = target_column(table, model.target)
+    truth = as_targets(column, model.task_, model.labels_)[0] if model.labels_ else None
+    known = is_present(column).to_numpy() & (True if truth is None else truth >= 0)
+    if not known.any():
+        raise DataError(f"No row has a {model.target} that the model knows: there is nothing to judge by.")
+    rows = filtered(table, known)
+    y = as_targets(target_column(rows, model.target), model.task_, model.labels_)[0]
+    if model.labels_:
+        answers, ends = model.predict_proba(rows), None
+    else:
+        ends = model.predict_interval(rows)
+        answers = ends.mean(axis=1)
+    held = HeldOut.of(y, answers, model.prepared(rows)[0])
+    few = np.linspace(0, len(y) - 1, len(held.y)).astype(int)
+    return _Findings(model, held, f"{len(y)} rows of another table", None if ends is None else ends[few])
 
 
 class _Findings:

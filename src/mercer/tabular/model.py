@@ -1,4 +1,4 @@
-"""The model of a column of a table: an estimator that finds its kernels by itself."""
+"""The model of a column of a table, an estimator that finds its kernels by itself; one file: its methods."""
 
 from __future__ import annotations
 
@@ -403,24 +403,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
             ``report().save("model.html")`` writes the page; ``print(report())`` is the text.
         """
         check_is_fitted(self)
-        if X is None:
-            held = "the answers by which it was chosen, from machines that had not seen the row"
-            return reported(self, self.judged_, held, None)
-        table = with_target(as_table(X), self.target, y)
-        column = target_column(table, self.target)
-        known = is_present(column).to_numpy()
-        truth = as_targets(column.filter(pl.Series(known)), self.task_, self.labels_)[0]
-        rows = filtered(table, known)
-        found = self._answers(rows)
-        seen = truth >= 0 if self.labels_ else np.ones(len(truth), bool)
-        if not seen.any():
-            raise DataError(f"No row has a {self.target} that the model knows: there is nothing to judge by.")
-        few = np.flatnonzero(seen)
-        prepared, _ = self.prepared(rows)
-        held_out = HeldOut.of(truth[few], found[few] - (0.0 if self.labels_ else self.shift_), prepared[few])
-        asked = np.linspace(0, len(few) - 1, min(len(few), len(held_out.y))).astype(int)
-        ends = None if self.labels_ else self.predict_interval(filtered(rows, _only(few[asked], len(seen))))
-        return reported(self, held_out, f"{len(few)} rows of another table", ends)
+        return reported(self, None if X is None else with_target(as_table(X), self.target, y))
 
     def _reported(self, X: Rows | None) -> Report:
         return self.report(X)
@@ -452,13 +435,6 @@ def nearest(levels: Array | None, values: Array) -> Array:
     """Of the levels, in ascending order, the one that is nearest to each value."""
     assert levels is not None
     return np.asarray(levels[np.searchsorted((levels[1:] + levels[:-1]) / 2, values)])
-
-
-def _only(rows: Array, n: int) -> Array:
-    """Rows as a mask."""
-    out = np.zeros(n, bool)
-    out[rows] = True
-    return out
 
 
 def _alike(labels: list[Any]) -> bool:

@@ -11,7 +11,7 @@ from mercer.annotations import Items, RandomState, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import check_weights, chunks, size, take
-from mercer.gram import CHOICES, Gram, root_of, uniform
+from mercer.gram import CHOICES, Gram, recorded_values, root_of, uniform
 from mercer.kernels.approximations.random_features import check_random_state
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
@@ -158,6 +158,9 @@ class AtLandmarks(Projected):
     def _prepare(self, X: Samples) -> Any:
         A = self._enter_part(self.kernel, X)
         Z = self.kernel._prepare(self.kernel.domain.check(self.reference))
+        recorded = recorded_values(self.kernel, A, Z)
+        if recorded is not None:
+            return recorded @ np.asarray(self.basis)
         values = self.kernel._gram(A, Z, Compute())
         out = np.empty((values.shape[0], np.shape(self.basis)[1]), values.dtype)
         found: Any = out

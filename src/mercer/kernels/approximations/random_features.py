@@ -163,22 +163,25 @@ class DrawnFeatures(Composite, Explicit):
                 f"The random features of {self.kernel} were drawn for {W.shape[1]} columns, the data has {X.shape[1]}."
             )
         projections = X @ arrays.like(W.T.astype(arrays.numpy_dtype(X)), X)
-        projections[:, -1] += self.phase
-        return projections
+        if not self.phase:
+            return projections
+        phases = np.zeros(len(W), arrays.numpy_dtype(projections))
+        phases[-1] = self.phase
+        return projections + arrays.like(phases, projections)
 
     def _map(self, X: Samples) -> Any:
-        k, n = self.kernel, X.shape[0]
+        k, n, scale = self.kernel, X.shape[0], math.sqrt(2.0 / self.n_components)
         assert isinstance(k, Spectral)
+        if arrays.is_tensor(X) or arrays.is_recorded(X):
+            parts = k._responses(self._projected(X), self.n_components)
+            return scale * arrays.namespace(X).concatenate([part for part in parts if part.shape[1]], axis=1)
         out = arrays.empty((n, self.n_components), arrays.numpy_dtype(X), X)
 
         def task(rows: slice) -> None:
-            k._responses(self._projected(X[rows]), out[rows])
-            out[rows] *= math.sqrt(2.0 / self.n_components)
+            np.concatenate(k._responses(self._projected(X[rows]), self.n_components), axis=1, out=out[rows])
+            out[rows] *= scale
 
-        if arrays.is_tensor(X):
-            task(slice(0, n))
-        else:
-            threads.run_tasks(task, chunks(n, max(1, _TOGETHER // self.n_components)), Compute().workers)
+        threads.run_tasks(task, chunks(n, max(1, _TOGETHER // self.n_components)), Compute().workers)
         return out
 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:

@@ -12,9 +12,9 @@ from scipy import sparse
 from mercer import arrays
 from mercer.annotations import Items, Samples, Symbol, Weights
 from mercer.compute import Compute
-from mercer.data import DataError, HashedRows, check_weights, size
+from mercer.data import DataError, HashedRows, check_weights, leaves, size
 from mercer.formula import dot, mean_of_means, mean_over_items, sqnorm, sqrt, where
-from mercer.gram import Counts, KernelGram, common_dtype, item_values
+from mercer.gram import Counts, KernelGram, common_dtype, item_values, recorded_values
 from mercer.gram.validity import check_symmetric
 from mercer.kernels.anything import Categorical
 from mercer.kernels.base import Kernel, kernel
@@ -63,6 +63,8 @@ def warn_of_zero_norms(k: Kernel, A: Items, values: str, base: Kernel | None = N
     """Say which of the prepared items have k(x, x) = 0, and refuse those with less, or with what is no number; ``base``
     is asked in place of k.
     """
+    if any(arrays.is_recorded(leaf) for leaf in leaves(A)):
+        return
     norms = arrays.to_numpy(item_values((base or k)._selfs, A, common_dtype(A, Compute())))
     if (norms < 0).any():
         i = int(np.argmax(norms < 0))
@@ -357,6 +359,9 @@ class Projected(Composite):
 
     def _prepare(self, X: Samples) -> Any:
         A, R = self._enter_part(self.kernel, X), self.kernel._prepare(self.kernel.domain.check(self.reference))
+        recorded = recorded_values(self.kernel, A, R)
+        if recorded is not None:
+            return recorded @ np.asarray(self.basis)
         K = KernelGram.of(self.kernel, A, R, Compute())
         return arrays.astype(K @ np.asarray(self.basis), K.dtype)
 

@@ -321,12 +321,11 @@ class ArcCosine(Spectral):
     def _frequencies(self, normal: Array, uniform: Array) -> Array:
         return normal
 
-    def _responses(self, projections: Any, out: Any) -> None:
+    def _responses(self, projections: Any, features: int) -> list[Any]:
         """Of half-spaces; a step is ½ at 0, as the angle of a zero vector has it."""
         if self.order == 0:
-            out[:] = 0.5 + 0.5 * arrays.namespace(projections).sign(projections)
-        else:
-            out[:] = projections.clip(0.0) ** int(self.order)
+            return [0.5 + 0.5 * arrays.namespace(projections).sign(projections)]
+        return [projections.clip(0.0) ** int(self.order)]
 
     def _slopes(self, projections: Any, gradients: Any) -> Any:
         if self.order == 0:

@@ -361,7 +361,7 @@ def test_intervals_of_numbers(folder: Path) -> None:
 
 @pytest.mark.thorough
 def test_demo_learns_and_predicts() -> None:
-    result = runner.invoke(app, ["demo", "--time", "1", "--no-report"])
+    result = runner.invoke(app, ["demo", "--time", "1"])
     assert result.exit_code == 0, result.output
     for word in (
         "mercer fit biopsies.csv",

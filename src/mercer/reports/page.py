@@ -13,8 +13,6 @@ from mercer.reports.blocks import Page
 _FORBIDDEN = re.compile(
     r"<\s*(script|foreignObject|iframe)|<[^>]*\bon\w+\s*=|<[^>]*(javascript|https?):(?!//www\.w3\.org)", re.IGNORECASE
 )
-    r"<\s*(script|foreignObject|iframe)|<[^>]*\bon\w+\s*=|<[^>]*(javascript|https?):(?!//www\.w3\.org)", re.IGNORECASE
-)
 
 
 def html(page: Page) -> str:

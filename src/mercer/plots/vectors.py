@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -35,7 +36,7 @@ def drawn_for_a_page(draw: Callable[[], Any]) -> str:
         finally:
             plt.close(figure)
     svg = text.getvalue()
-    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     for colour in (_PLACEHOLDER, INK, "#000000"):
         svg = svg.replace(colour, "currentColor")
     return svg

@@ -11,7 +11,8 @@ from mercer.files.places import check_place
 from mercer.reports.blocks import Page
 
 _FORBIDDEN = re.compile(
-    r"<\s*(script|foreignObject|iframe)|<[^>]*\bon\w+\s*=|<[^>]*(javascript|https?):(?!//www\.w3\.org)", re.IGNORECASE
+    r"<\s*(script|foreignObject|iframe)|<[^>]*\bon\w+\s*=|<[^>]*\b(href|src)\s*=\s*[\"'](javascript|https?):",
+    re.IGNORECASE,
 )
 
 

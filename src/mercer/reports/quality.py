@@ -96,7 +96,7 @@ def of_classes(y: Array, P: Array | None, predicted: Array, labels: Sequence[Any
         []
         if P is None or len(labels) != 2
         else picture(
-            lambda: CalibrationDisplay.from_predictions(y[few], P[few, 1], target=1),
+            lambda: CalibrationDisplay.from_predictions(names[y[few]].astype(str), P[few, 1], target=str(names[1])),
             "Of rows with a predicted probability, how many are"
             f" {names[1]}. On the diagonal, probabilities are what they"
             " say.",

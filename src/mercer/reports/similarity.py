@@ -17,6 +17,7 @@ from mercer.reports.blocks import Block, Fact, Facts, Formula, Section
 from mercer.reports.figures import picture, side_by_side
 
 _NUMBER = re.compile(r"\d+\.\d{4,}(e-?\d+)?")
+_LONGEST = 300  # letters of a kernel as it is written
 MOST = 300  # samples whose matrix is looked at
 
 
@@ -50,8 +51,18 @@ def in_digits(text: str) -> str:
     return _NUMBER.sub(lambda found: f"{float(found[0]):.4g}", text)
 
 
-def section(kernel: Kernel, items: Any, y: Array | None, names: Array | None, alpha: float | None) -> Section:
-    """Of at most ``MOST`` items, evenly drawn; y are codes of classes where these have ``names``, else numbers."""
+def in_short(kernel: Kernel, words: str = "") -> str:
+    """The kernel as it is written, or in words where that is long."""
+    text = in_digits(str(kernel))
+    return text if len(text) <= _LONGEST else words or f"{text[:_LONGEST]}…"
+
+
+def section(
+    kernel: Kernel, items: Any, y: Array | None, names: Array | None, alpha: float | None, words: str = ""
+) -> Section:
+    """Of at most ``MOST`` items, evenly drawn; y are codes of classes where these have ``names``, else numbers.
+    ``words`` stand for a kernel that takes too long to write.
+    """
     few = np.linspace(0, size(items) - 1, min(size(items), MOST)).astype(int)
     some = take(items, few)
     K = np.asarray(arrays.to_numpy(kernel.gram(some).dense()), np.float64)
@@ -98,7 +109,7 @@ def section(kernel: Kernel, items: Any, y: Array | None, names: Array | None, al
             )
         )
     labels = None if names is None or target is None else names[target]
-    blocks: list[Block] = [Formula(in_digits(str(kernel)), f"It is {proof(kernel)}."), Facts(facts)]
+    blocks: list[Block] = [Formula(in_short(kernel, words), f"It is {proof(kernel)}."), Facts(facts)]
     blocks += side_by_side(
         picture(
             lambda: GramDisplay.from_matrix(K, labels, n_clusters=None if labels is not None else 4),

@@ -28,13 +28,13 @@ from mercer.tabular.members import Member
 from mercer.tabular.metrics import metric_of
 from mercer.tabular.problem import decided
 from mercer.tabular.summary import told
+from mercer.tabular.wording import kernel_in_words
 
 _COLUMNS = 60  # of the table, that are listed
 _EFFECTS = 6  # columns whose effect is drawn
 _ASKED = 100  # rows that effects are drawn of
 _EXAMPLES = 5
 _SHOWN = 6  # columns of an example
-_LONGEST = 300  # letters of a kernel as it is written
 
 
 def reported(model: Any, table: pl.DataFrame | SparseTable | None) -> Report:
@@ -153,8 +153,7 @@ class _Findings:
     def _model(self) -> Section:
         blocks: list[Block] = []
         for member, said in zip(self.model.members_, self.s["members"], strict=True):
-            text = similarity.in_digits(str(_kernel(member)))
-            text = text if len(text) <= _LONGEST else said["kernel"]
+            text = similarity.in_short(_kernel(member), said["kernel"])
             share = f"{quality.percent(member.weight)} of the answer: " if len(self.model.members_) > 1 else ""
             blocks.append(Formula(f"k(x, z) = {text}", f"{share}{said['machine']}; {said['kernel']}."))
         formulas = dict.fromkeys(f for member in self.model.members_ for f in similarity.formulas(_kernel(member)))
@@ -205,7 +204,8 @@ class _Findings:
         machine = getattr(self.main.machine, "ridge", self.main.machine)
         alpha = getattr(machine, "alpha_", getattr(machine, "alpha", None))
         try:
-            return [in_silence(similarity.section, _kernel(self.main), items, y, self.names, alpha)]
+            words = kernel_in_words(self.main.machine, self.main.encoding)
+            return [in_silence(similarity.section, _kernel(self.main), items, y, self.names, alpha, words)]
         except (ValueError, ArithmeticError, MemoryError):
             return []
 

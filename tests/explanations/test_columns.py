@@ -57,9 +57,7 @@ def test_terms_over_columns_are_the_kernel(case: Case) -> None:
     if terms is None:
         pytest.skip("not a sum of products over columns")
     K = k(X)
-    found = sum(
-        (t.scale * np.prod([np.ones(K.shape), *t.factors.values()], axis=0) for t in terms), np.zeros(K.shape)
-    )
+    found = sum((t.scale * np.prod([np.ones(K.shape), *t.factors.values()], axis=0) for t in terms), np.zeros(K.shape))
     np.testing.assert_allclose(found, K, atol=1e-12 * max(1.0, np.abs(K).max()))
 
 
@@ -148,7 +146,9 @@ def test_any_function_of_rows_is_explained() -> None:
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_tables_of_several_kinds_of_columns(frame: Any) -> None:
-    rows = frame({"size": RNG.standard_normal(30), "colour": ["red", "blue", "green"] * 10, "dna": ["ACGT", "AAC"] * 15})
+    rows = frame(
+        {"size": RNG.standard_normal(30), "colour": ["red", "blue", "green"] * 10, "dna": ["ACGT", "AAC"] * 15}
+    )
     exact = mc.Gaussian(0.5).on("size") * mc.Categorical().on("colour") + mc.Spectrum(2).on("dna")
     for kernel in (exact, exact.normalized()):
         model = mc.KernelRidge(kernel=kernel).fit(rows, RNG.standard_normal(30))

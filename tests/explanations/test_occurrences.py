@@ -30,7 +30,9 @@ def _leaves(case: Case) -> tuple[Any, Any]:
 
 
 def _known() -> list[Case]:
-    return [case for case in SEQUENCES + STRUCTURES + MORE if type(case.kernel)._occurrences is not mc.Kernel._occurrences]
+    return [
+        case for case in SEQUENCES + STRUCTURES + MORE if type(case.kernel)._occurrences is not mc.Kernel._occurrences
+    ]
 
 
 @pytest.mark.parametrize("case", _known(), ids=str)
@@ -41,8 +43,10 @@ def test_occurrences_are_the_features(case: Case) -> None:
     if k._occurrences(take(X, slice(1, 2))) is None:
         pytest.skip("no finite feature map")
     labels = k.domain.labels(case.data())
-    counting = case.kernel._integer_features and getattr(case.kernel, "counts", True) is True and not isinstance(
-        case.kernel, mc.Tanimoto
+    counting = (
+        case.kernel._integer_features
+        and getattr(case.kernel, "counts", True) is True
+        and not isinstance(case.kernel, mc.Tanimoto)
     )
     for i in range(len(case.data())):
         one = take(X, slice(i, i + 1))

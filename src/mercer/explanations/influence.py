@@ -1,9 +1,9 @@
 """What a training row changed: the machine without it, in closed form.
 
-A ridge is linear in y, so that f − f₋ᵢ = e_i h_i with e_i = α_i/P_ii and h_i = Σ_j P_ij k(x_j, ·) + q_i
-(``selection.left_out``): exact. A smooth loss is near its minimum a ridge of other weights and targets, those of Newton's
-method: its step from the whole machine to the one without the row is that ridge's. A support vector machine has the span
-estimate: the weight of a row is taken over by the free support vectors, ‖f − f₋ᵢ‖ = |α_i| S_i.
+A ridge is linear in y, so that f − f₋ᵢ = e_i h_i with e_i = α_i/P_ii and h_i = Σ_j P_ij k(x_j, ·) + q_i, exactly
+(``selection.left_out``). A smooth loss is near its minimum a ridge of other weights and targets, those of Newton's
+method: its step from the whole machine to the one without the row is that ridge's. A support vector machine has the
+span estimate: the weight of a row is taken over by the free support vectors, ‖f − f₋ᵢ‖ = |α_i| S_i.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _of_ridge(
     norms[used] = np.abs(e) * np.sqrt(np.maximum(size2, 0.0))[:, None]
     changes[:, used] = h[:, :, None] * e
     left = _answers(model, X).reshape(n, -1) - changes[np.arange(n), np.arange(n)]
-    return Influence(*(_like(y, a) for a in (left, norms, changes)), exact)
+    return Influence(_like(y, left), _like(y, norms), _like(y, changes), exact)
 
 
 def _of_loss(model: Estimator, X: Samples, y: Array, w: Array, loss: Any) -> Influence:
@@ -195,8 +195,7 @@ def _of_span(model: Estimator, X: Samples, y: Array, sample_weight: Weights) -> 
 
 
 def _answers(model: Estimator, X: Samples) -> Array:
-    found = np.asarray(arrays.to_numpy(model.function_(model._accept_new(X))), np.float64)
-    return found
+    return np.asarray(arrays.to_numpy(model.function_(model._accept_new(X))), np.float64)
 
 
 def _like(y: Array, values: Array) -> Array:

@@ -70,9 +70,7 @@ class Motif:
         return np.asarray(np.where(self.matrix > 0, bits, 0.0).sum(axis=1))
 
 
-def motif(
-    model: Estimator, X: Samples, width: int, *, output: int | None = None, pseudo_count: float = 1.0
-) -> Motif:
+def motif(model: Estimator, X: Samples, width: int, *, output: int | None = None, pseudo_count: float = 1.0) -> Motif:
     """What a machine looks for in sequences: a position weight matrix of the windows that contribute most.
 
     In each sequence the window of the largest sum of contributions by place (``explain(..., by="place")``) is taken;

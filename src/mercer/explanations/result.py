@@ -104,8 +104,10 @@ class Explanation:
         rest = order[_SHOWN:]
         if len(rest) and self.by != "gradient":
             lines.append(f"  {f'({len(rest)} more)':<{wide}}  {_row(self.values[rest].sum(axis=0))}")
-        head = f"∇f where f = {_row(self.base).strip()}" if self.by == "gradient" else (
-            f"{_row(self.total).strip()} = {_row(self.base).strip()} + {len(self.names)} parts by {self.by}"
+        head = (
+            f"∇f where f = {_row(self.base).strip()}"
+            if self.by == "gradient"
+            else (f"{_row(self.total).strip()} = {_row(self.base).strip()} + {len(self.names)} parts by {self.by}")
         )
         return "\n".join([head, *lines])
 

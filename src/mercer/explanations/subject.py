@@ -82,7 +82,9 @@ class Subject:
             raise ValueError("This model keeps no training samples: give some as background=, rows like those of X.")
         else:
             n = size(self.reference)
-            rows = self._as_table(take(self.reference, np.unique(np.linspace(0, n - 1, min(n, _BACKGROUND)).astype(int))))
+            rows = self._as_table(
+                take(self.reference, np.unique(np.linspace(0, n - 1, min(n, _BACKGROUND)).astype(int)))
+            )
         if not size(rows):
             raise DataError("The background has no rows; there is nothing to compare with.")
         return rows

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from mercer import arrays
-from mercer.annotations import Items, Samples, Symbol, Weights
+from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import (

@@ -1,8 +1,8 @@
 """Kernels as sums of products over columns: k(x, y) = Σ_t c_t Π_j κ_tj(x_j, y_j).
 
 What a column does to a value can then be told apart exactly (``mercer.explanations.shapley``). A kernel says what it
-is over columns by ``_over_columns``, and its values on one column are κ: the formula stands once. Kernels made of others
-put terms together.
+is over columns by ``_over_columns``, and its values on one column are κ: the formula stands once. Kernels made of
+others put terms together.
 """
 
 from __future__ import annotations
@@ -124,5 +124,3 @@ def redirected(k: Kernel, sources: list[int], X: Samples, Y: Samples) -> list[Co
     if found is None and len(set(sources)) == 1:
         found = [ColumnTerm(1.0, {0: values(k, X, Y)})]
     return None if found is None else moved(found, sources)
-
-

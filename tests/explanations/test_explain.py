@@ -80,6 +80,19 @@ def test_a_precomputed_matrix_has_no_function() -> None:
         mc.explain(model, np.eye(4))
 
 
+def test_lags_of_a_series_add_up_to_its_score() -> None:
+    x = RNG.standard_normal((120, 1))
+    y = np.roll(x, 2, axis=0) ** 2 + 0.1 * RNG.standard_normal((120, 1))
+    model = mc.TemporalKernelCCA(mc.Gaussian(0.5), mc.Linear(), max_lag=4, n_bootstrap=0).fit(x, y)
+    found = mc.explain(model, x)
+    np.testing.assert_allclose([e.total for e in found], model.transform(x), atol=1e-8)
+    assert found[0].names == list(range(-4, 5))
+    spread = np.std([e.values[:, 0] for e in found], axis=0)
+    assert found[0].names[int(np.argmax(spread))] == model.best_lag_
+    with pytest.raises(TypeError, match="models of series"):
+        mc.explain(mc.SVC().fit(NEW, [0, 1, 0, 1, 0, 1, 0]), NEW, "lag")
+
+
 def test_no_model() -> None:
     with pytest.raises(TypeError, match="str cannot be explained"):
         mc.explain("model", np.eye(2))

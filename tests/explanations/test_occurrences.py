@@ -9,6 +9,7 @@ import pytest
 
 import mercer as mc
 from mercer.data import HashedRows, take
+from mercer.kernels.sequences.mismatches import ListedMismatch
 from tests.cases import SEQUENCES, STRUCTURES, Case, aligned_strings, molecules, strings
 
 MORE = [
@@ -20,6 +21,8 @@ MORE = [
     Case(mc.AtomPairs(True), None, molecules),
     Case(mc.TopologicalPaths(3, True), None, molecules),
     Case(mc.Gappy(9, 4)._listed(), None, strings),
+    Case(mc.Mismatch(7, 1, "ACGT")._listed(), None, strings),
+    Case(mc.Mismatch(4, 2, "ACG")._listed(), None, strings),
 ]
 
 
@@ -30,8 +33,12 @@ def _leaves(case: Case) -> tuple[Any, Any]:
 
 
 def _known() -> list[Case]:
+    """Those that say where their features are, and have them listed."""
     return [
-        case for case in SEQUENCES + STRUCTURES + MORE if type(case.kernel)._occurrences is not mc.Kernel._occurrences
+        case
+        for case in SEQUENCES + STRUCTURES + MORE
+        if type(case.kernel)._occurrences is not mc.Kernel._occurrences
+        and (case.kernel.explicit or case.kernel._data_driven)
     ]
 
 
@@ -40,8 +47,6 @@ def _known() -> list[Case]:
 def test_occurrences_are_the_features(case: Case) -> None:
     """Each code occurs, and as often as a kernel that counts says; places are places of the item."""
     k, X = _leaves(case)
-    if k._occurrences(take(X, slice(1, 2))) is None:
-        pytest.skip("no finite feature map")
     labels = k.domain.labels(case.data())
     counting = (
         case.kernel._integer_features
@@ -63,6 +68,13 @@ def test_occurrences_are_the_features(case: Case) -> None:
         assert len(found.places) == len(found.codes)
         assert all(0 <= p < found.size for p in found.places.values)
         assert all(len(set(places.tolist())) == len(places) > 0 for places in found.places)
+
+
+@pytest.mark.parametrize(("k", "m", "alphabet"), [(7, 1, "ACGT"), (9, 2, "ACGT"), (3, 2, "AC"), (3, 0, "ACGT")])
+def test_listed_words_with_mismatches_are_the_kernel(k: int, m: int, alphabet: str) -> None:
+    given = mc.Mismatch(k, m, alphabet)
+    listed = ListedMismatch(k, m, alphabet)
+    np.testing.assert_allclose(listed(strings()), given(strings()))
 
 
 def test_places_of_words() -> None:

@@ -22,8 +22,6 @@ MORE = [
 
 # by the beginning of their text: those that do not say where their features are, and items without places
 WITHOUT = (
-    "Mismatch(k=7",
-    "Mismatch(k=9",
     "WeightedDegree(degree=4, shift",
     "Subsequence",
     "Substring",

@@ -23,7 +23,7 @@ class Explanation:
     Parameters
     ----------
     by : str
-        What the parts are: "sample", "term", "column", "gradient", "feature" or "place".
+        What the parts are: "sample", "term", "column", "gradient", "feature", "place" or "lag".
     names : list
         What each part is called: numbers of rows, kernels as text, names of columns, words, positions.
     values : ndarray of shape (parts,) or (parts, outputs)

@@ -55,7 +55,8 @@ class Subject:
 
     @classmethod
     def _of_function(cls, f: RKHSFunction, X: Samples, numbers: Any, names: list[Any] | None) -> Subject:
-        numbers = np.arange(len(f.coef)) if numbers is None or len(numbers) != len(f.coef) else np.asarray(numbers)
+        known = numbers is not None and len(numbers) == len(f.coef) and (np.asarray(numbers) >= 0).all()
+        numbers = np.asarray(numbers) if known else np.arange(len(f.coef))
         return cls(in_order_of(X, f.centers), f, f, numbers, names, f.centers)
 
     @property

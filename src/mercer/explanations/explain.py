@@ -37,9 +37,9 @@ def explain(
     """Why a model answers what it answers: for each sample, parts that add up to f(x).
 
     For every machine of the form f = Σ_i α_i k(·, x_i) + b, which have it as ``function_``; by column also for any
-    other model of tables. What is explained is f itself: the prediction of a regression, the decision of a classifier,
-    the logarithm of a rate, one output or several. docs/explanations.md says which kernels have which explanation, and
-    what it costs.
+    other model of tables. What is explained is f itself: the prediction of a regression, the decision of a classifier
+    (of several classes, of each pair), the score of a one-class machine, the logarithm of a rate; one output or
+    several. docs/explanations.md says which kernels have which explanation, and what it costs.
 
     Parameters
     ----------

@@ -97,7 +97,7 @@ class Subject:
         X = X.toarray() if sparse.issparse(X) else arrays.to_numpy(X) if arrays.is_tensor(X) else X
         if isinstance(X, Bits):
             X = X.unpacked()
-        elif not hasattr(X, "shape"):
+        elif isinstance(X, list):
             X = np.asarray(X) if self.f is None else np.array(X, dtype=object)
         if len(getattr(X, "shape", ())) != 2:
             raise TypeError(

@@ -16,7 +16,7 @@ import numpy as np
 from mercer import arrays
 from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
-from mercer.data import size, take
+from mercer.data import size
 from mercer.estimators.multiclass import class_weights
 from mercer.selection.bounds import is_svc_of_two_classes, spanned
 from mercer.selection.criteria import Projected
@@ -148,18 +148,16 @@ def influence(model: Estimator, X: Samples, y: Targets, sample_weight: Weights =
     return _of_loss(model, X, targets, w, losses[0])
 
 
-def _matrix(model: Estimator, X: Samples, used: Array) -> Array:
-    items = take(model._unpacked(model._accept(X, reset=False)), used)
+def _matrix(model: Estimator, X: Samples) -> Array:
+    items = model._unpacked(model._accept(X, reset=False))
     gram = model.kernel_.gram(items, compute=model.compute).astype(np.float64)
     return np.asarray(arrays.to_numpy(gram.dense()))
 
 
-def _of_ridge(
-    model: Estimator, X: Samples, y: Array, w: Array, given: Array, *, exact: bool, K: Array | None = None
-) -> Influence:
+def _of_ridge(model: Estimator, X: Samples, y: Array, w: Array, given: Array, *, exact: bool) -> Influence:
     """Of min Σ_i w_i (y_i − f(x_i))² + λ‖f‖²; rows whose ``given`` weight is 0 are not there."""
     used, n, Y = np.flatnonzero(given > 0), len(y), y.reshape(len(y), -1)
-    K = _matrix(model, X, np.arange(n)) if K is None else K
+    K = _matrix(model, X)
     whole = Projected.of(K[np.ix_(used, used)], Y[used], w[used], float(model.alpha), model.fit_intercept)
     e = whole.leave_one_out()
     h = K[:, used] @ whole.P + whole.of_bias  # of every row by those that count

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import mercer as mc
+from mercer.explanations import shapley as shapley_module
 from mercer.kernels.columns import column_terms
 from tests.cases import CASES, Case
 
@@ -114,6 +115,15 @@ def test_exact_values_are_the_sum_over_all_subsets(kernel: mc.Kernel, outputs: i
         assert e.errors is None
         np.testing.assert_allclose(e.values, shapley(f, x, Z), atol=1e-8)
         np.testing.assert_allclose(e.total, f(x[None])[0], atol=1e-8)
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = RNG.standard_normal((25, 4))
+    f = machine(mc.Gaussian(0.3) + mc.Polynomial(3), X, 2)
+    whole = [e.values for e in mc.explain(f, X[:7], "column")]
+    monkeypatch.setattr(shapley_module, "_ROWS", 3)
+    monkeypatch.setattr(shapley_module, "_MEMORY", 1)
+    np.testing.assert_allclose([e.values for e in mc.explain(f, X[:7], "column")], whole, atol=1e-11)
 
 
 def test_of_ten_columns() -> None:

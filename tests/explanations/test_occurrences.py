@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,24 @@ def test_listed_words_with_mismatches_are_the_kernel(k: int, m: int, alphabet: s
     given = mc.Mismatch(k, m, alphabet)
     listed = ListedMismatch(k, m, alphabet)
     np.testing.assert_allclose(listed(strings()), given(strings()))
+
+
+@pytest.mark.parametrize("alphabet", ["TGCA", ["up", "down", "left"]])
+def test_names_of_words_with_mismatches(alphabet: Any) -> None:
+    """The words within one letter of a word, however they are listed."""
+    letters = list(alphabet)
+    X = [[letters[0], letters[1], letters[0]]]
+    X = ["".join(X[0])] if isinstance(alphabet, str) else X
+    held, listed = mc.Mismatch(3, 1, alphabet), ListedMismatch(3, 1, alphabet)
+    expected = {w for w in product(letters, repeat=3) if sum(a != b for a, b in zip(w, X[0], strict=True)) <= 1}
+    for k in (held, listed):
+        phi = k.features(X)
+        counts = phi.toarray()[0] if hasattr(phi, "toarray") else phi[0]
+        names = k.feature_names(X)
+        assert {tuple(name) for name, count in zip(names, counts, strict=True) if count} == expected
+    f = mc.RKHSFunction(mc.Mismatch(7, 1, "ACGT"), ["ACGTACG"], np.array([1.0]))
+    [e] = mc.explain(f, ["TCGTACG"], "feature")
+    assert sorted(e.names) == ["ACGTACG", "CCGTACG", "GCGTACG", "TCGTACG"]
 
 
 def test_places_of_words() -> None:

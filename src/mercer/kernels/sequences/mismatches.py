@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations, pairwise, product
 from typing import Any
 
@@ -275,7 +275,8 @@ class Mismatch(LaneKernel):
     The kernel for sequences with mutations. Equivalently Σ over pairs of words of the number of u near both, which
     depends on their distance alone. Words with a letter outside the alphabet A are not counted, and a string without
     words has no features. With |A|^k ≤ 4096 the features are held; up to 65 536 each batch of strings is spread over a
-    table of all words; beyond, the words of two strings are compared, 64 strings at a time.
+    table of all words; beyond, the words of two strings are compared, 64 strings at a time; ``features`` and
+    ``feature_names`` list the words near those that occur then too, where memory allows.
 
     Parameters
     ----------
@@ -433,6 +434,19 @@ class Mismatch(LaneKernel):
         row, code = np.nonzero(self._prepare(windows_of(x, int(self.k))))
         return Occurrences(code.astype(np.uint64), stretches(row, np.full(len(row), int(self.k))), len(x.values))
 
+    def _names(self, X: Samples) -> dict[int, Any]:
+        bound = self.bind(self.domain.check(X))
+        assert isinstance(bound, Mismatch)
+        return bound._spelled(range(bound._words)) if bound.explicit else super()._names(X)
+
+    def _spelled(self, numbers: Iterable[int]) -> dict[int, Any]:
+        """Words by their numbers in base |A|: strings where letters are characters, else tuples."""
+        letters, a = sorted(self.alphabet, key=one_code), len(self.alphabet)
+        plain = all(isinstance(letter, str) and len(letter) == 1 for letter in letters)
+        powers = [a**p for p in range(int(self.k) - 1, -1, -1)]
+        words = ((n, [letters[n // power % a] for power in powers]) for n in numbers)
+        return {n: "".join(word) if plain else tuple(word) for n, word in words}
+
     @property
     def _around(self) -> int:
         """How many words are within m of another."""
@@ -494,6 +508,9 @@ class ListedMismatch(Mismatch):
 
     def _width(self, A: Items) -> int:
         return int(A.per_row)
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return self._spelled(np.unique(self._near(self.domain.check(X))[1]).tolist())
 
     def _occurrences(self, x: Ragged) -> Occurrences | None:
         _, codes, begins = self._near(x)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 import mercer as mc
 from mercer.data import HashedRows, take
-from mercer.kernels.sequences.mismatches import ListedMismatch
 from tests.cases import SEQUENCES, STRUCTURES, Case, aligned_strings, molecules, strings
 
 MORE = [
@@ -71,26 +69,7 @@ def test_occurrences_are_the_features(case: Case) -> None:
         assert all(len(set(places.tolist())) == len(places) > 0 for places in found.places)
 
 
-@pytest.mark.parametrize(("k", "m", "alphabet"), [(7, 1, "ACGT"), (9, 2, "ACGT"), (3, 2, "AC"), (3, 0, "ACGT")])
-def test_listed_words_with_mismatches_are_the_kernel(k: int, m: int, alphabet: str) -> None:
-    given = mc.Mismatch(k, m, alphabet)
-    listed = ListedMismatch(k, m, alphabet)
-    np.testing.assert_allclose(listed(strings()), given(strings()))
-
-
-@pytest.mark.parametrize("alphabet", ["TGCA", ["up", "down", "left"]])
-def test_names_of_words_with_mismatches(alphabet: Any) -> None:
-    """The words within one letter of a word, however they are listed."""
-    letters = list(alphabet)
-    X = [[letters[0], letters[1], letters[0]]]
-    X = ["".join(X[0])] if isinstance(alphabet, str) else X
-    held, listed = mc.Mismatch(3, 1, alphabet), ListedMismatch(3, 1, alphabet)
-    expected = {w for w in product(letters, repeat=3) if sum(a != b for a, b in zip(w, X[0], strict=True)) <= 1}
-    for k in (held, listed):
-        phi = k.features(X)
-        counts = phi.toarray()[0] if hasattr(phi, "toarray") else phi[0]
-        names = k.feature_names(X)
-        assert {tuple(name) for name, count in zip(names, counts, strict=True) if count} == expected
+def test_words_with_mismatches_have_their_names() -> None:
     f = mc.RKHSFunction(mc.Mismatch(7, 1, "ACGT"), ["ACGTACG"], np.array([1.0]))
     [e] = mc.explain(f, ["TCGTACG"], "feature")
     assert sorted(e.names) == ["ACGTACG", "CCGTACG", "GCGTACG", "TCGTACG"]

@@ -55,7 +55,8 @@ def test_every_kernel_is_in_the_table() -> None:
     bound = ["Filled", "Shifted"]  # what Imputed and Standardized become when bound: tested in test_inputs
     # what is computed in place of others: tested in test_scaled
     normalised = ["Balanced", "Directions", "ExponentialOfDistance"]
-    listed = ["ListedGappy"]  # what Gappy is when features are asked for: tested in kernels/test_sequence_features.py
+    # what Gappy and Mismatch are when features are asked for: tested in kernels/test_sequence_features.py
+    listed = ["ListedGappy", "ListedMismatch"]
     assert sorted(missing) == sorted(bound + normalised + listed)
 
 

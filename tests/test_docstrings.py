@@ -106,7 +106,7 @@ def _with_examples() -> list[str]:
 @pytest.mark.parametrize("module", _with_examples())
 def test_examples_in_docstrings(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    if module.endswith("fingerprints"):
+    if module.endswith(("fingerprints", "plots.molecule")):
         pytest.importorskip("rdkit")
     result = doctest.testmod(import_module(module))
     assert result.attempted

@@ -67,7 +67,7 @@ def test_tokens_and_several_outputs() -> None:
     rng = np.random.default_rng(1)
     X = [[str(t) for t in rng.choice(["up", "down", "left"], 20)] for _ in range(60)]
     y = np.arange(60) % 3
-    X = [x[:5] + ["jump", "run"] + x[7:] if label == 2 else x for x, label in zip(X, y, strict=True)]
+    X = [[*x[:5], "jump", "run", *x[7:]] if label == 2 else x for x, label in zip(X, y, strict=True)]
     model = mc.KernelRidge(0.1, kernel=mc.Spectrum(2)).fit(X, np.eye(3)[y])
     of_last = [x for x, label in zip(X, y, strict=True) if label == 2]
     assert mc.motif(model, of_last, 2, output=2).consensus == ("jump", "run")

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 
 import mercer as mc
+from mercer.kernels.sequences.mismatches import ListedMismatch
 from tests import sequence_oracles as truth
 from tests.sequence_samples import FORMS, TEXTS, X, labelled, reverse_complement
 
@@ -217,17 +218,34 @@ def test_too_many_features_are_said_to_be(kernel: mc.Kernel) -> None:
             ask(["ACGT" * 100])
 
 
-NAMELESS = [
-    mc.Mismatch(9, 2, "ACGT"),
-    mc.Mismatch(3, 1, "ACGT"),
-    mc.Substring(),
-    mc.Subsequence(3),
-    mc.WeightedDegree(20, 2),
-    mc.LocalAlignment(),
-]
+NAMELESS = [mc.Substring(), mc.Subsequence(3), mc.WeightedDegree(20, 2), mc.LocalAlignment()]
 
 
 @pytest.mark.parametrize("kernel", NAMELESS, ids=str)
 def test_other_features_have_no_names_in_words(kernel: mc.Kernel) -> None:
     with pytest.raises(TypeError, match="have no names"):
         kernel.feature_names(["ACGTACGTAC", "ACGTTCGTAC"])
+
+
+@pytest.mark.parametrize(("k", "m", "alphabet"), [(7, 1, "ACGT"), (9, 2, "ACGT"), (3, 2, "AC"), (3, 0, "ACGT")])
+def test_listed_words_with_mismatches_are_the_kernel(k: int, m: int, alphabet: str) -> None:
+    given = mc.Mismatch(k, m, alphabet)
+    listed = ListedMismatch(k, m, alphabet)
+    np.testing.assert_allclose(listed(X), given(X))
+
+
+@pytest.mark.parametrize("alphabet", ["TGCA", ["up", "down", "left"]])
+def test_names_of_words_with_mismatches(alphabet: Any) -> None:
+    """The words within one letter of a word, however they are listed."""
+    letters = list(alphabet)
+    word = [letters[0], letters[1], letters[0]]
+    items = ["".join(word)] if isinstance(alphabet, str) else [word]
+    held, listed = mc.Mismatch(3, 1, alphabet), ListedMismatch(3, 1, alphabet)
+    expected = {
+        w for w in itertools.product(letters, repeat=3) if sum(a != b for a, b in zip(w, word, strict=True)) <= 1
+    }
+    for k in (held, listed):
+        phi = k.features(items)
+        counts = phi.toarray()[0] if hasattr(phi, "toarray") else phi[0]
+        names = k.feature_names(items)
+        assert {tuple(name) for name, count in zip(names, counts, strict=True) if count} == expected

@@ -27,6 +27,8 @@ from mercer.plots import (
     GramDisplay,
     MachineDisplay,
     MetricDisplay,
+    MoleculeDisplay,
+    MotifDisplay,
     NoveltyDisplay,
     RegressionDisplay,
     ResidualDisplay,
@@ -510,3 +512,43 @@ def test_metric_of_directions_and_of_columns() -> None:
         MetricDisplay.from_estimator(mc.FeatureMachineRegressor())
     with pytest.raises(TypeError, match="KernelRidge has no metric"):
         MetricDisplay.from_estimator(mc.KernelRidge().fit(X4, y))
+
+
+# -- motifs and molecules --------------------------------------------------------------------------------------------
+
+
+def test_letters_of_a_logo_are_as_high_as_their_information() -> None:
+    motif = mc.Motif(np.array([[1.0, 0.0], [0.75, 0.25], [0.5, 0.5]]), ["A", "$"], np.array([2, -1]), np.full(2, 0.5))
+    display = drawn(MotifDisplay(motif).plot())
+    np.testing.assert_allclose(display.heights.sum(axis=1), motif.information)
+    boxes = [patch.get_path().get_extents() for patch in display.ax_.patches]
+    assert [round(box.height, 6) for box in boxes] == [1.0, *np.sort(display.heights[1]).round(6)]
+    assert boxes[2].y0 == pytest.approx(boxes[1].y1)  # the largest stands on the other
+    assert display.ax_.get_title() == "motif of 1 of 2 sequences"
+
+
+def test_a_logo_of_a_machine_on_given_axes() -> None:
+    f = mc.RKHSFunction(mc.Spectrum(3), ["TTGATTACATT"], np.array([1.0]))
+    _, ax = plt.subplots()
+    display = MotifDisplay.from_estimator(f, ["CCGATTACACC", "GGGATTACAGG"], 7, ax=ax, pseudo_count=0.5)
+    assert display.ax_ is ax
+    assert display.motif.consensus == "GATTACA"
+
+
+def test_atoms_have_the_colours_of_what_they_contribute(tmp_path: Any) -> None:
+    pytest.importorskip("rdkit")
+    up = MoleculeDisplay("CO", np.array([0.0, 2.0])).plot()
+    down = MoleculeDisplay("CO", np.array([0.0, -2.0]), scale=4.0).plot((200, 100))
+    assert "#D65E00" in up.svg_
+    assert "#D65E00" not in down.svg_
+    assert "width='200px'" in down.svg_
+    assert up._repr_svg_() == up.svg_
+    up.save(tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == up.svg_
+    f = mc.RKHSFunction(mc.Morgan(1), ["CCO", "CCN"], np.array([[1.0, 0.0], [-1.0, 2.0]]))
+    shown = MoleculeDisplay.from_estimator(f, "CCO", output=0)
+    np.testing.assert_allclose(shown.values.sum(), f(["CCO"])[0, 0])
+    with pytest.raises(ValueError, match="2 functions; say which"):
+        MoleculeDisplay.from_estimator(f, "CCO")
+    with pytest.raises(ValueError, match='by="place"'):
+        MoleculeDisplay.from_explanation(mc.explain(f, ["CCO"], "sample")[0], "CCO")

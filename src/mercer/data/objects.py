@@ -28,7 +28,7 @@ class Domain:
         return X
 
     def labels(self, X: Samples) -> list[list[Any]] | None:
-        """What stands at each place of each item: letters, labels of vertices, atoms; None where there are no places."""
+        """What stands at each place of each item: letters, labels of vertices, atoms; None: there are no places."""
         return None
 
     def pair(self, x: Any, z: Any) -> tuple[Any, Any] | None:

@@ -46,6 +46,9 @@ class Ragged:
     def __getitem__(self, i: int) -> Any:
         return self.values[self.offsets[i] : self.offsets[i + 1]]
 
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
     def take(self, rows: Index) -> Ragged:
         """The rows of a slice share the buffer; others are copied."""
         part, offsets = spans(self.offsets, rows)

@@ -233,18 +233,22 @@ class TemporalKernelCCA(WithKernels):
         ndarray of shape (n_moments − 2 max_lag, n_components), or two of them
         """
         check_is_fitted(self)
-        lag, count = int(self.lags_[-1]), len(self.canonical_values_)
-        X = listed(X)
-        if size(X) <= 2 * lag:
-            raise ValueError(
-                f"{size(X)} moments are too few for a past and future of max_lag={lag}: give more than {2 * lag}."
-            )
-        values = self._x._values(X).reshape(size(X), 2 * lag + 1, count)
-        n = size(X) - 2 * lag
-        scores = sum(values[lag - j : lag - j + n, j + lag] for j in range(-lag, lag + 1)) - self._offset
+        lag, X = int(self.lags_[-1]), listed(X)
+        scores = self._by_lag(X).sum(axis=1) - self._offset
         if Y is None:
             return scores
         values = self._y._values(Y)
         if len(values) != size(X):
             raise ValueError(f"The series have {size(X)} and {len(values)} moments: they must be on one clock.")
         return scores, values[lag : len(values) - lag]
+
+    def _by_lag(self, X: Samples) -> Array:
+        """f_τ(x(t − τ)), (moments, lags, components): what adds up, less ``_offset``, to ``transform``."""
+        lag, count = int(self.lags_[-1]), len(self.canonical_values_)
+        n = size(X) - 2 * lag
+        if n <= 0:
+            raise ValueError(
+                f"{size(X)} moments are too few for a past and future of max_lag={lag}: give more than {2 * lag}."
+            )
+        values = self._x._values(X).reshape(size(X), 2 * lag + 1, count)
+        return np.stack([values[lag - j : lag - j + n, j + lag] for j in range(-lag, lag + 1)], axis=1)

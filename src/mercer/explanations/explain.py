@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from mercer import arrays
 from mercer.annotations import Estimator, RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Vectors, as_frame
+from mercer.data import Vectors, as_frame, listed
 from mercer.explanations.places import base_of, by_feature, by_place, has_places
 from mercer.explanations.result import Explanation
 from mercer.explanations.sampled import sampled_values
@@ -36,9 +37,9 @@ def explain(
     """Why a model answers what it answers: for each sample, parts that add up to f(x).
 
     For every machine of the form f = Σ_i α_i k(·, x_i) + b, which have it as ``function_``; by column also for any
-    other model of tables. What is explained is f itself: the prediction of a regression, the decision of a classifier,
-    the logarithm of a rate, one output or several. docs/explanations.md says which kernels have which explanation, and
-    what it costs.
+    other model of tables. What is explained is f itself: the prediction of a regression, the decision of a classifier
+    (of several classes, of each pair), the score of a one-class machine, the logarithm of a rate; one output or
+    several. docs/explanations.md says which kernels have which explanation, and what it costs.
 
     Parameters
     ----------
@@ -47,13 +48,13 @@ def explain(
         it is called itself.
     X : collection of samples
         What is asked about.
-    by : {"auto", "sample", "term", "column", "gradient", "feature", "place"}, default="auto"
+    by : {"auto", "sample", "term", "column", "gradient", "feature", "place", "lag"}, default="auto"
         "sample": α_i k(x, x_i) of every training sample that is kept. "term": of each term of a sum of kernels.
         "column": Shapley values of the columns of a table, exact where the kernel is a sum of products over columns,
         else sampled, with standard errors. "gradient": ∇f(x), which does not add up to anything. "feature" and "place":
         of words, paths and the like in strings, texts, graphs and molecules, and of the letters, vertices and atoms
-        that they cover. "auto": terms where they compare different kinds of data, places of structured items, columns
-        of tables, else samples.
+        that they cover. "lag": of each lag of a series, for ``TemporalKernelCCA``. "auto": terms where they compare
+        different kinds of data, places of structured items, columns of tables, lags of series, else samples.
     background : table, optional
         Of ``by="column"``: the rows whose values stand in the place of those not yet there. None: up to 50 of the
         samples that the model keeps (of a support vector machine, its support vectors), evenly drawn.
@@ -94,6 +95,8 @@ def explain(
         raise ValueError(f"by={by!r}: choose one of {', '.join(map(repr, ('auto', *_WAYS)))}.")
     if not (isinstance(n_permutations, int | np.integer) and n_permutations >= 1):
         raise ValueError(f"n_permutations={n_permutations!r}: give a whole number of at least 1.")
+    if hasattr(model, "_by_lag") and by in ("auto", "lag"):
+        return _by_lag(model, X)
     subject = Subject.of(model, X)
     if by == "auto":
         by = _fitting(subject)
@@ -180,6 +183,17 @@ def _by_feature(subject: Subject, f: RKHSFunction) -> list[Explanation]:
     return by_feature(f, subject.X)
 
 
+def _by_lag(model: Estimator, X: Samples) -> list[Explanation]:
+    """f_τ(x(t − τ)) of each lag τ, for every moment that ``transform`` answers for."""
+    check_is_fitted(model)
+    lags = model.lags_.tolist()
+    return [Explanation("lag", lags, values, -model._offset) for values in model._by_lag(listed(X))]
+
+
+def _lag_of(subject: Subject, f: RKHSFunction) -> list[Explanation]:
+    raise TypeError('by="lag" is for models of series, such as TemporalKernelCCA.')
+
+
 def _numbers(coef: Any) -> Array:
     return np.asarray(arrays.to_numpy(coef), np.float64)
 
@@ -195,4 +209,5 @@ _WAYS: dict[str, Callable[..., list[Explanation]]] = {
     "gradient": _by_gradient,
     "feature": _by_feature,
     "place": _by_place,
+    "lag": _lag_of,
 }

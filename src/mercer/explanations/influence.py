@@ -1,9 +1,9 @@
 """What a training row changed: the machine without it, in closed form.
 
-A ridge is linear in y, so that f − f₋ᵢ = e_i h_i with e_i = α_i/P_ii and h_i = Σ_j P_ij k(x_j, ·) + q_i
-(``selection.left_out``): exact. A smooth loss is near its minimum a ridge of other weights and targets, those of Newton's
-method: its step from the whole machine to the one without the row is that ridge's. A support vector machine has the span
-estimate: the weight of a row is taken over by the free support vectors, ‖f − f₋ᵢ‖ = |α_i| S_i.
+A ridge is linear in y, so that f − f₋ᵢ = e_i h_i with e_i = α_i/P_ii and h_i = Σ_j P_ij k(x_j, ·) + q_i, exactly
+(``selection.left_out``). A smooth loss is near its minimum a ridge of other weights and targets, those of Newton's
+method: its step from the whole machine to the one without the row is that ridge's. A support vector machine has the
+span estimate: the weight of a row is taken over by the free support vectors, ‖f − f₋ᵢ‖ = |α_i| S_i.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from mercer import arrays
 from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
-from mercer.data import size, take
+from mercer.data import size
 from mercer.estimators.multiclass import class_weights
 from mercer.selection.bounds import is_svc_of_two_classes, spanned
 from mercer.selection.criteria import Projected
@@ -148,18 +148,16 @@ def influence(model: Estimator, X: Samples, y: Targets, sample_weight: Weights =
     return _of_loss(model, X, targets, w, losses[0])
 
 
-def _matrix(model: Estimator, X: Samples, used: Array) -> Array:
-    items = take(model._unpacked(model._accept(X, reset=False)), used)
+def _matrix(model: Estimator, X: Samples) -> Array:
+    items = model._unpacked(model._accept(X, reset=False))
     gram = model.kernel_.gram(items, compute=model.compute).astype(np.float64)
     return np.asarray(arrays.to_numpy(gram.dense()))
 
 
-def _of_ridge(
-    model: Estimator, X: Samples, y: Array, w: Array, given: Array, *, exact: bool, K: Array | None = None
-) -> Influence:
+def _of_ridge(model: Estimator, X: Samples, y: Array, w: Array, given: Array, *, exact: bool) -> Influence:
     """Of min Σ_i w_i (y_i − f(x_i))² + λ‖f‖²; rows whose ``given`` weight is 0 are not there."""
     used, n, Y = np.flatnonzero(given > 0), len(y), y.reshape(len(y), -1)
-    K = _matrix(model, X, np.arange(n)) if K is None else K
+    K = _matrix(model, X)
     whole = Projected.of(K[np.ix_(used, used)], Y[used], w[used], float(model.alpha), model.fit_intercept)
     e = whole.leave_one_out()
     h = K[:, used] @ whole.P + whole.of_bias  # of every row by those that count
@@ -168,7 +166,7 @@ def _of_ridge(
     norms[used] = np.abs(e) * np.sqrt(np.maximum(size2, 0.0))[:, None]
     changes[:, used] = h[:, :, None] * e
     left = _answers(model, X).reshape(n, -1) - changes[np.arange(n), np.arange(n)]
-    return Influence(*(_like(y, a) for a in (left, norms, changes)), exact)
+    return Influence(_like(y, left), _like(y, norms), _like(y, changes), exact)
 
 
 def _of_loss(model: Estimator, X: Samples, y: Array, w: Array, loss: Any) -> Influence:
@@ -195,8 +193,7 @@ def _of_span(model: Estimator, X: Samples, y: Array, sample_weight: Weights) -> 
 
 
 def _answers(model: Estimator, X: Samples) -> Array:
-    found = np.asarray(arrays.to_numpy(model.function_(model._accept_new(X))), np.float64)
-    return found
+    return np.asarray(arrays.to_numpy(model.function_(model._accept_new(X))), np.float64)
 
 
 def _like(y: Array, values: Array) -> Array:

@@ -51,7 +51,7 @@ class Part:
     """A kernel, or one that it is made of, between samples and centres."""
 
     def shares(self, i: int, weights: Array) -> Iterator[Shares | Array]:
-        """Those of Σ_j weights_j k(x_i, c_j), weights (centres, outputs); what no feature has as an array, (outputs,)."""
+        """Those of Σ_j weights_j k(x_i, c_j), weights (centres, outputs); what no feature has as (outputs,) alone."""
         raise NotImplementedError
 
 

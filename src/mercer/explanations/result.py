@@ -23,7 +23,7 @@ class Explanation:
     Parameters
     ----------
     by : str
-        What the parts are: "sample", "term", "column", "gradient", "feature" or "place".
+        What the parts are: "sample", "term", "column", "gradient", "feature", "place" or "lag".
     names : list
         What each part is called: numbers of rows, kernels as text, names of columns, words, positions.
     values : ndarray of shape (parts,) or (parts, outputs)
@@ -55,8 +55,8 @@ class Explanation:
     (-0.5, [('height', -2.0)])
     >>> print(e)
     -0.5 = 1 + 2 parts by column
-      height        -2
-      age          0.5
+      height         -2
+      age           0.5
     """
 
     by: str
@@ -113,7 +113,7 @@ class Explanation:
 
 
 def _row(values: Any) -> str:
-    return "  ".join(f"{value:>8.4g}" for value in np.atleast_1d(values))
+    return "  ".join(f"{value:>9.4g}" for value in np.atleast_1d(values))
 
 
 def _plain(value: Any) -> Any:

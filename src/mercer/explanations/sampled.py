@@ -2,8 +2,8 @@
 
 Columns of x take the place of those of a background row one after the other, in a random order and in the reverse of
 it; what each changes is its contribution in that order. Along an order the changes telescope, so that the mean over
-orders adds up to f(x) less the mean of f over the background whatever was drawn. Each background row has its own orders:
-it is a stratum, and the standard errors are those of a stratified mean.
+orders adds up to f(x) less the mean of f over the background whatever was drawn. Each background row has orders of its
+own: it is a stratum, and the standard errors are those of a stratified mean.
 """
 
 from __future__ import annotations

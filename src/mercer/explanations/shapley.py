@@ -17,13 +17,14 @@ import numpy as np
 
 from mercer.annotations import Samples
 from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import chunks, size, stack, take
 from mercer.functions import RKHSFunction
 from mercer.kernels.columns import column_terms, width
 from mercer.runtime import compiling, watch
 
 _ROWS = 256  # samples at once
-_MEMORY = 2**26  # bytes of factors at once
+_MEMORY = 2**28  # bytes of factors at once
 
 
 def exact_values(f: RKHSFunction, X: Samples, Z: Samples) -> Array | None:
@@ -33,14 +34,16 @@ def exact_values(f: RKHSFunction, X: Samples, Z: Samples) -> Array | None:
     n, d, coef = size(X), width(X), np.asarray(f.coef, np.float64).reshape(len(f.coef), -1)
     out = np.zeros((n, d, coef.shape[1]))
     centers = f.kernel.domain.check(f.centers)
+    known = column_terms(f.kernel, take(Z, slice(0, 1)), take(centers, slice(0, 1)))
+    if known is None:
+        return None
+    matrices = d + len({id(factor) for term in known for factor in term.factors.values()})  # that are held together
+    room = min(_MEMORY, Compute().budget // 4)
     for some in chunks(n, _ROWS):
         both = stack(take(X, some), Z)
-        for block in chunks(len(coef), max(1, _MEMORY // (16 * d * size(both)))):
+        for block in chunks(len(coef), max(1, room // (8 * matrices * size(both)))):
             watch.look()
-            terms = column_terms(f.kernel, both, take(centers, block))
-            if terms is None:
-                return None
-            for term in terms:
+            for term in column_terms(f.kernel, both, take(centers, block)) or []:
                 _add(out[some], term.factors, term.scale * coef[block])
     return out
 

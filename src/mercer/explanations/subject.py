@@ -55,7 +55,8 @@ class Subject:
 
     @classmethod
     def _of_function(cls, f: RKHSFunction, X: Samples, numbers: Any, names: list[Any] | None) -> Subject:
-        numbers = np.arange(len(f.coef)) if numbers is None or len(numbers) != len(f.coef) else np.asarray(numbers)
+        known = numbers is not None and len(numbers) == len(f.coef) and (np.asarray(numbers) >= 0).all()
+        numbers = np.asarray(numbers) if known else np.arange(len(f.coef))
         return cls(in_order_of(X, f.centers), f, f, numbers, names, f.centers)
 
     @property
@@ -96,7 +97,7 @@ class Subject:
         X = X.toarray() if sparse.issparse(X) else arrays.to_numpy(X) if arrays.is_tensor(X) else X
         if isinstance(X, Bits):
             X = X.unpacked()
-        elif not hasattr(X, "shape"):
+        elif isinstance(X, list):
             X = np.asarray(X) if self.f is None else np.array(X, dtype=object)
         if len(getattr(X, "shape", ())) != 2:
             raise TypeError(

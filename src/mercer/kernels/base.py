@@ -357,8 +357,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         X = X if hasattr(X, "__len__") else list(X)
         with one_call():
             names, phi = self._listed()._names(X), self._embedded(X)
-        assert isinstance(phi, HashedRows)
-        return [names[int(code)] for code in phi.tocsr()[1]]
+        return [names[int(c)] for c in (phi.tocsr()[1] if isinstance(phi, HashedRows) else range(phi.shape[1]))]
 
     def _names(self, X: Samples) -> dict[int, Any]:
         """What the codes stand for that occur in the data."""

@@ -1,14 +1,16 @@
 """Kernels as sums of products over columns: k(x, y) = Σ_t c_t Π_j κ_tj(x_j, y_j).
 
 What a column does to a value can then be told apart exactly (``mercer.explanations.shapley``). A kernel says what it
-is over columns by ``_over_columns``, and its values on one column are κ: the formula stands once. Kernels made of others
-put terms together.
+is over columns by ``_over_columns``, and its values on one column are κ: the formula stands once. Kernels made of
+others put terms together.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import reduce
+from itertools import combinations_with_replacement, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -80,6 +82,18 @@ def product(parts: Iterable[list[ColumnTerm] | None]) -> list[ColumnTerm] | None
             return None
         out = gathered([a.times(b) for a in out for b in part])
     return out
+
+
+def power(terms: list[ColumnTerm] | None, exponent: int) -> list[ColumnTerm] | None:
+    """(Σ_t a_t)^exponent, multiplied out, each product of terms once; None where the sum is, or beyond ``MOST``."""
+    if terms is None or math.comb(max(0, len(terms) + exponent - 1), exponent) > MOST:
+        return None
+    out = []
+    for chosen in combinations_with_replacement(terms, exponent):
+        repeats = (len(list(same)) for _, same in groupby(chosen, key=id))
+        often = math.factorial(exponent) / math.prod(math.factorial(r) for r in repeats)
+        out.append(reduce(ColumnTerm.times, chosen, ColumnTerm(often, {})))
+    return gathered(out)
 
 
 def gathered(terms: list[ColumnTerm]) -> list[ColumnTerm]:

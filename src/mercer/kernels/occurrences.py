@@ -1,4 +1,4 @@
-"""Where the features of a structured item come from: letters of a sequence, vertices of a graph, atoms of a molecule."""
+"""Where the features of an item come from: letters of a sequence, vertices of a graph, atoms of a molecule."""
 
 from __future__ import annotations
 

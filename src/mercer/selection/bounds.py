@@ -177,15 +177,15 @@ def generalisation(
             f"The machine was trained on more than these {len(y)} samples; give the data it was trained on."
         )
     found = spanned(machine, X, y, sample_weight)
-    K, signs, coef, values, left = found.K, found.signs, found.coef, found.values, found.left
+    K, signs, values = found.K, found.signs, found.values
     n, bias = len(signs), float(machine.intercept_[0])
     constant = float(np.mean(np.diagonal(K)))
-    norm = float(np.sqrt(max(coef @ K @ coef, 0.0) + bias**2 / constant))
+    norm = float(np.sqrt(max(float(found.coef @ K @ found.coef), 0.0) + bias**2 / constant))
     spectrum = np.maximum(eigenvalues(K), 0.0)
     ridge = 1 / (2 * machine.C)
     return Generalisation(
         training_error=float(np.mean(signs * values <= 0)), support_share=len(machine.support_) / n,
-        span_error=float(np.mean(signs * left <= 0)),
+        span_error=float(np.mean(signs * found.left <= 0)),
         radius_margin=float(np.exp(radius_margin(K, signs[:, None], np.ones(n), ridge, machine.fit_intercept)[0])) / n,
         rademacher=rademacher_bound(signs * values, norm, float(np.trace(K)) + n * constant, delta),
         effective_dimension=float(np.sum(spectrum / (spectrum + ridge))), delta=delta,

@@ -25,6 +25,7 @@ from mercer.reports.page import Report
 from mercer.runtime.randomness import generator
 from mercer.selection.conformal_sets import conformal_sets
 from mercer.selection.ranks import check_coverage
+from mercer.tabular.explaining import by_columns
 from mercer.tabular.findings import reported
 from mercer.tabular.held_out import HeldOut
 from mercer.tabular.intake import (
@@ -345,9 +346,8 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         """What each column did to the answer of each row: its Shapley value, ``base`` and all columns adding up to the
         answer.
 
-        A column's value is what it adds to the answer when it takes the place of a training row's, averaged over 50
-        training rows and, by sampling, over the orders in which columns take their places. ``mercer.explain(model, X)``
-        has all classes, and the standard errors of what is sampled.
+        A column's value is what it adds when it takes the place of a training row's, averaged over 50 training rows
+        and, by sampling, over orders of the columns. ``mercer.explain(model, X)`` has all classes, and standard errors.
 
         Parameters
         ----------
@@ -357,19 +357,11 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         polars.DataFrame
-            ``answer``, a number or the probability of the most probable class; ``base``, the mean answer for the
-            training rows that the row is compared with; and a column for each of the table's.
+            ``answer``, a number or the probability of the most probable class; ``base``, the mean answer for those
+            training rows; and a column for each of the table's.
         """
-        rows = self._explained(X)[0]
-        found = explain(self, X, random_state=0 if self.random_state is None else int(self.random_state))
-        likely = [int(np.argmax(e.total)) if self.labels_ else 0 for e in found]
-        values = [e.values.reshape(len(rows.columns), -1)[:, j] for e, j in zip(found, likely, strict=True)]
-        out = {
-            "answer": [float(np.ravel(e.total)[j]) for e, j in zip(found, likely, strict=True)],
-            "base": [float(np.ravel(e.base)[j]) for e, j in zip(found, likely, strict=True)],
-        }
-        table = np.array(values).reshape(len(found), len(rows.columns))
-        return pl.DataFrame(out | dict(zip(rows.columns, table.T, strict=True)))
+        seed = 0 if self.random_state is None else int(self.random_state)
+        return by_columns(explain(self, X, random_state=seed), list(self._explained(X)[0].columns))
 
     def _explained(self, X: Rows) -> tuple[pl.DataFrame, Any, None, None, None, Any]:
         """What ``mercer.explain`` asks for: rows, what answers for such rows, and rows to compare them with."""

@@ -75,6 +75,7 @@ class Convolution(Composite):
 
     usage: ClassVar[str] = "Convolution(decompose, parts)"
     domain: ClassVar[Domain] = Anything()
+    _same_items = False
     decompose: Callable[[Any], Any] | None
     parts: tuple[Kernel, ...]
 

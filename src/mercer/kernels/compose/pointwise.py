@@ -12,7 +12,7 @@ from mercer.annotations import Items, Samples
 from mercer.data import size
 from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.columns import ColumnTerm, column_terms, exponential, gathered, product
+from mercer.kernels.columns import ColumnTerm, column_terms, exponential, gathered, power, product
 from mercer.kernels.compose.composite import OfOne
 from mercer.kernels.compose.terms import _beside, _tensor
 from mercer.kernels.notation import PRODUCT, join, number
@@ -122,7 +122,7 @@ class Power(Pointwise):
         return (self.kernel,) * int(self.exponent)
 
     def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
-        return product([column_terms(self.kernel, X, Y)] * int(self.exponent))
+        return power(column_terms(self.kernel, X, Y), int(self.exponent))
 
     @property
     def _notation(self) -> str:
@@ -228,7 +228,7 @@ class PolynomialOf(FunctionOf):
 
     def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
         single = column_terms(self.kernel, X, Y)
-        found = [product([[ColumnTerm(c, {})], *[single] * i]) for i, c in self._powers()]
+        found = [product([[ColumnTerm(c, {})], power(single, i)]) for i, c in self._powers()]
         known = [terms for terms in found if terms is not None]
         return gathered([each for terms in known for each in terms]) if len(known) == len(found) else None
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import combinations
+from collections.abc import Iterable, Sequence
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute, human
 from mercer.data import HashedRows, Ragged, chunks
+from mercer.data.representations import offsets_of
 from mercer.data.sequences import items_of, one_code, unpacked
 from mercer.formula import dot, sqnorm
 from mercer.gram import Counts
@@ -274,7 +275,8 @@ class Mismatch(LaneKernel):
     The kernel for sequences with mutations. Equivalently Σ over pairs of words of the number of u near both, which
     depends on their distance alone. Words with a letter outside the alphabet A are not counted, and a string without
     words has no features. With |A|^k ≤ 4096 the features are held; up to 65 536 each batch of strings is spread over a
-    table of all words; beyond, the words of two strings are compared, 64 strings at a time.
+    table of all words; beyond, the words of two strings are compared, 64 strings at a time; ``features`` and
+    ``feature_names`` list the words near those that occur then too, where memory allows.
 
     Parameters
     ----------
@@ -366,11 +368,15 @@ class Mismatch(LaneKernel):
 
         return [count(d) for d in range(min(2 * m, k) + 1)]
 
-    def _prepare(self, X: Ragged) -> Any:
+    def _ranks(self, X: Ragged) -> Ragged:
+        """The letters as numbers from 1, in the order of their codes; 0 for those outside the alphabet."""
         letters = np.sort(np.array([one_code(a) for a in self.alphabet], np.int64))
-        ranks = Ragged(
+        return Ragged(
             numbered_letters(X.values, letters, 1, 0, np.uint8 if len(letters) < 255 else np.int64), X.offsets
         )
+
+    def _prepare(self, X: Ragged) -> Any:
+        ranks = self._ranks(X)
         if not self.explicit:
             return ranks
         from mercer.native import mismatches
@@ -387,11 +393,10 @@ class Mismatch(LaneKernel):
         return out
 
     def _lane_matrix(self, A: Ragged, B: Ragged) -> Array:
-        around = sum(math.comb(int(self.k), t) * (len(self.alphabet) - 1) ** t for t in range(int(self.m) + 1))
-        if around > _LARGEST:
+        if self._around > _LARGEST:
             raise FloatingPointError(
-                f"{self}: the words near another are 10^{len(str(around)) - 1}, more than a float holds. Take a smaller"
-                " k or m."
+                f"{self}: the words near another are 10^{len(str(self._around)) - 1}, more than a float holds. Take a"
+                " smaller k or m."
             )
         near = self._near_both()
         if self._words > _TABLE:
@@ -428,3 +433,85 @@ class Mismatch(LaneKernel):
             return None
         row, code = np.nonzero(self._prepare(windows_of(x, int(self.k))))
         return Occurrences(code.astype(np.uint64), stretches(row, np.full(len(row), int(self.k))), len(x.values))
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        bound = self.bind(self.domain.check(X))
+        assert isinstance(bound, Mismatch)
+        return bound._spelled(range(bound._words)) if bound.explicit else super()._names(X)
+
+    def _spelled(self, numbers: Iterable[int]) -> dict[int, Any]:
+        """Words by their numbers in base |A|: strings where letters are characters, else tuples."""
+        letters, a = sorted(self.alphabet, key=one_code), len(self.alphabet)
+        plain = all(isinstance(letter, str) and len(letter) == 1 for letter in letters)
+        powers = [a**p for p in range(int(self.k) - 1, -1, -1)]
+        words = ((n, [letters[n // power % a] for power in powers]) for n in numbers)
+        return {n: "".join(word) if plain else tuple(word) for n, word in words}
+
+    @property
+    def _around(self) -> int:
+        """How many words are within m of another."""
+        return sum(math.comb(int(self.k), t) * (len(self.alphabet) - 1) ** t for t in range(int(self.m) + 1))
+
+    def _listed(self) -> Kernel:
+        known = self.explicit or self.alphabet is None
+        return self if known or self._words >= 2**63 else ListedMismatch(self.k, self.m, self.alphabet)
+
+
+@kernel
+class ListedMismatch(Mismatch):
+    """Words with mismatches with one feature for each word near one that occurs, however many there could be."""
+
+    _internal = True
+
+    k: int = natural()
+    m: int = natural(1, minimum=0)
+    alphabet: Any = None
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return True
+
+    def _prepare(self, X: Ragged) -> Any:
+        if self._around * len(X.values) * _BYTES > Compute().budget:
+            raise MemoryError(
+                f"Mismatch(k={self.k}, m={self.m}) has {self._around} features for each word:"
+                f" {human(self._around * len(X.values) * _BYTES)} for these sequences, and there are"
+                f" {human(Compute().budget)}. Name those of fewer sequences, or take a smaller k or m; values, k(X) and"
+                " k.gram(X), need none of them."
+            )
+        row, codes, _ = self._near(X)
+        order = np.lexsort((codes, row))
+        row, codes = row[order], codes[order]
+        first = np.flatnonzero(np.r_[True, (np.diff(row) != 0) | (np.diff(codes) != 0)][: len(row)])
+        lengths = np.bincount(row[first], minlength=len(X))
+        return HashedRows(codes[first], np.diff(np.append(first, len(row))).astype(np.float64), offsets_of(lengths))
+
+    def _near(self, X: Ragged) -> tuple[Array, Array, Array]:
+        """(sequence, number of the word, place): every word near a word of a sequence, and where that begins."""
+        a, k, ranks = len(self.alphabet), int(self.k), self._ranks(X)
+        begins = np.concatenate(
+            [np.empty(0, np.int64), *(np.arange(b, e - k + 1) for b, e in pairwise(ranks.offsets.tolist()))]
+        )
+        letters = ranks.values[begins[:, None] + np.arange(k)].astype(np.int64) - 1
+        whole = (letters >= 0).all(axis=1)
+        begins, letters = begins[whole], letters[whole]
+        powers = a ** np.arange(k - 1, -1, -1)
+        numbers = [letters @ powers]
+        for t in range(1, int(self.m) + 1):
+            for places in map(list, combinations(range(k), t)):
+                for turns in product(range(1, a), repeat=t):
+                    other = (letters[:, places] + turns) % a
+                    numbers.append(numbers[0] + (other - letters[:, places]) @ powers[places])
+        row = np.searchsorted(ranks.offsets, begins, side="right") - 1
+        each = len(numbers)
+        return np.tile(row, each), np.concatenate(numbers).astype(np.uint64), np.tile(begins, each)
+
+    def _width(self, A: Items) -> int:
+        return int(A.per_row)
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return self._spelled(np.unique(self._near(self.domain.check(X))[1]).tolist())
+
+    def _occurrences(self, x: Ragged) -> Occurrences | None:
+        _, codes, begins = self._near(x)
+        return Occurrences(codes, stretches(begins, np.full(len(begins), int(self.k))), len(x.values))

@@ -115,10 +115,9 @@ class BothStrands(Wrapper):
         return A
 
     def _occurrences(self, x: Items) -> Occurrences | None:
-        found = [self.kernel._occurrences(side) for side in strands(x)]
-        if found[0] is None or found[1] is None:
+        one, other = (self.kernel._occurrences(side) for side in strands(x))
+        if one is None or other is None:
             return None
-        one, other = found
         # place p of one strand is place size − 1 − p of the other
         mirrored = Ragged(one.size - 1 - other.places.values, other.places.offsets)
         return together([one, Occurrences(other.codes, mirrored, other.size)])

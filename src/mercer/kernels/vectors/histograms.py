@@ -110,7 +110,7 @@ class ChiSquared(Additive):
 
     domain: ClassVar[Domain] = Histograms()
     gamma: float = positive(1.0, symbol="γ")
-    _over_columns = "product"  # type: ignore[assignment]
+    _over_columns = "product"
 
     def _term(self, x: Symbol, z: Symbol) -> Any:
         difference = x - z
@@ -142,7 +142,7 @@ class AdditiveChiSquared(Homogeneous, Additive):
     """
 
     domain: ClassVar[Domain] = Histograms()
-    _over_columns = "sum"  # type: ignore[assignment]
+    _over_columns = "sum"
 
     def _term(self, x: Symbol, z: Symbol) -> Any:
         return x * z / maximum(x + z, _SMALLEST)

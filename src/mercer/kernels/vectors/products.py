@@ -15,7 +15,7 @@ from mercer.arrays import Array
 from mercer.data import DataError, Domain, Vectors
 from mercer.formula import arcsin, minimum, sqdist, sqrt, tanh, where
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.columns import MOST, ColumnTerm, column_terms, product
+from mercer.kernels.columns import MOST, ColumnTerm, column_terms, power, product
 from mercer.kernels.families import Additive, Columnwise, Explicit, Inner, Spectral
 from mercer.kernels.parameters import check_psd_matrix, natural, positive, real
 
@@ -123,7 +123,7 @@ class Polynomial(Inner):
         return (factor + self.offset if self.offset > 0 else factor,) * int(self.degree)
 
     def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
-        return product(column_terms(factor, X, Y) for factor in self._factors()) if self.psd else None
+        return power(column_terms(self._factors()[0], X, Y), int(self.degree)) if self.psd else None
 
 
 @kernel

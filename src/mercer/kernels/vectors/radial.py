@@ -189,7 +189,7 @@ class Laplacian(Bandwidth, Spectral, Additive):
     """
 
     gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
-    _over_columns = "product"  # type: ignore[assignment]
+    _over_columns = "product"
 
     def _term(self, x: Symbol, z: Symbol) -> Any:
         return absolute(x - z)
@@ -246,7 +246,7 @@ class PowerLaplacian(Bandwidth, Spectral, Additive):
 
     gamma: float | str = positive("scale", symbol="γ", words=("scale", "median"))
     power: float = positive(1.5, symbol="q", maximum=2.0, continuous=False)
-    _over_columns = "product"  # type: ignore[assignment]
+    _over_columns = "product"
 
     @property
     def _degree(self) -> float:

@@ -1,4 +1,4 @@
-"""Promise: ``mercer fit`` with nothing but ``--time 20``, on molecules by the protocols of MoleculeNet (Wu et al. 2018),
+"""Promise: ``mercer fit`` with nothing but ``--time 20``, on molecules by the protocols of MoleculeNet (Wu 2018),
 is at or above the published figures of kernel machines: RMSE of ridge on ECFP over ours ≥ 1× (ESOL, FreeSolv; random
 splits 80/10/10), ROC AUC over the kernel SVM's ≥ 1× (BBBP by scaffolds, Tox21 the mean of 12 assays on random splits).
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from mercer.tabular.families import Cells, Coded, OfCells, OfKernel, OfMetric, in_silence, values
+from mercer.tabular.families import Cells, Coded, OfCells, OfKernel, OfMetric, OfWeights, in_silence, values
 from mercer.tabular.plan import Plan
 from mercer.tabular.problem import Problem
 
@@ -133,7 +133,7 @@ def test_a_learnt_metric(kind: str, weighted: str) -> None:
         RIDGE,
         SUPPORT,
         POISSON,
-        OfCells("cells", 0.2, 0, trees=20),
+        OfWeights("weights", (mc.Gaussian(0.3), mc.Linear()), (0.1, 1.0), 0),
         OfMetric("metric", mc.FeatureMachineRegressor(random_state=0)),
     ],
     ids=lambda family: family.name,
@@ -153,6 +153,34 @@ def test_sums_over_some_of_the_rows(family: Any) -> None:
     assert a.shape == whole.shape
     assert np.corrcoef(a, whole)[0, 1] > 0.8
     assert not np.array_equal(a, whole)
+
+
+@pytest.mark.thorough
+def test_cells_of_many_rows_are_solved_by_the_cells() -> None:
+    """All rows are in the sum, as where they are few; trees are grown from some of them."""
+    target, plan = targets("numbers"), replace(Plan.of(N, 3, 1, 60.0, None), exact=N // 2)
+    family = OfCells("cells", 0.2, 0, trees=20).many_rows()
+    assert {setting.smooth for setting in family.settings} == {0.0}
+    many, said = family.within(N, plan, 3)
+    assert not said
+    assert many.by_cells
+    assert many.grown_from == N
+    setting = family.settings[-1]
+    a, b = (values(each.fit(setting, X, target, None), X) for each in (family, many))
+    np.testing.assert_allclose(a, b, atol=1e-2)
+
+
+@pytest.mark.thorough
+def test_weights_of_kernels_follow_what_they_are_good_for() -> None:
+    target = targets("numbers")
+    noise = mc.Linear().on([2]) if X.shape[1] > 2 else mc.Linear()
+    family = OfWeights("weights", (mc.Gaussian(0.3), noise), (0.1, 1.0), 0)
+    splits = [(np.arange(40, N), np.arange(40))]
+    found = family.tested(X, target, None, splits)
+    assert found.shape[:2] == (2, N)
+    assert np.isnan(found[:, 40:]).all()
+    machine = family.fit(0.1, X[40:], target.at(np.arange(40, N)), None)
+    np.testing.assert_allclose(values(machine, X[:40]).ravel(), found[0, :40].ravel(), atol=1e-8)
 
 
 def test_targets_of_classes() -> None:

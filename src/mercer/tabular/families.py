@@ -35,6 +35,7 @@ from mercer.kernels.compose.feature_space import ZeroNormWarning
 from mercer.kernels.vectors.codes import Overlap
 from mercer.kernels.vectors.radial import Laplacian
 from mercer.selection.folds import Entered
+from mercer.tabular.cell_ridge import CellRidge
 from mercer.tabular.partitions import TREES, Partitions
 from mercer.tabular.plan import Plan
 
@@ -213,7 +214,7 @@ class CellMachine:
     """A ridge over the cells of trees, and the rows themselves beside them where a kernel of distances counts too."""
 
     partitions: Partitions
-    ridge: KernelRidge
+    ridge: KernelRidge | CellRidge
     smooth: bool
 
     def seen(self, X: Array) -> Array:
@@ -233,7 +234,7 @@ class OfCells:
     settings: tuple[Cells, ...] = tuple(Cells(a, s) for s in (0.0, 0.5) for a in (0.03, 0.1, 0.3, 1.0))
     trees: int = TREES
     grown_from: int | None = None  # rows; None: all
-    centers: int | None = None
+    by_cells: bool = False  # whether the ridge of many rows is solved by the cells; of cells alone
     compute: Compute | None = None
 
     def _kernel(self, smooth: float, columns: int) -> Kernel:
@@ -245,8 +246,7 @@ class OfCells:
 
     def _ridge(self, setting: Cells, columns: int) -> KernelRidge:
         kernel = self._kernel(setting.smooth, columns)
-        seed = None if self.centers is None else self.seed
-        return KernelRidge(setting.alpha, kernel, centers=self.centers, random_state=seed, compute=self.compute)
+        return KernelRidge(setting.alpha, kernel, compute=self.compute)
 
     def _grown(self, X: Array, target: Coded, weights: Array | None) -> Partitions:
         jobs = (self.compute or Compute()).workers
@@ -275,15 +275,24 @@ class OfCells:
 
     def fit(self, setting: Cells, X: Samples, target: Coded, weights: Array | None) -> CellMachine:
         partitions = self._grown(X, target, weights)
-        machine = CellMachine(partitions, self._ridge(setting, X.shape[1]), bool(setting.smooth))
-        machine.ridge.fit(machine.seen(X), target.numbers, sample_weight=weights)
+        if self.by_cells:
+            codes, Y = partitions.codes(X), target.numbers
+            found = CellRidge.fitted(setting.alpha, codes, partitions.offsets, Y, weights, self.compute)
+            return CellMachine(partitions, found, smooth=False)
+        ridge = self._ridge(setting, X.shape[1])
+        machine = CellMachine(partitions, ridge, bool(setting.smooth))
+        ridge.fit(machine.seen(X), target.numbers, sample_weight=weights)
         return machine
+
+    def many_rows(self) -> OfCells:
+        """The family for tables of many rows: cells alone, whose ridge can be solved for all of them."""
+        return replace(self, settings=tuple(s for s in self.settings if not s.smooth))
 
     def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfCells, bool]:
         if rows <= plan.exact:
             return self, False
-        trees = self.trees if rows <= plan.grown else self.trees // 2  # a code of each row in each is stored
-        return replace(self, trees=trees, grown_from=plan.grown, centers=plan.centers), True
+        trees = self.trees if rows <= plan.grown else self.trees // 2  # a code of each row in each is held
+        return replace(self, trees=trees, grown_from=plan.grown, by_cells=True), False
 
 
 def _beside(codes: Array, X: Array, rows: bool) -> Array:

@@ -51,6 +51,11 @@ class Partitions:
             roots.astype(np.int32),
         )
 
+    @property
+    def offsets(self) -> Array:
+        """Where the cells of each tree begin among all of them, and how many there are."""
+        return np.append(self.roots, len(self.feature)).astype(np.int64)
+
     def codes(self, X: Array) -> Array:
         """The leaf of every row in each tree, counted from the tree's root: (n, trees), float32, which holds them."""
         narrow = np.ascontiguousarray(X, np.float32)  # as the trees have seen them

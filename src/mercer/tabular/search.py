@@ -372,7 +372,8 @@ class Search:
         X = self.seen(view, self.problem.X[: min(len(self.problem), 400)])
         gamma = next(k.kernel for k in kernels_of(X, self._encoding(view)) if k.name == "Laplacian" and k.width == 1)
         assert isinstance(gamma, Laplacian)
-        return OfCells(_called("cells of trees", "", view), float(gamma.gamma), self.seed, compute=self.compute)
+        family = OfCells(_called("cells of trees", "", view), float(gamma.gamma), self.seed, compute=self.compute)
+        return family.many_rows() if len(self.problem) > self.plan.exact else family
 
     # -- the choice --------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,33 @@
+"""A ridge by cells, against the same ridge by its matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mercer as mc
+from mercer.tabular import cell_ridge
+from mercer.tabular.cell_ridge import CellRidge
+from mercer.tabular.partitions import Partitions
+
+
+@pytest.mark.parametrize("outputs", [None, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_is_the_ridge_over_overlap(monkeypatch: pytest.MonkeyPatch, outputs: int | None, weighted: bool) -> None:
+    monkeypatch.setattr(cell_ridge, "_TOLERANCE", 1e-10)
+    rng = np.random.default_rng(0)
+    X, T = rng.standard_normal((120, 3)), rng.standard_normal((40, 3))
+    Y = rng.standard_normal(120 if outputs is None else (120, outputs)) + (X[:, :1] if outputs else X[:, 0])
+    w = rng.integers(0, 3, 120).astype(float) if weighted else None
+    partitions = Partitions.grown(X, Y, w, seed=1, trees=10)
+    codes, others = partitions.codes(X), partitions.codes(T)
+    found = CellRidge.fitted(0.3, codes, partitions.offsets, Y, w, None)
+    ridge = mc.KernelRidge(0.3, mc.Overlap() * 0.1).fit(codes, Y, sample_weight=w)
+    np.testing.assert_allclose(found.predict(others), ridge.predict(others), atol=1e-5)
+    assert found.stop_reason_ == "gap"
+    np.testing.assert_allclose(found.kernel_(codes[:5]), (codes[:5, None] == codes[:5]).mean(axis=2))
+
+
+def test_few_rows() -> None:
+    codes, offsets = np.zeros((1, 2), np.float32), np.array([0, 1, 2])
+    assert CellRidge.fitted(1.0, codes, offsets, np.array([3.0]), None, None).predict(codes) == pytest.approx(3.0)

@@ -21,7 +21,7 @@ def however_busy(quick: bool = True) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("mercer.tabular.plan._LATE", 1e6)
         if quick:
-            patch.setattr("mercer.tabular.search._WIDEST", 0)
+            patch.setattr("mercer.tabular.finalists.WIDEST", 0)
         yield
 
 

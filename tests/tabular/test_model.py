@@ -188,7 +188,7 @@ def test_what_is_saved_answers_the_same(of_classes: Any, of_numbers: Any, tmp_pa
 
 @pytest.mark.thorough
 def test_learnt_metrics_and_cells_are_saved_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mercer.tabular.search._WIDEST", 400)
+    monkeypatch.setattr("mercer.tabular.finalists.WIDEST", 400)
     model = mc.learn(steps(), "y", **QUICK)
     assert {"cells of trees", "learnt metric"} & {name.split(",")[0] for name in model.summary_["leaders"]}
     assert any("cells" in m.name or "metric" in m.name for m in model.members_)

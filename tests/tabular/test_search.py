@@ -89,7 +89,7 @@ def test_a_family_that_fails_is_noted_and_others_go_on(monkeypatch: pytest.Monke
     def tested(self: Any, *args: Any) -> Any:
         raise ValueError("it is too hot")
 
-    monkeypatch.setattr("mercer.tabular.search._WIDEST", 400)
+    monkeypatch.setattr("mercer.tabular.finalists.WIDEST", 400)
     monkeypatch.setattr(OfCells, "tested", tested)
     monkeypatch.setattr(OfMetric, "tested", tested)
     model = mc.learn(FRAME, "y", seconds=1.0, random_state=0)

@@ -69,11 +69,11 @@ def test_of_a_quantile(models: dict[str, Any]) -> None:
 @pytest.mark.thorough
 def test_told_in_lines(models: dict[str, Any]) -> None:
     for model in models.values():
-        s, said = model.summary_, model.report()
+        s, said = model.summary_, str(model.report())
         assert said.startswith(f"{s['target']}: {s['task']} ({s['reason']}); {s['rows']} rows\n")
         assert all(m["kernel"] in said for m in s["members"])
         assert s["metric_in_words"] in said
         assert said.endswith(f"next: {s['next']}\n{s['ended']}")
         assert s["ended"].startswith(f"Ended after {s['seconds']:.0f} of ")
         assert "what matters: " in said
-    assert f"{100 * models['classes'].summary_['score']:.1f} %" in models["classes"].report()
+    assert f"{100 * models['classes'].summary_['score']:.1f} %" in str(models["classes"].report())

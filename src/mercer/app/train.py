@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import DataError
 from mercer.estimators.multiclass import pairs_of
@@ -138,7 +139,7 @@ def _at_indices(entries: Any, indices: Array) -> Any:
     return type(entries)((entries.data, indices[entries.indices - 1], entries.indptr), shape=(entries.shape[0], width))
 
 
-def _fitted(machine: Any, X: Any, y: Array) -> tuple[Any, list[str]]:
+def _fitted(machine: Any, X: Samples, y: Array) -> tuple[Any, list[str]]:
     """The machine, fitted, and what it says of convergence; other warnings pass."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -208,7 +209,7 @@ def _weights_of_pair(machine: Any, a: int, b: int, k: int) -> dict[int, float] |
     return {1: weight[first], -1: weight[second]}
 
 
-def _split(machine: Any, X: Any, inside: Array, outside: Array) -> tuple[Any, Any]:
+def _split(machine: Any, X: Samples, inside: Array, outside: Array) -> tuple[Any, Any]:
     """Samples to learn from and others; of a matrix, the rows and columns of these."""
     if machine._precomputed:
         return X[np.ix_(inside, inside)], X[np.ix_(outside, inside)]

@@ -102,7 +102,7 @@ def report(
 class _Subject:
     """A machine, its samples, and its answers for samples that it, or a copy of it, was not trained on."""
 
-    def __init__(self, model: Any, X: Any, y: Array, held_out: bool, names: list[str] | None) -> None:
+    def __init__(self, model: Any, X: Samples, y: Array, held_out: bool, names: list[str] | None) -> None:
         self.model, self.X, self.y, self.held = model, X, y, held_out
         known = getattr(model, "feature_names_in_", None)
         self.names = names if names is not None else None if known is None else [str(name) for name in known]

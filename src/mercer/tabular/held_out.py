@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.tabular.members import Member
 
@@ -32,14 +33,14 @@ class HeldOut:
     heavy_norms: Array | None = None
 
     @classmethod
-    def of(cls, y: Array, answers: Array, X: Any) -> HeldOut:
+    def of(cls, y: Array, answers: Array, X: Samples) -> HeldOut:
         """Of rows judged once each."""
         few = np.linspace(0, len(y) - 1, min(len(y), _ANSWERS)).astype(int)
         shown = np.linspace(0, len(few) - 1, min(len(few), _ROWS)).astype(int)
         rows = X[few[shown]] if isinstance(X, pl.DataFrame) else None
         return cls(y[few], answers[few].astype(np.float32), rows, shown)
 
-    def weigh(self, member: Member, X: Any, y: Array) -> None:
+    def weigh(self, member: Member, X: Samples, y: Array) -> None:
         """Remember the rows whose terms α_i k(x_i, ·) are the longest."""
         machine = getattr(member.machine, "ridge", member.machine)
         coef, support = getattr(machine, "_dual_coef", None), getattr(machine, "support_", None)

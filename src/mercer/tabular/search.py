@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,54 +22,27 @@ from scipy import sparse
 from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.estimators.feature_machine import FeatureMachineRegressor
-from mercer.estimators.representer import KernelPoisson
-from mercer.estimators.ridge import KernelRidge
-from mercer.estimators.svm import SVC
-from mercer.estimators.svr import SVR
-from mercer.kernels.vectors.radial import Laplacian
 from mercer.runtime.watch import Stopped
 from mercer.tabular.averaging import MOST, Claim
 from mercer.tabular.choosing import Held
 from mercer.tabular.encoding import Encoding, View
-from mercer.tabular.families import Family, OfCells, OfKernel, OfMetric, OfWeights, Split, in_silence
-from mercer.tabular.kernels import Named, joined, kernels_by_kind, kernels_of
+from mercer.tabular.families import Family, Split, in_silence
+from mercer.tabular.finalists import RIDGES, WIDEST, Finalists
+from mercer.tabular.kernels import Named, joined, kernels_of
 from mercer.tabular.kinds import Kind
 from mercer.tabular.plan import Plan
 from mercer.tabular.problem import Problem
 from mercer.tabular.targets import Scale, scales
+from mercer.tabular.tried import Tried
 
-RIDGES = tuple(np.geomspace(1e-4, 1e2, 10).tolist())
-PRICES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1000.0)
 _MEASURED = 50_000  # rows that columns are measured on
 _FOLDS = 5
-_WIDEST = 400  # columns of rows, up to which trees and metrics are tried
 _JOINED = 3  # kernels of what is written, that are tried with one of the numbers beside
 _FIRST_SHARE = 0.5  # of the time, for the first round, where the machine is slower than it was measured to be
-_CLASSES = 30  # beyond which no machines of every pair of them are tried
-_RARE = 0.1  # share of a class, below which machines with weights of the classes are tried
 _PAIRS = ("polynomial", "linear")
 _OTHER_VIEWS = {(name, width) for name in ("Gaussian", "Laplacian") for width in (1, 2, 3)}
 
 Report = Callable[[dict[str, Any]], Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Tried:
-    """A setting of a family, on a view and a scale of the target, and its values on rows it was not trained on."""
-
-    family: Family
-    setting: Any
-    view: View | None
-    scale: Scale | None
-    values: Array
-    finish: Any
-    loss: float
-    kernel: Named | None = None
-
-    @property
-    def name(self) -> str:
-        return self.family.name
 
 
 @dataclass(eq=False)
@@ -102,6 +75,9 @@ class Search:
         width = X.shape[1] if sparse.issparse(X) else len(self._encoding(View()).names)  # type: ignore[union-attr]
         outputs = len(self.problem.labels) if len(self.problem.labels) > 2 else 1
         self.plan = Plan.of(len(self.problem), width, outputs, self.seconds, self.compute)
+        self.finalists = Finalists(
+            self.problem, self.plan, self.seed, self.compute, self.counting, self._encoding, self.seen
+        )
         self.rounds: list[Round] = []
         self.count = 0
         self.left_out: list[str] = []
@@ -140,7 +116,7 @@ class Search:
         views += [View("size", "regression")] if first.marked else []
         coded = self._encoding(View(codes=True))
         assert coded is not None
-        more = len(first.names) < len(coded.names) <= _WIDEST
+        more = len(first.names) < len(coded.names) <= WIDEST
         return views + ([View(codes=True)] if more else [])
 
     # -- rounds ------------------------------------------------------------------------------------------------------
@@ -216,7 +192,7 @@ class Search:
         deals: Sequence[Sequence[Split]],
     ) -> None:  # fmt: skip
         for kernel in named:
-            family = self._ridge(kernel, view, RIDGES)
+            family = self.finalists.ridge(kernel, view, RIDGES)
             if not self._late(family.name, _FIRST_SHARE):
                 self.last.tried += self._test(family, view, scale, problem, X, deals, kernel)
 
@@ -257,18 +233,11 @@ class Search:
         X = self.seen(view, problem.X)
         named = in_silence(kernels_of, X, self._encoding(view))
         kernel = named[min(2, len(named) - 1)]
+        ridge = self.finalists.ridge(kernel, view, RIDGES)
         best = [
-            min(
-                (t.loss for t in self._test(self._ridge(kernel, view, RIDGES), view, s, problem, X, deals, kernel)),
-                default=np.inf,
-            )
-            for s in found
+            min((t.loss for t in self._test(ridge, view, s, problem, X, deals, kernel)), default=np.inf) for s in found
         ]
         return found[int(np.argmin(best))]
-
-    def _ridge(self, kernel: Named, view: View | None, settings: Sequence[float]) -> OfKernel:
-        machine = KernelRidge(kernel=kernel.kernel, compute=self.compute)
-        return OfKernel(_called("ridge", kernel.name, view), machine, "alpha", tuple(settings))
 
     def _second(self, problem: Problem) -> None:
         """The best kernels again on more rows, and what learns its kernel."""
@@ -277,7 +246,7 @@ class Search:
             return
         deals = self._dealt(problem, self.plan.folds, self.plan.repeats, self.seed + 1)
         seen: dict[View | None, Any] = {}
-        for family, tried in self._finalists(first, len(problem)):
+        for family, tried in self.finalists.of(first, len(problem)):
             if self._late(family.name):
                 continue
             if tried.view not in seen:
@@ -285,95 +254,6 @@ class Search:
             self.rounds[-1].tried += self._test(
                 family, tried.view, tried.scale, problem, seen[tried.view], deals, tried.kernel, "more rows"
             )
-
-    def _finalists(self, first: list[Tried], rows: int) -> list[tuple[Family, Tried]]:
-        """Families of the second round, the surest first, each with the candidate whose view and kernel it takes."""
-        out: list[tuple[Family, Tried]] = []
-        ways: dict[tuple[str, Any], Tried] = {}
-        for tried in first:
-            assert tried.kernel is not None
-            ways.setdefault((tried.kernel.name, tried.view), tried)
-        best = list(ways.values())
-        few = rows > self.plan.exact // 4  # a factor for each λ
-        for tried in best[: 2 if few else 3]:
-            assert tried.kernel is not None
-            around = [a for a in RIDGES if abs(np.log10(a / tried.setting)) < (0.7 if few else 1.4)]
-            out.append((self._ridge(tried.kernel, tried.view, around), tried))
-        rows_of = next((t for t in best if self._plain(t.view)), None)
-        if rows_of is not None:
-            out.append((self._metric(rows_of.view), rows_of))
-        pairs = len(self.problem.labels) > 2 and len(self.problem) > self.plan.support
-        if self.problem.classes and len(self.problem.labels) <= _CLASSES and not pairs:
-            curved = [t for t in best if t.kernel.name != "linear"]  # type: ignore[union-attr]
-            for tried in curved[:2]:
-                out.append((self._machine(SVC(compute=self.compute), "SVC", tried, PRICES), tried))
-            if self._has_rare_class and curved:
-                machine = SVC(class_weight="balanced", compute=self.compute)
-                out.append((self._machine(machine, "SVC, classes weighted", curved[0], PRICES[::2]), curved[0]))
-        if rows_of is not None:
-            out.append((self._cells(rows_of.view), rows_of))
-        weighted = self._weights(best[0])
-        out += [] if weighted is None else [(weighted, best[0])]
-        return out + self._other_losses(best[0])
-
-    @property
-    def _has_rare_class(self) -> bool:
-        """Whether a machine may do well to leave out a class: where all classes are to count alike, or one is rare."""
-        return self.problem.metric.name == "balanced_accuracy" or float(self.problem.priors().min()) < _RARE
-
-    def _weights(self, best: Tried) -> OfWeights | None:
-        """The sum of kernels of the kinds of columns, where there are several kinds."""
-        encoding = self._encoding(best.view)
-        if encoding is None or best.kernel is None:
-            return None
-        X = self.seen(best.view, self.problem.X[: min(len(self.problem), 400)])
-        kernels = in_silence(kernels_by_kind, best.kernel, X, encoding)
-        around = [a for a in RIDGES if abs(np.log10(a / best.setting)) < 1.4]
-        name = _called("ridge, weights of kinds", "", best.view)
-        return OfWeights(name, tuple(kernels), tuple(around), self.seed, compute=self.compute) if kernels else None
-
-    def _other_losses(self, best: Tried) -> list[tuple[Family, Tried]]:
-        if self.problem.classes:
-            return []
-        out: list[tuple[Family, Tried]] = []
-        if self.counting:
-            # its predictions are counts, on no other scale
-            plain = replace(best, scale=Scale(0.0, 1.0, low=0.0))
-            out.append((self._machine(KernelPoisson(compute=self.compute), "Poisson", best, RIDGES[2:8]), plain))
-        if self.problem.metric.level is not None:
-            machine = SVR(epsilon=0.05, compute=self.compute)
-            out.append((self._machine(machine, "SVR", best, (0.3, 1.0, 3.0, 10.0, 30.0)), best))
-        return out
-
-    def _machine(self, estimator: Any, name: str, tried: Tried, settings: Sequence[float]) -> OfKernel:
-        assert tried.kernel is not None
-        estimator.set_params(kernel=tried.kernel.kernel)
-        support = hasattr(estimator, "C")
-        learns: Any = "codes" if self.problem.classes else "numbers" if support else "y"
-        name = _called(name, tried.kernel.name, tried.view)
-        return OfKernel(name, estimator, "C" if support else "alpha", tuple(settings), learns, not support)
-
-    def _plain(self, view: View | None) -> bool:
-        """Whether rows of that view are numbers, and not too many of them, for metrics and trees."""
-        encoding = self._encoding(view)
-        return encoding is not None and not encoding.written and 1 <= len(encoding.names) <= _WIDEST
-
-    def _metric(self, view: View | None) -> OfMetric:
-        encoding = self._encoding(view)
-        assert encoding is not None
-        labels = encoding.blocks
-        machine = FeatureMachineRegressor(
-            standardize=False, blocks=labels if len(set(labels)) > 1 else None, random_state=self.seed,
-            compute=self.compute,
-        )  # fmt: skip
-        return OfMetric(_called("learnt metric", "", view), machine)
-
-    def _cells(self, view: View | None) -> OfCells:
-        X = self.seen(view, self.problem.X[: min(len(self.problem), 400)])
-        gamma = next(k.kernel for k in kernels_of(X, self._encoding(view)) if k.name == "Laplacian" and k.width == 1)
-        assert isinstance(gamma, Laplacian)
-        family = OfCells(_called("cells of trees", "", view), float(gamma.gamma), self.seed, compute=self.compute)
-        return family.many_rows() if len(self.problem) > self.plan.exact else family
 
     # -- the choice --------------------------------------------------------------------------------------------------
 
@@ -410,7 +290,3 @@ class Choice:
 
 def tested_rows(splits: Sequence[Split]) -> Array:
     return np.unique(np.concatenate([test for _, test in splits]))
-
-
-def _called(machine: str, kernel: str, view: View | None) -> str:
-    return ", ".join(part for part in (machine, kernel, "" if view is None else str(view)) if part)

@@ -11,7 +11,8 @@ from mercer.tabular.intake import Taken
 from mercer.tabular.members import Member
 from mercer.tabular.metrics import metric_of
 from mercer.tabular.problem import Problem, decided
-from mercer.tabular.search import Choice, Search, Tried
+from mercer.tabular.search import Choice, Search
+from mercer.tabular.tried import Tried
 from mercer.tabular.wording import kernel_in_words
 
 _FEW_ROWS = 2000

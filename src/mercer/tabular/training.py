@@ -16,7 +16,8 @@ from mercer.tabular.families import in_silence
 from mercer.tabular.importance import importance, rows_to_ask
 from mercer.tabular.members import Member
 from mercer.tabular.problem import Problem
-from mercer.tabular.search import Choice, Search, Tried
+from mercer.tabular.search import Choice, Search
+from mercer.tabular.tried import Tried
 
 
 def trained(search: Search, choice: Choice) -> tuple[list[Member], list[str]]:

@@ -291,7 +291,7 @@ class OfCells:
     def within(self, rows: int, plan: Plan, seed: int) -> tuple[OfCells, bool]:
         if rows <= plan.exact:
             return self, False
-        trees = self.trees if rows <= plan.grown else self.trees // 2  # a code of each row in each is held
+        trees = self.trees if rows <= plan.grown else self.trees // 4  # a code of each row in each is held
         return replace(self, trees=trees, grown_from=plan.grown, by_cells=True), False
 
 

@@ -39,6 +39,7 @@ _MEASURED = 50_000  # rows that columns are measured on
 _FOLDS = 5
 _JOINED = 3  # kernels of what is written, that are tried with one of the numbers beside
 _FIRST_SHARE = 0.5  # of the time, for the first round, where the machine is slower than it was measured to be
+_ENTRIES = 3e6  # of rows with whole numbers as categories, at most
 _PAIRS = ("polynomial", "linear")
 _OTHER_VIEWS = {(name, width) for name in ("Gaussian", "Laplacian") for width in (1, 2, 3)}
 
@@ -116,7 +117,8 @@ class Search:
         views += [View("size", "regression")] if first.marked else []
         coded = self._encoding(View(codes=True))
         assert coded is not None
-        more = len(first.names) < len(coded.names) <= WIDEST
+        # a value of the matrix costs the columns: wide rows of many are not for the time of a search
+        more = len(first.names) < len(coded.names) <= min(WIDEST, _ENTRIES / len(self.problem))
         return views + ([View(codes=True)] if more else [])
 
     # -- rounds ------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from mercer.explanations.explain import explain
 from mercer.explanations.influence import influence
 from mercer.plots.convergence import ConvergenceDisplay
 from mercer.plots.drawing import canvas
-from mercer.reports import quality, similarity
+from mercer.reports import examples, quality, similarity
 from mercer.reports.blocks import Block, Cell, Fact, Facts, Page, Section, Table, Words
 from mercer.reports.figures import MISSING, can_draw, picture, side_by_side
 from mercer.reports.items import drawn_molecule, shown
@@ -228,20 +228,9 @@ class _Subject:
             assert self.scores is not None
             right = self.predicted == self.truth
             sure = self.scores if self.P is None else np.sort(self.P, axis=1)[:, -1]
-            groups = {
-                "most typical": np.argsort(-np.where(right, sure, -np.inf), kind="stable")[:_EXAMPLES],
-                "most doubtful": np.argsort(sure, kind="stable")[:_EXAMPLES],
-                "surest and wrong": np.argsort(-np.where(right, -np.inf, sure), kind="stable")[
-                    : min(_EXAMPLES, int((~right).sum()))
-                ],
-            }
+            groups = examples.of_classes(right, sure)
         else:
-            error = np.abs(self.truth - self.predicted)
-            centre = np.abs(self.predicted - np.median(self.predicted)) + error
-            groups = {
-                "most typical": np.argsort(centre, kind="stable")[:_EXAMPLES],
-                "farthest off": np.argsort(-error, kind="stable")[:_EXAMPLES],
-            }
+            groups = examples.of_numbers(self.truth, self.predicted)
         blocks: list[Block] = []
         head = ["sample", "what it is", "is", "taken for", *(["probability"] if self.P is not None else [])]
         for title, rows in groups.items():

@@ -14,7 +14,7 @@ from mercer.data import DataError
 from mercer.data.notices import quietly
 from mercer.files.svmlight import SparseTable
 from mercer.plots.effect import EffectDisplay
-from mercer.reports import quality, similarity
+from mercer.reports import examples, quality, similarity
 from mercer.reports.blocks import Block, Cell, Fact, Facts, Formula, Page, Picture, Section, Share, Table, Words
 from mercer.reports.figures import MISSING, can_draw, picture, side_by_side
 from mercer.reports.items import drawn_molecule, letters, written
@@ -33,7 +33,6 @@ from mercer.tabular.wording import kernel_in_words
 _COLUMNS = 60  # of the table, that are listed
 _EFFECTS = 6  # columns whose effect is drawn
 _ASKED = 100  # rows that effects are drawn of
-_EXAMPLES = 5
 _SHOWN = 6  # columns of an example
 
 
@@ -256,20 +255,9 @@ class _Findings:
         if self.classes:
             codes, sure = y.astype(int), answers.max(axis=1)
             right = decided(answers, self.model.metric_, self.model.priors_) == codes
-            groups = {
-                "most typical": np.argsort(-np.where(right, sure, -1.0), kind="stable")[:_EXAMPLES],
-                "most doubtful": np.argsort(sure, kind="stable")[:_EXAMPLES],
-                "surest and wrong": np.argsort(-np.where(right, -1.0, sure), kind="stable")[
-                    : min(_EXAMPLES, int((~right).sum()))
-                ],
-            }
+            groups = examples.of_classes(right, sure)
         else:
-            error = np.abs(y - answers - self.model.shift_)
-            centre = np.abs(answers - np.median(answers)) + error
-            groups = {
-                "most typical": np.argsort(centre, kind="stable")[:_EXAMPLES],
-                "farthest off": np.argsort(-error, kind="stable")[:_EXAMPLES],
-            }
+            groups = examples.of_numbers(y, answers + self.model.shift_)
         columns = ([name for name in self.matter if name in held.rows.columns] or list(held.rows.columns))[:_SHOWN]
         head = [*columns, f"{self.s['target']} is", "predicted", *(["probability"] if self.classes else [])]
         blocks: list[Block] = []

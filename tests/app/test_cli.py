@@ -409,3 +409,10 @@ def test_help_imports_nothing_heavy(arguments: list[str]) -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"}, timeout=60
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_a_report_never_takes_the_place_of_a_model(folder: Path) -> None:
+    said = run("fit", folder / "flowers.csv", "-t", "species", "-o", folder / "m.html", code=2).stderr
+    assert "the name of a page" in said
+    (folder / "page.html").write_text("not a model")
+    assert run("report", folder / "page.html", "-o", folder / "page.html", code=2)

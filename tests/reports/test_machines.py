@@ -67,3 +67,27 @@ def test_what_has_no_report() -> None:
         mc.report(mc.KernelKMeans(2).fit(X), X, y)
     with pytest.raises(TypeError, match="precomputed"):
         mc.report(mc.SVC(kernel="precomputed").fit(mc.Linear()(X), y), mc.Linear()(X), y)
+
+
+@pytest.mark.thorough
+def test_data_frames_and_colours_of_the_answer() -> None:
+    import pandas as pd
+
+    X, y = rings(60)
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    assert "a = " in mc.report(mc.SVC(kernel=mc.Gaussian("median")).fit(frame, y), frame, y).html
+    machine = mc.SVC(kernel=mc.Spectrum(2).normalized()).fit(["AAAA", "TTTT"] * 6, ["a", "t"] * 6)
+    for word in ("AAAA", "TTTT"):  # of either class, its own letters speak for it
+        found = mc.report(machine, [word] * 4, [machine.predict([word])[0]] * 4, held_out=True).html
+        assert 'class="up' in found
+        assert 'class="down' not in found
+
+
+def test_classes_that_cannot_be_judged() -> None:
+    X, y = rings(40)
+    machine = mc.SVC().fit(X, y)
+    with pytest.raises(ValueError, match="does not know: apart"):
+        mc.report(machine, X, np.where(np.arange(40) < 3, "apart", y), held_out=True)
+    single = np.where(np.arange(40) == 0, "apart", y)
+    with pytest.raises(ValueError, match="class apart has one sample"):
+        mc.report(mc.SVC().fit(X, single), X, single)

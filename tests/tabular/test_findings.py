@@ -73,3 +73,18 @@ def test_without_matplotlib(model: Any, monkeypatch: pytest.MonkeyPatch) -> None
     text = model.report().html
     assert "mercer[plots]" in text
     assert "<figure" not in text
+
+
+@pytest.mark.thorough
+def test_targets_far_from_0_and_rows_that_are_not_known() -> None:
+    far = curves(120).with_columns(pl.col("y") + 1.7e9)
+    model = mc.learn(far, "y", **QUICK)
+    said = float(fact(model.report(), "How good it is", "Typical error (RMSE)"))
+    assert said == pytest.approx(model.summary_["scores"]["rmse"], rel=1e-3)
+    beside = mc.report(model, far.drop("y"), far["y"])  # y beside the table
+    assert fact(beside, "How good it is", "Typical error (RMSE)")
+    known = mc.learn(flowers(), "kind", **QUICK)
+    other = flowers().with_columns(
+        pl.when(pl.int_range(pl.len()) < 5).then(pl.lit("?")).otherwise("kind").alias("kind")
+    )
+    assert "5 more are of classes that it does not know" in known.report(other).html

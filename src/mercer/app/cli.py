@@ -125,6 +125,8 @@ def fit(
         path = out or Path(f"{data.name.split('.')[0]}.mercer")
         check_place(path)  # before any work is done for it
         with _used_rightly():
+            if report:
+                check_place(_page_of(path))
             kinds = _pairs(kind or [])
             compute = Compute(memory=memory) if memory is not None else None
         frame = read_table(data, max_bytes=max_bytes)
@@ -135,7 +137,7 @@ def fit(
                 progress=state,
             )  # fmt: skip
         saved = save_or_rescue(model, path)
-        page = model.report().save(saved.with_suffix(".html")) if report else None
+        page = model.report().save(_page_of(saved)) if report else None
     if json:
         from json import dumps
 
@@ -148,6 +150,13 @@ def fit(
     if saved != path:
         typer.echo(f"mercer: {path} could not be written; the model is in {saved}.", err=True)
         raise typer.Exit(_DATA)
+
+
+def _page_of(model: Path) -> Path:
+    """The report beside a model."""
+    if model.suffix == ".html":
+        raise ValueError(f"{model} is the name of a page: give the model another one, as {model.stem}.mercer.")
+    return model.with_suffix(".html")
 
 
 def _pairs(given: list[str]) -> dict[str, str]:
@@ -419,7 +428,10 @@ def report(
         from mercer.files.places import check_place
         from mercer.tabular.reading import load_table_model, read_for
 
-        path = out or model.with_suffix(".html")
+        with _used_rightly():
+            path = out or _page_of(model)
+            if path.resolve() == model.resolve():
+                raise ValueError(f"{path} is the model itself: give the page another name, --out PAGE.html.")
         check_place(path)
         trained = load_table_model(model)
         frame, note = (None, "") if data is None else read_for(trained, data, max_bytes)

@@ -62,7 +62,7 @@ def drawn_graph(graph: Graph, values: Array | None = None) -> Cell:
         for a, b in zip(places[edges[:, 0]], places[edges[:, 1]], strict=True)
     )
     colours = ["#e8e8e8"] * n if values is None else [_hex(c) for c in coloured(values)]
-    labels = [""] * n if graph.labels is None else [escape(str(label))[:8] for label in graph.labels]
+    labels = [""] * n if graph.labels is None else [escape(str(label)[:8]) for label in graph.labels]
     dots = "".join(
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="{c}" stroke="#666"/>'
         f'<text x="{x:.1f}" y="{y + 3:.1f}" font-size="8" text-anchor="middle" fill="#111">{label}</text>'

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import __version__
 from mercer.annotations import Estimator, Samples, Targets
 from mercer.arrays import Array
-from mercer.data import listed, size, take
+from mercer.data import as_frame, listed, size, take
 from mercer.data.notices import quietly
 from mercer.explanations.explain import explain
 from mercer.explanations.influence import influence
@@ -25,7 +25,7 @@ from mercer.plots.drawing import canvas
 from mercer.reports import examples, quality, similarity
 from mercer.reports.blocks import Block, Cell, Fact, Facts, Page, Section, Table, Words
 from mercer.reports.figures import MISSING, can_draw, picture, side_by_side
-from mercer.reports.items import drawn_molecule, shown
+from mercer.reports.items import drawn_molecule, shown, written
 from mercer.reports.page import Report
 
 _FOLDS = 5
@@ -78,7 +78,7 @@ def report(
     SVC on 20 samples: 100.0 % right, held out
     """
     if hasattr(model, "_reported"):
-        return model._reported(X)
+        return model._reported(X, y)
     check_is_fitted(model)
     if X is None or y is None:
         raise ValueError(f"The report of a {type(model).__name__} is made from data: report(model, X, y).")
@@ -108,10 +108,24 @@ class _Subject:
         self.names = names if names is not None else None if known is None else [str(name) for name in known]
         self.classes = is_classifier(model)
         self.labels = np.unique(y) if not held_out or not self.classes else np.asarray(model.classes_)
+        self._check_classes()
         self.rows, self.how = self._rows()
         self.truth = y[self.rows]
         self.codes = np.searchsorted(self.labels, self.truth) if self.classes else None
         self.predicted, self.P, self.scores = self._answers()
+
+    def _check_classes(self) -> None:
+        if not self.classes:
+            return
+        unknown = [str(label) for label in np.unique(self.y) if label not in self.labels]
+        if unknown:
+            raise ValueError(f"y has labels that the machine does not know: {', '.join(unknown[:5])}. Leave them out.")
+        labels, counts = np.unique(self.y, return_counts=True)
+        if not self.held and counts.min() < 2:
+            raise ValueError(
+                f"The class {labels[counts.argmin()]} has one sample, which cannot be both trained on and judged by:"
+                " leave it out, or give other samples with held_out=True."
+            )
 
     def _rows(self) -> tuple[Array, str]:
         n = len(self.y)
@@ -233,13 +247,11 @@ class _Subject:
             groups = examples.of_numbers(self.truth, self.predicted)
         blocks: list[Block] = []
         head = ["sample", "what it is", "is", "taken for", *(["probability"] if self.P is not None else [])]
+        speaks = "what speaks for the answer and against it" if self.classes else "what raises the number and lowers it"
+        colours = "" if hasattr(self.X, "shape") else f" Orange and blue, where the kernel tells: {speaks}."
         for title, rows in groups.items():
             if len(rows):
-                caption = (
-                    f"The {title}: answers of machines that had not seen them."
-                    " Colours: what speaks for the answer of the machine, and"
-                    " against it."
-                )
+                caption = f"The {title}: answers of machines that had not seen them.{colours}"
                 blocks.append(Table(caption, head, [self._example(int(r)) for r in rows], (0,)))
         blocks += self._influential()
         return Section(
@@ -258,13 +270,19 @@ class _Subject:
     def _cell(self, number: int) -> Cell:
         item = take(self.X, slice(number, number + 1))
         values = self._contributions(item)
+        if as_frame(item) is not None:
+            columns = [str(name) for name in item.columns]
+            row = item.to_numpy()[0]
+            if row.dtype == object:
+                return ", ".join(f"{name} = {written(value)}" for name, value in zip(columns, row, strict=True))
+            return shown(row, values, columns)
         one = item[0] if not hasattr(item, "toarray") else item.toarray()[0]
         if isinstance(one, str) and _are_molecules(self.model.kernel_):
             return drawn_molecule(one, values)
         return shown(one, values, self.names)
 
     def _contributions(self, item: Any) -> Array | None:
-        """Of each place or column to the answer, where the kernel tells: for the class that is predicted."""
+        """Of each place or column, where the kernel tells: to the number, or for the class that is predicted."""
         try:
             found = explain(self.model, item, random_state=0, n_permutations=4)[0]
         except (TypeError, ValueError, MemoryError):
@@ -272,8 +290,13 @@ class _Subject:
         if found.by not in ("place", "column"):
             return None
         values = np.asarray(found.values, np.float64)
-        if values.ndim == 2:  # the function that says most
-            values = values[:, int(np.argmax(np.abs(found.total)))]
+        if self.classes:
+            place = int(np.flatnonzero(np.asarray(self.model.classes_) == self.model.predict(item)[0])[0])
+            if values.ndim == 2 and values.shape[1] != len(self.model.classes_):
+                return None  # functions of pairs of classes
+            values = values[:, place] if values.ndim == 2 else values if place else -values
+        elif values.ndim == 2:
+            values = values[:, 0]
         return values[[i for i, name in enumerate(found.names) if name != "constant"]]
 
     def _influential(self) -> list[Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -42,6 +43,10 @@ def reported(model: Any, table: pl.DataFrame | SparseTable | None) -> Report:
     with quietly():
         if table is None:
             how = "the answers by which it was chosen, from machines that had not seen the row"
+            how += "; probabilities are calibrated on the same rows" if model.labels_ else ""
+            how += "; all rows count alike here, though the score above is weighted" if model.weight else ""
+            if not hasattr(model, "judged_"):
+                raise DataError("The model was saved by an older version, without rows to judge by: give a table.")
             found = _Findings(model, model.judged_, how, None)
         else:
             found = _of_table(model, table)
@@ -60,11 +65,14 @@ def _of_table(model: Any, table: pl.DataFrame | SparseTable) -> _Findings:
     if model.labels_:
         answers, ends = model.predict_proba(rows), None
     else:
-        ends = model.predict_interval(rows)
-        answers = ends.mean(axis=1)
+        answers, ends = model._answers(rows) - model.shift_, None
+        with suppress(ValueError):  # of fewer errors than intervals need
+            ends = model.predict_interval(rows)
     held = HeldOut.of(y, answers, model.prepared(rows)[0])
     few = np.linspace(0, len(y) - 1, len(held.y)).astype(int)
-    return _Findings(model, held, f"{len(y)} rows of another table", None if ends is None else ends[few])
+    left = int((is_present(column).to_numpy() & ~known).sum())
+    how = f"{len(y)} rows of another table" + (f"; {left} more are of classes that it does not know" if left else "")
+    return _Findings(model, held, how, None if ends is None else ends[few])
 
 
 class _Findings:
@@ -143,7 +151,9 @@ class _Findings:
             shares: list[list[Cell]] = [
                 [str(self.names[k]), Share(quality.percent(counts[k]), float(counts[k]))] for k in order
             ]
-            blocks.append(Table(f"The classes of {s['target']} among the rows held out.", ["class", "share"], shares))
+            blocks.append(
+                Table(f"The classes of {s['target']} among the rows it is judged by.", ["class", "share"], shares)
+            )
         else:
             blocks += side_by_side(picture(histogram(self.held.y), f"How {s['target']} is distributed."))
         blocks += [Words(note) for note in s["notes"]]
@@ -316,7 +326,7 @@ class _Findings:
                     str(getattr(machine, "stop_reason_", "–")),
                     str(getattr(machine, "n_iter_", "–")),
                     written(getattr(machine, "gap_", None)),
-                    str(len(getattr(machine, "support_", ()))),
+                    str(len(machine.support_)) if hasattr(machine, "support_") else "all",
                 ]
             )
         head = ["machine", "ended by", "steps", "gap", "rows in the sum"]

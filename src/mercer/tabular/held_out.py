@@ -38,13 +38,16 @@ class HeldOut:
         few = np.linspace(0, len(y) - 1, min(len(y), _ANSWERS)).astype(int)
         shown = np.linspace(0, len(few) - 1, min(len(few), _ROWS)).astype(int)
         rows = X[few[shown]] if isinstance(X, pl.DataFrame) else None
-        return cls(y[few], answers[few].astype(np.float32), rows, shown)
+        # probabilities need few digits; numbers may be far from 0
+        return cls(y[few], answers[few].astype(np.float32 if answers.ndim == 2 else np.float64), rows, shown)
 
     def weigh(self, member: Member, X: Samples, y: Array) -> None:
         """Remember the rows whose terms α_i k(x_i, ·) are the longest."""
         machine = getattr(member.machine, "ridge", member.machine)
         coef, support = getattr(machine, "_dual_coef", None), getattr(machine, "support_", None)
         if coef is None or support is None or coef.shape[1] != len(support) or not isinstance(X, pl.DataFrame):
+            return
+        if getattr(machine, "centers", None) is not None:  # their coefficients say nothing of single rows
             return
         norms = np.linalg.norm(coef, axis=0)  # of kernels with k(x, x) alike
         top = np.argsort(-norms, kind="stable")[:_HEAVY]

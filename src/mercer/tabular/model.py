@@ -72,8 +72,8 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
     target : str, default="target"
         The column to predict; ``fit(X, y)`` takes y in its place.
     seconds : float, default=60.0
-        How long to search. What is planned for that time is done to its end, so that equal seeds give equal models: on
-        a busy machine it takes up to half as long again.
+        How long to search. What is planned for that time is done to its end, so that equal seeds give equal models: it
+        takes up to half as long again, and on a busy machine longer.
     task : {"classification", "regression", "count", "ordinal"} or None, default=None
         What the target asks for; None: as its values look.
     metric : str or None, default=None
@@ -174,6 +174,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         except KeyboardInterrupt:
             if not search.rounds or not search.last.tried:
                 raise
+            search.interrupted = True
             search.say("interrupted")
         if not search.last.tried:
             raise DataError("Nothing could be learnt from these columns: " + " ".join(search.notes[:2]))
@@ -397,8 +398,8 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return reported(self, None if X is None else with_target(as_table(X), self.target, y))
 
-    def _reported(self, X: Rows | None) -> Report:
-        return self.report(X)
+    def _reported(self, X: Rows | None, y: Any = None) -> Report:
+        return self.report(X, y)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file; see ``mercer.save``."""

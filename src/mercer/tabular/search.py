@@ -80,7 +80,7 @@ class Search:
             self.problem, self.plan, self.seed, self.compute, self.counting, self._encoding, self.seen
         )
         self.rounds: list[Round] = []
-        self.count = 0
+        self.count, self.interrupted = 0, False
         self.left_out: list[str] = []
 
     @property

@@ -58,7 +58,7 @@ def summarised(
         "columns": taken.shown,
         "leaders": {tried.name: _score_of(judged, tried) for tried in choice.leaders[:8]},
         "importance": columns,
-        "next": _next(search, claim.error),
+        "next": _next(search, claim.error, any(getattr(m.machine, "centers", None) for m in members)),
         "tried": search.count,
         "notes": list(dict.fromkeys(notes)),
     }
@@ -86,6 +86,8 @@ def _measured(search: Search, rows: int) -> str:
 def ended(search: Search, took: float) -> str:
     """Why the search ended when it did."""
     asked = f"{took:.0f} of {search.seconds:.0f} s"
+    if search.interrupted:
+        return f"Interrupted after {asked}: what had not ended was left out."
     if search.left_out:
         return f"Ended after {asked}: what had not begun was left out."
     rows = min(len(search.problem), search.plan.second)
@@ -94,12 +96,12 @@ def ended(search: Search, took: float) -> str:
     return f"Ended after {asked}."
 
 
-def _next(search: Search, error: float) -> str:
+def _next(search: Search, error: float, sums: bool) -> str:
     """What is worth trying next, from what was measured."""
     problem = search.problem
-    if search.left_out:
+    if search.left_out or search.interrupted:
         return "more time (--time): not all that was planned was tried."
-    if len(problem) > search.plan.exact:
+    if sums:
         return f"more time (--time): the machines are sums over {search.plan.centers} of {len(problem)} rows."
     if len(problem) <= _FEW_ROWS:
         return f"more rows: {len(problem)} leave the score uncertain by {problem.metric.shown(error)}."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,12 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 from mercer import __version__
 from mercer.annotations import Estimator, Samples, Targets
 from mercer.arrays import Array
-from mercer.data import as_frame, listed, size, take
+from mercer.data import Graphs, as_frame, listed, size, take
+from mercer.data.molecules import Molecules
 from mercer.data.notices import quietly
 from mercer.explanations.explain import explain
 from mercer.explanations.influence import influence
 from mercer.plots.convergence import ConvergenceDisplay
-from mercer.plots.drawing import canvas
+from mercer.plots.drawing import BLUE, canvas, framed
 from mercer.reports import examples, quality, similarity
 from mercer.reports.blocks import Block, Cell, Fact, Facts, Page, Section, Table, Words
 from mercer.reports.figures import MISSING, can_draw, picture, side_by_side
@@ -218,7 +218,7 @@ class _Subject:
                     f"Its mean is {self.y.mean():.4g}, its standard deviation {self.y.std():.4g}.",
                 )
             )
-            blocks += side_by_side(picture(lambda: _Histogram(self.y), "How the target is distributed."))
+            blocks += side_by_side(picture(lambda: Histogram(self.y), "How the target is distributed."))
         return Section("What the data is", "What the machine was given.", [Facts(facts), *blocks])
 
     def _quality(self) -> Section:
@@ -277,7 +277,7 @@ class _Subject:
                 return ", ".join(f"{name} = {written(value)}" for name, value in zip(columns, row, strict=True))
             return shown(row, values, columns)
         one = item[0] if not hasattr(item, "toarray") else item.toarray()[0]
-        if isinstance(one, str) and _are_molecules(self.model.kernel_):
+        if isinstance(one, str) and isinstance(self.model.kernel_.domain, Graphs | Molecules):
             return drawn_molecule(one, values)
         return shown(one, values, self.names)
 
@@ -354,19 +354,13 @@ class _Subject:
         return Section("How the fit went", "Whether the solver ended where it should, and what it found.", blocks)
 
 
-class _Histogram:
-    """The distribution of a target."""
+class Histogram:
+    """The picture of how numbers are distributed."""
 
     def __init__(self, y: Array) -> None:
         ax, self.figure_ = canvas(None)
-        ax.hist(y, bins="auto" if len(y) < 5000 else 60, color="#0072B2")
-        ax.set(xlabel="target", ylabel="samples")
-        ax.spines[["top", "right"]].set_visible(False)
-
-
-def histogram(y: Array) -> Callable[[], Any]:
-    """What draws the distribution of numbers."""
-    return lambda: _Histogram(y)
+        ax.hist(y, bins="auto" if len(y) < 5000 else 60, color=BLUE)
+        framed(ax, ("target", "samples"), "")
 
 
 def _margin(scores: Array) -> Array:
@@ -383,11 +377,3 @@ def _said(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return ", ".join(_said(v) for v in value.ravel()[:8]) + (", …" if value.size > 8 else "")
     return str(value)
-
-
-def _are_molecules(kernel: Any) -> bool:
-    return any(type(k).__module__.startswith("mercer.kernels.graphs") for k in [kernel, *_inside(kernel)])
-
-
-def _inside(kernel: Any) -> list[Any]:
-    return [part for _, child in kernel._children() for part in [child, *_inside(child)]]

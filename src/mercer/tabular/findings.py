@@ -19,7 +19,7 @@ from mercer.reports import examples, quality, similarity
 from mercer.reports.blocks import Block, Cell, Fact, Facts, Formula, Page, Picture, Section, Share, Table, Words
 from mercer.reports.figures import MISSING, can_draw, picture, side_by_side
 from mercer.reports.items import drawn_molecule, letters, written
-from mercer.reports.machines import histogram
+from mercer.reports.machines import Histogram
 from mercer.reports.page import Report
 from mercer.tabular.families import in_silence
 from mercer.tabular.held_out import HeldOut
@@ -155,17 +155,19 @@ class _Findings:
                 Table(f"The classes of {s['target']} among the rows it is judged by.", ["class", "share"], shares)
             )
         else:
-            blocks += side_by_side(picture(histogram(self.held.y), f"How {s['target']} is distributed."))
+            blocks += side_by_side(picture(partial(Histogram, self.held.y), f"How {s['target']} is distributed."))
         blocks += [Words(note) for note in s["notes"]]
         return Section("What the data is", "How the table was read.", blocks)
 
     def _model(self) -> Section:
         blocks: list[Block] = []
         for member, said in zip(self.model.members_, self.s["members"], strict=True):
-            text = similarity.in_short(_kernel(member), said["kernel"])
+            text = similarity.in_short(member.estimator.kernel_, said["kernel"])
             share = f"{quality.percent(member.weight)} of the answer: " if len(self.model.members_) > 1 else ""
             blocks.append(Formula(f"k(x, z) = {text}", f"{share}{said['machine']}; {said['kernel']}."))
-        formulas = dict.fromkeys(f for member in self.model.members_ for f in similarity.formulas(_kernel(member)))
+        formulas = dict.fromkeys(
+            f for member in self.model.members_ for f in similarity.formulas(member.estimator.kernel_)
+        )
         blocks += [Words(f) for f in formulas]
         lead = "A sum over training rows, f(x) = Σ αᵢ k(x, xᵢ) + b: what is like a row gets an answer like its."
         return Section("What the model is", lead, blocks)
@@ -210,11 +212,11 @@ class _Findings:
         items = self.main.machine.seen(rows) if hasattr(self.main.machine, "seen") else rows
         y = self.held.y[self.held.shown]
         y = y.astype(int) if self.classes else y - y.mean()
-        machine = getattr(self.main.machine, "ridge", self.main.machine)
+        machine = self.main.estimator
         alpha = getattr(machine, "alpha_", getattr(machine, "alpha", None))
         try:
             words = kernel_in_words(self.main.machine, self.main.encoding)
-            return [in_silence(similarity.section, _kernel(self.main), items, y, self.names, alpha, words)]
+            return [in_silence(similarity.section, self.main.estimator.kernel_, items, y, self.names, alpha, words)]
         except (ValueError, ArithmeticError, MemoryError):
             return []
 
@@ -319,7 +321,7 @@ class _Findings:
     def _run(self) -> Section:
         rows: list[list[Cell]] = []
         for member in self.model.members_:
-            machine = getattr(member.machine, "ridge", member.machine)
+            machine = member.estimator
             rows.append(
                 [
                     member.name,
@@ -350,7 +352,3 @@ class _Findings:
 
     def _next(self) -> Section:
         return Section("What to try next", "From what was measured here.", [Words(self.s["next"].capitalize())])
-
-
-def _kernel(member: Member) -> Any:
-    return getattr(member.machine, "ridge", member.machine).kernel_

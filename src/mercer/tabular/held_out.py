@@ -43,7 +43,7 @@ class HeldOut:
 
     def weigh(self, member: Member, X: Samples, y: Array) -> None:
         """Remember the rows whose terms α_i k(x_i, ·) are the longest."""
-        machine = getattr(member.machine, "ridge", member.machine)
+        machine = member.estimator
         coef, support = getattr(machine, "_dual_coef", None), getattr(machine, "support_", None)
         if coef is None or support is None or coef.shape[1] != len(support) or not isinstance(X, pl.DataFrame):
             return

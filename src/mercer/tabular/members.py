@@ -32,6 +32,11 @@ class Member:
     machine: Any
     finish: Any  # a Calibration of classes, or a Scale of numbers
 
+    @property
+    def estimator(self) -> Any:
+        """What was solved for: the machine itself, or the ridge over the cells of trees."""
+        return getattr(self.machine, "ridge", self.machine)
+
     def answers(self, X: Samples) -> Array:
         """Probabilities, (n, classes), or numbers, (n,)."""
         rows = X if self.encoding is None else self.encoding(X)

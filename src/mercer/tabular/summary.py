@@ -148,7 +148,7 @@ def _scores(problem: Problem, choice: Choice) -> dict[str, float]:
 
 
 def _machine_in_words(member: Member) -> str:
-    machine = getattr(member.machine, "ridge", member.machine)
+    machine = member.estimator
     given = {
         k: v for k, v in machine.get_params(deep=False).items() if k in ("C", "alpha", "epsilon") and v is not None
     }

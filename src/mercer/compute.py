@@ -36,8 +36,9 @@ class Compute:
         of the physical memory of the machine (or of its container).
     threads : int, optional
         None: the cores this process may use, or ``OMP_NUM_THREADS`` when that is smaller. Results do not depend on it.
-    client : None
-        A Dask client; reserved for distributed computation.
+    client : distributed.Client, optional
+        Whose workers compute what is asked of Dask collections. None: the client that Dask knows, else its default
+        scheduler. It is not part of a saved machine.
 
     Examples
     --------
@@ -64,12 +65,14 @@ class Compute:
             raise ValueError(
                 f"Compute(threads={self.threads!r}): give a whole number of at least 1, or None for all cores."
             )
-        if self.client is not None:
-            raise NotImplementedError(
-                "Compute(client=…): distributed computation is not part of this release; leave it None."
-            )
         if self.budget <= 0:
             raise ValueError(f"Compute(memory={self.memory!r}): the budget must be positive.")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compute:
+        return self  # nothing of it changes, and a client cannot be copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _compute, (self.device, self.dtype, self.memory, self.threads)
 
     @property
     def budget(self) -> int:
@@ -84,6 +87,10 @@ class Compute:
     def workers(self) -> int:
         """The number of threads that compute: ``threads``, or what this process may use."""
         return self.threads or default_workers()
+
+
+def _compute(device: str | None, dtype: str | None, memory: int | str | None, threads: int | None) -> Compute:
+    return Compute(device=device, dtype=dtype, memory=memory, threads=threads)
 
 
 def _bytes(text: str) -> int:

@@ -23,6 +23,7 @@ from mercer.data import Blocks, Vectors, as_frame, chunks, distinct, in_order_of
 from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import check_room, checked_table, samples_to_draw
 from mercer.estimators.parameters import WithKernels
+from mercer.estimators.spread import Door, SpreadSamples
 from mercer.estimators.weights import checked
 from mercer.gram import DenseGram, Gram, Landmarks, NystromGram, StackedGram, Use, held, is_gram
 from mercer.gram.validity import asymmetry
@@ -232,16 +233,24 @@ class KernelEstimator(WithKernels):
         return Nystrom(given, int(centers))
 
     def _landmark_matrix(self, rule: Nystrom, X: Samples, weights: Array | None) -> Gram:
-        """The matrix of the training items as landmarks see it; sets ``kernel_`` and keeps the landmarks."""
+        """The matrix of the training items as landmarks see it; sets ``kernel_`` and keeps the landmarks. Of samples
+        that are spread, the matrix is that of some of them.
+        """
         compute = self.compute or Compute()
         random = generator(rule.random_state if self.centers is None else self.random_state)
         rule.check_parameters()
         drawn, some = None, X  # of blocks, what the kernel takes from data, and the landmarks, are of a part of them
         with one_call():
-            if isinstance(X, Blocks):
+            if isinstance(X, Blocks | SpreadSamples):
                 drawn = np.sort(random.choice(len(X), samples_to_draw(X, rule.n_components, compute), replace=False))
-                some, checked = self._drawn_from(X, drawn, rule.kernel)
-                weights = None if weights is None else weights[drawn]
+                if isinstance(X, SpreadSamples):
+                    share = X.workers.share(compute, len(X.parts))
+                    taken, labels, weights, drawn = X.take(drawn, Door.of(self, share))
+                    some = self._accept(taken, reset=False)
+                    checked = rule.kernel.domain.check(self._unpacked(some))
+                else:
+                    some, checked = self._drawn_from(X, drawn, rule.kernel)
+                    weights = None if weights is None else weights[drawn]
             else:
                 checked = rule.kernel.domain.check(self._unpacked(X))
             found = rule._choose(checked, weights, compute, random)
@@ -256,6 +265,10 @@ class KernelEstimator(WithKernels):
             )
         if drawn is None:
             values, numbers = found.gram(compute), found.numbers
+        elif isinstance(X, SpreadSamples):
+            X.landmarks, X.labels = found.prepared, None if found.numbers is None else labels[found.numbers]
+            values, numbers = found.gram(compute), None if found.numbers is None else drawn[found.numbers]
+            return NystromGram(Landmarks.of(values, among, numbers))
         else:
             values = StackedGram(X, partial(self._block_matrix, found.kernel, found.prepared, compute))
             numbers = None if found.numbers is None else drawn[found.numbers]

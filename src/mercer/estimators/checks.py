@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from mercer.annotations import Estimator, Samples, Targets
 from mercer.compute import Compute, human
 from mercer.data import Blocks, Vectors, size
+from mercer.estimators.spread import SpreadSamples
 from mercer.kernels.base import Kernel
 
 _DRAWN = 20_000  # samples of blocks, from which landmarks are chosen
@@ -82,7 +83,7 @@ def check_room(kernel: Kernel, X: Samples, compute: Compute) -> None:
         )
 
 
-def samples_to_draw(X: Blocks, centers: int, compute: Compute) -> int:
+def samples_to_draw(X: Blocks | SpreadSamples, centers: int, compute: Compute) -> int:
     """Samples of blocks from which landmarks are chosen: no more than an eighth of the budget holds."""
     head = X.head
     room = compute.budget // 8 * size(head) // max(1, getattr(head, "nbytes", 1))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from sklearn.base import BaseEstimator
 
+from mercer.estimators.lazy import LazyAnswers
 from mercer.kernels.equality import same_values
 
 
-class GenerativeModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class GenerativeModel(LazyAnswers, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A generative model; equal to another of its class with the same parameters and the same fit, so that kernels made
     of them are.
     """

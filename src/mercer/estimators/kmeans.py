@@ -19,6 +19,7 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size
 from mercer.data.notices import warn
+from mercer.estimators.lazy import LazyAnswers
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.machine import Unsupervised
@@ -66,7 +67,7 @@ def warn_of_fewer(labels: Array, wanted: int) -> None:
 
 
 @estimator
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, LazyAnswers, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """min Σ_i w_i ‖x_i − μ_c(i)‖²: the best of ``n_init`` descents.
 
     Clusters do not depend on the order of rows; a weight is a repetition. Sparse tables stay sparse.

@@ -12,7 +12,8 @@ from mercer.arrays import Array
 from mercer.estimators.parameters import ClassWeight, KernelLike, LossParameters, estimator
 from mercer.estimators.representer import LossMachine
 from mercer.estimators.scored_classes import ScoredClasses
-from mercer.gram import Gram, Outline, Work
+from mercer.estimators.spread import SpreadPasses, SpreadSamples
+from mercer.gram import Gram, Landmarks, Outline, Work
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Logistic, Loss, Multinomial
 from mercer.solvers.dual import Tried
@@ -80,6 +81,11 @@ class KernelLogistic(ScoredClasses, LossMachine, LossParameters):
         self._keep_fits([fit])
         self.intercept_ = np.atleast_1d(np.asarray(fit.bias, np.float64))
         self._report([fit], X)
+
+    def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
+        passes = self._labels_of_spread(passes, samples, signs=len(samples.classes[0]) == 2)
+        [loss] = self._trained
+        self._finish_spread([self._spread_fit(loss, passes, marks, self._positive("alpha"), self._limits())])
 
     def _cost(self, outline: Outline, y: Array, tried: Tried) -> Work:
         k = len(np.unique(y))

@@ -22,12 +22,15 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Blocks, DataError, HashedRows, chunks, size, take
 from mercer.data.notices import one_call, warn
+from mercer.distributed import is_collection
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.callbacks import Reporting, watched, with_callbacks
 from mercer.estimators.multiclass import class_weights, classes_and_codes
+from mercer.estimators.spread import Coded, SpreadPasses, SpreadSamples
 from mercer.estimators.weights import checked, relative
 from mercer.functions import RKHSFunction
 from mercer.gram import Gram, Landmarks, is_gram
+from mercer.kernels.approximations.nystrom import Nystrom
 from mercer.kernels.base import Kernel
 from mercer.problems import Solution
 from mercer.solvers.dual import EPS32, ActiveSet, Tried
@@ -64,6 +67,8 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _fitted(self, X: Samples, y: Targets, sample_weight: Weights) -> Self:
         """All of a fit: the door, the matrix, what is learnt from it, and what is kept of the samples."""
+        if is_collection(X):
+            return self._fitted_spread(X, y, sample_weight)
         X, y = self._accept_training(X, y)
         self._open_task(X, y)
         self._check()
@@ -83,9 +88,41 @@ class KernelMachine(Reporting, KernelEstimator):
             X, y = self._accept(X, y, reset=True, **self._targets)
         return X, np.asarray(y, np.float64) if self._targets.get("y_numeric") else y
 
-    def _accept_blocks(self, X: Blocks, y: Targets) -> tuple[Blocks, Array]:
-        """Blocks, of which the first is checked now and each when a pass comes to it; and y."""
-        if self._learns_kernel or self._landmark_rule() is None:
+    def _fitted_spread(self, X: Any, y: Targets, sample_weight: Weights) -> Self:
+        """The same of a Dask collection, whose samples stay where they are."""
+        self._check()
+        rule = self._rule_of_blocks()
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        compute = self.compute or Compute()
+        numeric = bool(self._targets.get("y_numeric"))
+        samples = SpreadSamples.of(X, y, sample_weight, compute, numeric=numeric, classes=not numeric)
+        several = (samples.outputs or 1) > 1
+        if several and not self._targets.get("multi_output"):
+            raise ValueError(f"y should be a 1d array, got {samples.outputs} columns instead.")
+        self._accept(samples.head, reset=True)
+        self._open_task(X, y)
+        marks = self._landmark_matrix(rule, samples, None).landmarks()
+        assert marks is not None
+        self._learn_spread(SpreadPasses.of(self, samples, marks), samples, marks)
+        self._n_items = samples.items
+        self._onto_landmarks(marks, None)
+        self._close_task()
+        return self
+
+    def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
+        """``_learn`` from samples that are spread: sets ``_of_landmarks`` and all else that is fitted."""
+        raise TypeError(
+            f"{type(self).__name__} does not learn from Dask collections; KernelRidge, KernelLogistic, KernelHuber, SVC"
+            " and others with centers do."
+        )
+
+    def _rule_of_blocks(self) -> Nystrom:
+        """How landmarks are chosen of samples that come in blocks, which only a sum over some of them is learnt
+        from.
+        """
+        rule = None if self._learns_kernel else self._landmark_rule()
+        if rule is None:
             name = type(self).__name__
             raise ValueError(
                 f"{name} learns its kernel from samples in memory: give it some of them, and KernelRidge its kernel_."
@@ -94,6 +131,11 @@ class KernelMachine(Reporting, KernelEstimator):
                 if hasattr(self, "centers")
                 else f"{name} does not learn from blocks; KernelRidge, KernelLogistic, SVC and others with centers do."
             )
+        return rule
+
+    def _accept_blocks(self, X: Blocks, y: Targets) -> tuple[Blocks, Array]:
+        """Blocks, of which the first is checked now and each when a pass comes to it; and y."""
+        self._rule_of_blocks()
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         found = arrays.to_numpy(y)
@@ -145,9 +187,9 @@ class KernelMachine(Reporting, KernelEstimator):
         self.support_ = used[self.support_].astype(np.int32)
         self.support_vectors_ = self._items(X, self.support_)
 
-    def _onto_landmarks(self, marks: Landmarks | None, used: Array) -> None:
+    def _onto_landmarks(self, marks: Landmarks | None, used: Array | None) -> None:
         """f as a sum over the landmarks, from what the solver found of them, or from the coefficients of all samples:
-        Φ^T a = L^−1 C^T a.
+        Φ^T a = L^−1 C^T a. ``used``: the numbers of the samples that were learnt from, None for all.
         """
         assert marks is not None
         found = self.__dict__.pop("_of_landmarks", None)
@@ -156,7 +198,8 @@ class KernelMachine(Reporting, KernelEstimator):
             every = np.zeros((marks.values.shape[0], functions.shape[1]))
             every[self.support_] = functions
             found = marks.coefficients(marks.of_values(adjoint(marks.values, every)))
-        self.support_ = np.full(len(marks), -1, np.int32) if marks.index is None else used[marks.index].astype(np.int32)
+        numbers = marks.index if marks.index is None or used is None else used[marks.index]
+        self.support_ = np.full(len(marks), -1, np.int32) if numbers is None else _whole(numbers)
         self.support_vectors_ = self.__dict__.pop("_landmarks")
         self.dual_coef_, self._compressed, self._by_classes = np.ascontiguousarray(found.T), True, False
         if hasattr(self, "n_support_"):
@@ -421,13 +464,22 @@ class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
     def _labels(self, y: Array, weights: Array) -> tuple[Array, Array]:
         """(the number of each sample's class, weights with those of the classes); sets ``classes_``."""
         self.classes_, codes = classes_and_codes(y)
+        return codes, weights * self._class_factors(np.bincount(codes, weights))[codes]
+
+    def _class_factors(self, weights: Array) -> Array:
+        """What the samples of each class count, whose weights are given."""
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class,"
                 f" {self.classes_[0]!r}."
             )
-        counts = dict(zip(self.classes_, np.bincount(codes, weights).tolist(), strict=True))
-        return codes, weights * class_weights(self.class_weight, counts)[codes]
+        return class_weights(self.class_weight, dict(zip(self.classes_, weights.tolist(), strict=True)))
+
+    def _labels_of_spread(self, passes: SpreadPasses, samples: SpreadSamples, *, signs: bool) -> SpreadPasses:
+        """Targets as the numbers of classes, or as ``signs`` of two; sets ``classes_``."""
+        self.classes_, counts, weights = samples.classes
+        factors = self._class_factors(weights)
+        return passes.behind(Coded(self.classes_, factors, signs), int(counts.sum()), float(weights @ factors))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -521,6 +573,11 @@ class SupportVectorMachine(Weighted):
         size_of_values = float(np.max(np.abs(diagonal)))
         norm = float(np.max(np.linalg.norm(self._dual_coef, axis=1)))
         return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
+
+
+def _whole(numbers: Array) -> Array:
+    """Numbers of samples, as scikit-learn has them, in 32 bits where these are enough."""
+    return numbers.astype(np.int32 if numbers.max(initial=0) <= np.iinfo(np.int32).max else np.int64)
 
 
 def _uneven(X: Samples) -> str:

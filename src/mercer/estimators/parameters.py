@@ -26,6 +26,7 @@ from sklearn.base import BaseEstimator, clone
 
 from mercer.annotations import RandomState
 from mercer.compute import Compute
+from mercer.estimators.lazy import LazyAnswers
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import PRECOMPUTED, as_kernel
 
@@ -199,7 +200,7 @@ class LossParameters(CenterParameters, SolverParameters):
     }
 
 
-class WithKernels(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class WithKernels(LazyAnswers, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """An estimator with kernels among its parameters, each a value or its text, and their parameters:
     ``kernel__gamma``.
     """

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import chunks
+from mercer.estimators.lazy import LazyAnswers
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import checked_table
 from mercer.estimators.components import component_count, likeliest_count, share_of_variance
@@ -28,7 +29,7 @@ _AT_ONCE = 8192  # rows whose deviations are held
 
 
 @estimator
-class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LazyAnswers, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """X − mean = U Σ V^T: the k first columns of V span the subspace nearest to the data (Eckart–Young: the best
     approximation of rank ≤ k).
 

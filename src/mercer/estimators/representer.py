@@ -17,13 +17,16 @@ from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import Supervised, Weighted
 from mercer.estimators.parameters import CenterParameters, KernelLike, LossParameters, SolverParameters, estimator
-from mercer.gram import Gram, Outline, Use, Work, held, outlined
+from mercer.estimators.spread import SpreadPasses, SpreadSamples, checked_targets
+from mercer.gram import Gram, Landmarks, Outline, Use, Work, held, outlined
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Expectile, Huber, Loss, Pinball, Poisson, Squared
 from mercer.problems import SmoothSolution
 from mercer.solvers import erm
 from mercer.solvers.dual import Tried
 from mercer.solvers.erm import Limits, minimise
+from mercer.solvers.spread import Spread
+from mercer.solvers.spread_erm import minimise_spread
 
 _FEW = 100  # targets that a loss is asked about
 
@@ -45,6 +48,21 @@ class LossMachine(Supervised, Weighted):
         known = [fit.of_landmarks for fit in fits if fit.of_landmarks is not None]
         if len(known) == len(fits):
             self._of_landmarks = np.column_stack(known)
+
+    def _spread_fit(
+        self, loss: Loss, passes: SpreadPasses, marks: Landmarks, ridge: float, limits: Limits
+    ) -> SmoothSolution:
+        """The function that minimises one loss, on samples that are spread."""
+        if self.solver != "auto":
+            raise ValueError(f"solver={self.solver!r}: of a Dask collection there is but 'auto'.")
+        budget = marks.values.compute.budget
+        return minimise_spread(loss, Spread(passes, marks.factor), ridge, self.fit_intercept, limits, budget)
+
+    def _finish_spread(self, fits: list[SmoothSolution]) -> None:
+        """The fitted attributes, from functions of the landmarks."""
+        self._of_landmarks = np.column_stack([fit.of_landmarks for fit in fits])
+        self.intercept_ = np.concatenate([np.atleast_1d(np.asarray(fit.bias, np.float64)) for fit in fits])
+        self._report(fits, None)
 
     def _report(self, fits: list[SmoothSolution], X: Samples) -> None:
         """The fitted attributes about convergence, and a warning where there was none."""
@@ -83,6 +101,14 @@ class LossRegressor(RegressorMixin, LossMachine):  # type: ignore[misc]
         self._keep_fits(fits)
         self.intercept_, self._trained = np.array([fit.bias for fit in fits]), losses
         self._report(fits, X)
+
+    def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
+        ridge, limits, losses = self._positive("alpha"), self._limits(), self._losses()
+        for loss in losses:
+            passes.each("looking at the targets", checked_targets, loss)
+        fits = [self._spread_fit(loss, passes, marks, ridge, limits) for loss in losses]
+        self._trained = losses
+        self._finish_spread(fits)
 
     def _cost(self, outline: Outline, y: Array, tried: Tried) -> Work:
         losses = self._losses()

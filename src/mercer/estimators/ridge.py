@@ -19,7 +19,8 @@ from mercer.data.notices import warn
 from mercer.estimators.base import Met
 from mercer.estimators.machine import ManyOutputs, Supervised, Weighted
 from mercer.estimators.parameters import CenterParameters, KernelLike, Progress, estimator
-from mercer.gram import Gram, Outline, Use, Work, held, outlined
+from mercer.estimators.spread import SpreadPasses, SpreadSamples
+from mercer.gram import Gram, Landmarks, NystromGram, Outline, Use, Work, held, outlined
 from mercer.kernels.base import Kernel
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import NotPositive, eigenvalues
@@ -29,6 +30,8 @@ from mercer.solvers.inverses import choose
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.posterior import LandmarkPosterior, Posterior
 from mercer.solvers.spectral import Eigendecomposition, decompose
+from mercer.solvers.spread import Spread
+from mercer.solvers.spread_ridge import solve_spread
 
 _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
@@ -307,6 +310,26 @@ class KernelRidge(Ridge, CenterParameters):
         self.stop_reason_ = "gap" if self.converged_ else self.stop_reason_
         if self.stop_reason_ in ("stalled", "max_iter"):
             self._explain(weights, gram, float(ridges.min()))
+
+    def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
+        if self.uncertainty:
+            raise ValueError("uncertainty=True is for samples in memory; of a Dask collection, give some of them.")
+        ridges = self._ridges(samples.outputs or 1)
+        if not ridges.min() > 0:
+            raise ValueError("alpha = 0 is for samples in memory; of a Dask collection, give alpha > 0.")
+        solver = ConjugateGradients(self._residual, self.max_iter or 500)
+        budget = marks.values.compute.budget
+        found = solve_spread(Spread(passes, marks.factor), ridges, self.fit_intercept, solver, budget)
+        self._of_landmarks, self.intercept_, self._single = found.of_landmarks, found.bias, samples.outputs is None
+        self._parts = [(float(ridge), None) for ridge in ridges]
+        left = np.maximum(passes.weight - self.fit_intercept, passes.weight / passes.count)
+        self.signal_variance_ = np.maximum(found.square / ridges / left, 0.0)
+        for name in ("_posteriors", "_landmark_posterior", "_sample_weight"):
+            self.__dict__.pop(name, None)
+        self.n_iter_, self.gap_, self.solver_ = found.n_iter, found.residual, "landmarks"
+        self.converged_, self.stop_reason_ = found.stop_reason == "gap", found.stop_reason
+        if self.stop_reason_ in ("stalled", "max_iter"):
+            self._explain(np.zeros(0), NystromGram(marks), float(ridges.min()))
 
     _along = "alpha"
     _needs_psd = False  # λ may make up for negative eigenvalues; it warns where it does not

@@ -21,7 +21,8 @@ from mercer.estimators.machine import LabelLearner, SupportVectorMachine
 from mercer.estimators.multiclass import couple, pairs_of, scores_of_pairs
 from mercer.estimators.parameters import CenterParameters, ClassWeight, KernelLike, SolverParameters, estimator
 from mercer.estimators.probability import ScoreSigmoid, leave_one_out
-from mercer.gram import Gram, Outline, Use, Work, held, is_gram, outlined
+from mercer.estimators.spread import Coded, SpreadPasses, SpreadSamples
+from mercer.gram import Gram, Landmarks, Outline, Use, Work, held, is_gram, outlined
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Hinge
 from mercer.problems import DualQP, Solution
@@ -29,6 +30,8 @@ from mercer.runtime.threads import run_tasks
 from mercer.runtime.watch import Stopped
 from mercer.solvers import landmark_dual
 from mercer.solvers.dual import ActiveSet, Tried, outlook
+from mercer.solvers.spread import Spread
+from mercer.solvers.spread_dual import solve_spread_dual
 
 
 class Pair(NamedTuple):
@@ -460,6 +463,33 @@ class SVC(Classifier, CenterParameters, SolverParameters):
                 " that arithmetic can resolve, so there is no hard margin: give a finite C, or a richer kernel, such"
                 " as a narrower Gaussian."
             )
+
+    def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
+        if self._hard or self.probability:
+            what = "C=inf" if self._hard else "probability=True"
+            raise ValueError(
+                f"SVC({what}) is for samples in memory. Of a Dask collection give a finite C; for probabilities there is"
+                " KernelLogistic."
+            )
+        self.classes_, counts, weights = samples.classes
+        factors = self._class_factors(weights)
+        k, cost = len(self.classes_), self._positive("C")
+        coded = [Coded(self.classes_, factors, signs=True, pair=None if k == 2 else pair) for pair in pairs_of(k)]
+        fits = []
+        for (a, b), targets in zip(pairs_of(k), coded, strict=True):
+            total = float(weights[a] * factors[a] + weights[b] * factors[b])
+            spread = Spread(passes.behind(targets, int(counts[a] + counts[b]), total), marks.factor)
+            sample = spread.few(1e-2, marks.values.compute.budget, once=False)
+            fits.append(solve_spread_dual(Hinge(), cost, spread, self.fit_intercept, self._solver(), sample))
+        self.intercept_ = np.array([float(s.multipliers[0]) for s, _ in fits])
+        self._of_landmarks = np.column_stack([c for _, c in fits])
+        self._sigmoids, self._coarse = None, False
+        self.__dict__.pop("_ranks", None)
+        codes = None if samples.labels is None else np.searchsorted(self.classes_, samples.labels.reshape(-1))
+        self.n_support_ = np.array([len(marks)], np.int32)
+        if codes is not None:
+            self._classes_of_landmarks = np.bincount(codes, minlength=k).astype(np.int32)
+        self._report([s for s, _ in fits], None)
 
     _along = "C"
 

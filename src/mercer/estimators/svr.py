@@ -12,12 +12,15 @@ from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.estimators.machine import ManyOutputs, Supervised, SupportVectorMachine, check_nu, filled
 from mercer.estimators.parameters import CenterParameters, KernelLike, SolverParameters, estimator
-from mercer.gram import Gram, Outline, Use, Work, held, outlined
+from mercer.estimators.spread import Column, SpreadPasses, SpreadSamples
+from mercer.gram import Gram, Landmarks, Outline, Use, Work, held, outlined
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import EpsilonInsensitive
 from mercer.problems import DualQP, Solution
 from mercer.solvers import landmark_dual
 from mercer.solvers.dual import Tried, outlook
+from mercer.solvers.spread import Spread
+from mercer.solvers.spread_dual import solve_spread_dual
 
 
 class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine):  # type: ignore[misc]
@@ -144,6 +147,20 @@ class SVR(Regressor, CenterParameters, SolverParameters):
 
     def _dual(self, y: Array, C: Array) -> DualQP:
         return EpsilonInsensitive(self.epsilon).dual(y, C, self.fit_intercept)
+
+    def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
+        self._feasible()
+        fits = []
+        for t in range(samples.outputs or 1):
+            spread = Spread(passes.behind(Column(t), passes.count, passes.weight), marks.factor)
+            sample = spread.few(1e-2, marks.values.compute.budget, once=False)
+            loss, cost = EpsilonInsensitive(self.epsilon), self._positive("C")
+            fits.append(solve_spread_dual(loss, cost, spread, self.fit_intercept, self._solver(), sample))
+        self.intercept_ = np.array([self._bias(s) for s, _ in fits])
+        self._of_landmarks = np.column_stack([c for _, c in fits])
+        self.n_support_, self._coarse = np.array([len(marks)], np.int32), False
+        self._single = samples.outputs is None
+        self._report([s for s, _ in fits], None)
 
     def _bias(self, solution: Solution) -> float:
         return float(solution.multipliers[0]) if self.fit_intercept else 0.0

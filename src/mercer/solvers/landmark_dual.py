@@ -36,19 +36,19 @@ from mercer.solvers.smooth import Descent
 if TYPE_CHECKING:
     from mercer.solvers.dual import ActiveSet
 
-_ROUNDS = 24
+ROUNDS = 24
 _NEWTON = 24  # steps, by experience
-_FIRST = 2.0  # δ times the width of the bounds, in units of p: then no variable starts at a bound
-_FASTER = 0.2  # by which δ falls from round to round, until δ times the width is half the gap that is wanted
+FIRST = 2.0  # δ times the width of the bounds, in units of p: then no variable starts at a bound
+FASTER = 0.2  # by which δ falls from round to round, until δ times the width is half the gap that is wanted
 _NEAR = 8  # times the landmarks: items near their bounds that are solved for with stored features
 _FEW_STEPS, _FEW = 30, 1e-3  # Newton's steps of those, and what share of the first decrease ends them
 _SLOW = 0.7  # of the gap before: a round that leaves more of it is at the end of float32
 _LEAST = 1e-8  # of the largest curvature of the bias: what it has where no variable is free
-_INNER = 0.2  # of what a round smooths: how far from its f another may be
+INNER = 0.2  # of what a round smooths: how far from its f another may be
 
 
 @dataclass(frozen=True, eq=False)
-class _Proximal(Loss):
+class Proximal(Loss):
     """Σ_t max_b [−b (f + p) − δ_t/2 (b − b_kt)²] of the variables of each item, within their bounds."""
 
     problem: DualQP
@@ -61,7 +61,7 @@ class _Proximal(Loss):
         q = self.problem
         return np.clip(self.centre - (q.of_items(f) + q.linear) / self.delta, q.lower, q.upper)
 
-    def part(self, items: Array) -> _Proximal:
+    def part(self, items: Array) -> Proximal:
         """Of some of the items, which are in order."""
         q = self.problem
         if q.index is None:
@@ -74,7 +74,7 @@ class _Proximal(Loss):
         some = replace(
             q, linear=q.linear[chosen], lower=q.lower[chosen], upper=q.upper[chosen], start=q.start[chosen], index=index
         )
-        return _Proximal(some, self.centre[chosen], self.delta[chosen], len(items))
+        return Proximal(some, self.centre[chosen], self.delta[chosen], len(items))
 
     def near(self, f: Array, most: int) -> Array | None:
         """The ``most`` items nearest to where their variables are free, in order; None where more than half as many are
@@ -122,14 +122,14 @@ class _NearRun(LandmarkRun):
 
     def newton(self) -> tuple[Array, Array, Array]:
         loss, f = self.problem.loss, self.f[:, 0]
-        assert isinstance(loss, _Proximal)
+        assert isinstance(loss, Proximal)
         m = len(self.marks)
         rows = loss.near(f, min(_NEAR * m, _stored(self.marks.values.compute.budget, m)))
         return super().newton() if rows is None else self._of_few(loss, f, rows)
 
     def _search(self, delta: Array, Kd: Array, beta: Array, value: float, slope: float, *, exact: bool) -> float:
         loss, d, theta = self.problem.loss, (Kd + beta)[:, 0], self.alpha
-        assert isinstance(loss, _Proximal)
+        assert isinstance(loss, Proximal)
         if slope < 0:
             linear, square = float(np.vdot(theta, delta)), float(np.vdot(delta, delta))
             f = self.f[:, 0]
@@ -139,7 +139,7 @@ class _NearRun(LandmarkRun):
                 return t
         return super()._search(delta, Kd, beta, value, slope, exact=exact)
 
-    def _of_few(self, loss: _Proximal, f: Array, rows: Array) -> tuple[Array, Array, Array]:
+    def _of_few(self, loss: Proximal, f: Array, rows: Array) -> tuple[Array, Array, Array]:
         bias, workers = self.problem.bias, self.marks.values.compute.workers
         features, part = self.near.take(rows), loss.part(rows)
         m = features.shape[1]
@@ -177,7 +177,7 @@ def _stored(budget: int, m: int) -> int:
     return max(m, budget // 6 // (8 * m))
 
 
-def _down(loss: _Proximal, values: Array, along: Array, linear: float, square: float) -> float:
+def _down(loss: Proximal, values: Array, along: Array, linear: float, square: float) -> float:
     """How far to the minimum along a step, roughly: the slope grows with t."""
 
     def slope(t: float) -> float:
@@ -213,7 +213,7 @@ def solve_dual(problem: DualQP, marks: Landmarks, solver: ActiveSet) -> Solution
     width = problem.upper - problem.lower
     # a variable that cannot move stays where it is, whatever its δ
     width = np.where(width > 0, width, float(width.max(initial=0.0)) or 1.0)
-    smoothed = _FIRST * (float(np.max(np.abs(problem.linear), initial=0.0)) or 1.0)
+    smoothed = FIRST * (float(np.max(np.abs(problem.linear), initial=0.0)) or 1.0)
     largest = float(np.max(np.abs(np.diagonal(marks.factor)))) ** 2 or 1.0
     exact = in_float64(marks.values)
     sample, near = Sample(marks, 1e-2), FeaturesOfRows(marks)
@@ -222,15 +222,15 @@ def solve_dual(problem: DualQP, marks: Landmarks, solver: ActiveSet) -> Solution
     start: LandmarkRun | None = None
     steps, reason, note = 0, "stalled", "the gap no longer shrinks"
     try:
-        for _ in range(_ROUNDS):
-            loss = _Proximal(problem, b, smoothed / width, n)
+        for _ in range(ROUNDS):
+            loss = Proximal(problem, b, smoothed / width, n)
             erm = SmoothERM(loss, np.zeros(n), np.ones(n), 0.5, problem.coupled)
             run = _NearRun(Descent(max_iter=50), erm, marks, sample)
             run.near = near
             if start is not None:
                 run.alpha, run.Ka, run.b = start.alpha, start.Ka, start.b
             # ½‖θ − θ*‖² is at most what the objective is above its minimum
-            wanted = (_INNER * smoothed) ** 2 / 2 / largest / max(abs(run.objective()), 1e-300)
+            wanted = (INNER * smoothed) ** 2 / 2 / largest / max(abs(run.objective()), 1e-300)
             run.settings = Descent(tol=max(wanted, 1e-14), max_iter=50)
             found = run.solve()
             steps, start = steps + found.n_iter, run
@@ -250,7 +250,7 @@ def solve_dual(problem: DualQP, marks: Landmarks, solver: ActiveSet) -> Solution
                 marks = replace(marks, values=exact)  # rounding is what is left
                 sample, near = Sample(marks, 1e-2), FeaturesOfRows(marks)
                 run.Ka = np.asarray(arrays.to_numpy(exact @ marks.coefficients(run.alpha)))
-            smoothed = max(_FASTER * smoothed, 0.5 * solver.tol)
+            smoothed = max(FASTER * smoothed, 0.5 * solver.tol)
     except Stopped as stop:
         reason, note = stop.accepted(), ""
     except KeyboardInterrupt:

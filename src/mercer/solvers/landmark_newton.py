@@ -29,6 +29,8 @@ from mercer.solvers.smooth import Run
 if TYPE_CHECKING:
     from mercer.solvers.smooth import Descent
 
+Precondition = Callable[[Array, Array], tuple[Array, Array]]
+
 _FLOOR = 1e-8  # of the largest curvature, as in ``solvers.smooth``
 _INNER = 60  # steps of conjugate gradients for one of Newton's
 _LOOSE, _TIGHT = 0.1, 1e-3  # how far the residual of a step is brought down, at first and near the end
@@ -98,19 +100,11 @@ class LandmarkRun(Run):
         right_b = -g.sum(axis=0) if bias else np.zeros(len(self.b))
         size = float(np.sqrt(np.sum(right**2) + np.sum(right_b**2)))
         self.steepest = max(self.steepest, size)
-        wanted = float(np.clip(np.sqrt(size / (self.steepest or 1.0)), _TIGHT / _LOOSE, 1.0)) * _LOOSE
-        delta, beta, d = zero, np.zeros(len(self.b)), np.zeros_like(self.Ka)
-        r, rb = right, right_b
-        z, zb = precondition(r, rb)
-        p, pb, rz = z, zb, float(np.vdot(r, z) + rb @ zb)
+        wanted = accuracy(size, self.steepest)
         values, weighed = np.empty_like(self.Ka), np.empty_like(self.Ka)
-        for _ in range(_INNER):
-            if not rz > 0:
-                break
-            look("Newton's step")
-            shift = pb
 
-            def between(rows: slice, found: Array, shift: Array = shift) -> Array:
+        def multiply(p: Array, shift: Array) -> tuple[Array, Array, Array]:
+            def between(rows: slice, found: Array) -> Array:
                 values[rows] = found + shift
                 weighed[rows] = (
                     self.w[rows] * loss.hessian(y[rows], f[rows], values[rows])
@@ -120,40 +114,78 @@ class LandmarkRun(Run):
                 return weighed[rows]
 
             Ap = self._pass(p, between) + 2 * lam * p
-            Apb = weighed.sum(axis=0) if bias else np.zeros(len(self.b))
-            curved = float(np.vdot(p, Ap) + pb @ Apb)
-            if not curved > 0:
-                break
-            t = rz / curved
-            delta, beta, d = delta + t * p, beta + t * pb, d + t * values
-            before, before_b = r, rb
-            r, rb = r - t * Ap, rb - t * Apb
-            if np.sqrt(np.sum(r**2) + np.sum(rb**2)) <= wanted * size:
-                break
-            z, zb = precondition(r, rb)
-            new = float(np.vdot(r, z) + rb @ zb)
-            ratio = max((new - float(np.vdot(before, z) + before_b @ zb)) / rz, 0.0)
-            p, pb, rz = z + ratio * p, zb + ratio * pb, new
+            return Ap, weighed.sum(axis=0) if bias else np.zeros(len(self.b)), values
+
+        delta, beta, d = bordered_steps(multiply, precondition, right, right_b, wanted, np.zeros_like(self.Ka))
         return delta, d - beta, beta
 
-    def _preconditioner(self, curvature: Array) -> Callable[[Array, Array], tuple[Array, Array]]:
-        """The system of Newton's step as a sample of the rows says it, for each output with its curvature; with the
-        mean of them where the factors of all would not fit.
-        """
-        bias, lam, q = self.problem.bias, self.problem.ridge, curvature.shape[1]
-        if q * 8 * len(self.marks) ** 2 > self.gram.compute.budget // 4:
-            curvature = curvature.mean(axis=1, keepdims=True)
-        factors = [self.sample.inverse(h, 2 * lam, bias=bias) for h in curvature.T]
+    def _preconditioner(self, curvature: Array) -> Precondition:
+        lam, bias, relative = self.problem.ridge, self.problem.bias, self.problem.loss.relative
+        return preconditioned(self.sample, curvature, 2 * lam, bias=bias, relative=relative)
 
-        def solve(r: Array, rb: Array) -> tuple[Array, Array]:
-            full = np.vstack([r, rb]) if bias else r
-            out = (
-                np.column_stack([cholesky_solve(L, full[:, [k]])[:, 0] for k, L in enumerate(factors)])
-                if len(factors) == q
-                else cholesky_solve(factors[0], full)
-            )
-            if self.problem.loss.relative:  # what is common to all outputs has no curvature in such a loss
-                out = out - out.mean(axis=1, keepdims=True)
-            return (out[:-1], out[-1]) if bias else (out, np.zeros(q))
 
-        return solve
+def accuracy(slope: float, steepest: float) -> float:
+    """To what share of itself the residual of a step is brought down: the less is left to gain, the further."""
+    return float(np.clip(np.sqrt(slope / (steepest or 1.0)), _TIGHT / _LOOSE, 1.0)) * _LOOSE
+
+
+def bordered_steps(
+    multiply: Callable[[Array, Array], tuple[Array, Array, Array]],
+    precondition: Precondition,
+    right: Array,
+    right_b: Array,
+    wanted: float,
+    d: Array,
+) -> tuple[Array, Array, Array]:
+    """(Δ, β, d): the step of f and of the bias, by conjugate gradients to a residual of ``wanted`` of the right side.
+
+    ``multiply`` gives the system's product for f and for the bias, and values that are linear in them, whose sum along
+    the steps is d.
+    """
+    size = float(np.sqrt(np.sum(right**2) + np.sum(right_b**2)))
+    delta, beta = np.zeros_like(right), np.zeros(len(right_b))
+    r, rb = right, right_b
+    z, zb = precondition(r, rb)
+    p, pb, rz = z, zb, float(np.vdot(r, z) + rb @ zb)
+    for _ in range(_INNER):
+        if not rz > 0:
+            break
+        look("Newton's step")
+        Ap, Apb, values = multiply(p, pb)
+        curved = float(np.vdot(p, Ap) + pb @ Apb)
+        if not curved > 0:
+            break
+        t = rz / curved
+        delta, beta, d = delta + t * p, beta + t * pb, d + t * values
+        before, before_b = r, rb
+        r, rb = r - t * Ap, rb - t * Apb
+        if np.sqrt(np.sum(r**2) + np.sum(rb**2)) <= wanted * size:
+            break
+        z, zb = precondition(r, rb)
+        new = float(np.vdot(r, z) + rb @ zb)
+        ratio = max((new - float(np.vdot(before, z) + before_b @ zb)) / rz, 0.0)
+        p, pb, rz = z + ratio * p, zb + ratio * pb, new
+    return delta, beta, d
+
+
+def preconditioned(sample: Sample, curvature: Array, ridge: float, *, bias: bool, relative: bool) -> Precondition:
+    """The system of Newton's step as a sample of the rows says it, for each output with its curvature; with the mean of
+    them where the factors of all would not fit.
+    """
+    q, m = curvature.shape[1], len(sample.marks)
+    if q * 8 * m**2 > sample.marks.values.compute.budget // 4:
+        curvature = curvature.mean(axis=1, keepdims=True)
+    factors = [sample.inverse(h, ridge, bias=bias) for h in curvature.T]
+
+    def solve(r: Array, rb: Array) -> tuple[Array, Array]:
+        full = np.vstack([r, rb]) if bias else r
+        out = (
+            np.column_stack([cholesky_solve(L, full[:, [k]])[:, 0] for k, L in enumerate(factors)])
+            if len(factors) == q
+            else cholesky_solve(factors[0], full)
+        )
+        if relative:  # what is common to all outputs has no curvature in such a loss
+            out = out - out.mean(axis=1, keepdims=True)
+        return (out[:-1], out[-1]) if bias else (out, np.zeros(q))
+
+    return solve

@@ -56,11 +56,11 @@ def expected_steps(n: int, m: int, tol: float, count: int) -> float:
 
 def system_factor(features: Array, d: Array, ridge: float, workers: int, *, bias: bool, least: float = 1e-300) -> Array:
     """The Cholesky factor of Φ^T D Φ + λI, bordered by Φ^T D 1 and 1^T D 1 + ``least`` where there is a bias."""
-    inner = _inner([(features, d)], features.shape[1], workers, bias=bias)
-    return _factored(inner, ridge, workers, bias=bias, least=least)
+    inner = inner_product([(features, d)], features.shape[1], workers, bias=bias)
+    return factored(inner, ridge, workers, bias=bias, least=least)
 
 
-def _inner(
+def inner_product(
     blocks: Iterable[tuple[Array, Array]], m: int, workers: int, *, bias: bool, root: Array | None = None
 ) -> Array:
     """Φ^T D Φ, bordered where there is a bias, on and below the diagonal, from blocks of rows and their D; with a
@@ -80,7 +80,7 @@ def _inner(
     return whole
 
 
-def _factored(inner: Array, ridge: float, workers: int, *, bias: bool, least: float = 1e-300) -> Array:
+def factored(inner: Array, ridge: float, workers: int, *, bias: bool, least: float = 1e-300) -> Array:
     """That of Φ^T D Φ + λI, in the memory of Φ^T D Φ."""
     k = np.arange(len(inner) - bias)
     inner[k, k] += ridge
@@ -118,15 +118,17 @@ class Sample:
     """Rows whose features say what Φ^T D Φ is like, for one D or, where not ``once``, for several.
 
     Where D is most unequal, rows are sampled with chances in proportion to it, and count for 1/chance: all of those
-    that are not 0, if they are few.
+    that are not 0, if they are few. ``every``: the rows are themselves a sample, and all are taken.
     """
 
-    def __init__(self, marks: Landmarks, tol: float, seed: int = 0, *, once: bool = False) -> None:
+    def __init__(
+        self, marks: Landmarks, tol: float, seed: int = 0, *, once: bool = False, every: bool = False
+    ) -> None:
         n, m = marks.values.shape
         self.marks, self.tol, self.random, self.once = marks, tol, np.random.default_rng(seed), once
         self.workers = marks.values.compute.workers
         budget, among = marks.values.compute.budget, marks.index is not None
-        self.count = sample_size(n, m, tol, budget, once=once, among=among)
+        self.count = n if every else sample_size(n, m, tol, budget, once=once, among=among)
         self.rows, self.chances, self.evenly = np.zeros(0, np.int64), np.ones(0), True
         self.kept = FeaturesOfRows(marks)
         self.features: Array | None = None
@@ -139,8 +141,8 @@ class Sample:
     def inverses(self, weights: Array, ridges: Sequence[float], *, bias: bool) -> list[Array]:
         """The factors for several λ."""
         inner = self.inner(weights, min(ridges), bias=bias)
-        found = [_factored(1 * inner, ridge, self.workers, bias=bias) for ridge in ridges[1:]]
-        found = [_factored(inner, ridges[0], self.workers, bias=bias), *found]
+        found = [factored(1 * inner, ridge, self.workers, bias=bias) for ridge in ridges[1:]]
+        found = [factored(inner, ridges[0], self.workers, bias=bias), *found]
         if self._is_landmarks and self._larger(found[int(np.argmin(ridges))], weights, bias) > _LARGER:
             self.count, self.rows = self._random_rows(), np.zeros(0, np.int64)
             return self.inverses(weights, ridges, bias=bias)
@@ -165,7 +167,7 @@ class Sample:
         from_values = self._by_values(d, ridge)
         blocks = ((block, d[rows]) for rows, block in self._blocks(from_values))
         root = self.marks.factor if from_values else None
-        return _inner(blocks, len(self.marks), self.workers, bias=bias, root=root)
+        return inner_product(blocks, len(self.marks), self.workers, bias=bias, root=root)
 
     @property
     def _is_landmarks(self) -> bool:

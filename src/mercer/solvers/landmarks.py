@@ -120,43 +120,49 @@ class NormalEquations:
     ) -> None:
         self.marks, self.weights, self.sums, self.ridges, self.solver = marks, weights, sums, ridges, solver
         self.exact = replace(marks, values=in_float64(marks.values))
-        self.total = float(weights.sum())
+        self.total, self.rows = float(weights.sum()), len(weights)
+        self.coarse = marks.values.dtype == np.float32 and marks.values.recomputable
         self.apply = apply or preconditioner(marks, weights, ridges, solver.tol, bias=sums is not None)
 
-    def multiplied(self, by: Landmarks, theta: Array, keep: Array | None = None) -> Array:
-        """The matrix times θ, by one pass; Φθ of the rows in ``keep``, where that is given."""
+    def weighed(self, theta: Array, exact: bool, keep: Array | None = None) -> Array:
+        """Φ^T W Φ θ by one pass, in float64 where it is to be ``exact``; Φθ in ``keep``, where that is given."""
 
         def weigh(rows: slice, found: Array) -> Array:
             if keep is not None:
                 keep[rows] = found
             return self.weights[rows, None] * found
 
-        out = by.of_values(np.asarray(arrays.to_numpy(by.values.normal(by.coefficients(theta), weigh))))
+        by = self.exact if exact else self.marks
+        return by.of_values(np.asarray(arrays.to_numpy(by.values.normal(by.coefficients(theta), weigh))))
+
+    def multiplied(self, theta: Array, exact: bool = True, keep: Array | None = None) -> Array:
+        """The matrix times θ."""
+        out = self.weighed(theta, exact, keep)
         if self.sums is not None:
             out -= np.outer(self.sums, self.sums @ theta / self.total)
         return out + self.ridges * theta
 
     def solve(self, B: Array, floor: Array) -> tuple[Array, Array, float, int, str]:
         """(θ, Φθ, residual, steps, what ended them); a column of B of less than ``floor`` is rounding."""
-        marks, solver = self.marks, self.solver
-        values, found = (np.zeros((len(self.weights), B.shape[1])) for _ in range(2))
+        solver = self.solver
+        values, found = (np.zeros((self.rows, B.shape[1])) for _ in range(2))
         size = np.linalg.norm(B, axis=0)
         theta, left, n_iter, residual, reason = np.zeros_like(B), 1 * B, 0, np.inf, "stalled"
-        stages = [(self.exact, solver.patience, 1e-12)] * _STAGES
-        if marks.values.dtype == np.float32 and marks.values.recomputable:
-            stages[0] = (marks, 1, _COARSE)
-        for by, patience, least in stages:
+        stages = [(True, solver.patience, 1e-12)] * _STAGES
+        if self.coarse:
+            stages[0] = (False, 1, _COARSE)
+        for exact, patience, least in stages:
             # the residual to reach, as a share of what is left
             now = np.maximum(np.linalg.norm(left, axis=0), floor)
             share = solver.tol * float(np.min(np.maximum(size, floor) / now))
             inner = replace(solver, tol=max(share, least), max_iter=solver.max_iter - n_iter, patience=patience)
-            multiply = partial(self.multiplied, by, keep=found if by is self.exact else None)
+            multiply = partial(self.multiplied, exact=exact, keep=found if exact else None)
             step, last, _, steps, reason = inner._steps(multiply, self.apply, left, np.zeros_like(B), None, floor)
             theta, n_iter, before = theta + step, n_iter + steps, residual
-            if by is self.exact:  # the last pass was that of the residual
+            if exact:  # the last pass was that of the residual
                 left, values = last, values + found
             else:
-                left = B - self.multiplied(self.exact, theta, values)
+                left = B - self.multiplied(theta, keep=values)
             residual = float(np.max(np.linalg.norm(left, axis=0) / np.maximum(size, floor), initial=0.0))
             if residual <= solver.tol or residual > 0.9 * before or reason != "stalled" or n_iter >= solver.max_iter:
                 break
@@ -177,16 +183,22 @@ def solve_system(system: LinearSystem, marks: Landmarks, solver: ConjugateGradie
     theta, values, residual, n_iter, reason = equations.solve(sums[:, :-1], floor)
     b = shift - (np.average(values, axis=0, weights=w) if system.bias else 0.0)
     coef = w[:, None] * (Y - values - b) / np.where(ridges > 0, ridges, 1.0)
-    if residual <= max(solver.tol, _ROUNDING if reason == "stalled" else 0.0):
-        reason = "gap"
+    reason = ended(residual, solver.tol, reason)
     return LinearSolution(coef, b, residual, n_iter, "landmarks", reason, marks.coefficients(theta))
 
 
-def preconditioner(marks: Landmarks, w: Array, ridges: Array, tol: float, *, bias: bool) -> Apply:
+def ended(residual: float, tol: float, reason: str) -> str:
+    """What ended the steps: "gap" also where rounding left no less."""
+    return "gap" if residual <= max(tol, _ROUNDING if reason == "stalled" else 0.0) else reason
+
+
+def preconditioner(
+    marks: Landmarks, w: Array, ridges: Array, tol: float, *, bias: bool, every: bool = False
+) -> Apply:
     """V ↦ (Φ^T W Φ + λI)^−1 V as a sample of the rows says it, for each column with its λ; one λ for all where the
-    factors of several would not fit.
+    factors of several would not fit. ``every``: the rows are a sample already.
     """
-    sample = Sample(marks, tol, once=True)
+    sample = Sample(marks, tol, once=True, every=every)
     different = np.unique(ridges)
     fit = max(1, marks.values.compute.budget // 4 // (8 * len(marks) ** 2))
     used = different.tolist() if len(different) <= fit else [float(np.exp(np.mean(np.log(different))))]

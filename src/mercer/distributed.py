@@ -15,7 +15,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -155,20 +155,16 @@ class Workers:
         with _large_graphs():
             futures = self.client.compute(tasks)
         try:
-            while not all(future.done() for future in futures):
+            while not all(future.done() for future in futures) and not _failed(futures):
                 look(stage)
                 self._check()
-                try:
-                    wait(futures, timeout=_PAUSE, return_when="FIRST_EXCEPTION" if len(futures) > 1 else "ALL_COMPLETED")
-                except TimeoutError:
-                    continue
-                if any(future.status in ("error", "cancelled", "lost") for future in futures):
-                    break
-            failed = [future for future in futures if future.status in ("error", "cancelled", "lost")]
+                with suppress(TimeoutError):
+                    wait(futures, timeout=_PAUSE)
+            failed = _failed(futures)
             if failed and failed[0].status != "error":
                 self._check()
-                raise ClusterLost(f"The Dask cluster gave up {stage}: its scheduler or all of its workers were lost.")
-            return list(self.client.gather([*failed[:1], *futures] if failed else futures))
+                raise ClusterLost(f"The Dask cluster gave up on {stage!r}: its scheduler or its workers were lost.")
+            return list(self.client.gather(failed[:1] or futures))
         except BaseException:
             self._cancel(futures)
             raise
@@ -185,6 +181,10 @@ class Workers:
             return list(abandonable(lambda: dask.persist(*tasks), "reading the blocks"))
         with _large_graphs():
             return list(self.client.persist(tasks))
+
+
+def _failed(futures: list[Any]) -> list[Any]:
+    return [future for future in futures if future.status in ("error", "cancelled", "lost")]
 
 
 class Partitions:

@@ -237,7 +237,8 @@ class KernelEstimator(WithKernels):
         that are spread, the matrix is that of some of them.
         """
         compute = self.compute or Compute()
-        random = generator(rule.random_state if self.centers is None else self.random_state)
+        given = getattr(self, "centers", None)
+        random = generator(rule.random_state if given is None and self._one_kernel else self.random_state)
         rule.check_parameters()
         drawn, some = None, X  # of blocks, what the kernel takes from data, and the landmarks, are of a part of them
         with one_call():
@@ -266,7 +267,8 @@ class KernelEstimator(WithKernels):
         if drawn is None:
             values, numbers = found.gram(compute), found.numbers
         elif isinstance(X, SpreadSamples):
-            X.landmarks, X.labels = found.prepared, None if found.numbers is None else labels[found.numbers]
+            known = labels is not None and found.numbers is not None
+            X.landmarks, X.labels = found.prepared, labels[found.numbers] if known else None
             values, numbers = found.gram(compute), None if found.numbers is None else drawn[found.numbers]
             return NystromGram(Landmarks.of(values, among, numbers))
         else:
@@ -293,6 +295,13 @@ class KernelEstimator(WithKernels):
         with quietly():
             X = self._unpacked(self._accept(block, reset=False))
             return kernel._gram(kernel._prepared(kernel.domain.check(X), kernel.domain), landmarks, compute)
+
+    def _block_own(self, kernel: Kernel, block: Samples) -> Array:
+        """k(x, x) of a block of samples."""
+        with quietly():
+            X = self._unpacked(self._accept(block, reset=False))
+            own = kernel._own(kernel._prepared(kernel.domain.check(X), kernel.domain))
+            return np.asarray(arrays.to_numpy(own), np.float64)
 
     def _cross_matrix(self, X: Samples, items: Samples) -> Gram:
         """The matrix of new samples with training ones, of the kind that ``_matrix`` made of those."""

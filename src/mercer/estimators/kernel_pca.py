@@ -15,17 +15,21 @@ from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
+from mercer.distributed import is_collection
 from mercer.estimators.components import component_count, share_of_variance
 from mercer.estimators.machine import Unsupervised
 from mercer.estimators.parameters import KernelLike, Progress, estimator
 from mercer.estimators.pre_images import PRE_IMAGES, pre_images
+from mercer.estimators.spread import SpreadPasses, SpreadSamples
 from mercer.estimators.weights import NEGLIGIBLE, relative
-from mercer.gram import Gram, Outline, Use, Work, held, outlined
+from mercer.gram import Gram, Landmarks, Outline, Use, Work, held, outlined
 from mercer.kernels.vectors.radial import Gaussian
-from mercer.native.linalg import signs
+from mercer.native.linalg import eigh, signs
 from mercer.problems import Eigen, EigenSolution
 from mercer.solvers import eigen
 from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
+from mercer.solvers.spread import Spread
+from mercer.solvers.spread_lloyd import largest_values, second_moments
 
 _FIRST = 32  # components that are tried first, where a share of the variance is wanted
 
@@ -236,7 +240,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
     eigenvalues_ : ndarray of shape (n_components_,)
         λ of the centred matrix, falling.
     eigenvectors_ : ndarray of shape (n_support, n_components_)
-        u, one a column.
+        u, one a column; not of a Dask collection.
     explained_variance_ : ndarray of shape (n_components_,)
         The variances of the scores, λ/Σw.
     explained_variance_ratio_ : ndarray of shape (n_components_,)
@@ -309,6 +313,28 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
                 f" {lost} are 0."
             )
 
+    def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
+        """From the second moments of the features of the landmarks, Φ^T W Φ, which are all that is brought here."""
+        spread = Spread(passes, marks.factor)
+        inner, first, total = second_moments(spread)
+        values, vectors = eigh(inner - np.outer(first, first) / total)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        trace = float(values.sum())
+        positive = values > len(values) * float(np.finfo(np.float64).eps) * float(np.trace(inner))
+        most = min(len(samples), int(positive.sum()))
+        if not most:
+            raise ValueError("The kernel is the same for all samples, constant: they have no directions.")
+        count = component_count(self.n_components, len(values), f"the {len(values)} landmarks")
+        count = share_of_variance(values[:most], trace, self.n_components) if count is None else min(count, most)
+        values, vectors = values[:count], vectors[:, :count]
+        c, b = marks.coefficients(vectors), -(first @ vectors) / total
+        turned = np.where(largest_values(spread, c, b) < 0, -1.0, 1.0)  # the largest score is positive, as in memory
+        self._of_landmarks, self.intercept_ = c * turned, b * turned
+        self.eigenvalues_, self.explained_variance_ = values, values / total
+        self.explained_variance_ratio_ = values / max(trace, float(values.sum()))
+        self.n_components_, self.n_negative_, self.negative_share_ = count, 0, 0.0
+        self.solver_, self.n_iter_ = "landmarks", 1
+
     def fit_transform(self, X: Samples, y: Targets = None, sample_weight: Weights = None) -> Array:
         """The scores of X without evaluating the kernel again.
 
@@ -322,7 +348,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         ndarray of shape (n_samples, n_components_)
         """
         self.fit(X, y, sample_weight)
-        return self.transform(X) if sample_weight is not None else self._typed(self._training_scores(), X)
+        return self.transform(X) if sample_weight is not None or is_collection(X) else self._typed(self._training_scores(), X)
 
     def transform(self, X: Samples) -> Array:
         """f_l(x) for each item and component.

@@ -19,18 +19,21 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size
 from mercer.data.notices import warn
-from mercer.estimators.lazy import LazyAnswers
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
+from mercer.estimators.lazy import LazyAnswers
 from mercer.estimators.machine import Unsupervised
 from mercer.estimators.parameters import KernelLike, Progress, estimator
+from mercer.estimators.spread import SpreadPasses, SpreadSamples
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
-from mercer.gram import Gram, Outline, Use, Work, held, outlined
+from mercer.gram import Gram, Landmarks, Outline, Use, Work, held, outlined
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.runtime.watch import watching
 from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster, outlook
+from mercer.solvers.spread import Spread
+from mercer.solvers.spread_lloyd import cluster_spread
 
 _AT_ONCE = 8192  # rows whose distances to all centres are held
 _AUTO = 10  # descents from starts that are not spread out
@@ -335,6 +338,30 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         gram = held(gram, Use.AGAIN)
         weights, scale = relative(weights)
         self._describe(gram, weights, self._clustered(gram, weights), scale)
+
+    def _fitted_spread(self, X: Any, y: Targets, sample_weight: Weights) -> Self:
+        super()._fitted_spread(X, y, sample_weight)
+        self.labels_ = self.predict(X)  # a Dask array: nobody has to look at all of them
+        return self
+
+    def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
+        """Means in the span of the landmarks: of as many samples as there are, each step one pass."""
+        check_clusters(self, len(samples))
+        found = cluster_spread(
+            Spread(passes, marks.factor),
+            self.n_clusters,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            random_state=check_random_state(self.random_state),
+            workers=marks.values.compute.workers,
+        )
+        shifted = found.means - found.mean
+        self._of_landmarks = marks.coefficients(np.vstack([shifted, found.mean]).T)
+        self.intercept_ = np.append(-(shifted @ found.mean), 0.0)
+        self._square_norms = np.einsum("cj,cj->c", shifted, shifted)
+        self._mean_norm = float(found.mean @ found.mean)
+        self.objectives_, self.inertia_ = found.objectives, found.objectives[-1]
+        self.n_iter_, self.converged_ = len(found.objectives), found.converged
 
     def _remember(self, X: Samples, gram: Gram, used: Array) -> None:
         super()._remember(X, gram, used)

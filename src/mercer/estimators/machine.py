@@ -20,7 +20,7 @@ from mercer import arrays
 from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import Blocks, DataError, HashedRows, chunks, size, take
+from mercer.data import Blocks, DataError, HashedRows, Vectors, chunks, size, take
 from mercer.data.notices import one_call, warn
 from mercer.distributed import is_collection
 from mercer.estimators.base import KernelEstimator
@@ -37,6 +37,7 @@ from mercer.solvers.dual import EPS32, ActiveSet, Tried
 from mercer.solvers.landmarks import adjoint
 
 _AT_ONCE = 8192  # items that are not vectors, predicted together
+_FEATURES = 10_000  # of a kernel, as many as landmarks could be
 _MANY = 512  # support vectors; fewer are quick in any precision
 _STOPS = {
     "max_iter": "stopped after max_iter={n_iter} steps",
@@ -61,6 +62,7 @@ class KernelMachine(Reporting, KernelEstimator):
     _dual_coef: Array  # (m, n_support), dense: what all that computes reads
     _compressed = False  # then the coefficients are those of the functions themselves, not in libsvm's layout
     _by_classes = True  # whether the samples of a class are kept together
+    _supervised = False  # whether it learns from targets
     _coarse = False  # whether float32 values of the kernel serve to predict
 
     # -- training ----------------------------------------------------------------------------------------------------
@@ -90,19 +92,22 @@ class KernelMachine(Reporting, KernelEstimator):
 
     def _fitted_spread(self, X: Any, y: Targets, sample_weight: Weights) -> Self:
         """The same of a Dask collection, whose samples stay where they are."""
+        if type(self)._learn_spread is KernelMachine._learn_spread:
+            raise TypeError(
+                f"{type(self).__name__} does not learn from Dask collections; KernelRidge, KernelLogistic, KernelHuber,"
+                " SVC, SVR, KernelPCA and KernelKMeans do. Give it samples in memory: some of them, X.compute()."
+            )
         self._check()
-        rule = self._rule_of_blocks()
-        if y is None:
+        if y is None and self._supervised:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        compute = self.compute or Compute()
-        numeric = bool(self._targets.get("y_numeric"))
-        samples = SpreadSamples.of(X, y, sample_weight, compute, numeric=numeric, classes=not numeric)
-        several = (samples.outputs or 1) > 1
-        if several and not self._targets.get("multi_output"):
+        compute, numeric = self.compute or Compute(), bool(self._targets.get("y_numeric"))
+        classes = self._supervised and not numeric
+        samples = SpreadSamples.of(X, y, sample_weight, compute, numeric=numeric, classes=classes)
+        if (samples.outputs or 1) > 1 and not self._targets.get("multi_output"):
             raise ValueError(f"y should be a 1d array, got {samples.outputs} columns instead.")
         self._accept(samples.head, reset=True)
         self._open_task(X, y)
-        marks = self._landmark_matrix(rule, samples, None).landmarks()
+        marks = self._landmark_matrix(self._spread_rule(samples), samples, None).landmarks()
         assert marks is not None
         self._learn_spread(SpreadPasses.of(self, samples, marks), samples, marks)
         self._n_items = samples.items
@@ -110,12 +115,26 @@ class KernelMachine(Reporting, KernelEstimator):
         self._close_task()
         return self
 
+    def _spread_rule(self, samples: SpreadSamples) -> Nystrom:
+        """How landmarks are chosen: as is said, or, of a kernel with few features, as many samples as it has of
+        these, whose functions are all there are.
+        """
+        kernel = self._given_kernel
+        rule = self._landmark_rule() if hasattr(self, "centers") else kernel._nystrom
+        if rule is not None:
+            return rule
+        width = None if self._precomputed else _few_features(kernel, self._unpacked(samples.head))
+        if width is None:
+            name = type(self).__name__
+            raise ValueError(
+                f"{name} learns from a Dask collection as a sum over some of the samples: "
+                + ("give centers, such as centers=2000." if hasattr(self, "centers") else _landmarks_wanted(kernel))
+            )
+        return Nystrom(kernel, min(width, len(samples)))
+
     def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
         """``_learn`` from samples that are spread: sets ``_of_landmarks`` and all else that is fitted."""
-        raise TypeError(
-            f"{type(self).__name__} does not learn from Dask collections; KernelRidge, KernelLogistic, KernelHuber, SVC"
-            " and others with centers do."
-        )
+        raise NotImplementedError
 
     def _rule_of_blocks(self) -> Nystrom:
         """How landmarks are chosen of samples that come in blocks, which only a sum over some of them is learnt
@@ -429,6 +448,8 @@ class Weighted(KernelMachine):
 class Supervised(KernelMachine):
     """A machine that learns from samples and targets."""
 
+    _supervised = True
+
     @with_callbacks
     def fit(self, X: Samples, y: Targets, sample_weight: Weights = None) -> Self:
         """Train on samples X with targets or labels y.
@@ -573,6 +594,21 @@ class SupportVectorMachine(Weighted):
         size_of_values = float(np.max(np.abs(diagonal)))
         norm = float(np.max(np.linalg.norm(self._dual_coef, axis=1)))
         return bool(np.ptp(diagonal) <= 1e-6 * size_of_values) and EPS32 * size_of_values * norm < 0.05 * self.gap_
+
+
+def _few_features(kernel: Kernel, head: Samples) -> int | None:
+    """How many features a kernel of vectors has, where they are few; ``head`` is a sample."""
+    if not kernel.explicit or not isinstance(kernel.domain, Vectors):
+        return None
+    count = getattr(kernel, "n_components", None)
+    if count is None:
+        bound, A = kernel._entered(head)
+        count = bound._width(A)
+    return int(count) if count <= _FEATURES else None
+
+
+def _landmarks_wanted(kernel: Kernel) -> str:
+    return f"give kernel=Nystrom({kernel}, 1000), or RandomFeatures, or another kernel with few features."
 
 
 def _whole(numbers: Array) -> Array:

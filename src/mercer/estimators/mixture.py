@@ -16,13 +16,15 @@ from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
+from mercer.distributed import is_collection
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import check_whole, checked_table
 from mercer.estimators.generative import GenerativeModel
 from mercer.estimators.parameters import estimator
+from mercer.estimators.spread_mixture import MixtureData, spread_data
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
-from mercer.solvers.em import FAMILIES, Family, Mixture, climb, from_labels, from_shares, joint, log_likelihoods
+from mercer.solvers.em import FAMILIES, Family, Mixture, climbed, expected, from_labels, from_shares, joint, log_likelihoods
 from mercer.solvers.lloyd import Points, at_random, cluster, spread_out
 
 STARTS: dict[str, Any] = {"kmeans": None, "k-means++": spread_out, "random": None, "random_from_data": at_random}
@@ -156,30 +158,17 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         -------
         self
         """
-        X = checked_table(self, X, accept_sparse=False, dtype=np.float64, ensure_min_samples=2)
-        check_whole(self, "n_components", "n_init", "verbose_interval")
-        check_whole(self, "max_iter", least=0)
-        for name in ("reg_covar", "tol"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f"{name}={getattr(self, name)!r}: give a number of at least 0.")
-        if self.init_params not in STARTS:
-            raise ValueError(f"init_params={self.init_params!r}: choose one of {', '.join(map(repr, STARTS))}.")
-        w, _ = relative(checked(sample_weight, len(X)))
-        X, w = (X, w) if (w > 0).all() else (X[w > 0], w[w > 0])
-        if len(X) < self.n_components:
-            raise ValueError(f"n_components={self.n_components} is more than the n_samples={len(X)}.")
-        w = w * (len(w) / w.sum())  # their common size does not matter
-        family, rng = self._family, check_random_state(self.random_state)
-        centre = np.average(X, axis=0, weights=w)  # far from the origin, sums of squares would lose digits
-        Z = X - centre
+        self._check()
+        source = self._spread_data(X, sample_weight) if is_collection(X) else self._data(X, sample_weight)
+        family, rng, centre = self._family, check_random_state(self.random_state), source.centre
         last = self._last(centre) if self.warm_start else None
         runs = []
         for number in range(1 if last is not None else self.n_init):
-            start, before = last or (self._start(Z, w, centre, family, rng), -np.inf)
+            start, before = last or (self._start(source.table, source.weights, centre, family, rng), -np.inf)
             runs.append(
-                climb(
-                    Z, w, start, family, floor=self.reg_covar, tol=self.tol, max_iter=self.max_iter, before=before,
-                    progress=self._spoken(number) if self.verbose else None,
+                climbed(
+                    source.sums, source.total, start, family, floor=self.reg_covar, tol=self.tol,
+                    max_iter=self.max_iter, before=before, progress=self._spoken(number) if self.verbose else None,
                 )
             )  # fmt: skip
         best = max(runs, key=lambda run: run.bound)
@@ -202,6 +191,36 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
                 ConvergenceWarning,
             )
         return self
+
+    def _check(self) -> None:
+        check_whole(self, "n_components", "n_init", "verbose_interval")
+        check_whole(self, "max_iter", least=0)
+        for name in ("reg_covar", "tol"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name}={getattr(self, name)!r}: give a number of at least 0.")
+        if self.init_params not in STARTS:
+            raise ValueError(f"init_params={self.init_params!r}: choose one of {', '.join(map(repr, STARTS))}.")
+
+    def _data(self, X: Samples, sample_weight: Weights) -> MixtureData:
+        """A table in memory, checked."""
+        X = checked_table(self, X, accept_sparse=False, dtype=np.float64, ensure_min_samples=2)
+        w, _ = relative(checked(sample_weight, len(X)))
+        X, w = (X, w) if (w > 0).all() else (X[w > 0], w[w > 0])
+        self._check_enough(len(X))
+        w = w * (len(w) / w.sum())  # their common size does not matter
+        centre = np.average(X, axis=0, weights=w)  # far from the origin, sums of squares would lose digits
+        Z, family = X - centre, self._family
+        return MixtureData(Z, w, centre, float(w.sum()), lambda mixture: expected(Z, w, mixture, family))
+
+    def _spread_data(self, X: Any, sample_weight: Weights) -> MixtureData:
+        """A Dask collection, of which some rows are here, for starts."""
+        data = spread_data(self, X, sample_weight, self.n_components, self.covariance_type)
+        self._check_enough(len(data.table))
+        return data
+
+    def _check_enough(self, n: int) -> None:
+        if n < self.n_components:
+            raise ValueError(f"n_components={self.n_components} is more than the n_samples={n}.")
 
     def _spoken(self, number: int) -> Any:
         speak(f"Initialization {number}")

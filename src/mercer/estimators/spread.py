@@ -182,7 +182,7 @@ class Door:
 
     def accepted(self, part: Part) -> Samples:
         """The samples of a block, checked."""
-        return _in_block(part.number, partial(self.machine._accept, part.X, reset=False))
+        return in_block(part.number, partial(self.machine._accept, part.X, reset=False))
 
     def __call__(self, part: Part, state: Any = None) -> Piece | None:
         """What a solver sees of a block; None of one without samples."""
@@ -191,7 +191,8 @@ class Door:
             return None
         assert self.kernel is not None
         values = partial(self.machine._block_matrix, self.kernel, self.landmarks, self.machine.compute, part.X)
-        return Piece(_in_block(part.number, values), self.root, part.y, part.w, state)
+        own = partial(self.machine._block_own, self.kernel, part.X)
+        return Piece(in_block(part.number, values), self.root, part.y, part.w, state, own)
 
     def chosen(self, part: Part) -> Part:
         """The samples that the solver is given, with their targets and weights."""
@@ -207,7 +208,7 @@ class Numbers:
     """Targets as float64; one column as a vector."""
 
     def __call__(self, y: Any, w: Array) -> tuple[None, Array, Array]:
-        found = np.asarray(y, np.float64)
+        found = np.zeros(len(w)) if y is None else np.asarray(y, np.float64)
         return None, found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found, w
 
 
@@ -353,13 +354,13 @@ def _facts(part: Part, numeric: bool, classes: bool) -> Facts:
     labels = None
     if y is not None and len(w):
         if numeric:
-            numbers = _in_block(part.number, partial(np.asarray, y, np.float64))
+            numbers = in_block(part.number, partial(np.asarray, y, np.float64))
             bad = ~np.isfinite(numbers.reshape(len(w), -1)).all(axis=1)
             if bad.any():
                 row = int(part.rows[np.argmax(bad)])
                 raise DataError(f"Block {part.number}, row {row}: the target y is not a finite number.")
         if classes:
-            _in_block(part.number, partial(check_classification_targets, y))
+            in_block(part.number, partial(check_classification_targets, y))
             found, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
             labels = found, counts, np.bincount(codes, w)
     columns = y.shape[1] if y is not None and np.ndim(y) == 2 else None
@@ -394,7 +395,8 @@ def _drawn(part: Part, door: Door, density: float) -> Part:
     )
 
 
-def _in_block(number: int, call: Callable[[], Any]) -> Any:
+def in_block(number: int, call: Callable[[], Any]) -> Any:
+    """``call()``; what is wrong with a block is said with its number."""
     try:
         return call()
     except ValueError as error:

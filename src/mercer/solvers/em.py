@@ -288,7 +288,7 @@ def _density(d: int, mixture: Mixture, family: Family) -> Callable[[Array], tupl
 
 
 @dataclass(eq=False)
-class _Sums:
+class Sums:
     """What a step needs of the data: the likelihood, and moments about some means."""
 
     likelihood: float
@@ -299,9 +299,9 @@ class _Sums:
 
 def _collected(
     X: Array, w: Array, means: Array, family: Family, shares: Callable[[slice], tuple[Array, float, Any]]
-) -> _Sums:
+) -> Sums:
     groups = min(_GROUPS, -(-len(X) // family.strip))
-    parts: list[_Sums | None] = [None] * groups
+    parts: list[Sums | None] = [None] * groups
     length = -(-len(X) // groups)
 
     def task(group: int) -> None:
@@ -310,7 +310,7 @@ def _collected(
             rows = slice(group * length + piece.start, group * length + piece.stop)
             R, likelihood, differences = shares(rows)
             R = R * w[rows][:, None]
-            new = _Sums(likelihood, R.sum(axis=0), R.T @ X[rows], family.moments(X[rows], R, means, differences))
+            new = Sums(likelihood, R.sum(axis=0), R.T @ X[rows], family.moments(X[rows], R, means, differences))
             total = new if total is None else _added(total, new)
         parts[group] = total
 
@@ -322,7 +322,7 @@ def _collected(
     return out
 
 
-def _added(a: _Sums, b: _Sums) -> _Sums:
+def _added(a: Sums, b: Sums) -> Sums:
     a.mass += b.mass
     a.first += b.first
     a.second += b.second
@@ -330,7 +330,7 @@ def _added(a: _Sums, b: _Sums) -> _Sums:
     return a
 
 
-def _maximised(sums: _Sums, about: Array, family: Family, floor: float) -> Mixture:
+def _maximised(sums: Sums, about: Array, family: Family, floor: float) -> Mixture:
     mass = sums.mass + 10 * np.finfo(np.float64).eps
     # where nothing is left of a component, it stays
     means = about + (sums.first - sums.mass[:, None] * about) / mass[:, None]
@@ -378,20 +378,20 @@ def climb(
     """Steps until one gains less than ``tol``; ``before`` is the mean log-likelihood that an earlier climb ended
     with.
     """
-    mixture, total = start, float(w.sum())
-    bounds: list[float] = []
+    return climbed(
+        lambda mixture: expected(X, w, mixture, family), float(w.sum()), start, family, floor=floor, tol=tol,
+        max_iter=max_iter, before=before, progress=progress,
+    )  # fmt: skip
+
+
+def climbed(
+    sums_of: Callable[[Mixture], Sums], total: float, start: Mixture, family: Family, *, floor: float, tol: float,
+    max_iter: int, before: float = -np.inf, progress: Callable[[int, float], Any] | None = None,
+) -> Climb:  # fmt: skip
+    """``climb`` on data that are wherever ``sums_of`` asks them; ``total`` is their weight."""
+    mixture, bounds = start, list[float]()
     for step in range(1, max_iter + 1):
-        values = _density(X.shape[1], mixture, family)
-
-        def shares(rows: slice, values: Any = values) -> tuple[Array, float, Any]:
-            logs, differences = values(X[rows])
-            top = logs.max(axis=1)
-            R = np.exp(logs - top[:, None])
-            sums = R.sum(axis=1)
-            R /= sums[:, None]
-            return R, float(w[rows] @ (top + np.log(sums))), differences
-
-        sums = _collected(X, w, mixture.means, family, shares)
+        sums = sums_of(mixture)
         mixture = _maximised(sums, mixture.means, family, floor)
         bounds.append(sums.likelihood / total)
         gain, before = bounds[-1] - before, bounds[-1]
@@ -400,6 +400,21 @@ def climb(
         if abs(gain) < tol:
             return Climb(mixture, bounds, True)
     return Climb(mixture, bounds, False)
+
+
+def expected(X: Array, w: Array, mixture: Mixture, family: Family) -> Sums:
+    """What a step needs of the data, whose components have their shares in the mixture."""
+    values = _density(X.shape[1], mixture, family)
+
+    def shares(rows: slice) -> tuple[Array, float, Any]:
+        logs, differences = values(X[rows])
+        top = logs.max(axis=1)
+        R = np.exp(logs - top[:, None])
+        sums = R.sum(axis=1)
+        R /= sums[:, None]
+        return R, float(w[rows] @ (top + np.log(sums))), differences
+
+    return _collected(X, w, mixture.means, family, shares)
 
 
 def log_likelihoods(X: Array, mixture: Mixture, family: Family) -> Array:

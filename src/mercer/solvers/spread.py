@@ -35,6 +35,7 @@ class Piece(NamedTuple):
     targets: Array
     weights: Array
     state: Any = None
+    own: Callable[[], Array] = lambda: np.zeros(0)  # k(x, x)
 
     def normal(self, V: Array, between: Callable[[slice, Array], Array], *, exact: bool = True) -> Array:
         """C^T h(C V), in float64 where it is to be ``exact``, else in the precision of the data."""

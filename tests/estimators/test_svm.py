@@ -327,7 +327,7 @@ def test_each_cause_has_its_message() -> None:
     causes = {
         "max_iter": _caught(mc.SVC(100.0, max_iter=10), X, y),
         "max_time": _caught(mc.SVC(100.0, max_time=0.0), X, y),
-        "float64 cannot resolve": _caught(mc.SVC(1e5, mc.Linear()), 1e6 * X, noise),
+        "float64 cannot resolve": _caught(mc.SVC(1e5, mc.Linear()), 1e7 * X, noise),
         "not symmetric": _caught(mc.SVC(kernel="precomputed"), R, y[:200]),
         "standardise": _caught(mc.SVC(1e5, mc.Gaussian(1.0), max_iter=50), X * 10.0 ** np.arange(6), noise),
     }

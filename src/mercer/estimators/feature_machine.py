@@ -14,6 +14,7 @@ from mercer.estimators.machine import Weighted
 from mercer.estimators.parameters import estimator
 from mercer.estimators.ridge import Ridge
 from mercer.estimators.scored_classes import ScoredClasses
+from mercer.estimators.spread import SpreadPasses, SpreadSamples
 from mercer.gram import Gram
 from mercer.kernels.compose.inputs import mean_and_deviation
 
@@ -151,6 +152,10 @@ class FeatureMachineClassifier(LearnsMetric, ScoredClasses, Weighted):
     def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         Y, weights = self._coded(y, weights)
         self._fit_ridge(gram, Y, weights, X)
+
+    def _spread_targets(self, passes: SpreadPasses, samples: SpreadSamples) -> tuple[SpreadPasses, int | None]:
+        found = self._labels_of_spread(passes, samples, signs=True)
+        return found, None if len(self.classes_) == 2 else len(self.classes_)
 
     def predict_proba(self, X: Samples) -> Array:
         """(1 + f(x))/2, which least squares estimate the probability by, kept within 0…1.

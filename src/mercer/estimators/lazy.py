@@ -112,4 +112,4 @@ def _example(of: _Method, X: Any) -> Any:
         return of(sample)
     if getattr(X, "ndim", 0) == 2 and X.shape[1] == X.shape[1]:
         return of(np.ones((1, X.shape[1]), X.dtype))
-    return of(first_sample(X, Workers(getattr(of.estimator.compute, "client", None))))
+    return of(first_sample(X, Workers()))

@@ -17,7 +17,9 @@ from mercer.estimators.feature_metric import Candidate, Race, Trial
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.parameters import Progress, estimator
 from mercer.estimators.ridge import KernelRidge
-from mercer.gram import Gram
+from mercer.estimators.spread import Door, SpreadPasses, SpreadSamples
+from mercer.gram import Gram, Landmarks
+from mercer.kernels.approximations.nystrom import Nystrom
 from mercer.kernels.base import Kernel
 from mercer.kernels.compose.inputs import Shifted, mean_and_deviation
 from mercer.kernels.given import PRECOMPUTED, as_kernel
@@ -209,6 +211,35 @@ class LearnsMetric(MetricParameters, KernelMachine):
         self._learnt = _Learnt(race, trial, reason, rows, centre, units, unit, mean, spread)
         self._publish(self._learnt, trial)
         return self._kernel_of(self._learnt, trial)
+
+    def _spread_rule(self, samples: SpreadSamples) -> Nystrom:
+        """Of a Dask collection: the metric is learnt from some of its samples, f from all of them, by centers."""
+        if self.centers is None:
+            raise ValueError(
+                f"{type(self).__name__} learns from a Dask collection as a sum over some of the samples: give centers,"
+                " such as centers=2000."
+            )
+        n, compute = len(samples), self.compute or Compute()
+        pool = min(n, max(_POOL, _POOL_OF_EACH * (self.max_samples or 0)))
+        drawn = np.sort(generator(self.random_state).choice(n, pool, replace=False))
+        X, y, weights, _ = samples.take(drawn, Door.of(self, samples.workers.share(compute, len(samples.parts))))
+        kernel = self._learned_kernel(X, y[:, 0] if np.ndim(y) == 2 and y.shape[1] == 1 else y, weights)
+        rule = self._landmark_rule(kernel)
+        assert rule is not None
+        return rule
+
+    def _spread_targets(self, passes: SpreadPasses, samples: SpreadSamples) -> tuple[SpreadPasses, int | None]:
+        """Targets as numbers where the samples are, and how many columns they have."""
+        return passes, samples.outputs
+
+    def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
+        del self._learnt
+        passes, outputs = self._spread_targets(passes, samples)
+        ridge = KernelRidge(self.alpha_, fit_intercept=self.fit_intercept, tol=self.tol, compute=self.compute)
+        ridge._learn_outputs(passes, outputs, marks)
+        for name in ("_of_landmarks", "intercept_", "_single", "_parts", "signal_variance_", "gap_", "solver_"):
+            setattr(self, name, getattr(ridge, name))
+        self.converged_, self.stop_reason_ = ridge.converged_, ridge.stop_reason_
 
     def _pool(self, n: int, random: np.random.Generator) -> Array | None:
         """Of many samples, those that the metric is learnt from are drawn among some: what is done with all of them

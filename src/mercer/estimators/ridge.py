@@ -314,13 +314,17 @@ class KernelRidge(Ridge, CenterParameters):
     def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:
         if self.uncertainty:
             raise ValueError("uncertainty=True is for samples in memory; of a Dask collection, give some of them.")
-        ridges = self._ridges(samples.outputs or 1)
+        self._learn_outputs(passes, samples.outputs, marks)
+
+    def _learn_outputs(self, passes: SpreadPasses, outputs: int | None, marks: Landmarks) -> None:
+        """From so many columns of targets, None: a vector."""
+        ridges = self._ridges(outputs or 1)
         if not ridges.min() > 0:
             raise ValueError("alpha = 0 is for samples in memory; of a Dask collection, give alpha > 0.")
         solver = ConjugateGradients(self._residual, self.max_iter or 500)
         budget = marks.values.compute.budget
         found = solve_spread(Spread(passes, marks.factor), ridges, self.fit_intercept, solver, budget)
-        self._of_landmarks, self.intercept_, self._single = found.of_landmarks, found.bias, samples.outputs is None
+        self._of_landmarks, self.intercept_, self._single = found.of_landmarks, found.bias, outputs is None
         self._parts = [(float(ridge), None) for ridge in ridges]
         left = np.maximum(passes.weight - self.fit_intercept, passes.weight / passes.count)
         self.signal_variance_ = np.maximum(found.square / ridges / left, 0.0)

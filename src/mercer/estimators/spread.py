@@ -180,9 +180,15 @@ class Door:
                 setattr(there, name, None)
         return cls(there)
 
-    def accepted(self, part: Part) -> Samples:
-        """The samples of a block, checked."""
-        return in_block(part.number, partial(self.machine._accept, part.X, reset=False))
+    def check(self, part: Part) -> None:
+        """Raise where the samples of a block are not such as the machine takes."""
+
+        def looked_at() -> None:
+            X = self.machine._accept(part.X, reset=False)
+            if not self.machine._of_vectors:
+                self.machine._given_kernel.domain.check(X)
+
+        in_block(part.number, looked_at)
 
     def __call__(self, part: Part, state: Any = None) -> Piece | None:
         """What a solver sees of a block; None of one without samples."""
@@ -224,8 +230,8 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Labels as the numbers of their classes, or as signs: + for the second of two. Weights with those of the
-    classes. Of a ``pair`` of classes only the samples of these, + for the first.
+    """Labels as the numbers of their classes, or as signs: + for the second of two; of more, a column for each class.
+    Weights with those of the classes. Of a ``pair`` of classes only the samples of these, + for the first.
     """
 
     classes: Array
@@ -239,7 +245,11 @@ class Coded:
         if self.pair is not None:
             chosen = np.flatnonzero((codes == self.pair[0]) | (codes == self.pair[1]))
             return chosen, np.where(codes[chosen] == self.pair[0], 1.0, -1.0), w[chosen]
-        return None, np.where(codes == 1, 1.0, -1.0) if self.signs else codes, w
+        if not self.signs:
+            return None, codes, w
+        if len(self.classes) == 2:
+            return None, np.where(codes == 1, 1.0, -1.0), w
+        return None, np.where(codes[:, None] == np.arange(len(self.classes)), 1.0, -1.0), w
 
 
 class SpreadPasses:
@@ -378,11 +388,11 @@ def _taken(part: Part, index: Array, door: Door) -> Part | None:
     """Some of the samples of a block, all of which are checked."""
     if not len(part.w):
         return None
-    X = door.accepted(part)
+    door.check(part)
     if not len(index):
         return None
     y = None if part.y is None else part.y[index]
-    return part._replace(rows=part.rows[index], X=take(X, index), y=y, w=part.w[index])
+    return part._replace(rows=part.rows[index], X=take(part.X, index), y=y, w=part.w[index])
 
 
 def _drawn(part: Part, door: Door, density: float) -> Part:

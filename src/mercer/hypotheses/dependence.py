@@ -14,10 +14,12 @@ from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import chunks, size, take
+from mercer.distributed import is_collection
 from mercer.gram import Gram, Use, held
 from mercer.hypotheses.kernels import items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
+from mercer.hypotheses.spread import SpreadPair
 from mercer.native.linalg import centred
 from mercer.runtime import compiling, threads
 from mercer.solvers.incomplete import incomplete_cholesky
@@ -92,6 +94,8 @@ def hsic_test(
     """
     if statistic not in ("biased", "block"):
         raise ValueError(f"statistic={statistic!r}: choose 'biased' or 'block'.")
+    if is_collection(X) or is_collection(Y):
+        return _spread(X, Y, (kernel_x, kernel_y), n_permutations, statistic, random_state, compute)
     X, Y = items(X, kernel_x), items(Y, kernel_y)
     n = size(X)
     if size(Y) != n:
@@ -172,9 +176,31 @@ def _blocks(
     rows = chunks(size(X) // length * length, length)
     total = np.zeros(count + 1)
     for some in rows:
-        K, L = kernel_x.gram(take(X, some), compute=compute), kernel_y.gram(take(Y, some), compute=compute)
-        total += _statistics(K, L, _orders(length, count, rng))
+        total += _of_block((kernel_x, kernel_y), take(X, some), take(Y, some), (length, count, rng, compute))
     return aggregated(_NAME, total[None] / len(rows), f"{len(rows)} blocks of {length}")
+
+
+def _of_block(kernels: Any, X: Samples, Y: Samples, how: tuple[int, int, Any, Compute | None]) -> Array:
+    """HSIC of some pairs, in their order and with those of Y in ``count`` others."""
+    length, count, rng, compute = how
+    K, L = kernels[0].gram(X, compute=compute), kernels[1].gram(Y, compute=compute)
+    return _statistics(K, L, _orders(length, count, rng))
+
+
+def _spread(
+    X: Any, Y: Any, kernels: tuple[Any, Any], n_permutations: int, statistic: str, random_state: RandomState,
+    compute: Compute | None,
+) -> Outcome:  # fmt: skip
+    """``_blocks`` of Dask collections whose blocks have the same sizes."""
+    if statistic != "block":
+        raise ValueError(f"statistic={statistic!r} needs all samples in one place; of Dask collections give 'block'.")
+    pair = SpreadPair(X, Y, kernels, compute, paired=True)
+    bound = [kernels_of(kernel, few) for kernel, few in zip(kernels, pair.some, strict=True)]
+    if len(bound[0]) * len(bound[1]) > 1:
+        raise ValueError("statistic='block' is for one kernel of each side; aggregate with 'biased'.")
+    length, count = max(4, round(pair.sizes[0] ** 0.5)), check_permutations(n_permutations)
+    found, number = pair.mean(_of_block, (bound[0][0], bound[1][0]), length, count, random_state)
+    return aggregated(_NAME, found[None], f"{number} blocks of {length}")
 
 
 def _orders(n: int, count: int, rng: Any) -> Array:

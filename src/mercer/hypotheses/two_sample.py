@@ -13,12 +13,15 @@ from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import check_same_width, chunks, in_order_of, size, stack, take
+from mercer.distributed import is_collection
 from mercer.gram import Cost, Gram, Use, held
 from mercer.hypotheses.kernels import items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
+from mercer.hypotheses.spread import SpreadPair
 from mercer.kernels.base import Kernel
 
+_NAME = "maximum mean discrepancy"
 _AT_ONCE = 512  # permutations in one product
 _TOGETHER = 256  # pairs of vectors whose values are taken from one small matrix
 _STATISTICS = ("unbiased", "biased", "linear", "block")
@@ -38,7 +41,8 @@ def mmd_test(
     ----------
     X, Y : collections of samples
         m and n items, at least two each; of one dimension, numbers are a table of one column. Data frames have the same
-        columns, in any order.
+        columns, in any order. Of Dask collections in as many blocks there is ``statistic="block"``, computed where the
+        samples are.
     kernel : Kernel, list of Kernel, "aggregated" or None, default=None
         One, or a list over which the test is aggregated: the level stays exact, and the width need not be guessed.
         "aggregated": ten Gaussians and ten Laplacians, of widths from half the least to twice the largest common
@@ -104,6 +108,8 @@ def mmd_test(
     """
     if statistic not in _STATISTICS:
         raise ValueError(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.")
+    if is_collection(X) or is_collection(Y):
+        return _spread(X, Y, kernel, n_permutations, statistic, random_state, compute)
     if arrays.is_tensor(X) != arrays.is_tensor(Y):
         X, Y = (arrays.to_numpy(V) if arrays.is_tensor(V) else V for V in (X, Y))
     names = [[str(c) for c in V.columns] for V in (X, Y) if hasattr(V, "columns")]
@@ -130,7 +136,7 @@ def mmd_test(
         return _blocks(kernels[0], X, Y, max(2, round(min(m, n) ** 0.5)), count, rng, compute)
     members = _members(m, n, count, rng)
     found = np.stack([_statistics(k.gram(Z, compute=compute), members, m, n, statistic == "unbiased") for k in kernels])
-    return aggregated("maximum mean discrepancy", found)
+    return aggregated(_NAME, found)
 
 
 def _statistics(gram: Gram, members: Array, m: int, n: int, unbiased: bool) -> Array:
@@ -184,9 +190,31 @@ def _blocks(
     rows = chunks(min(size(X), size(Y)) // length * length, length)
     total = np.zeros(count + 1)
     for some in rows:
-        gram = kernel.gram(stack(take(X, some), take(Y, some)), compute=compute)
-        total += _statistics(gram, _members(length, length, count, rng), length, length, True)
-    return aggregated("maximum mean discrepancy", total[None] / len(rows), f"{len(rows)} blocks of {length}")
+        total += _of_block(kernel, take(X, some), take(Y, some), (length, count, rng, compute))
+    return aggregated(_NAME, total[None] / len(rows), f"{len(rows)} blocks of {length}")
+
+
+def _of_block(kernel: Kernel, X: Samples, Y: Samples, how: tuple[int, int, Any, Compute | None]) -> Array:
+    """Unbiased MMD² of as many items of both, dealt as they are and ``count`` times anew."""
+    length, count, rng, compute = how
+    gram = kernel.gram(stack(X, Y), compute=compute)
+    return _statistics(gram, _members(length, length, count, rng), length, length, True)
+
+
+def _spread(
+    X: Any, Y: Any, kernel: Any, n_permutations: int, statistic: str, random_state: RandomState, compute: Compute | None
+) -> Outcome:
+    """``_blocks`` of Dask collections: each of their blocks with the one of the same number, in blocks of √n."""
+    if statistic != "block":
+        raise ValueError(f"statistic={statistic!r} needs all samples in one place; of Dask collections give 'block'.")
+    pair = SpreadPair(X, Y, (kernel, kernel), compute, paired=False)
+    few_x, few_y = pair.some
+    kernels, count = kernels_of(kernel, stack(few_x, in_order_of(few_y, few_x))), check_permutations(n_permutations)
+    if len(kernels) > 1:
+        raise ValueError("statistic='block' is for one kernel; aggregate with 'unbiased' or 'biased'.")
+    length = max(2, round(min(pair.sizes) ** 0.5))
+    found, number = pair.mean(_of_block, kernels[0], length, count, random_state)
+    return aggregated(_NAME, found[None], f"{number} blocks of {length}")
 
 
 def _members(m: int, n: int, count: int, rng: Any) -> Array:
@@ -208,7 +236,7 @@ def _normal(values: Array, note: str) -> Outcome:
     # Student's distribution: with few blocks their spread is itself uncertain; and where all agree nothing is known of
     # it
     return Outcome(
-        "maximum mean discrepancy",
+        _NAME,
         mean,
         float(stats.t.sf(mean / error, len(values) - 1)) if error > 0 else 1.0,
         note=note,

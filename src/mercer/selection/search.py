@@ -29,7 +29,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mercer.annotations import Estimator, Samples, Targets, Weights
 from mercer.arrays import Array
+from mercer.compute import Compute
 from mercer.data import listed, size, take
+from mercer.distributed import Partitions, Workers, is_collection
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.parameters import Progress, estimator
 from mercer.gram import Outline, Use, Work, outlined
@@ -90,11 +92,40 @@ class Cells:
         return ""
 
     def _fill(self, X: Samples, y: Targets, weights: Array | None) -> None:
+        compute = getattr(self.estimator, "compute", None)
+        if compute is not None and compute.client is not None:
+            self._fill_on_workers(compute, X, y, weights)
+            return
         for shared, members in self._by_kernel().items():
-            if isinstance(shared, _ByLandmarks):
-                self._fill_by_landmarks(members, X, y, weights)
-            else:
-                self._fill_by_matrix(shared, members, X, y, weights)
+            self._fill_one(shared, members, X, y, weights)
+
+    def _fill_one(self, shared: Any, members: list[int], X: Samples, y: Targets, weights: Array | None) -> None:
+        """The candidates of one kernel."""
+        if isinstance(shared, _ByLandmarks):
+            self._fill_by_landmarks(members, X, y, weights)
+        else:
+            self._fill_by_matrix(shared, members, X, y, weights)
+
+    def _fill_on_workers(self, compute: Compute, X: Samples, y: Targets, weights: Array | None) -> None:
+        """The candidates of each kernel are a task of a worker, who computes its matrix; the data are sent once."""
+        workers = Workers(compute.client)
+        groups = list(self._by_kernel().values())
+        # those that share no matrix are tasks of their own
+        groups = [part for members in groups for part in ([members] if self._shares(members) else [[c] for c in members])]
+        share = workers.share(compute, len(groups))
+        tasks = Partitions(workers, [[c for c in members] for members in groups])
+        alone = clone(self.estimator).set_params(compute=share)
+        sent = (alone, self.candidates, self.splits, self.scorer, self.error_score, X, y, weights)
+        for members, (scores, seconds, told) in zip(groups, tasks.each("candidates of a kernel", _filled, sent), strict=True):
+            self.scores[members], self.seconds[:, members] = scores, seconds
+            for message, kind in told:
+                warnings.warn(message, kind, stacklevel=4)
+            self._after(members)
+
+    def _shares(self, members: list[int]) -> bool:
+        """Whether these candidates learn from one matrix, or from the same landmarks."""
+        machine = self.machines[members[0]]
+        return learns_on_landmarks(machine) or _kernel_of(machine) is not None
 
     def _fill_by_matrix(self, kernel: Any, members: list[int], X: Samples, y: Targets, weights: Array | None) -> None:
         """Candidates with the same kernel, None for those that do not learn from one matrix."""
@@ -209,6 +240,16 @@ class Cells:
             )
 
 
+def _filled(members: list[int], sent: tuple[Any, ...]) -> tuple[Array, Array, list[tuple[str, Any]]]:
+    """The scores and times of some candidates, and what was warned of, on a worker."""
+    alone, candidates, splits, scorer, error_score, X, y, weights = sent
+    cells = Cells(alone, [candidates[c] for c in members], splits, scorer, error_score=error_score)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        cells.fill(X, y, weights)
+    return cells.scores, cells.seconds, [(str(found.message), found.category) for found in told]
+
+
 @estimator
 class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """The best of a grid of parameters by cross-validation; scores are those of scikit-learn's GridSearchCV on the same
@@ -218,7 +259,8 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     one another, along λ one decomposition gives all. So a grid of C or λ costs little more than one value, and a new
     kernel parameter costs a matrix. What a kernel takes from data ("scale", means) is bound in each training fold.
     Machines with ``centers`` have no such matrix: those of one kernel have the same landmarks in a fold, and all λ of a
-    ridge are found in the same passes. After ``fit`` the search predicts and scores as its best estimator.
+    ridge are found in the same passes. Where the estimator has a ``Compute(client=…)``, the candidates of each kernel
+    are a task of one of its workers. After ``fit`` the search predicts and scores as its best estimator.
 
     Parameters
     ----------
@@ -335,6 +377,11 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _prepared(
         self, X: Samples, y: Targets, sample_weight: Weights, groups: Any
     ) -> tuple[Any, Any, Array | None, list[Split]]:
+        if is_collection(X):
+            raise TypeError(
+                "KernelSearchCV takes samples in memory, whose folds its candidates share: give some of the collection,"
+                " and Compute(client=…) to score the candidates on the workers."
+            )
         X = (
             X.tocsr()
             if hasattr(X, "tocsr")

@@ -158,7 +158,7 @@ class Workers:
             while not all(future.done() for future in futures) and not _failed(futures):
                 look(stage)
                 self._check()
-                with suppress(TimeoutError):
+                with self.client.as_current(), suppress(TimeoutError):
                     wait(futures, timeout=_PAUSE)
             failed = _failed(futures)
             if failed and failed[0].status != "error":
@@ -264,7 +264,9 @@ def lazily(of: Callable[[Any], Any], X: Any, example: Any) -> Any:
         return _joined(answers, sizes, empty)
     pick = delayed(_item, pure=False)
     return tuple(
-        _joined([pick(answer, i, dask_key_name=f"{name} {i}-{number}-{k}") for k, answer in enumerate(answers)], sizes, one)
+        _joined(
+            [pick(answer, i, dask_key_name=f"{name} {i}-{number}-{k}") for k, answer in enumerate(answers)], sizes, one
+        )
         for i, one in enumerate(empty)
     )
 
@@ -308,7 +310,11 @@ def _known_client() -> Any:
     """The client that Dask would use; without importing what nobody has imported, there is none."""
     import dask
 
-    if "distributed" not in sys.modules or dask.config.get("scheduler", None) not in (None, "distributed", "dask.distributed"):
+    if "distributed" not in sys.modules or dask.config.get("scheduler", None) not in (
+        None,
+        "distributed",
+        "dask.distributed",
+    ):
         return None
     from distributed import get_client
 

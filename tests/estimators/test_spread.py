@@ -104,7 +104,8 @@ def test_a_collection_is_learnt_from_as_an_array_is(name: str, kind: str) -> Non
     if method != "_values":
         lazy = _answer(there, method, spread(X))
         assert isinstance(lazy, da.Array)
-        assert lazy.dtype == wanted.dtype and lazy.ndim == np.ndim(wanted)
+        assert lazy.dtype == wanted.dtype
+        assert lazy.ndim == np.ndim(wanted)
         assert np.allclose(lazy.compute(), found, rtol=0, atol=1e-10 * max(1.0, np.abs(wanted).max()))
 
 
@@ -118,7 +119,8 @@ def test_clusters_of_a_collection(kind: str) -> None:
     assert np.array_equal(labels, there.predict(apart))
     together = labels[:, None] == labels
     assert np.mean(together == (here.labels_[:, None] == here.labels_)) > 0.98
-    assert there.converged_ and np.all(np.diff(there.objectives_) <= 1e-9 * there.inertia_)
+    assert there.converged_
+    assert np.all(np.diff(there.objectives_) <= 1e-9 * there.inertia_)
     # the objective is that of the labels, whose means are in the span of the landmarks
     distances = there.transform(apart)
     assert there.inertia_ == pytest.approx(float((distances.min(axis=1) ** 2).sum()), rel=1e-6)
@@ -287,7 +289,8 @@ def test_a_fit_that_fails_leaves_the_machine_as_it_was() -> None:
 def test_limits_are_kept() -> None:
     heard: list[dict[str, Any]] = []
     machine = mc.KernelLogistic(0.1, progress=heard.append, **WITH).fit(_array(X), Y > 0.8)  # type: ignore[arg-type]
-    assert machine.converged_ and heard
+    assert machine.converged_
+    assert heard
     with pytest.warns(match="stopped after max_iter=1 steps"):
         mc.KernelLogistic(0.1, max_iter=1, **WITH).fit(_array(X), Y > 0.8)
     with pytest.warns(match="stopped after max_time=0 s"):

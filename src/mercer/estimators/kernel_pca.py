@@ -348,7 +348,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         ndarray of shape (n_samples, n_components_)
         """
         self.fit(X, y, sample_weight)
-        return self.transform(X) if sample_weight is not None or is_collection(X) else self._typed(self._training_scores(), X)
+        return (
+            self.transform(X)
+            if sample_weight is not None or is_collection(X)
+            else self._typed(self._training_scores(), X)
+        )
 
     def transform(self, X: Samples) -> Array:
         """f_l(x) for each item and component.

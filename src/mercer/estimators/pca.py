@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from mercer.annotations import RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
 from mercer.data import chunks
-from mercer.estimators.lazy import LazyAnswers
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.estimators.checks import checked_table
 from mercer.estimators.components import component_count, likeliest_count, share_of_variance
+from mercer.estimators.lazy import LazyAnswers
 from mercer.estimators.parameters import estimator
 from mercer.estimators.weights import checked, relative
 from mercer.gram import LowRankGram

@@ -289,9 +289,7 @@ class SpreadPasses:
     def behind(self, targets: Any, count: int, weight: float) -> SpreadPasses:
         """The same samples with other targets, or some of them."""
         door = replace(self._door, targets=targets)
-        return SpreadPasses(
-            self.samples, door, self._gram_of, count=count, weight=weight, coarse=self.coarse
-        )
+        return SpreadPasses(self.samples, door, self._gram_of, count=count, weight=weight, coarse=self.coarse)
 
     @property
     def _own(self) -> list[tuple[Any, Any]]:

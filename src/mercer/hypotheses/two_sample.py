@@ -235,9 +235,4 @@ def _normal(values: Array, note: str) -> Outcome:
     mean, error = float(values.mean()), float(values.std(ddof=1)) / np.sqrt(len(values))
     # Student's distribution: with few blocks their spread is itself uncertain; and where all agree nothing is known of
     # it
-    return Outcome(
-        _NAME,
-        mean,
-        float(stats.t.sf(mean / error, len(values) - 1)) if error > 0 else 1.0,
-        note=note,
-    )
+    return Outcome(_NAME, mean, float(stats.t.sf(mean / error, len(values) - 1)) if error > 0 else 1.0, note=note)

@@ -111,12 +111,16 @@ class Cells:
         workers = Workers(compute.client)
         groups = list(self._by_kernel().values())
         # those that share no matrix are tasks of their own
-        groups = [part for members in groups for part in ([members] if self._shares(members) else [[c] for c in members])]
+        groups = [
+            part for members in groups for part in ([members] if self._shares(members) else [[c] for c in members])
+        ]
         share = workers.share(compute, len(groups))
-        tasks = Partitions(workers, [[c for c in members] for members in groups])
+        tasks = Partitions(workers, [list(members) for members in groups])
         alone = clone(self.estimator).set_params(compute=share)
         sent = (alone, self.candidates, self.splits, self.scorer, self.error_score, X, y, weights)
-        for members, (scores, seconds, told) in zip(groups, tasks.each("candidates of a kernel", _filled, sent), strict=True):
+        for members, (scores, seconds, told) in zip(
+            groups, tasks.each("candidates of a kernel", _filled, sent), strict=True
+        ):
             self.scores[members], self.seconds[:, members] = scores, seconds
             for message, kind in told:
                 warnings.warn(message, kind, stacklevel=4)

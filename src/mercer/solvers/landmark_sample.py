@@ -121,9 +121,7 @@ class Sample:
     that are not 0, if they are few. ``every``: the rows are themselves a sample, and all are taken.
     """
 
-    def __init__(
-        self, marks: Landmarks, tol: float, seed: int = 0, *, once: bool = False, every: bool = False
-    ) -> None:
+    def __init__(self, marks: Landmarks, tol: float, seed: int = 0, *, once: bool = False, every: bool = False) -> None:
         n, m = marks.values.shape
         self.marks, self.tol, self.random, self.once = marks, tol, np.random.default_rng(seed), once
         self.workers = marks.values.compute.workers

@@ -192,9 +192,7 @@ def ended(residual: float, tol: float, reason: str) -> str:
     return "gap" if residual <= max(tol, _ROUNDING if reason == "stalled" else 0.0) else reason
 
 
-def preconditioner(
-    marks: Landmarks, w: Array, ridges: Array, tol: float, *, bias: bool, every: bool = False
-) -> Apply:
+def preconditioner(marks: Landmarks, w: Array, ridges: Array, tol: float, *, bias: bool, every: bool = False) -> Apply:
     """V ↦ (Φ^T W Φ + λI)^−1 V as a sample of the rows says it, for each column with its λ; one λ for all where the
     factors of several would not fit. ``every``: the rows are a sample already.
     """

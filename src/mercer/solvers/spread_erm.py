@@ -41,9 +41,7 @@ def minimise_spread(
         b = float(s.multipliers[0])
         # the duality gap is nothing beside the objective: that of the minimum is −2λ times that of the programme
         value = -2 * ridge * s.objective
-        return SmoothSolution(
-            _NONE, b, _NONE, value, s.gap, s.n_iter, s.stop_reason, "dual", s.note, of_landmarks=c
-        )
+        return SmoothSolution(_NONE, b, _NONE, value, s.gap, s.n_iter, s.stop_reason, "dual", s.note, of_landmarks=c)
     outputs = loss.outputs(targets)
     if loss.curvature(targets, np.zeros((len(targets), outputs) if outputs else len(targets))) is None:
         raise TypeError(

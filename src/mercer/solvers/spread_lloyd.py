@@ -42,7 +42,9 @@ def cluster_spread(
     start = cluster(
         Points(features, weights, workers), count, n_init=n_init, max_iter=max_iter, random_state=random_state
     )
-    means = np.stack([np.average(features, axis=0, weights=weights * (start.labels == c) + 1e-300) for c in range(count)])
+    means = np.stack(
+        [np.average(features, axis=0, weights=weights * (start.labels == c) + 1e-300) for c in range(count)]
+    )
     objectives: list[float] = []
     converged, mean = False, np.zeros(means.shape[1])
     for step in range(1, max_iter + 1):

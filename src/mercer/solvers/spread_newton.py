@@ -117,7 +117,9 @@ class SpreadNewton:
     def at(self, theta: Array, b: Array) -> Point:
         """The objective and its slopes, by one pass."""
         c = self.few.coefficients(theta)
-        value, slope, slope_b = self.spread.passes.total("objective and gradient", _evaluated, self.terms, c, b, self.exact)
+        value, slope, slope_b = self.spread.passes.total(
+            "objective and gradient", _evaluated, self.terms, c, b, self.exact
+        )
         value = float(value) + self.ridge * float(np.vdot(theta, theta))
         slope = self.few.of_values(slope) + 2 * self.ridge * theta
         return Point(theta, b, value, slope, slope_b if self.bias else np.zeros_like(slope_b))
@@ -163,9 +165,7 @@ class SpreadNewton:
         curvature, floor = self._curvature(at)
         if self.direct:
             return self._solved(at, floor)
-        precondition = preconditioned(
-            self.sample, curvature, 2 * self.ridge, bias=self.bias, relative=self.relative
-        )
+        precondition = preconditioned(self.sample, curvature, 2 * self.ridge, bias=self.bias, relative=self.relative)
         c, none = self.few.coefficients(at.theta), np.zeros((0, len(at.b)))
 
         def multiply(p: Array, shift: Array) -> tuple[Array, Array, Array]:
@@ -192,7 +192,9 @@ class SpreadNewton:
     def _curvature(self, at: Point) -> tuple[Array, float]:
         """w ℓ″ of the few samples that are here, and what ℓ″ is at least to be."""
         values = np.asarray(arrays.to_numpy(self.few.values @ self.few.coefficients(at.theta))) + at.b
-        loss, y, w = self.terms(Piece(self.few.values, self.few.factor, self.targets, self.weights, self.state))(slice(0, len(values)))
+        loss, y, w = self.terms(Piece(self.few.values, self.few.factor, self.targets, self.weights, self.state))(
+            slice(0, len(values))
+        )
         found = _shaped_curvature(loss, y, values, self.outputs)
         floor = _FLOOR * max(float(found.max(initial=0.0)), 1e-12)
         return w[:, None] * np.maximum(found, floor), floor

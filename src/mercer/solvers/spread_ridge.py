@@ -37,7 +37,13 @@ class _Equations(NormalEquations):
     rows = 0  # whose values are kept here
 
     def __init__(
-        self, spread: Spread, few: Landmarks, weights: Array, sums: Array | None, ridges: Array, solver: ConjugateGradients
+        self,
+        spread: Spread,
+        few: Landmarks,
+        weights: Array,
+        sums: Array | None,
+        ridges: Array,
+        solver: ConjugateGradients,
     ) -> None:
         self.spread, self.marks, self.sums, self.ridges, self.solver = spread, few, sums, ridges, solver
         self.total, self.coarse = spread.passes.weight, spread.passes.coarse
@@ -49,9 +55,7 @@ class _Equations(NormalEquations):
         return self.marks.of_values(found)
 
 
-def solve_spread(
-    spread: Spread, ridges: Array, bias: bool, solver: ConjugateGradients, budget: int
-) -> SpreadRidge:
+def solve_spread(spread: Spread, ridges: Array, bias: bool, solver: ConjugateGradients, budget: int) -> SpreadRidge:
     """The system of all outputs, each with its λ."""
     few, _, weights = spread.few(solver.tol, budget, once=True)
     outputs = len(ridges)

@@ -31,7 +31,8 @@ LAYERS = [
     {"engine"},
     {"data"},
     {"formula", "native"},
-    {"compute", "distributed"},
+    {"distributed"},
+    {"compute"},
     {"runtime"},
     {"arrays", "annotations"},
 ]

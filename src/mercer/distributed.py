@@ -87,7 +87,8 @@ def in_blocks_of(y: Any, sizes: Sequence[int | None], what: str) -> list[Any]:
     if len(blocks) != len(sizes):
         raise ValueError(
             f"X has {len(sizes)} blocks and {what} has {len(blocks)}, of sizes that Dask does not know: give both the"
-            " same partitions, or arrays of known sizes (array.compute_chunk_sizes(), frame.to_dask_array(lengths=True))."
+            " same partitions, or arrays of known sizes (array.compute_chunk_sizes(),"
+            " frame.to_dask_array(lengths=True))."
         )
     return blocks
 
@@ -200,6 +201,23 @@ class Partitions:
 
     def __init__(self, workers: Workers, blocks: list[Any]) -> None:
         self.workers, self.blocks = workers, blocks
+
+    @classmethod
+    def made(cls, workers: Workers, stage: str, of: Callable[..., Any], *columns: Sequence[Any]) -> Partitions:
+        """Blocks made of others, number by number: ``of(a_k, b_k, …)``. Workers of a client keep them; else they are
+        made anew whenever they are asked for, unless ``kept``.
+        """
+        from dask import delayed
+
+        make, number = delayed(of, pure=False), uuid.uuid4().hex
+        tasks = [
+            make(*each, dask_key_name=f"{stage}-{number}-{k}") for k, each in enumerate(zip(*columns, strict=True))
+        ]
+        return cls(workers, tasks if workers.client is None else workers.keep(tasks))
+
+    def kept(self) -> Partitions:
+        """The same blocks, in memory from now on."""
+        return Partitions(self.workers, self.workers.keep(self.blocks))
 
     def __len__(self) -> int:
         return len(self.blocks)

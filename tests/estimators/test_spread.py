@@ -48,7 +48,9 @@ CASES: dict[str, tuple[Any, str | None, str, float]] = {
     "ridge": (mc.KernelRidge(0.1, tol=1e-11, **WITH), "number", "predict", 1e-8),
     "ridge of two outputs": (mc.KernelRidge([0.1, 1.0], tol=1e-11, **WITH), "columns", "predict", 1e-8),
     "ridge without bias": (mc.KernelRidge(0.1, tol=1e-11, fit_intercept=False, **WITH), "number", "predict", 1e-8),
-    "random features": (mc.KernelRidge(0.1, mc.RandomFeatures(KERNEL, 30, random_state=0), tol=1e-11), "number", "predict", 1e-6),
+    "features": (
+        mc.KernelRidge(0.1, mc.RandomFeatures(KERNEL, 30, random_state=0), tol=1e-11), "number", "predict", 1e-6
+    ),
     "linear": (mc.KernelRidge(0.1, mc.Linear(), tol=1e-11), "number", "predict", 1e-8),
     "squared": (mc.RepresenterMachine(Squared(), 0.1, tol=1e-11, **WITH), "number", "predict", 1e-8),
     "huber": (mc.KernelHuber(0.1, 0.3, tol=1e-13, **WITH), "number", "predict", 1e-6),
@@ -56,14 +58,16 @@ CASES: dict[str, tuple[Any, str | None, str, float]] = {
     "poisson": (mc.KernelPoisson(0.1, tol=1e-13, **WITH), "count", "predict", 1e-6),
     "quantile": (mc.KernelQuantile(0.3, tol=1e-3, **WITH), "number", "predict", 1e-2),
     "logistic": (mc.KernelLogistic(0.1, tol=1e-13, **WITH), "two", "decision_function", 1e-6),
-    "logistic of three": (mc.KernelLogistic(0.1, tol=1e-13, class_weight="balanced", **WITH), "three", "predict_proba", 1e-6),
+    "logistic of three": (
+        mc.KernelLogistic(0.1, tol=1e-13, class_weight="balanced", **WITH), "three", "predict_proba", 1e-6
+    ),
     "svc": (mc.SVC(1.0, tol=1e-3, **WITH), "two", "decision_function", 1e-2),
     "svc of three": (mc.SVC(1.0, tol=1e-2, class_weight="balanced", **WITH), "three", "_values", 5e-2),
     "svr": (mc.SVR(1.0, 0.1, tol=1e-2, **WITH), "columns", "predict", 5e-2),
     "own loss": (mc.RepresenterMachine(EpsilonInsensitive(0.2), 0.5, tol=1e-3, **WITH), "number", "predict", 1e-2),
     "pca": (mc.KernelPCA(4, BY_LANDMARKS), None, "transform", 1e-9),
     "mixture": (mc.GaussianMixture(2, random_state=0), None, "predict_proba", 1e-9),
-    "mixture of variances": (mc.GaussianMixture(2, covariance_type="diag", random_state=0), None, "score_samples", 1e-9),
+    "variances": (mc.GaussianMixture(2, covariance_type="diag", random_state=0), None, "score_samples", 1e-9),
 }  # fmt: skip
 
 
@@ -239,7 +243,7 @@ def test_what_does_not_fit_together() -> None:
         _fits(_array(X), Y[:-1])
     with pytest.raises(ValueError, match="X has 4 blocks and y has 2, of sizes that Dask does not know"):
         _fits(_array(X), dd.from_pandas(pd.Series(Y), npartitions=2))
-    with pytest.raises(ValueError, match="Block 0 .* has 170 samples and 150 targets"):
+    with pytest.raises(ValueError, match=r"Block 0 .* has 170 samples and 150 targets"):
         _fits(_array(X), dd.from_pandas(pd.Series(Y), npartitions=4))
     with pytest.raises(ValueError, match="no samples in these blocks"):
         _fits(_array(X)[:0], Y[:0])

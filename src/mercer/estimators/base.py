@@ -21,7 +21,7 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Blocks, Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
 from mercer.data.notices import one_call, quietly, warn
-from mercer.estimators.checks import check_room, checked_table, samples_to_draw
+from mercer.estimators.checks import check_room, checked_table, samples_to_draw, warn_if_indefinite
 from mercer.estimators.parameters import WithKernels
 from mercer.estimators.spread import Door, SpreadSamples
 from mercer.estimators.weights import checked
@@ -31,42 +31,10 @@ from mercer.kernels.anything import Function
 from mercer.kernels.approximations.nystrom import Nystrom
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import PRECOMPUTED, as_kernel
-from mercer.native.linalg import eigenvalues, is_positive
 from mercer.runtime.randomness import generator
 
 _NARROW = 128  # columns
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
-_SEEN = 128  # items on which a kernel without a proof is looked at: a millisecond
-
-
-def indefiniteness(gram: Gram) -> str | None:
-    """What is seen of negative eigenvalues in a part of the matrix, ``_SEEN`` items evenly chosen: the whole has then
-    some too.
-    """
-    seen = np.unique(np.linspace(0, gram.shape[0] - 1, _SEEN).astype(int))
-    K = np.array(arrays.to_numpy(gram.sub(seen, seen).dense()), np.float64)
-    shift = 1e-9 * float(np.max(np.diagonal(K)))  # at most that part of the largest eigenvalue
-    if is_positive(K + shift * np.eye(len(K))):  # which is found sooner than eigenvalues
-        return None
-    values = eigenvalues(K)
-    rounding = 10 * len(seen) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
-    if values[0] >= -max(rounding, 1e-9 * float(np.abs(values).max())):
-        return None
-    return (
-        f"among {len(seen)} of the samples it has {int(np.sum(values < -rounding))} negative eigenvalues, the smallest"
-        f" {values[0]:.3g} where the largest is {values[-1]:.3g}"
-    )
-
-
-def warn_if_indefinite(gram: Gram, who: str) -> None:
-    found = indefiniteness(gram)
-    if found is None:
-        return
-    warn(
-        f"The kernel matrix is indefinite: {found}. {who} is defined for positive semi-definite"
-        " kernels; here its optimum need be neither the only one nor the best. Choose another kernel or other"
-        " parameters, or repair this one: kernel.repaired('clip')."
-    )
 
 
 class Met(NamedTuple):

@@ -8,13 +8,18 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.utils.validation import validate_data
 
+from mercer import arrays
 from mercer.annotations import Estimator, Samples, Targets
 from mercer.compute import Compute, human
 from mercer.data import Blocks, Vectors, size
+from mercer.data.notices import warn
 from mercer.estimators.spread import SpreadSamples
+from mercer.gram import Gram
 from mercer.kernels.base import Kernel
+from mercer.native.linalg import eigenvalues, is_positive
 
 _DRAWN = 20_000  # samples of blocks, from which landmarks are chosen
+_SEEN = 128  # items on which a kernel without a proof is looked at: a millisecond
 
 
 def checked_table(
@@ -88,3 +93,33 @@ def samples_to_draw(X: Blocks | SpreadSamples, centers: int, compute: Compute) -
     head = X.head
     room = compute.budget // 8 * size(head) // max(1, getattr(head, "nbytes", 1))
     return min(len(X), max(_DRAWN, 4 * centers), max(centers, room))
+
+
+def indefiniteness(gram: Gram) -> str | None:
+    """What is seen of negative eigenvalues in a part of the matrix, ``_SEEN`` items evenly chosen: the whole has then
+    some too.
+    """
+    seen = np.unique(np.linspace(0, gram.shape[0] - 1, _SEEN).astype(int))
+    K = np.array(arrays.to_numpy(gram.sub(seen, seen).dense()), np.float64)
+    shift = 1e-9 * float(np.max(np.diagonal(K)))  # at most that part of the largest eigenvalue
+    if is_positive(K + shift * np.eye(len(K))):  # which is found sooner than eigenvalues
+        return None
+    values = eigenvalues(K)
+    rounding = 10 * len(seen) * float(np.finfo(gram.dtype).eps) * float(np.abs(values).max())
+    if values[0] >= -max(rounding, 1e-9 * float(np.abs(values).max())):
+        return None
+    return (
+        f"among {len(seen)} of the samples it has {int(np.sum(values < -rounding))} negative eigenvalues, the smallest"
+        f" {values[0]:.3g} where the largest is {values[-1]:.3g}"
+    )
+
+
+def warn_if_indefinite(gram: Gram, who: str) -> None:
+    found = indefiniteness(gram)
+    if found is None:
+        return
+    warn(
+        f"The kernel matrix is indefinite: {found}. {who} is defined for positive semi-definite"
+        " kernels; here its optimum need be neither the only one nor the best. Choose another kernel or other"
+        " parameters, or repair this one: kernel.repaired('clip')."
+    )

@@ -15,7 +15,7 @@ from mercer.annotations import Samples, Targets
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data.notices import warn
-from mercer.estimators.base import indefiniteness
+from mercer.estimators.checks import indefiniteness
 from mercer.estimators.machine import KernelMachine
 from mercer.estimators.parameters import estimator
 from mercer.gram import Gram, SumGram, held_parts, is_gram

@@ -1,5 +1,5 @@
-"""Answers about Dask collections: every ``predict`` and ``transform`` of a collection is a Dask array, computed block by
-block when it is asked for.
+"""Answers about Dask collections: every ``predict`` and ``transform`` of a collection is a Dask array, computed block
+by block when it is asked for.
 """
 
 from __future__ import annotations

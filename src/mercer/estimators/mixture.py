@@ -24,17 +24,8 @@ from mercer.estimators.parameters import estimator
 from mercer.estimators.spread_mixture import MixtureData, spread_data
 from mercer.estimators.verbose import speak
 from mercer.estimators.weights import checked, relative
-from mercer.solvers.em import (
-    FAMILIES,
-    Family,
-    Mixture,
-    climbed,
-    expected,
-    from_labels,
-    from_shares,
-    joint,
-    log_likelihoods,
-)
+from mercer.solvers.covariances import FAMILIES, Family
+from mercer.solvers.em import Mixture, climbed, expected, from_labels, from_shares, joint, log_likelihoods
 from mercer.solvers.lloyd import Points, at_random, cluster, spread_out
 
 STARTS: dict[str, Any] = {"kmeans": None, "k-means++": spread_out, "random": None, "random_from_data": at_random}

@@ -60,7 +60,7 @@ class LossMachine(Supervised, Weighted):
 
     def _finish_spread(self, fits: list[SmoothSolution]) -> None:
         """The fitted attributes, from functions of the landmarks."""
-        self._of_landmarks = np.column_stack([fit.of_landmarks for fit in fits])
+        self._of_landmarks = np.column_stack([np.asarray(fit.of_landmarks) for fit in fits])
         self.intercept_ = np.concatenate([np.atleast_1d(np.asarray(fit.bias, np.float64)) for fit in fits])
         self._report(fits, None)
 

@@ -80,8 +80,6 @@ class SpreadSamples:
         cls, X: Any, y: Targets, sample_weight: Weights, compute: Compute, *, numeric: bool, classes: bool
     ) -> SpreadSamples:
         """The collection X; y and the weights are collections in the same blocks, or arrays."""
-        from dask import delayed
-
         workers = Workers(compute.client)
         blocks, sizes = blocks_of(X)
         here = [given for given in (y, sample_weight) if given is not None and not is_collection(given)]
@@ -91,15 +89,10 @@ class SpreadSamples:
         targets = none if y is None else in_blocks_of(y, sizes, "y")
         weights = none if sample_weight is None else in_blocks_of(sample_weight, sizes, "sample_weight")
         names = [str(getattr(block, "key", k)) for k, block in enumerate(blocks)]
-        part = delayed(_part, pure=False)
-        tasks = [
-            part(k, name, *each, dask_key_name=f"samples-{id(workers):x}{id(blocks):x}-{k}")
-            for k, (name, *each) in enumerate(zip(names, blocks, targets, weights, strict=True))
-        ]
-        parts = Partitions(workers, tasks if workers.client is None else workers.keep(tasks))
+        parts = Partitions.made(workers, "samples", _part, range(len(blocks)), names, blocks, targets, weights)
         facts = parts.each("looking at the blocks", _facts, numeric, classes)
         if workers.client is None and 2 * sum(fact.bytes for fact in facts) <= compute.budget:
-            parts = Partitions(workers, workers.keep(tasks))  # else they are read again in each pass
+            parts = parts.kept()  # else they are read again in each pass
         found = cls(workers, parts, facts)
         if not found.items:
             raise DataError("There are no samples in these blocks.")
@@ -170,7 +163,8 @@ class Door:
     @classmethod
     def of(cls, machine: Any, compute: Compute) -> Door:
         """That of an estimator which knows its columns; nothing else of what it knows is sent."""
-        there = type(machine).__new__(type(machine))
+        kind: Any = type(machine)
+        there = kind.__new__(kind)
         there.__dict__.update(machine.get_params(deep=False))
         known = ("n_features_in_", "feature_names_in_")
         there.__dict__.update({name: vars(machine)[name] for name in known if name in vars(machine)})

@@ -13,7 +13,8 @@ from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.estimators.checks import checked_table
 from mercer.estimators.spread import Part, SpreadSamples, in_block
-from mercer.solvers.em import FAMILIES, Mixture, Sums, expected
+from mercer.solvers.covariances import FAMILIES
+from mercer.solvers.em import Mixture, Sums, expected
 
 _FEW = 20_000  # rows that starts are from
 _OF_EACH = 500  # of them for each component, at least

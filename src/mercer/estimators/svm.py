@@ -468,8 +468,8 @@ class SVC(Classifier, CenterParameters, SolverParameters):
         if self._hard or self.probability:
             what = "C=inf" if self._hard else "probability=True"
             raise ValueError(
-                f"SVC({what}) is for samples in memory. Of a Dask collection give a finite C; for probabilities there is"
-                " KernelLogistic."
+                f"SVC({what}) is for samples in memory. Of a Dask collection give a finite C; for probabilities there"
+                " is KernelLogistic."
             )
         self.classes_, counts, weights = samples.classes
         factors = self._class_factors(weights)

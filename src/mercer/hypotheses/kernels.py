@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer import arrays
 from mercer.annotations import Samples
-from mercer.data import Vectors, listed, size, take
+from mercer.data import Vectors, in_order_of, listed, size, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian, Laplacian
@@ -31,6 +31,17 @@ def items(V: Any, *kernels: Any) -> Any:
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "fiub":
         return values.reshape(-1, 1)
     return Gaussian().domain.check(V)
+
+
+def comparable(X: Any, Y: Any) -> Any:
+    """Y with its columns in the order of those of X, where both have names."""
+    names = [[str(c) for c in V.columns] for V in (X, Y) if hasattr(V, "columns")]
+    if len(names) == 2 and sorted(names[0]) != sorted(names[1]):
+        raise ValueError(
+            f"The samples have different columns, {', '.join(names[0])} and {', '.join(names[1])}: they cannot be"
+            " compared."
+        )
+    return in_order_of(Y, X)
 
 
 def kernels_of(given: Any, Z: Samples) -> list[Kernel]:

@@ -15,7 +15,7 @@ from mercer.compute import Compute
 from mercer.data import chunks, size, take
 from mercer.data.blocks import joined
 from mercer.distributed import Partitions, Workers, as_block, blocks_of, is_collection
-from mercer.hypotheses.kernels import items
+from mercer.hypotheses.kernels import comparable, items
 
 _FEW = 2000  # samples of each side that a kernel takes its parameters from
 
@@ -30,15 +30,13 @@ class SpreadPair:
     ----------
     X, Y : Dask collections
         In as many blocks; with ``paired``, of the same sizes.
-    kernel : Kernel
-        What says how samples are read.
+    kernels : pair of Kernel
+        What says how the samples of each side are read.
     """
 
     def __init__(self, X: Any, Y: Any, kernels: tuple[Any, Any], compute: Compute | None, *, paired: bool) -> None:
         if not (is_collection(X) and is_collection(Y)):
             raise TypeError("Give both samples as Dask collections, or both in memory.")
-        from dask import delayed
-
         compute = compute or Compute()
         workers = Workers(compute.client)
         blocks = blocks_of(X)[0], blocks_of(Y)[0]
@@ -47,11 +45,12 @@ class SpreadPair:
                 f"The samples have {len(blocks[0])} and {len(blocks[1])} blocks: give both as many (rechunk,"
                 " repartition)."
             )
-        pair = delayed(_pair, pure=False)
-        tasks = [pair(k, x, y, kernels, paired) for k, (x, y) in enumerate(zip(*blocks, strict=True))]
-        self.parts = Partitions(workers, tasks if workers.client is None else workers.keep(tasks))
-        self.compute = workers.share(compute, len(tasks))
-        found = self.parts.each("looking at the blocks", _some, -(-_FEW // len(tasks)))
+        count = len(blocks[0])
+        self.parts = Partitions.made(
+            workers, "pairs", _pair, range(count), *blocks, [kernels] * count, [paired] * count
+        )
+        self.compute = workers.share(compute, count)
+        found = self.parts.each("looking at the blocks", _some, -(-_FEW // max(1, count)))
         there = [some for some in found if some is not None]
         self.sizes = tuple(sum(some[i] for some in there) for i in (0, 1))
         if min(self.sizes, default=0) < 2:
@@ -72,7 +71,10 @@ class SpreadPair:
 
 
 def _pair(number: int, x: Samples, y: Samples, kernels: tuple[Any, Any], paired: bool) -> tuple[int, Samples, Samples]:
-    X, Y = (items(as_block(block), kernel) for block, kernel in zip((x, y), kernels, strict=True))
+    x, y = as_block(x), as_block(y)
+    if not paired:
+        y = comparable(x, y)
+    X, Y = items(x, kernels[0]), items(y, kernels[1])
     if paired and size(X) != size(Y):
         raise ValueError(f"Block {number} has {size(X)} samples of X and {size(Y)} of Y: they must come in pairs.")
     return number, X, Y

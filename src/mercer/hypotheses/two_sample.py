@@ -12,10 +12,10 @@ from mercer import arrays
 from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import check_same_width, chunks, in_order_of, size, stack, take
+from mercer.data import check_same_width, chunks, size, stack, take
 from mercer.distributed import is_collection
 from mercer.gram import Cost, Gram, Use, held
-from mercer.hypotheses.kernels import items, kernels_of
+from mercer.hypotheses.kernels import comparable, items, kernels_of
 from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.hypotheses.spread import SpreadPair
@@ -112,13 +112,7 @@ def mmd_test(
         return _spread(X, Y, kernel, n_permutations, statistic, random_state, compute)
     if arrays.is_tensor(X) != arrays.is_tensor(Y):
         X, Y = (arrays.to_numpy(V) if arrays.is_tensor(V) else V for V in (X, Y))
-    names = [[str(c) for c in V.columns] for V in (X, Y) if hasattr(V, "columns")]
-    if len(names) == 2 and sorted(names[0]) != sorted(names[1]):
-        raise ValueError(
-            f"The samples have different columns, {', '.join(names[0])} and {', '.join(names[1])}: they cannot be"
-            " compared."
-        )
-    X, Y = items(X, kernel), items(in_order_of(Y, X), kernel)
+    X, Y = items(X, kernel), items(comparable(X, Y), kernel)
     m, n = size(X), size(Y)
     if min(m, n) < 2:
         raise ValueError(f"The samples have {m} and {n} items: two of each are the least.")
@@ -209,7 +203,7 @@ def _spread(
         raise ValueError(f"statistic={statistic!r} needs all samples in one place; of Dask collections give 'block'.")
     pair = SpreadPair(X, Y, (kernel, kernel), compute, paired=False)
     few_x, few_y = pair.some
-    kernels, count = kernels_of(kernel, stack(few_x, in_order_of(few_y, few_x))), check_permutations(n_permutations)
+    kernels, count = kernels_of(kernel, stack(few_x, few_y)), check_permutations(n_permutations)
     if len(kernels) > 1:
         raise ValueError("statistic='block' is for one kernel; aggregate with 'unbiased' or 'biased'.")
     length = max(2, round(min(pair.sizes) ** 0.5))

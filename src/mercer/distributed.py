@@ -15,7 +15,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -174,6 +174,14 @@ class Workers:
         if self.client.status == "running":
             self.client.cancel(futures, force=True)
 
+    def where(self, blocks: list[Any]) -> dict[Any, Sequence[str]]:
+        """Which workers have which blocks, by key; of what is not computed yet, none."""
+        from distributed import futures_of
+
+        self._check()
+        found: dict[Any, Sequence[str]] = self.client.who_has(futures_of(blocks))
+        return found
+
     def keep(self, tasks: list[Any]) -> list[Any]:
         """The same tasks, whose results stay with the workers once they are computed."""
         import dask
@@ -228,9 +236,23 @@ class Partitions:
         call, number = delayed(_call, pure=False), uuid.uuid4().hex
         sent = self.held((of, args), stage)
         each = [()] * len(self.blocks) if own is None else own
+        tasks = []
+        for k, (block, mine, place) in enumerate(zip(self.blocks, each, self._places(), strict=True)):
+            with place:
+                tasks.append(call(sent, block, mine, dask_key_name=f"{stage}-{number}-{k}"))
+        return tasks
+
+    def _places(self) -> list[AbstractContextManager[Any]]:
+        """For each block a context whose tasks go to the workers that have the block, as long as these are there."""
+        import dask
+
+        client = self.workers.client
+        where = {} if client is None else self.workers.where(self.blocks)
         return [
-            call(sent, block, mine, dask_key_name=f"{stage}-{number}-{k}")
-            for k, (block, mine) in enumerate(zip(self.blocks, each, strict=True))
+            dask.annotate(workers=list(holders), allow_other_workers=True)
+            if (holders := where.get(getattr(block, "key", None)))
+            else nullcontext()
+            for block in self.blocks
         ]
 
     def held(self, value: Any, stage: str) -> Any:
@@ -238,6 +260,15 @@ class Partitions:
         from dask import delayed
 
         return delayed(value, traverse=False, pure=False, name=f"sent for {stage}-{uuid.uuid4().hex}")
+
+    def beside(self, value: Any, stage: str) -> list[Any]:
+        """A value for each block, at hand where the block is: sent to each worker once, however many passes there are.
+
+        Were it one task's result, Dask would drop the copies that other workers have as soon as no task waits for them.
+        """
+        if self.workers.client is None:
+            return self.workers.keep([self.held(value, stage)]) * len(self.blocks)
+        return self.keep(stage, _second, value).blocks
 
     def each(self, stage: str, of: Callable[..., Any], *args: Any, own: Sequence[Any] | None = None) -> list[Any]:
         """``of(block, *args)`` of each, in order; with ``own``, also its own further arguments, a tuple for each."""
@@ -357,6 +388,10 @@ def _large_graphs() -> Iterator[None]:
 
 def _same(block: Any) -> Any:
     return block
+
+
+def _second(_: Any, value: Any) -> Any:
+    return value
 
 
 def _item(answer: tuple[Any, ...], i: int) -> Any:

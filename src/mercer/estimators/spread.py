@@ -261,7 +261,7 @@ class SpreadPasses:
     ) -> None:
         self.samples, self._door, self._gram_of = samples, door, gram_of
         self.count, self.weight, self.coarse = count, weight, coarse
-        [self._sent] = samples.workers.keep([samples.parts.held(door, "landmarks")])
+        self._doors = samples.parts.beside(door, "landmarks")
         self._states: list[Any] = [None] * len(samples.parts)
 
     @classmethod
@@ -287,7 +287,7 @@ class SpreadPasses:
 
     @property
     def _own(self) -> list[tuple[Any, Any]]:
-        return [(self._sent, state) for state in self._states]
+        return list(zip(self._doors, self._states, strict=True))
 
     def total(self, stage: str, of: Callable[..., Answer], *args: Any) -> Answer:
         return self.samples.parts.total(stage, _answer, of, args, own=self._own)
@@ -302,7 +302,7 @@ class SpreadPasses:
         return other
 
     def drawn(self, count: int) -> tuple[Gram, Array, Array]:
-        own = [(self._sent,)] * len(self.samples.parts)
+        own = [(door,) for door in self._doors]
         parts = self.samples.parts.each("samples of the system", _drawn, count / self.weight, own=own)
         there = [part for part in parts if part is not None and len(part.w)]
         X = joined([part.X for part in there])

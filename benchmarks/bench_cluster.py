@@ -140,9 +140,7 @@ def wire(client: Any) -> None:
     vectors = (sent[4000] - sent[1000]) / (8 * 3000)
     own = sent[1000] - 8 * 1000 * vectors
     said = WORKERS + 3 + blocks * (1 - 1 / WORKERS)
-    print(
-        f"\na step with {blocks} blocks on {WORKERS} workers: {vectors:.2f} m-vectors, {own / 1000:.1f} kB of Dask's own"
-    )
+    print(f"\na step with {blocks} blocks on {WORKERS} workers: {vectors:.2f} m-vectors, {own / 1000:.1f} kB beside")
     print(f"  bytes at m = 1000: {sent[1000]:,.0f}, at m = 4000: {sent[4000]:,.0f}; said: {said:.0f} m-vectors")
     promise("m-vectors that travel in a step, over what is said", vectors / said, at_most=1.05)
     promise("m-vectors that travel in a step, over what is said", vectors / said, at_least=0.95)

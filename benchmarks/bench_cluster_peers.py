@@ -111,28 +111,30 @@ def kmeans() -> None:
 
 def spectral() -> None:
     """SpectralClustering's own messages grow with each of its tasks: one round of smaller data."""
-    rows = sized(5000, 500)
+    rows = sized(12_500, 500)
     for name, make, columns, k, gamma in (("clusters", cloud, 10, 8, 0.05), ("crescents", crescents, 2, 2, 30.0)):
         X = on_workers(make, columns, 8, rows)
         truth = np.concatenate(
             [members(b, rows) if make is cloud else make_moons(rows, noise=0.08, random_state=b)[1] for b in range(8)]
         )
-        seconds, rand = [], []
-        for machine in (
-            mc.KernelKMeans(k, mc.Nystrom(mc.Gaussian(gamma), 200), random_state=0),
-            SpectralClustering(n_clusters=k, n_components=200, gamma=gamma, random_state=0),
-        ):
-            start = time.perf_counter()
-            labels = np.asarray(machine.fit(X).labels_)
-            seconds.append(time.perf_counter() - start)
-            rand.append(adjusted_rand_score(truth, labels))
-        print(
-            f"\n{name}, n = {len(truth):,}, 200 landmarks: mercer, KernelKMeans {seconds[0]:.2f} s, Rand {rand[0]:.3f};"
-            f" dask-ml, SpectralClustering {seconds[1]:.2f} s, Rand {rand[1]:.3f}"
-        )
+        ours = mc.KernelKMeans(k, mc.Nystrom(mc.Gaussian(gamma), 200), random_state=0)
+        theirs = SpectralClustering(n_clusters=k, n_components=200, gamma=gamma, random_state=0)
+        start = time.perf_counter()
+        rand = adjusted_rand_score(truth, np.asarray(ours.fit(X).labels_))
+        seconds = time.perf_counter() - start
+        print(f"\n{name}, n = {len(truth):,}, 200 landmarks")
+        print(f"  mercer, KernelKMeans          {seconds:8.2f} s, adjusted Rand index {rand:.3f}", flush=True)
+        start = time.perf_counter()
+        try:
+            other = adjusted_rand_score(truth, np.asarray(theirs.fit(X).labels_))
+        except Exception as error:  # its arrays lose keys between their graphs, now and then
+            skipped("dask-ml, SpectralClustering,", f"failed: {type(error).__name__}")
+            continue
+        longer = time.perf_counter() - start
+        print(f"  dask-ml, SpectralClustering   {longer:8.2f} s, adjusted Rand index {other:.3f}")
         if make is cloud:
-            promise("adjusted Rand index, ours less dask-ml's", rand[0] - rand[1], at_least=-0.01, unit="")
-            promise("time of SpectralClustering over ours", seconds[1] / seconds[0], at_least=5.0)
+            promise("adjusted Rand index, ours less dask-ml's", rand - other, at_least=-0.01, unit="")
+            promise("time of SpectralClustering over ours", longer / seconds, at_least=5.0)
 
 
 def main() -> None:
@@ -151,9 +153,8 @@ def main() -> None:
     ):
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
         client.run(warm)
-        ridge()
-        kmeans()
-        spectral()
+        for part in (ridge, kmeans, spectral):
+            part()
 
 
 if __name__ == "__main__":

@@ -56,8 +56,14 @@ def _sizes(block: Any, own: Any, factor: int) -> int:
     return own + factor * len(block)
 
 
+def _worker_and_identity(_: Any, value: Any) -> tuple[str, int]:
+    from distributed import get_worker
+
+    return get_worker().address, id(value)
+
+
 def _slow(block: Any) -> tuple[Any]:
-    time.sleep(30)
+    time.sleep(4)
     return (block,)
 
 
@@ -78,6 +84,20 @@ def test_sums_are_added_in_the_order_of_the_blocks(client: Client) -> None:
     found = {float(parts.total("sum", _one)[0][0]) for parts in (here, there) for _ in range(3)}
     assert len(found) == 1  # to the last bit, of numbers whose sum depends on the order
     assert there.each("sizes", _sizes, 10, own=[(k,) for k in range(40)]) == [10 + k for k in range(40)]
+
+
+def test_blocks_are_worked_on_where_they_lie(client: Client) -> None:
+    """And what they need beside them is sent to each worker once."""
+    parts = Partitions(Workers(client), blocks_of(_spread(rows=10))[0]).kept()
+    parts.each("sizes", _sizes, 1, own=[(0,)] * len(parts))
+    beside = parts.beside({"of": X[:30]}, "landmarks")
+    identities = set()
+    for _ in range(3):
+        found = parts.each("places", _worker_and_identity, own=[(value,) for value in beside])
+        there = parts.workers.where(parts.blocks)
+        assert all(place in there[block.key] for block, (place, _) in zip(parts.blocks, found, strict=True))
+        identities |= set(found)
+    assert len(identities) <= 2  # a copy for each worker, the same in all passes
 
 
 def test_a_client_computes_what_the_default_scheduler_does(client: Client) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from mercer.annotations import RandomState, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import chunks, size, take
+from mercer.data import check_same_width, chunks, size, take
 from mercer.data.blocks import joined
 from mercer.distributed import Partitions, Workers, as_block, blocks_of, is_collection
 from mercer.hypotheses.kernels import comparable, items
@@ -75,6 +75,8 @@ def _pair(number: int, x: Samples, y: Samples, kernels: tuple[Any, Any], paired:
     if not paired:
         y = comparable(x, y)
     X, Y = items(x, kernels[0]), items(y, kernels[1])
+    if not paired:
+        check_same_width(X, Y)
     if paired and size(X) != size(Y):
         raise ValueError(f"Block {number} has {size(X)} samples of X and {size(Y)} of Y: they must come in pairs.")
     return number, X, Y

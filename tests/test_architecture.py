@@ -39,8 +39,8 @@ LAYERS = [
 HOMES = {
     "torch": {"arrays", "engine.gpu"},
     "triton": {"engine.gpu"},
-    "dask": {"distributed"},
-    "distributed": {"distributed"},
+    "dask": {"distributed.answers", "distributed.collections", "distributed.partitions", "distributed.workers"},
+    "distributed": {"distributed.answers", "distributed.collections", "distributed.partitions", "distributed.workers"},
     "rdkit": {"data.molecules"},
     "matplotlib": {"plots.drawing"},
     "onnx": {"files.onnx"},

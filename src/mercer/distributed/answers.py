@@ -6,11 +6,12 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from mercer.annotations import Samples
 from mercer.distributed.collections import as_block, blocks_of
 from mercer.distributed.workers import Workers
 
 
-def lazily(of: Callable[[Any], Any], X: Any, example: Any) -> Any:
+def lazily(of: Callable[[Any], Any], X: Samples, example: Any) -> Any:
     """``of`` each block of a collection, as a Dask array that is computed when it is asked for, or a tuple of such;
     ``example`` is what it returns for one sample.
     """
@@ -48,7 +49,7 @@ def _joined(answers: list[Any], sizes: list[int | None], empty: Any) -> Any:
     return da.concatenate(parts, allow_unknown_chunksizes=True)
 
 
-def computed(X: Any) -> Any:
+def computed(X: Samples) -> Any:
     """All of a collection in memory, as a NumPy array."""
     import numpy as np
 
@@ -56,7 +57,7 @@ def computed(X: Any) -> Any:
     return np.concatenate([np.asarray(as_block(part)) for part in parts])
 
 
-def first_sample(X: Any, workers: Workers) -> Any:
+def first_sample(X: Samples, workers: Workers) -> Any:
     """One sample of a collection, in a collection of its own kind; None where there is none."""
     from dask import delayed
 

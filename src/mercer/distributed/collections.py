@@ -6,24 +6,26 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mercer.annotations import Samples
 
-def is_collection(X: Any) -> bool:
+
+def is_collection(X: Samples) -> bool:
     """Whether X is a Dask array, data frame, series or bag, or a list of delayed blocks."""
     if isinstance(X, list | tuple):
         return bool(X) and all(_is_delayed(block) for block in X)
     return _is_dask(X) and not _is_delayed(X)
 
 
-def _is_dask(X: Any) -> bool:
+def _is_dask(X: Samples) -> bool:
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "__dask_graph__")
 
 
-def _is_delayed(X: Any) -> bool:
+def _is_delayed(X: Samples) -> bool:
     module = type(X).__module__
     return module == "dask.delayed" or (module == "distributed.client" and type(X).__name__ == "Future")
 
 
-def blocks_of(X: Any) -> tuple[list[Any], list[int | None]]:
+def blocks_of(X: Samples) -> tuple[list[Any], list[int | None]]:
     """The blocks of a collection, each a Delayed, and how many samples they have, None where Dask does not know."""
     from dask import delayed
 

@@ -339,7 +339,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         weights, scale = relative(weights)
         self._describe(gram, weights, self._clustered(gram, weights), scale)
 
-    def _fitted_spread(self, X: Any, y: Targets, sample_weight: Weights) -> Self:
+    def _fitted_spread(self, X: Samples, y: Targets, sample_weight: Weights) -> Self:
         super()._fitted_spread(X, y, sample_weight)
         self.labels_ = self.predict(X)  # a Dask array: nobody has to look at all of them
         return self

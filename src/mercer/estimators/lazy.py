@@ -98,7 +98,7 @@ def _alone(estimator: Any) -> Any:
     return other
 
 
-def _example(of: _Method, X: Any) -> Any:
+def _example(of: _Method, X: Samples) -> Any:
     """The answer about one sample, from which the kind of the answers is known: one like those of the collection, where
     Dask knows what they are like, else one that the estimator has kept, else the first.
     """

@@ -90,7 +90,7 @@ class KernelMachine(Reporting, KernelEstimator):
             X, y = self._accept(X, y, reset=True, **self._targets)
         return X, np.asarray(y, np.float64) if self._targets.get("y_numeric") else y
 
-    def _fitted_spread(self, X: Any, y: Targets, sample_weight: Weights) -> Self:
+    def _fitted_spread(self, X: Samples, y: Targets, sample_weight: Weights) -> Self:
         """The same of a Dask collection, whose samples stay where they are."""
         if type(self)._learn_spread is KernelMachine._learn_spread:
             raise TypeError(

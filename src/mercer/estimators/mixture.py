@@ -213,7 +213,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         Z, family = X - centre, self._family
         return MixtureData(Z, w, centre, float(w.sum()), lambda mixture: expected(Z, w, mixture, family))
 
-    def _spread_data(self, X: Any, sample_weight: Weights) -> MixtureData:
+    def _spread_data(self, X: Samples, sample_weight: Weights) -> MixtureData:
         """A Dask collection, of which some rows are here, for starts."""
         data = spread_data(self, X, sample_weight, self.n_components, self.covariance_type)
         self._check_enough(len(data.table))

@@ -77,7 +77,7 @@ class SpreadSamples:
 
     @classmethod
     def of(
-        cls, X: Any, y: Targets, sample_weight: Weights, compute: Compute, *, numeric: bool, classes: bool
+        cls, X: Samples, y: Targets, sample_weight: Weights, compute: Compute, *, numeric: bool, classes: bool
     ) -> SpreadSamples:
         """The collection X; y and the weights are collections in the same blocks, or arrays."""
         workers = Workers(compute.client)

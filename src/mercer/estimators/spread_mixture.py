@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mercer.annotations import Estimator, Weights
+from mercer.annotations import Estimator, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.estimators.checks import checked_table
@@ -30,7 +30,7 @@ class MixtureData(NamedTuple):
     sums: Callable[[Mixture], Sums]
 
 
-def spread_data(mixture: Estimator, X: Any, sample_weight: Weights, components: int, family: str) -> MixtureData:
+def spread_data(mixture: Estimator, X: Samples, sample_weight: Weights, components: int, family: str) -> MixtureData:
     """Of a collection; ``mixture`` learns its columns from it."""
     samples = SpreadSamples.of(X, None, sample_weight, Compute(), numeric=False, classes=False)
     checked_table(mixture, samples.head, accept_sparse=False, dtype=np.float64)

@@ -188,7 +188,7 @@ def _of_block(kernels: Any, X: Samples, Y: Samples, how: tuple[int, int, Any, Co
 
 
 def _spread(
-    X: Any, Y: Any, kernels: tuple[Any, Any], n_permutations: int, statistic: str, random_state: RandomState,
+    X: Samples, Y: Samples, kernels: tuple[Any, Any], n_permutations: int, statistic: str, random_state: RandomState,
     compute: Compute | None,
 ) -> Outcome:  # fmt: skip
     """``_blocks`` of Dask collections whose blocks have the same sizes."""

@@ -33,7 +33,7 @@ def items(V: Any, *kernels: Any) -> Any:
     return Gaussian().domain.check(V)
 
 
-def comparable(X: Any, Y: Any) -> Any:
+def comparable(X: Samples, Y: Samples) -> Any:
     """Y with its columns in the order of those of X, where both have names."""
     names = [[str(c) for c in V.columns] for V in (X, Y) if hasattr(V, "columns")]
     if len(names) == 2 and sorted(names[0]) != sorted(names[1]):

@@ -34,7 +34,9 @@ class SpreadPair:
         What says how the samples of each side are read.
     """
 
-    def __init__(self, X: Any, Y: Any, kernels: tuple[Any, Any], compute: Compute | None, *, paired: bool) -> None:
+    def __init__(
+        self, X: Samples, Y: Samples, kernels: tuple[Any, Any], compute: Compute | None, *, paired: bool
+    ) -> None:
         if not (is_collection(X) and is_collection(Y)):
             raise TypeError("Give both samples as Dask collections, or both in memory.")
         compute = compute or Compute()

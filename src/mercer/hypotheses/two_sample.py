@@ -196,7 +196,13 @@ def _of_block(kernel: Kernel, X: Samples, Y: Samples, how: tuple[int, int, Any, 
 
 
 def _spread(
-    X: Any, Y: Any, kernel: Any, n_permutations: int, statistic: str, random_state: RandomState, compute: Compute | None
+    X: Samples,
+    Y: Samples,
+    kernel: Any,
+    n_permutations: int,
+    statistic: str,
+    random_state: RandomState,
+    compute: Compute | None,
 ) -> Outcome:
     """``_blocks`` of Dask collections: each of their blocks with the one of the same number, in blocks of √n."""
     if statistic != "block":

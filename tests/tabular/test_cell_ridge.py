@@ -31,3 +31,21 @@ def test_is_the_ridge_over_overlap(monkeypatch: pytest.MonkeyPatch, outputs: int
 def test_few_rows() -> None:
     codes, offsets = np.zeros((1, 2), np.float32), np.array([0, 1, 2])
     assert CellRidge.fitted(1.0, codes, offsets, np.array([3.0]), None, None).predict(codes) == pytest.approx(3.0)
+
+
+def test_rows_of_which_many_are_alike() -> None:
+    """Few and large eigenvalues: residuals stay for long before they fall."""
+    rng = np.random.default_rng(0)
+    which = np.minimum(rng.geometric(0.03, 1200) - 1, 149)
+    X = rng.standard_normal((150, 5))[which]
+    Y = np.where(rng.integers(0, 6, 150)[which][:, None] == np.arange(6), 1.0, -1.0)
+    partitions = Partitions.grown(X, Y, None, seed=0, trees=50)
+    codes = partitions.codes(X)
+    found = CellRidge.fitted(0.003, codes, partitions.offsets, Y, None, None)
+    assert found.stop_reason_ == "gap"
+    K = (codes[:, None] == codes).mean(axis=2)
+    right = np.column_stack([Y, np.ones(1200)])
+    solved = np.linalg.solve(K + 0.003 * np.eye(1200), right)
+    b = solved[:, :-1].sum(axis=0) / solved[:, -1].sum()
+    expected = K @ (solved[:, :-1] - solved[:, -1:] * b) + b
+    np.testing.assert_allclose(found.predict(codes), expected, atol=1e-3)

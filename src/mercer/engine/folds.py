@@ -96,36 +96,41 @@ def source(fold: Fold, dtype: np.dtype[Any]) -> str:
 
 
 @cache
-def contracted(slope: Node, dtype: np.dtype[Any]) -> Callable[[Any, Any, Any, Any], None]:
-    """loop(A^T, B, W^T, out^T) that adds Σ_j W[i, j] slope(A[i, k], B[j, k]) to out[i, k]."""
+def contracted(slope: Node, dtype: np.dtype[Any]) -> Callable[[Any, Any, Any, Any, Any], None]:
+    """loop(A^T, B^T, W^T, C, out) that adds Σ_j W[i, j] C[j, o] slope(A[i, k], B[j, k]) to out[k, o, i]."""
     one = np.ones((1, 1), dtype)
-    made: Callable[[Any, Any, Any, Any], None] = compiling.jit_source(
-        "loop", _contraction(slope, dtype), one, one, one, one.copy()
+    made: Callable[[Any, Any, Any, Any, Any], None] = compiling.jit_source(
+        "loop", _contraction(slope, dtype), one, one, one, one, one[None].copy()
     )
     return made
 
 
 def _contraction(slope: Node, dtype: np.dtype[Any]) -> str:
     """The items i are innermost: each has sums of its own, so that the loop is vector instructions in the order that is
-    written here.
+    written here. The slopes of a pair of rows and columns serve all outputs o, whose sums stay in cache.
     """
     names, body = _statements((slope,), dtype)
     lines = [
         "import numpy as np",
         "",
         "",
-        "def loop(AT, B, WT, outT):",
+        "def loop(AT, BT, WT, C, out):",
         "    d, n = AT.shape",
-        "    for j in range(len(B)):",
-        "        w = WT[j]",
-        "        for k in range(d):",
-        "            z = B[j, k]",
-        "            a = AT[k]",
-        "            o = outT[k]",
+        f"    slopes = np.empty(n, np.{dtype})",
+        "    for k in range(d):",
+        "        a = AT[k]",
+        "        for j in range(BT.shape[1]):",
+        "            z = BT[k, j]",
+        "            w = WT[j]",
         "            for i in range(n):",
         "                x = a[i]",
         *(f"                {line}" for line in body),
-        f"                o[i] += w[i] * {names[slope]}",
+        f"                slopes[i] = w[i] * {names[slope]}",
+        "            for p in range(C.shape[1]):",
+        "                c = C[j, p]",
+        "                o = out[k, p]",
+        "                for i in range(n):",
+        "                    o[i] += c * slopes[i]",
     ]
     return "\n".join(lines) + "\n"
 

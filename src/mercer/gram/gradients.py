@@ -202,15 +202,7 @@ class _Gradients:
     def _fold(self, n: Node, gram: KernelGram) -> Array:
         slope = self._slope(n, "x")
         A, B = (arrays.astype(self._rows(side), self.dtype) for side in n.args)
-        columns = []
-        for c in arrays.astype(self.coef, self.dtype).T:
-            weights = partial(_weighted_rows, gram, c[None, :])
-            columns.append(contract(slope, A, B, weights, self.compute.workers))
-        return arrays.namespace(A).stack(columns, 1)
-
-
-def _weighted_rows(gram: KernelGram, weights: Array, rows: slice) -> Array:
-    return gram.rows(rows) * weights
+        return contract(slope, A, B, gram.rows, arrays.astype(self.coef, self.dtype), self.compute.workers)
 
 
 class _PairGradients(_Gradients):
@@ -237,8 +229,8 @@ class _PairGradients(_Gradients):
             self._put(n.args[0], sums[:, None, :])
         elif n.op == "fold":
             A, B = (self._rows(side) for side in n.args)
-            sums = contract(self._slope(n, "x"), A, B, lambda rows: P[rows], self.compute.workers)
-            self._put(n.args[0], sums[:, None, :])
+            once = arrays.zeros((len(B), 1), np.float64, B) + 1.0
+            self._put(n.args[0], contract(self._slope(n, "x"), A, B, lambda rows: P[rows], once, self.compute.workers))
         else:
             self._own(n, P.sum(1)[:, None])
 

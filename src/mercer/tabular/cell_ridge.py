@@ -7,11 +7,13 @@ conjugate gradients, and f(x) is a sum of one number for each tree: w = Hᵀα/T
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from mercer.arrays import Array
 from mercer.compute import Compute
@@ -23,7 +25,10 @@ from mercer.solvers.inverses import Woodbury
 from mercer.solvers.linear import ConjugateGradients
 
 _TOLERANCE = 1e-4  # of the residual: far below the noise of any table that needs this
-_RANK = 20  # of the preconditioner
+_ROUGH = 1e-2  # a residual that answers would show
+_NUMBERS = 2**22  # of the preconditioner, rank times rows: alike rows make systems of few but large eigenvalues
+_RANKS = 20, 500  # at least, and at most
+_PATIENCE = 100  # steps: where rows are alike, residuals stay for long before they fall
 
 
 @dataclass(eq=False)
@@ -50,9 +55,16 @@ class CellRidge:
         if len(used) < len(w):
             return cls.fitted(alpha, codes[used], offsets, Y[used], w[used], compute)
         system = LinearSystem(Y.reshape(len(w), -1), w, alpha, True)
-        rank = min(_RANK, len(w) - 1)
+        rank = min(max(_RANKS[0], min(_RANKS[1], _NUMBERS // len(w))), len(w) - 1)
         inverse = Woodbury.pivoted(gram, rank) if rank > 0 else None
-        found = ConjugateGradients(_TOLERANCE, solver="cg").solve(system, gram, inverse)
+        found = ConjugateGradients(_TOLERANCE, solver="cg", patience=_PATIENCE).solve(system, gram, inverse)
+        if found.residual > _ROUGH:
+            warnings.warn(
+                f"The ridge over cells of trees stopped with a residual of {found.residual:.2g} ({found.stop_reason});"
+                f" a larger alpha than {alpha:g} is easier to solve.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
         cells = np.asarray(H.T @ found.coef, np.float32)
         shape = (len(cells),) if Y.ndim == 1 else cells.shape
         return cls(

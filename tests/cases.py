@@ -87,9 +87,9 @@ def _graph(g: graph_truth.Plain) -> mc.Graph:
 def on_graphs(oracle: Oracle, **parameters: Any) -> Oracle:
     def plain(g: mc.Graph) -> graph_truth.Plain:
         marks = [None] * len(g.edges) if g.edge_labels is None else g.edge_labels
-        return graph_truth.Plain(
-            tuple(g.labels), dict(zip(map(tuple, g.edges.tolist()), marks, strict=True)), g.directed
-        )
+        edges = dict(zip(map(tuple, g.edges.tolist()), marks, strict=True))
+        numbers = None if g.attributes is None else tuple(map(tuple, g.attributes.tolist()))
+        return graph_truth.Plain(tuple(g.labels), edges, g.directed, numbers)
 
     return lambda x, z: oracle(plain(x), plain(z), **parameters)
 
@@ -341,6 +341,9 @@ STRUCTURES = [
     Case(mc.Graphlet(3), on_graphs(truth.graphlet, size=3), graphs),
     Case(mc.Subgraph(3), on_graphs(truth.subgraph, max_size=3), graphs),
     Case(mc.Propagation(2, 0.5), None, graphs_with_numbers),
+    Case(mc.GraphHopper(), on_graphs(truth.graph_hopper, vertices=linear), graphs_with_numbers),
+    Case(mc.GraphHopper(mc.Gaussian(0.3)), on_graphs(truth.graph_hopper, vertices=gaussian), graphs_with_numbers),
+    Case(mc.GraphHopper(None), on_graphs(truth.graph_hopper), graphs),
     Case(mc.WeisfeilerLehman(2).normalized() + 0.5 * mc.Walk(1), None, filled_graphs),
     Case(mc.TreeKernel(0.4), _with(truth.subset_tree, decay=0.4), trees),
     Case(mc.TreeKernel(0.4, "subtree"), _with(truth.subtree, decay=0.4), trees),

@@ -292,6 +292,36 @@ def shortest_path(x: Plain, z: Plain) -> float:
     return dot(counts(x), counts(z))
 
 
+# --- vertices with numbers
+# ----------------------------------------------------------------------------------------------------
+
+
+def shortest_paths(g: Plain) -> list[tuple[int, ...]]:
+    """All shortest paths, as their vertices: from each end to each other, and each vertex alone."""
+    apart = distances(g)
+    most = max(apart.values(), default=-1)
+    return [w for length in range(most + 1) for w in walks(g, length) if apart[w[0], w[-1]] == length]
+
+
+def graph_hopper(x: Plain, z: Plain, vertices: Oracle | None = None) -> float:
+    """Σ over shortest paths p of x and q of z with as many vertices, and over i, of 1[p_i and q_i have one label] ·
+    vertices(p_i, q_i).
+    """
+    return math.fsum(
+        1.0 if vertices is None else vertices(_numbers(x, u), _numbers(z, v))
+        for p in shortest_paths(x)
+        for q in shortest_paths(z)
+        if len(p) == len(q)
+        for u, v in zip(p, q, strict=True)
+        if x.labels[u] == z.labels[v]
+    )
+
+
+def _numbers(g: Plain, v: int) -> list[float]:
+    assert g.attributes is not None
+    return list(g.attributes[v])
+
+
 # --- Weisfeiler–Lehman
 # --------------------------------------------------------------------------------------------------------
 

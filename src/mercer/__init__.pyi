@@ -92,6 +92,7 @@ from .kernels.compose.inputs import Outer as Outer
 from .kernels.graphs.fingerprints import AtomPairs as AtomPairs
 from .kernels.graphs.fingerprints import Morgan as Morgan
 from .kernels.graphs.fingerprints import TopologicalPaths as TopologicalPaths
+from .kernels.graphs.hopper import GraphHopper as GraphHopper
 from .kernels.graphs.labelled import EdgeHistogram as EdgeHistogram
 from .kernels.graphs.labelled import PathBag as PathBag
 from .kernels.graphs.labelled import ShortestPath as ShortestPath

@@ -35,6 +35,7 @@ WITHOUT = (
     "Graphlet",
     "Subgraph",
     "Propagation",
+    "GraphHopper",
     "TreeKernel",
     "Intersection",
     "Tanimoto()",

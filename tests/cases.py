@@ -99,6 +99,12 @@ def graphs_with_numbers(n: int = 23) -> list[mc.Graph]:
     return [mc.Graph(g.edges, g.labels, attributes=rng.standard_normal((g.n_vertices, 2))) for g in graphs(n)]
 
 
+def graphs_with_marks(n: int = 23) -> list[mc.Graph]:
+    """Numbers of vertices, and labels of edges."""
+    some = zip(graphs(n), graphs_with_numbers(n), strict=True)
+    return [mc.Graph(g.edges, g.labels, g.edge_labels, numbered.attributes) for g, numbered in some]
+
+
 def trees(n: int = 23) -> list[Any]:
     rng = np.random.default_rng(n)
 
@@ -343,6 +349,10 @@ STRUCTURES = [
     Case(mc.Propagation(2, 0.5), None, graphs_with_numbers),
     Case(mc.GraphHopper(), on_graphs(truth.graph_hopper, vertices=linear), graphs_with_numbers),
     Case(mc.GraphHopper(mc.Gaussian(0.3)), on_graphs(truth.graph_hopper, vertices=gaussian), graphs_with_numbers),
+    Case(
+        mc.KernelWalk(2, mc.Gaussian(0.3)), on_graphs(truth.kernel_walk, length=2, vertices=gaussian), graphs_with_marks
+    ),
+    Case(mc.KernelWalk(1, mc.Linear()), on_graphs(truth.kernel_walk, length=1, vertices=linear), graphs_with_numbers),
     Case(mc.GraphHopper(None), on_graphs(truth.graph_hopper), graphs),
     Case(mc.WeisfeilerLehman(2).normalized() + 0.5 * mc.Walk(1), None, filled_graphs),
     Case(mc.TreeKernel(0.4), _with(truth.subset_tree, decay=0.4), trees),

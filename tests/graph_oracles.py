@@ -317,6 +317,16 @@ def graph_hopper(x: Plain, z: Plain, vertices: Oracle | None = None) -> float:
     )
 
 
+def kernel_walk(x: Plain, z: Plain, length: int, vertices: Oracle) -> float:
+    """Σ over walks w of x and w' of z with `length` edges that read the same of Π_i vertices(w_i, w'_i)."""
+    return math.fsum(
+        math.prod(vertices(_numbers(x, u), _numbers(z, v)) for u, v in zip(w, other, strict=True))
+        for w in walks(x, length)
+        for other in walks(z, length)
+        if sequence(x, w) == sequence(z, other)
+    )
+
+
 def _numbers(g: Plain, v: int) -> list[float]:
     assert g.attributes is not None
     return list(g.attributes[v])

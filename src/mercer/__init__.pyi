@@ -92,6 +92,7 @@ from .kernels.compose.inputs import Outer as Outer
 from .kernels.graphs.fingerprints import AtomPairs as AtomPairs
 from .kernels.graphs.fingerprints import Morgan as Morgan
 from .kernels.graphs.fingerprints import TopologicalPaths as TopologicalPaths
+from .kernels.graphs.hashing import HashedAttributes as HashedAttributes
 from .kernels.graphs.hopper import GraphHopper as GraphHopper
 from .kernels.graphs.labelled import EdgeHistogram as EdgeHistogram
 from .kernels.graphs.labelled import PathBag as PathBag
@@ -113,7 +114,10 @@ from .kernels.graphs.subgraphs import Graphlet as Graphlet
 from .kernels.graphs.subgraphs import Subgraph as Subgraph
 from .kernels.graphs.trees import TreeKernel as TreeKernel
 from .kernels.graphs.walks import GeometricWalk as GeometricWalk
+from .kernels.graphs.walks import KernelWalk as KernelWalk
 from .kernels.graphs.walks import Walk as Walk
+from .kernels.graphs.wasserstein import WassersteinAttributes as WassersteinAttributes
+from .kernels.graphs.wasserstein import WassersteinWL as WassersteinWL
 from .kernels.notation import NotationError as NotationError
 from .kernels.notation import parse as parse
 from .kernels.sequences.alignments import GlobalAlignment as GlobalAlignment

@@ -36,6 +36,7 @@ WITHOUT = (
     "Subgraph",
     "Propagation",
     "GraphHopper",
+    "KernelWalk",
     "TreeKernel",
     "Intersection",
     "Tanimoto()",

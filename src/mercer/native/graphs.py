@@ -434,3 +434,19 @@ def means(offsets, starts, ends, values):  # type: ignore[no-untyped-def]
                     total += values[base + ends[a]]
                 out[v] = total // degree
     return out
+
+
+@compiling.jit
+def mean_rows(offsets, starts, ends, rows):  # type: ignore[no-untyped-def]
+    """For each vertex the mean of its neighbours' rows of numbers; its own where it has none."""
+    out = rows.copy()
+    for g in range(len(offsets) - 1):
+        base = offsets[g]
+        for v in range(base, offsets[g + 1]):
+            degree = starts[v + 1] - starts[v]
+            if degree:
+                out[v] = 0.0
+                for a in range(starts[v], starts[v + 1]):
+                    out[v] += rows[base + ends[a]]
+                out[v] /= degree
+    return out

@@ -69,8 +69,8 @@ class GraphHopper(OnPoints, Scalable):
     """Σ over vertices v of x and v' of z of ⟨M(v), M(v')⟩ vertices(v, v'), M_ij(v) the number of shortest paths with j
     edges on which v is i edges from the first vertex.
 
-    For graphs whose vertices have numbers: the shortest paths of both graphs are compared vertex by vertex, all pairs of
-    equally long ones at once. A path counts from each of its ends (in directed graphs along its arcs), a vertex alone
+    For graphs whose vertices have numbers: their shortest paths are compared vertex by vertex, all pairs of equally
+    long ones at once. A path counts from each of its ends (in directed graphs along its arcs), a vertex alone
     is a path without edges. Vertices with labels are compared where these agree; edge labels play no part. Positive
     semi-definite where ``vertices`` is. Cost: vertices · edges · diameter for a graph, the pairs of vertices times
     diameter² for a pair of graphs; memory of vertices · diameter². ``normalized()`` keeps large graphs from having
@@ -110,8 +110,8 @@ class GraphHopper(OnPoints, Scalable):
     def _validate(self) -> None:
         if self.vertices is not None and not isinstance(self.vertices, Kernel):
             raise TypeError(
-                f"GraphHopper(vertices={self.vertices!r}): vertices is a kernel between rows of numbers, as Gaussian(), or"
-                " None."
+                f"GraphHopper(vertices={self.vertices!r}): vertices is a kernel between rows of numbers, as"
+                " Gaussian(), or None."
             )
 
     @property
@@ -142,8 +142,8 @@ class GraphHopper(OnPoints, Scalable):
         ends = offsets_of(np.diff(X.offsets) * widths)
         if ends[-1] * 8 > Compute().budget:
             raise MemoryError(
-                f"{self}: the places of {len(X.labels)} vertices on shortest paths of up to {int(longest.max()) - 1} edges"
-                f" are {ends[-1] * 8 / 1e9:.3g} GB. ShortestPath and Propagation need no such room."
+                f"{self}: the places of {len(X.labels)} vertices on shortest paths of up to {int(longest.max()) - 1}"
+                f" edges are {ends[-1] * 8 / 1e9:.3g} GB. ShortestPath and Propagation need no such room."
             )
         counts = np.zeros(ends[-1])
 

@@ -427,8 +427,53 @@ def between_graphs(k: Any) -> bool:
     return isinstance(k, Kernel) and (isinstance(k.domain, Graphs) or (bool(parts) and all(map(between_graphs, parts))))
 
 
+class OverLabellings(Composite):
+    """Σ over labellings of a graph of ``base``, times a constant: leaves ``_labellings`` to write."""
+
+    base: Kernel
+    _share: float = 1.0  # the constant
+
+    def _labellings(self, X: PackedGraphs) -> Iterator[PackedGraphs]:
+        raise NotImplementedError
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return self.base.psd
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return self.base.explicit
+
+    def _validate(self) -> None:
+        if not between_graphs(self.base) or self.base._data_driven:
+            raise TypeError(
+                f"{type(self).__name__}(base={self.base}): the base must be a kernel between graphs, as ShortestPath()."
+            )
+
+    def _prepare(self, X: PackedGraphs) -> Any:
+        parts = [self.base._prepare(labelled) for labelled in self._labellings(X)]
+        if not self.explicit:
+            return tuple(parts)
+        phi = side_by_side([self.base._features(p) for p in parts])
+        return phi if self._share == 1.0 else self._share**0.5 * phi
+
+    def _block(self, A: Items, B: Items) -> Any:
+        if self.explicit:
+            return dot(A, B)
+        return self._share * sum(self.base._pairs(a, b) for a, b in zip(A, B, strict=True))
+
+    def _diag(self, A: Items) -> Any:
+        return sqnorm(A) if self.explicit else self._share * sum(self.base._selfs(a) for a in A)
+
+    def _features(self, A: Items) -> Any:
+        return A
+
+    def _width(self, A: Items) -> int:
+        return int(A.per_row)
+
+
 @kernel
-class WeisfeilerLehman(Composite):
+class WeisfeilerLehman(OverLabellings):
     """Σ_{d=0}^{depth} base(x_d, z_d), x_d the graph with labels refined d times by those of their neighbours.
 
     After d refinements a label describes the neighbourhood of a vertex up to d edges away. With ``VertexHistogram()``
@@ -445,6 +490,7 @@ class WeisfeilerLehman(Composite):
     See Also
     --------
     WLOptimalAssignment : The best assignment of the vertices by the same labels.
+    HashedAttributes : The same for graphs whose vertices have numbers.
 
     References
     ----------
@@ -473,37 +519,8 @@ class WeisfeilerLehman(Composite):
     def _integer_features(self) -> bool:  # type: ignore[override]
         return self.base._integer_features
 
-    @property
-    def psd(self) -> bool | None:  # type: ignore[override]
-        return self.base.psd
-
-    @property
-    def explicit(self) -> bool:  # type: ignore[override]
-        return self.base.explicit
-
-    def _validate(self) -> None:
-        if not between_graphs(self.base) or self.base._data_driven:
-            raise TypeError(
-                f"WeisfeilerLehman(base={self.base}): the base must be a kernel between graphs, as ShortestPath()."
-            )
-
-    def _prepare(self, X: PackedGraphs) -> Any:
-        parts = [self.base._prepare(refined) for refined in refinements(X, int(self.depth))]
-        return side_by_side([self.base._features(p) for p in parts]) if self.explicit else tuple(parts)
-
-    def _block(self, A: Items, B: Items) -> Any:
-        if self.explicit:
-            return dot(A, B)
-        return sum(self.base._pairs(a, b) for a, b in zip(A, B, strict=True))
-
-    def _diag(self, A: Items) -> Any:
-        return sqnorm(A) if self.explicit else sum(self.base._selfs(a) for a in A)
-
-    def _features(self, A: Items) -> Any:
-        return A
-
-    def _width(self, A: Items) -> int:
-        return int(A.per_row)
+    def _labellings(self, X: PackedGraphs) -> Iterator[PackedGraphs]:
+        return refinements(X, int(self.depth))
 
     def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
         """A label refined d times tells what is up to d edges away, and covers that."""

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.annotations import Index, Samples, Weights
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import DataError, Domain, Graphs, PackedGraphs, take
+from mercer.data import DataError, Domain, Graphs, PackedGraphs, check_weights, take
 from mercer.data.representations import spans
 from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel
@@ -18,8 +18,8 @@ from mercer.kernels.base import Kernel
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """The vertices of graphs: the codes of their labels, and their ``width`` numbers each as a kernel has prepared them;
-    None where these have no say.
+    """The vertices of graphs: the codes of their labels, and their ``width`` numbers each as a kernel has prepared
+    them; None where these have no say.
     """
 
     offsets: Any
@@ -56,6 +56,42 @@ def attributes_of(X: PackedGraphs, k: Kernel) -> Array:
         )
     found: Array = X.attributes
     return found
+
+
+class InWidths(Kernel):
+    """A kernel between graphs that divides each number of a vertex by its ``width``: one for all, one for each, or
+    "scale", the standard deviation of each over all vertices of the data.
+    """
+
+    width: Any
+
+    @property
+    def _data_driven(self) -> bool:
+        return isinstance(self.width, str)
+
+    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
+        if not self._data_driven:
+            return self
+        X = self.domain.check(X)
+        rows = attributes_of(X, self)
+        each = np.repeat(check_weights(len(X), weights), np.diff(X.offsets))
+        mean = np.average(rows, axis=0, weights=each)
+        spread = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=each))
+        return self._replace(width=np.where(spread > 0, spread, 1.0))
+
+    def _in_widths(self, X: PackedGraphs) -> Array:
+        """The numbers of all vertices, divided."""
+        width = np.asarray(self.width, np.float64)
+        if not len(X.labels):
+            return np.zeros((0, max(1, width.size)))
+        rows = attributes_of(X, self)
+        if width.ndim and len(width) != rows.shape[1]:
+            raise DataError(
+                f"The vertices of the graphs have {rows.shape[1]} attributes and {type(self).__name__} has {len(width)}"
+                " widths; there must be one for each."
+            )
+        scaled: Array = rows / width
+        return scaled
 
 
 class OnPoints(Kernel):

@@ -99,6 +99,10 @@ def graphs_with_numbers(n: int = 23) -> list[mc.Graph]:
     return [mc.Graph(g.edges, g.labels, attributes=rng.standard_normal((g.n_vertices, 2))) for g in graphs(n)]
 
 
+def filled_graphs_with_numbers(n: int = 23) -> list[mc.Graph]:
+    return [g for g in graphs_with_numbers(n + 9) if g.n_vertices][:n]
+
+
 def graphs_with_marks(n: int = 23) -> list[mc.Graph]:
     """Numbers of vertices, and labels of edges."""
     some = zip(graphs(n), graphs_with_numbers(n), strict=True)
@@ -353,6 +357,23 @@ STRUCTURES = [
         mc.KernelWalk(2, mc.Gaussian(0.3)), on_graphs(truth.kernel_walk, length=2, vertices=gaussian), graphs_with_marks
     ),
     Case(mc.KernelWalk(1, mc.Linear()), on_graphs(truth.kernel_walk, length=1, vertices=linear), graphs_with_numbers),
+    Case(
+        mc.HashedAttributes(mc.VertexHistogram(), draws=3, width=0.7),
+        on_graphs(truth.hashed_attributes, base=truth.vertex_histogram, draws=3, width=0.7),
+        graphs_with_numbers,
+    ),
+    Case(
+        mc.HashedAttributes(mc.Walk(1), draws=2, width=1.5),
+        on_graphs(truth.hashed_attributes, base=_with(truth.walk, length=1), draws=2, width=1.5),
+        graphs_with_numbers,
+    ),
+    Case(mc.WassersteinWL(2, 0.8), on_graphs(truth.wasserstein_wl, depth=2, gamma=0.8), filled_graphs),
+    Case(
+        mc.WassersteinAttributes(2, 0.8, 1.3),
+        on_graphs(truth.wasserstein_attributes, depth=2, gamma=0.8, width=1.3),
+        filled_graphs_with_numbers,
+    ),
+    Case(mc.PyramidMatch(3, 3), on_graphs(truth.pyramid_match, dimension=3, levels=3), graphs),
     Case(mc.GraphHopper(None), on_graphs(truth.graph_hopper), graphs),
     Case(mc.WeisfeilerLehman(2).normalized() + 0.5 * mc.Walk(1), None, filled_graphs),
     Case(mc.TreeKernel(0.4), _with(truth.subset_tree, decay=0.4), trees),

@@ -107,6 +107,7 @@ from .kernels.graphs.nodes import MatrixPower as MatrixPower
 from .kernels.graphs.nodes import PStepWalk as PStepWalk
 from .kernels.graphs.nodes import RegularizedLaplacian as RegularizedLaplacian
 from .kernels.graphs.propagation import Propagation as Propagation
+from .kernels.graphs.pyramid import PyramidMatch as PyramidMatch
 from .kernels.graphs.sets import Intersection as Intersection
 from .kernels.graphs.sets import MinMax as MinMax
 from .kernels.graphs.sets import Tanimoto as Tanimoto

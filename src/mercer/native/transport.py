@@ -1,7 +1,8 @@
 """The cheapest way to carry one set of points to another: exact optimal transport between uniform weights.
 
-The network simplex: n sources and m sinks are the nodes of a spanning tree, whose arcs carry the flow. An arc that would
-make it cheaper enters, the first arc of its cycle to run empty leaves, and one side of the tree is hung up elsewhere.
+The network simplex: n sources and m sinks are the nodes of a spanning tree, whose arcs carry the flow. An arc that
+would make it cheaper enters, the first arc of its cycle to run empty leaves, and one side of the tree is hung up
+elsewhere.
 """
 
 import numpy as np
@@ -80,7 +81,11 @@ def _started(C, n, m, supply, demand, flow, up, child, after, before, depth, pot
             if other != up[node]:
                 _hung(other, node, up, child, after, before)
                 i, j = (node, other - n) if node < n else (other, node - n)
-                depth[other], potential[other], flow[other] = depth[node] + 1, C[i, j] - potential[node], carried[k // 2]
+                depth[other], potential[other], flow[other] = (
+                    depth[node] + 1,
+                    C[i, j] - potential[node],
+                    carried[k // 2],
+                )
                 stack[0, top] = other
                 top += 1
             k = following[k]

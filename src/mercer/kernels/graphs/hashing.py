@@ -63,9 +63,9 @@ class HashedAttributes(InWidths, OverLabellings):
 
     usage: ClassVar[str] = 'HashedAttributes(base, draws=20, width="scale", random_state=0)'
     base: Kernel = WeisfeilerLehman(2)
-    draws: int = natural(20)
-    width: Any = positive("scale", words=("scale",), vector=True, continuous=False)
-    random_state: int = natural(0, minimum=0)
+    draws: int = natural(default=20)
+    width: Any = positive(default="scale", words=("scale",), vector=True, continuous=False)
+    random_state: int = natural(default=0, minimum=0)
 
     def _validate(self) -> None:
         super()._validate()

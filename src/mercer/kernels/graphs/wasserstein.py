@@ -59,6 +59,8 @@ class WassersteinWL(Kernel):
     >>> path = mc.Graph([(0, 1), (1, 2), (2, 3)])
     >>> star = mc.Graph([(0, 1), (0, 2), (0, 3)])
     >>> mc.WassersteinWL(2, gamma=1.0)([path, star]).round(3)
+    array([[1.   , 0.607],
+           [0.607, 1.   ]])
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -105,11 +107,11 @@ class _Clouds:
 class WassersteinAttributes(InWidths):
     """exp(−γ W₁(x, z)), W₁ the least mean distance over which the vertices of x are moved onto those of z: for numbers.
 
-    Each vertex stands for its numbers after 0 … depth steps, side by side; in a step it takes the mean of its own and of
-    the mean of its neighbours. Two vertices are at their Euclidean distance; labels play no part. W₁ is exact. Not
-    positive semi-definite for all data, unlike ``WassersteinWL``: distances between sets of points of a plane have no
-    negative type. In practice negative eigenvalues are small; ``repaired("clip")`` takes them away. Cost: about
-    vertices³ for a pair.
+    Each vertex stands for its numbers after 0 … depth steps, side by side; in a step it takes the mean of its own and
+    of the mean of its neighbours (its own, where it has none). Two vertices are at their Euclidean distance; labels
+    play no part. W₁ is exact, by a network simplex. Not positive semi-definite for all data, unlike ``WassersteinWL``:
+    the ten pairs of corners of a square have a matrix with a negative eigenvalue. ``check_kernel`` says whether it is
+    on yours, and ``repaired("clip")`` makes it so. Cost: about vertices³ for a pair.
 
     Parameters
     ----------
@@ -137,7 +139,8 @@ class WassersteinAttributes(InWidths):
     >>> import mercer as mc
     >>> x = mc.Graph([(0, 1)], attributes=[0.0, 2.0])
     >>> z = mc.Graph([(0, 1), (1, 2)], attributes=[0.0, 1.0, 2.0])
-    >>> -np.log(mc.WassersteinAttributes(0, width=1.0)([x], [z]))  # a third of the mass moves by 1
+    >>> -np.log(mc.WassersteinAttributes(0, width=1.0)([x], [z])).round(3)  # a third of the mass moves by 1
+    array([[0.333]])
     """
 
     domain: ClassVar[Domain] = Graphs(numbers=True)
@@ -171,7 +174,9 @@ class WassersteinAttributes(InWidths):
             return out
         if A.rows.shape[1] != B.rows.shape[1]:
             wide, other = (x.rows.shape[1] // (int(self.depth) + 1) for x in (A, B))
-            raise DataError(f"The vertices of X have {wide} attributes and those of Y {other}; both must have the same.")
+            raise DataError(
+                f"The vertices of X have {wide} attributes and those of Y {other}; both must have the same."
+            )
         for rows in batches(A.offsets, _ROWS):
             part = A.take(rows)
             for columns in batches(B.offsets, _COLUMNS):
@@ -181,7 +186,9 @@ class WassersteinAttributes(InWidths):
                     continue
                 other = B.take(columns)
                 if len(other.rows):
-                    squares = squared_distances(part.rows, other.rows, Compute(threads=1))
+                    squares = squared_distances(part.rows, other.rows, compute=Compute(threads=1))
                     target = out[rows, columns]
-                    transport.distances(part.offsets, other.offsets, squares, B is A, rows.start - columns.start, target)
+                    transport.distances(
+                        part.offsets, other.offsets, squares, B is A, rows.start - columns.start, target
+                    )
         return np.triu(out) + np.triu(out, 1).T if B is A else out

@@ -37,7 +37,7 @@ WITHOUT = (
     "Propagation",
     "GraphHopper",
     "KernelWalk",
-    "HashedAttributes",
+    "HashedAttributes(base=Walk",
     "Wasserstein",
     "PyramidMatch",
     "TreeKernel",

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.data import DataError, Domain, Graphs, PackedGraphs
+from mercer.data import DataError, Domain, Graphs, PackedGraphs, salted
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.graphs.labelled import OverLabellings, WeisfeilerLehman
 from mercer.kernels.graphs.points import InWidths
+from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.parameters import natural, positive
 from mercer.native.mixing import mix
 
@@ -61,6 +62,7 @@ class HashedAttributes(InWidths, OverLabellings):
            [4.7, 4.7, 4.5]])
     """
 
+    _same_items = False
     usage: ClassVar[str] = 'HashedAttributes(base, draws=20, width="scale", random_state=0)'
     base: Kernel = WeisfeilerLehman(2)
     draws: int = natural(default=20)
@@ -86,6 +88,16 @@ class HashedAttributes(InWidths, OverLabellings):
         scaled = self._in_widths(X)
         for t in range(int(self.draws)):
             yield PackedGraphs(X.offsets, mix(X.labels + self._bins(scaled, t)), X.starts, X.ends, X.marks, X.directed)
+
+    def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
+        """Those of the base in each draw."""
+        found = []
+        for t, labelled in enumerate(self._labellings(x)):
+            part = self.base._occurrences(labelled) if self.explicit else None
+            if part is None:
+                return None
+            found.append(Occurrences(salted(part.codes, t), part.places, part.size))
+        return together(found)
 
     def _bins(self, rows: Array, t: int) -> Any:
         """A code of the bin of each vertex. Sums row by row, so that the bin does not depend on the rows beside it."""

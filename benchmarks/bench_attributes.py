@@ -3,8 +3,8 @@ GraphHopper beside GraKeL ≥ 5×, WassersteinAttributes beside POT ≥ 5×, Pyr
 the square of the number of graphs and no faster (≤ 2.3); accuracy on real data over the published figure ≥ 0.97×.
 Arguments: speed, growth, ENZYMES, PROTEINS; all without any.
 
-Accuracy as in ``bench_graph_data``: 10 folds, all parameters and C chosen on validation folds inside. BZR, COX2 and DHFR
-are not on disk.
+Accuracy as in ``bench_graph_data``: 10 folds, all parameters and C chosen on validation folds inside. BZR, COX2 and
+DHFR are not on disk.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def speed() -> None:
 
 
 def hopper(graphs: list[mc.Graph]) -> None:
-    # without lone vertices, at which GraKeL stops with NumPy 2, and without labels, which it does not take beside numbers
+    # GraKeL stops at lone vertices (NumPy 2), and takes no labels beside numbers
     some = [mc.Graph(g.edges, attributes=g.attributes) for g in graphs if len(np.unique(g.edges)) == g.n_vertices]
     some = some[: sized(30, 5)]
     gamma = 1.0 / some[0].attributes.shape[1]
@@ -156,13 +156,12 @@ def random_graphs(count: int, size: int, seed: int = 0) -> list[mc.Graph]:
 def growth() -> None:
     counts, sizes = ([50, 100, 200, 400], [15, 30, 60, 120]) if not QUICK else ([5, 10], [5, 10])
     print("\nseconds for so many graphs of 30 vertices, and for 50 graphs of so many vertices; exponents")
-    print(
-        f"  {'':<26}" + "".join(f"{n:>8}" for n in counts) + "    n^   " + "".join(f"{s:>8}" for s in sizes) + "   v^"
-    )
+    heads = ["".join(f"{n:>8}" for n in each) for each in (counts, sizes)]
+    print(f"  {'':<26}{heads[0]}    n^   {heads[1]}   v^")
     for name, k in KERNELS.items():
         rows = []
         for sets in ([random_graphs(n, 30) for n in counts], [random_graphs(min(50, counts[0]), s) for s in sizes]):
-            times = interleaved({str(i): (lambda X=X: k(X)) for i, X in enumerate(sets)}, 2)
+            times = interleaved({str(i): (lambda X=X, k=k: k(X)) for i, X in enumerate(sets)}, 2)
             rows.append([min(values) for values in times.values()])
         slopes = [np.log(row[-1] / row[-2]) / np.log(2) for row in rows]
         shown = ["".join(f"{t:8.3f}" for t in row) for row in rows]

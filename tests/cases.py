@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
+from tests import graph_number_oracles as numbers
 from tests import graph_oracles as graph_truth
 from tests import oracles
 from tests import sequence_oracles as sequences
@@ -88,8 +89,8 @@ def on_graphs(oracle: Oracle, **parameters: Any) -> Oracle:
     def plain(g: mc.Graph) -> graph_truth.Plain:
         marks = [None] * len(g.edges) if g.edge_labels is None else g.edge_labels
         edges = dict(zip(map(tuple, g.edges.tolist()), marks, strict=True))
-        numbers = None if g.attributes is None else tuple(map(tuple, g.attributes.tolist()))
-        return graph_truth.Plain(tuple(g.labels), edges, g.directed, numbers)
+        rows = None if g.attributes is None else tuple(map(tuple, g.attributes.tolist()))
+        return graph_truth.Plain(tuple(g.labels), edges, g.directed, rows)
 
     return lambda x, z: oracle(plain(x), plain(z), **parameters)
 
@@ -351,30 +352,33 @@ STRUCTURES = [
     Case(mc.Graphlet(3), on_graphs(truth.graphlet, size=3), graphs),
     Case(mc.Subgraph(3), on_graphs(truth.subgraph, max_size=3), graphs),
     Case(mc.Propagation(2, 0.5), None, graphs_with_numbers),
-    Case(mc.GraphHopper(), on_graphs(truth.graph_hopper, vertices=linear), graphs_with_numbers),
-    Case(mc.GraphHopper(mc.Gaussian(0.3)), on_graphs(truth.graph_hopper, vertices=gaussian), graphs_with_numbers),
+    Case(mc.GraphHopper(), on_graphs(numbers.graph_hopper, vertices=linear), graphs_with_numbers),
+    Case(mc.GraphHopper(mc.Gaussian(0.3)), on_graphs(numbers.graph_hopper, vertices=gaussian), graphs_with_numbers),
     Case(
-        mc.KernelWalk(2, mc.Gaussian(0.3)), on_graphs(truth.kernel_walk, length=2, vertices=gaussian), graphs_with_marks
+        mc.KernelWalk(2, mc.Gaussian(0.3)),
+        on_graphs(numbers.kernel_walk, length=2, vertices=gaussian),
+        graphs_with_marks,
     ),
-    Case(mc.KernelWalk(1, mc.Linear()), on_graphs(truth.kernel_walk, length=1, vertices=linear), graphs_with_numbers),
+    Case(mc.KernelWalk(1, mc.Linear()), on_graphs(numbers.kernel_walk, length=1, vertices=linear), graphs_with_numbers),
     Case(
         mc.HashedAttributes(mc.VertexHistogram(), draws=3, width=0.7),
-        on_graphs(truth.hashed_attributes, base=truth.vertex_histogram, draws=3, width=0.7),
+        on_graphs(numbers.hashed_attributes, base=truth.vertex_histogram, draws=3, width=0.7),
         graphs_with_numbers,
     ),
     Case(
         mc.HashedAttributes(mc.Walk(1), draws=2, width=1.5),
-        on_graphs(truth.hashed_attributes, base=_with(truth.walk, length=1), draws=2, width=1.5),
+        on_graphs(numbers.hashed_attributes, base=_with(truth.walk, length=1), draws=2, width=1.5),
         graphs_with_numbers,
     ),
-    Case(mc.WassersteinWL(2, 0.8), on_graphs(truth.wasserstein_wl, depth=2, gamma=0.8), filled_graphs),
+    Case(mc.WassersteinWL(2, 0.8), on_graphs(numbers.wasserstein_wl, depth=2, gamma=0.8), filled_graphs),
     Case(
         mc.WassersteinAttributes(2, 0.8, 1.3),
-        on_graphs(truth.wasserstein_attributes, depth=2, gamma=0.8, width=1.3),
+        on_graphs(numbers.wasserstein_attributes, depth=2, gamma=0.8, width=1.3),
         filled_graphs_with_numbers,
     ),
-    Case(mc.PyramidMatch(3, 3), on_graphs(truth.pyramid_match, dimension=3, levels=3), graphs),
-    Case(mc.GraphHopper(None), on_graphs(truth.graph_hopper), graphs),
+    Case(mc.PathLength(0.7), on_graphs(numbers.path_length, width=0.7), graphs_with_numbers),
+    Case(mc.PyramidMatch(3, 3), on_graphs(numbers.pyramid_match, dimension=3, levels=3), graphs),
+    Case(mc.GraphHopper(None), on_graphs(numbers.graph_hopper), graphs),
     Case(mc.WeisfeilerLehman(2).normalized() + 0.5 * mc.Walk(1), None, filled_graphs),
     Case(mc.TreeKernel(0.4), _with(truth.subset_tree, decay=0.4), trees),
     Case(mc.TreeKernel(0.4, "subtree"), _with(truth.subtree, decay=0.4), trees),

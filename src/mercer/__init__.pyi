@@ -100,6 +100,7 @@ from .kernels.graphs.labelled import ShortestPath as ShortestPath
 from .kernels.graphs.labelled import VertexHistogram as VertexHistogram
 from .kernels.graphs.labelled import WeisfeilerLehman as WeisfeilerLehman
 from .kernels.graphs.labelled import WLOptimalAssignment as WLOptimalAssignment
+from .kernels.graphs.lengths import PathLength as PathLength
 from .kernels.graphs.nodes import CommuteTime as CommuteTime
 from .kernels.graphs.nodes import Diffusion as Diffusion
 from .kernels.graphs.nodes import ExponentialDiffusion as ExponentialDiffusion

@@ -37,6 +37,7 @@ WITHOUT = (
     "Propagation",
     "GraphHopper",
     "KernelWalk",
+    "PathLength",
     "HashedAttributes(base=Walk",
     "Wasserstein",
     "PyramidMatch",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from tests.graph_oracles import transport
+from tests.graph_number_oracles import transport
 from tests.graph_samples import zero_norms_are_expected
 
 RNG = np.random.default_rng(0)
@@ -23,6 +23,7 @@ WITH_NUMBERS = [
     mc.KernelWalk(2, mc.Gaussian(0.3)),
     mc.HashedAttributes(mc.WeisfeilerLehman(1), draws=4, width=1.0),
     mc.HashedAttributes(mc.ShortestPath(), draws=4, width=1.0),
+    mc.PathLength(0.7),
     mc.WassersteinAttributes(2, 0.7, 1.0),
 ]
 KERNELS = [*WITH_NUMBERS, mc.GraphHopper(None), mc.WassersteinWL(2), mc.PyramidMatch(3, 3)]
@@ -134,7 +135,7 @@ def test_missing_and_unlike_numbers(kernel: mc.Kernel) -> None:
         kernel([two, bare])
     with pytest.raises(mc.DataError, match="graphs with 2 and 3"):
         kernel([two, three])
-    if not isinstance(kernel, mc.HashedAttributes):  # whose draws for two and for three numbers have nothing in common
+    if not isinstance(kernel, mc.HashedAttributes | mc.PathLength):  # whose features do not tell how many there were
         with pytest.raises(mc.DataError, match="2 attributes and those of Y 3"):
             kernel([two], [three])
     with pytest.raises(mc.DataError, match="vertex 1 has an attribute that is not a finite number"):
@@ -236,3 +237,19 @@ def test_a_fitted_machine_is_kept(kernel: mc.Kernel, tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         mc.load(tmp_path / "machine.mercer").decision_function(X), machine.decision_function(X)
     )
+
+
+def test_lengths_of_paths_do_not_see_rotations_and_shifts() -> None:
+    X = graphs(12)
+    Q, _ = np.linalg.qr(RNG.standard_normal((2, 2)))
+    moved = [mc.Graph(g.edges, g.labels, None, g.attributes @ Q + 7.0, g.n_vertices) for g in X]
+    k = mc.PathLength(0.7)
+    np.testing.assert_array_equal(k(X, moved), k(X))
+
+
+def test_the_shortest_way_is_not_the_one_with_fewest_edges() -> None:
+    around = mc.Graph([(0, 1), (1, 2), (2, 3), (0, 3)], attributes=[[0.0, 0.0], [0.0, 1.0], [0.0, 2.0], [9.0, 2.0]])
+    line = mc.Graph([(0, 1)], attributes=[0.0, 2.5])
+    assert mc.PathLength(1.0)([line], [around])[0, 0] == 1.0  # 2 from 0 to 2, by 1
+    with pytest.raises(mc.DataError, match="take a larger width"):
+        mc.PathLength(1e-20)([around])

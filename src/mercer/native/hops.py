@@ -4,26 +4,8 @@
 
 import numpy as np
 
+from mercer.native.graphs import searched
 from mercer.runtime import compiling
-
-
-@compiling.jit
-def _searched(source, base, starts, ends, distance, queue):  # type: ignore[no-untyped-def]
-    """Distances from one vertex, −1 where no path leads, and the vertices reached in their order; how many these
-    are.
-    """
-    distance[:] = -1
-    distance[source], queue[0] = 0, source
-    head, tail = 0, 1
-    while head < tail:
-        v = queue[head]
-        head += 1
-        for a in range(starts[base + v], starts[base + v + 1]):
-            if distance[ends[a]] < 0:
-                distance[ends[a]] = distance[v] + 1
-                queue[tail] = ends[a]
-                tail += 1
-    return tail
 
 
 @compiling.jit
@@ -34,7 +16,7 @@ def longest(offsets, starts, ends, out):  # type: ignore[no-untyped-def]
         distance, queue = np.empty(n, np.int64), np.empty(n, np.int64)
         out[g] = 0
         for s in range(n):
-            reached = _searched(s, base, starts, ends, distance, queue)
+            reached = searched(s, base, starts, ends, distance, queue)
             out[g] = max(out[g], distance[queue[reached - 1]] + 1)
 
 
@@ -51,7 +33,7 @@ def places(offsets, starts, ends, longest, begins, out):  # type: ignore[no-unty
         distance, queue, ahead, on = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n), np.empty((n, most))
         width = most * (most + 1) // 2
         for s in range(n):
-            reached = _searched(s, base, starts, ends, distance, queue)
+            reached = searched(s, base, starts, ends, distance, queue)
             far = distance[queue[reached - 1]]
             ahead[:] = 0.0
             ahead[s] = 1.0

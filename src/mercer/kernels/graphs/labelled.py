@@ -138,6 +138,23 @@ class EdgeHistogram(Explicit):
         return Occurrences.of(codes[:end], [tuple(sorted(set(arc))) for arc in arcs], n)
 
 
+def pairs_by_distance(X: PackedGraphs, lengths: Callable[[PackedGraphs], Any], unit: int) -> HashedRows:
+    """Counts of pairs of joined vertices by both labels and distance in whole units: the number of edges, or the least
+    sum of whole ``lengths`` of arcs, where there are any.
+    """
+    from mercer.native import graphs
+
+    def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
+        n = np.diff(some.offsets)
+        room = int(np.sum(n * (n - 1) // np.where(some.directed, 1, 2)))
+        out = np.empty(room, np.uint64), np.empty(room), np.zeros(len(some), np.int64)
+        arcs = some.offsets, some.labels, some.starts, some.ends, some.directed, lengths(some), unit
+        end = graphs.shortest_paths(*arcs, *out)
+        return out[0][:end].copy(), out[1][:end].copy(), out[2]
+
+    return by_batches(X, count)
+
+
 @kernel
 class ShortestPath(Explicit):
     """Σ over pairs of vertices u ≠ v of x and pairs of z: 1[same labels, same distance].
@@ -149,6 +166,7 @@ class ShortestPath(Explicit):
     See Also
     --------
     PathBag : All simple paths, by the labels along them.
+    PathLength : Lengths of edges in place of their number.
     WeisfeilerLehman : Neighbourhoods in place of distances.
 
     References
@@ -169,16 +187,7 @@ class ShortestPath(Explicit):
     _integer_features = True
 
     def _map(self, X: PackedGraphs) -> HashedRows:
-        from mercer.native import graphs
-
-        def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
-            n = np.diff(some.offsets)
-            room = int(np.sum(n * (n - 1) // np.where(some.directed, 1, 2)))
-            out = np.empty(room, np.uint64), np.empty(room), np.zeros(len(some), np.int64)
-            end = graphs.shortest_paths(some.offsets, some.labels, some.starts, some.ends, some.directed, *out)
-            return out[0][:end].copy(), out[1][:end].copy(), out[2]
-
-        return by_batches(X, count)
+        return pairs_by_distance(X, lambda some: np.empty(0, np.int64), 1)
 
     def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
         from mercer.native import graphs

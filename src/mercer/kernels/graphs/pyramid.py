@@ -54,8 +54,8 @@ class PyramidMatch(Explicit):
     >>> triangle = mc.Graph([(0, 1), (1, 2), (2, 0)])
     >>> path = mc.Graph([(0, 1), (1, 2)])
     >>> mc.PyramidMatch(dimension=1, levels=4)([triangle, path])
-    array([[3.  , 2.25],
-           [2.25, 3.  ]])
+    array([[3.  , 1.25],
+           [1.25, 3.  ]])
     """
 
     domain: ClassVar[Domain] = Graphs()

@@ -74,7 +74,7 @@ def speed() -> None:
 def hopper(graphs: list[mc.Graph]) -> None:
     # GraKeL stops at lone vertices (NumPy 2), and takes no labels beside numbers
     some = [mc.Graph(g.edges, attributes=g.attributes) for g in graphs if len(np.unique(g.edges)) == g.n_vertices]
-    some = some[: sized(30, 5)]
+    some = some[: sized(12, 5)]
     gamma = 1.0 / some[0].attributes.shape[1]
     for name, k, theirs in (
         ("linear", mc.GraphHopper(), "linear"),
@@ -85,8 +85,8 @@ def hopper(graphs: list[mc.Graph]) -> None:
             from grakel.kernels import GraphHopper
 
             tasks["GraKeL"] = lambda t=theirs: GraphHopper(kernel_type=t).fit_transform(of_grakel(some, numbers=True))
-            gap = np.abs(tasks["mercer"]() / tasks["GraKeL"]() - 1).max()
-            print(f"  largest difference {gap:.1e}")
+            K, peer = tasks["mercer"](), tasks["GraKeL"]()
+            print(f"  largest difference {np.abs(K - peer).max() / K.max():.1e} of the largest value")
         table(
             f"GraphHopper, {name}, {len(some)} graphs of ENZYMES", interleaved(tasks, 3), "mercer",
             promised={"GraKeL": 5.0},

@@ -128,8 +128,8 @@ def _numbers(g: Plain, v: int) -> list[float]:
 
 
 def path_length(x: Plain, z: Plain, width: float) -> float:
-    """Σ n(x) n(z), n the number of pairs u ≠ v that are joined, by ({label u, label v}, floor(length/width)); an edge is
-    as long as the numbers of its ends are apart, a path as its edges together, and the shortest counts.
+    """Σ n(x) n(z), n the number of pairs u ≠ v that are joined, by ({label u, label v}, floor(length/width)); an edge
+    is as long as the numbers of its ends are apart, a path as its edges together, and the shortest counts.
     """
 
     def counts(g: Plain) -> Counter[Any]:

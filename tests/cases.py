@@ -100,10 +100,6 @@ def graphs_with_numbers(n: int = 23) -> list[mc.Graph]:
     return [mc.Graph(g.edges, g.labels, attributes=rng.standard_normal((g.n_vertices, 2))) for g in graphs(n)]
 
 
-def filled_graphs_with_numbers(n: int = 23) -> list[mc.Graph]:
-    return [g for g in graphs_with_numbers(n + 9) if g.n_vertices][:n]
-
-
 def graphs_with_marks(n: int = 23) -> list[mc.Graph]:
     """Numbers of vertices, and labels of edges."""
     some = zip(graphs(n), graphs_with_numbers(n), strict=True)
@@ -370,11 +366,11 @@ STRUCTURES = [
         on_graphs(numbers.hashed_attributes, base=_with(truth.walk, length=1), draws=2, width=1.5),
         graphs_with_numbers,
     ),
-    Case(mc.WassersteinWL(2, 0.8), on_graphs(numbers.wasserstein_wl, depth=2, gamma=0.8), filled_graphs),
+    Case(mc.WassersteinWL(2, 0.8), on_graphs(numbers.wasserstein_wl, depth=2, gamma=0.8), lambda: filled_graphs(10)),
     Case(
         mc.WassersteinAttributes(2, 0.8, 1.3),
         on_graphs(numbers.wasserstein_attributes, depth=2, gamma=0.8, width=1.3),
-        filled_graphs_with_numbers,
+        lambda: [g for g in graphs_with_numbers(19) if g.n_vertices][:10],
     ),
     Case(mc.PathLength(0.7), on_graphs(numbers.path_length, width=0.7), graphs_with_numbers),
     Case(mc.PyramidMatch(3, 3), on_graphs(numbers.pyramid_match, dimension=3, levels=3), graphs),

@@ -47,8 +47,8 @@ class PathLength(Explicit):
     >>> bent = mc.Graph([(0, 1), (1, 2)], ["C", "C", "O"], attributes=[[0.0, 0.0], [1.5, 0.0], [1.5, 1.4]])
     >>> long = mc.Graph([(0, 1), (1, 2)], ["C", "C", "O"], attributes=[[0.0, 0.0], [1.5, 0.0], [4.0, 0.0]])
     >>> mc.PathLength(0.5)([bent, long])
-    array([[3., 1.],
-           [1., 3.]])
+    array([[3., 2.],
+           [2., 3.]])
     """
 
     domain: ClassVar[Domain] = Graphs(numbers=True)

@@ -162,7 +162,7 @@ def _by_degree(graphs: list[Any]) -> list[Any]:
     return [mc.Graph(g.edges, labels=np.bincount(g.edges.ravel(), minlength=g.n_vertices)) for g in graphs]
 
 
-def _repeated(grams: list[Any], y: Any, names: list[str], rounds: int, repetitions: int) -> tuple[str, str, float, int]:
+def repeated(grams: list[Any], y: Any, names: list[str], rounds: int, repetitions: int) -> tuple[str, str, float, int]:
     """Accuracy in percent over the repetitions, what was chosen most often, seconds, and how many machines stopped
     short of their tolerance.
     """
@@ -228,14 +228,14 @@ def _one_set(name: str, X: list[Any], y: Any, plain: list[Any], *, marked: bool)
         start = time.perf_counter()
         grams = [np.asarray(k.normalized()(X), np.float64) for k in kernels.values()]
         ours = time.perf_counter() - start
-        score, chosen, spent, short = _repeated(grams, y, list(kernels), rounds, repetitions)
+        score, chosen, spent, short = repeated(grams, y, list(kernels), rounds, repetitions)
         theirs, peers_took = "", ""
         if plain and kind in (WL, PATHS):
             start = time.perf_counter()
             peers = _grakel(kind, plain)
             peers_took = f"{time.perf_counter() - start:.1f}"
             same = all(np.allclose(K, G, rtol=0, atol=1e-12) for K, G in zip(grams, peers, strict=True))
-            theirs = "the same ones" if same else _repeated(peers, y, list(kernels), rounds, repetitions)[0]
+            theirs = "the same ones" if same else repeated(peers, y, list(kernels), rounds, repetitions)[0]
         note = (f"({', '.join(kernels)})" if len(kernels) > 1 else "") + (
             f" {short} machines short of their tolerance" if short else ""
         )

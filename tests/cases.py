@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
+from tests import graph_number_oracles as numbers
 from tests import graph_oracles as graph_truth
 from tests import oracles
 from tests import sequence_oracles as sequences
@@ -87,9 +88,9 @@ def _graph(g: graph_truth.Plain) -> mc.Graph:
 def on_graphs(oracle: Oracle, **parameters: Any) -> Oracle:
     def plain(g: mc.Graph) -> graph_truth.Plain:
         marks = [None] * len(g.edges) if g.edge_labels is None else g.edge_labels
-        return graph_truth.Plain(
-            tuple(g.labels), dict(zip(map(tuple, g.edges.tolist()), marks, strict=True)), g.directed
-        )
+        edges = dict(zip(map(tuple, g.edges.tolist()), marks, strict=True))
+        rows = None if g.attributes is None else tuple(map(tuple, g.attributes.tolist()))
+        return graph_truth.Plain(tuple(g.labels), edges, g.directed, rows)
 
     return lambda x, z: oracle(plain(x), plain(z), **parameters)
 
@@ -97,6 +98,12 @@ def on_graphs(oracle: Oracle, **parameters: Any) -> Oracle:
 def graphs_with_numbers(n: int = 23) -> list[mc.Graph]:
     rng = np.random.default_rng(n)
     return [mc.Graph(g.edges, g.labels, attributes=rng.standard_normal((g.n_vertices, 2))) for g in graphs(n)]
+
+
+def graphs_with_marks(n: int = 23) -> list[mc.Graph]:
+    """Numbers of vertices, and labels of edges."""
+    some = zip(graphs(n), graphs_with_numbers(n), strict=True)
+    return [mc.Graph(g.edges, g.labels, g.edge_labels, numbered.attributes) for g, numbered in some]
 
 
 def trees(n: int = 23) -> list[Any]:
@@ -341,6 +348,33 @@ STRUCTURES = [
     Case(mc.Graphlet(3), on_graphs(truth.graphlet, size=3), graphs),
     Case(mc.Subgraph(3), on_graphs(truth.subgraph, max_size=3), graphs),
     Case(mc.Propagation(2, 0.5), None, graphs_with_numbers),
+    Case(mc.GraphHopper(), on_graphs(numbers.graph_hopper, vertices=linear), graphs_with_numbers),
+    Case(mc.GraphHopper(mc.Gaussian(0.3)), on_graphs(numbers.graph_hopper, vertices=gaussian), graphs_with_numbers),
+    Case(
+        mc.KernelWalk(2, mc.Gaussian(0.3)),
+        on_graphs(numbers.kernel_walk, length=2, vertices=gaussian),
+        graphs_with_marks,
+    ),
+    Case(mc.KernelWalk(1, mc.Linear()), on_graphs(numbers.kernel_walk, length=1, vertices=linear), graphs_with_numbers),
+    Case(
+        mc.HashedAttributes(mc.VertexHistogram(), draws=3, width=0.7),
+        on_graphs(numbers.hashed_attributes, base=truth.vertex_histogram, draws=3, width=0.7),
+        graphs_with_numbers,
+    ),
+    Case(
+        mc.HashedAttributes(mc.Walk(1), draws=2, width=1.5),
+        on_graphs(numbers.hashed_attributes, base=_with(truth.walk, length=1), draws=2, width=1.5),
+        graphs_with_numbers,
+    ),
+    Case(mc.WassersteinWL(2, 0.8), on_graphs(numbers.wasserstein_wl, depth=2, gamma=0.8), lambda: filled_graphs(10)),
+    Case(
+        mc.WassersteinAttributes(2, 0.8, 1.3),
+        on_graphs(numbers.wasserstein_attributes, depth=2, gamma=0.8, width=1.3),
+        lambda: [g for g in graphs_with_numbers(19) if g.n_vertices][:10],
+    ),
+    Case(mc.PathLength(0.7), on_graphs(numbers.path_length, width=0.7), graphs_with_numbers),
+    Case(mc.PyramidMatch(3, 3), on_graphs(numbers.pyramid_match, dimension=3, levels=3), graphs),
+    Case(mc.GraphHopper(None), on_graphs(numbers.graph_hopper), graphs),
     Case(mc.WeisfeilerLehman(2).normalized() + 0.5 * mc.Walk(1), None, filled_graphs),
     Case(mc.TreeKernel(0.4), _with(truth.subset_tree, decay=0.4), trees),
     Case(mc.TreeKernel(0.4, "subtree"), _with(truth.subtree, decay=0.4), trees),

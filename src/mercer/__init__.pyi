@@ -92,12 +92,15 @@ from .kernels.compose.inputs import Outer as Outer
 from .kernels.graphs.fingerprints import AtomPairs as AtomPairs
 from .kernels.graphs.fingerprints import Morgan as Morgan
 from .kernels.graphs.fingerprints import TopologicalPaths as TopologicalPaths
+from .kernels.graphs.hashing import HashedAttributes as HashedAttributes
+from .kernels.graphs.hopper import GraphHopper as GraphHopper
 from .kernels.graphs.labelled import EdgeHistogram as EdgeHistogram
 from .kernels.graphs.labelled import PathBag as PathBag
 from .kernels.graphs.labelled import ShortestPath as ShortestPath
 from .kernels.graphs.labelled import VertexHistogram as VertexHistogram
 from .kernels.graphs.labelled import WeisfeilerLehman as WeisfeilerLehman
 from .kernels.graphs.labelled import WLOptimalAssignment as WLOptimalAssignment
+from .kernels.graphs.lengths import PathLength as PathLength
 from .kernels.graphs.nodes import CommuteTime as CommuteTime
 from .kernels.graphs.nodes import Diffusion as Diffusion
 from .kernels.graphs.nodes import ExponentialDiffusion as ExponentialDiffusion
@@ -105,6 +108,7 @@ from .kernels.graphs.nodes import MatrixPower as MatrixPower
 from .kernels.graphs.nodes import PStepWalk as PStepWalk
 from .kernels.graphs.nodes import RegularizedLaplacian as RegularizedLaplacian
 from .kernels.graphs.propagation import Propagation as Propagation
+from .kernels.graphs.pyramid import PyramidMatch as PyramidMatch
 from .kernels.graphs.sets import Intersection as Intersection
 from .kernels.graphs.sets import MinMax as MinMax
 from .kernels.graphs.sets import Tanimoto as Tanimoto
@@ -112,7 +116,10 @@ from .kernels.graphs.subgraphs import Graphlet as Graphlet
 from .kernels.graphs.subgraphs import Subgraph as Subgraph
 from .kernels.graphs.trees import TreeKernel as TreeKernel
 from .kernels.graphs.walks import GeometricWalk as GeometricWalk
+from .kernels.graphs.walks import KernelWalk as KernelWalk
 from .kernels.graphs.walks import Walk as Walk
+from .kernels.graphs.wasserstein import WassersteinAttributes as WassersteinAttributes
+from .kernels.graphs.wasserstein import WassersteinWL as WassersteinWL
 from .kernels.notation import NotationError as NotationError
 from .kernels.notation import parse as parse
 from .kernels.sequences.alignments import GlobalAlignment as GlobalAlignment

@@ -103,13 +103,16 @@ def test_weights_of_edges() -> None:
 
 def test_numbers_of_vertices() -> None:
     g = mc.Graph([(0, 1)], ["A", "B"], attributes=[[1.0], [2.0]])
-    for k in (mc.WeisfeilerLehman(1), mc.Walk(2), mc.WeisfeilerLehman(1).normalized() + mc.ShortestPath()):
+    for k in (mc.WeisfeilerLehman(1), mc.GraphHopper(None), mc.WeisfeilerLehman(1).normalized() + mc.ShortestPath()):
         (message,) = told(lambda k=k: k([g, g], [g]))  # type: ignore[misc]
-        assert "have attributes (numbers), which this kernel does not use: Propagation does" in message
+        assert "have attributes (numbers), which this kernel does not use: GraphHopper, " in message
     for k in (
         mc.Propagation(2),
         mc.WeisfeilerLehman(1, mc.Propagation(2)),
         mc.ShortestPath() + mc.Propagation(2).normalized(),
+        mc.GraphHopper(),
+        mc.HashedAttributes(mc.ShortestPath()),
+        mc.WassersteinAttributes(1),
     ):
         assert told(lambda k=k: k([g, g], [g])) == []  # type: ignore[misc]
     assert told(lambda: mc.WeisfeilerLehman(1)([mc.Graph(g.edges, g.labels, g.edge_labels)])) == []

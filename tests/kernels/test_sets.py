@@ -311,3 +311,12 @@ def test_bags_of_other_features(base: mc.Kernel) -> None:
     K = base(Z)
     expected = K / (np.diagonal(K)[:, None] + np.diagonal(K) - K)
     np.testing.assert_allclose(mc.Tanimoto(base)(Z), expected, rtol=1e-13)
+
+
+def test_minima_leave_the_items_as_they_are() -> None:
+    """Of more items than one block, whose sparse values are not whole numbers."""
+    X = ["".join(np.random.default_rng(i).choice(list("ACGT"), 6)) for i in range(500)]
+    k = mc.MinMax(mc.Spectrum(3, 1, [0.5, 1.0, 2.0]))
+    K = k(X)
+    for i, j in ((0, 0), (3, 450), (450, 3), (499, 400)):
+        np.testing.assert_allclose(K[i, j], k([X[i]], [X[j]])[0, 0], rtol=1e-12)

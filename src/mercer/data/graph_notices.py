@@ -45,7 +45,8 @@ def tell_of_numbers(attributes: Any, *, read: bool) -> None:
     elif attributes is not None:
         lost(
             "attributes",
-            "The vertices of the graphs have attributes (numbers), which this kernel does not use: Propagation does. "
+            "The vertices of the graphs have attributes (numbers), which this kernel does not use: GraphHopper,"
+            " KernelWalk, WassersteinAttributes and Propagation do, and HashedAttributes(kernel) makes labels of them. "
             "mercer.Graph(g.edges, g.labels, g.edge_labels), without them, says that they are not meant.",
         )
 

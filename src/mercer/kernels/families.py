@@ -80,9 +80,9 @@ class _SquaredDistance:
         return 0.0 * sqnorm(A)
 
 
-def squared_distances(A: Items, B: Items) -> Any:
+def squared_distances(A: Items, B: Items, *, compute: Compute | None = None) -> Any:
     """‖a − b‖² between all rows of two tables, without loss for near ones."""
-    return KernelGram.of(_SquaredDistance(), A, B, Compute()).dense()
+    return KernelGram.of(_SquaredDistance(), A, B, compute or Compute()).dense()
 
 
 class _Stretched:

@@ -72,9 +72,53 @@ def pair_code(u, v, distance, directed):  # type: ignore[no-untyped-def]
 
 
 @compiling.jit
-def shortest_paths(offsets, labels, starts, ends, directed, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
-    """For each pair of vertices that are joined: a code of both labels and of the number of edges between them;
-    counted.
+def searched(source, base, starts, ends, distance, queue):  # type: ignore[no-untyped-def]
+    """Numbers of edges from one vertex, −1 where no path leads, and the vertices reached in their order; how many these
+    are.
+    """
+    distance[:] = -1
+    distance[source], queue[0] = 0, source
+    head, tail = 0, 1
+    while head < tail:
+        v = queue[head]
+        head += 1
+        for a in range(starts[base + v], starts[base + v + 1]):
+            if distance[ends[a]] < 0:
+                distance[ends[a]] = distance[v] + 1
+                queue[tail] = ends[a]
+                tail += 1
+    return tail
+
+
+@compiling.jit
+def _measured(source, base, starts, ends, lengths, distance, queue):  # type: ignore[no-untyped-def]
+    """The same of the lengths of arcs, whole numbers: Dijkstra's algorithm."""
+    distance[:] = -1
+    distance[source], queue[0] = 0, source
+    settled, tail = 0, 1
+    while settled < tail:
+        near = settled
+        for k in range(settled + 1, tail):
+            if distance[queue[k]] < distance[queue[near]]:
+                near = k
+        queue[settled], queue[near] = queue[near], queue[settled]
+        v = queue[settled]
+        settled += 1
+        for a in range(starts[base + v], starts[base + v + 1]):
+            through, u = distance[v] + lengths[a], ends[a]
+            if distance[u] < 0:
+                queue[tail] = u
+                tail += 1
+            if distance[u] < 0 or through < distance[u]:
+                distance[u] = through
+    return tail
+
+
+@compiling.jit
+def shortest_paths(offsets, labels, starts, ends, directed, lengths, unit, out_codes, out_values, out_lengths):  # type: ignore[no-untyped-def]
+    """For each pair of vertices that are joined: a code of both labels and of their distance in whole units; counted.
+
+    The distance is the number of edges, or the least sum of ``lengths`` of arcs, where there are any.
     """
     largest = 0
     for g in range(len(offsets) - 1):
@@ -87,22 +131,16 @@ def shortest_paths(offsets, labels, starts, ends, directed, out_codes, out_value
     for g in range(len(offsets) - 1):
         begin, base, n = end, offsets[g], offsets[g + 1] - offsets[g]
         for u in range(n):
-            distance[:n] = -1
-            distance[u], queue[0] = 0, u
-            head, tail = 0, 1
-            while head < tail:
-                x = queue[head]
-                head += 1
-                for a in range(starts[base + x], starts[base + x + 1]):
-                    if distance[ends[a]] < 0:
-                        distance[ends[a]] = distance[x] + 1
-                        queue[tail] = ends[a]
-                        tail += 1
+            if len(lengths):
+                tail = _measured(u, base, starts, ends, lengths, distance[:n], queue)
+            else:
+                tail = searched(u, base, starts, ends, distance[:n], queue)
             found = 0
             for k in range(1, tail):
                 v = queue[k]
                 if directed[g] or v > u:
-                    codes[found] = pair_code(labels[base + u], labels[base + v], distance[v], directed[g])
+                    apart = distance[v] // unit
+                    codes[found] = pair_code(labels[base + u], labels[base + v], apart, directed[g])
                     found += 1
             if 2 * (end - begin + found) > len(slots):
                 slots = _wider(slots, out_codes, begin, end, found)
@@ -433,4 +471,20 @@ def means(offsets, starts, ends, values):  # type: ignore[no-untyped-def]
                 for a in range(starts[v], starts[v + 1]):
                     total += values[base + ends[a]]
                 out[v] = total // degree
+    return out
+
+
+@compiling.jit
+def mean_rows(offsets, starts, ends, rows):  # type: ignore[no-untyped-def]
+    """For each vertex the mean of its neighbours' rows of numbers; its own where it has none."""
+    out = rows.copy()
+    for g in range(len(offsets) - 1):
+        base = offsets[g]
+        for v in range(base, offsets[g + 1]):
+            degree = starts[v + 1] - starts[v]
+            if degree:
+                out[v] = 0.0
+                for a in range(starts[v], starts[v + 1]):
+                    out[v] += rows[base + ends[a]]
+                out[v] /= degree
     return out

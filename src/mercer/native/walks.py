@@ -105,8 +105,8 @@ def _step(  # type: ignore[no-untyped-def]
     W, M, S, T, out, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks,
     other_counts, v0, n, alike,
 ):  # fmt: skip
-    """out = A_× W: Σ over arcs of u and of v with the same label of W[ends]; 0 where the labels of u and v differ, M =
-    0.
+    """out = M ∘ A_× W: Σ over arcs of u and of v with the same label of W[ends], times M, which is 0 where the labels
+    of u and v differ.
 
     Where all edges are alike, first over the arcs of u and then over those of v, both along rows.
     """
@@ -127,7 +127,7 @@ def _step(  # type: ignore[no-untyped-def]
                     for b in range(other_starts[v0 + v], other_starts[v0 + v + 1]):
                         if marks[a] == other_marks[b]:
                             total += counts[a] * other_counts[b] * W[ends[a], other_ends[b]]
-            out[u, v] = total
+            out[u, v] = total * M[u, v]
 
 
 @compiling.jit
@@ -138,12 +138,12 @@ def _brought_down(W, m, n):  # type: ignore[no-untyped-def]
     largest, lost = 0.0, False
     for u in range(m):
         for v in range(n):
-            largest = max(largest, W[u, v])
+            largest = max(largest, abs(W[u, v]))
     if largest <= _BIG:
         return False, False
     for u in range(m):
         for v in range(n):
-            lost = lost or 0.0 < W[u, v] < _LEAST
+            lost = lost or 0.0 < abs(W[u, v]) < _LEAST
             W[u, v] *= _DOWN
     return True, lost
 
@@ -189,6 +189,38 @@ def walks(offsets, labels, sizes, starts, ends, marks, counts, directed, other_o
                 total if not lost or not (directed[i] or other_directed[j]) else np.nan,
                 UNIT * units,
             )
+
+
+@compiling.jit
+def alike_walks(offsets, labels, starts, ends, marks, counts, directed, other_offsets, others, other_starts, other_ends, other_marks, other_counts, other_directed, values, length, alike, same, first, out, powers):  # type: ignore[no-untyped-def]  # noqa: E501  # fmt: skip
+    """out[i, j]·2^powers[i, j] = Σ over walks with ``length`` edges of both graphs of the product of ``values`` of
+    their vertices, place by place; rows and columns of the upper half as in ``walks``.
+
+    Numbers too small beside the largest do not matter while values do not change sign and walks do not end; else NaN.
+    """
+    most, other_most = np.max(np.diff(offsets)), np.max(np.diff(other_offsets))
+    W, V = np.empty((most, other_most)), np.empty((most, other_most))
+    S, T = np.empty((other_most, most)), np.empty((other_most, most))
+    for i in range(len(offsets) - 1):
+        u0, m = offsets[i], offsets[i + 1] - offsets[i]
+        for j in range(max(0, first + i) if same else 0, len(other_offsets) - 1):
+            v0, n = other_offsets[j], other_offsets[j + 1] - other_offsets[j]
+            M = values[u0 : u0 + m, v0 : v0 + n]
+            W[:m, :n] = M
+            units, lost = 0, False
+            for _ in range(length):
+                _step(W, M, S, T, V, labels, starts, ends, marks, counts, u0, m, others, other_starts, other_ends, other_marks, other_counts, v0, n, alike)  # noqa: E501  # fmt: skip
+                W, V = V, W
+                down, small = _brought_down(W, m, n)
+                units, lost = units + down, lost or small
+            total = 0.0
+            for u in range(m):
+                line = 0.0
+                for v in range(n):
+                    line += W[u, v]
+                total += line
+            safe = not lost or (np.min(M) >= 0.0 and not directed[i] and not other_directed[j])
+            out[i, j], powers[i, j] = total if safe else np.nan, UNIT * units
 
 
 @compiling.jit

@@ -138,6 +138,23 @@ class EdgeHistogram(Explicit):
         return Occurrences.of(codes[:end], [tuple(sorted(set(arc))) for arc in arcs], n)
 
 
+def pairs_by_distance(X: PackedGraphs, lengths: Callable[[PackedGraphs], Any], unit: int) -> HashedRows:
+    """Counts of pairs of joined vertices by both labels and distance in whole units: the number of edges, or the least
+    sum of whole ``lengths`` of arcs, where there are any.
+    """
+    from mercer.native import graphs
+
+    def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
+        n = np.diff(some.offsets)
+        room = int(np.sum(n * (n - 1) // np.where(some.directed, 1, 2)))
+        out = np.empty(room, np.uint64), np.empty(room), np.zeros(len(some), np.int64)
+        arcs = some.offsets, some.labels, some.starts, some.ends, some.directed, lengths(some), unit
+        end = graphs.shortest_paths(*arcs, *out)
+        return out[0][:end].copy(), out[1][:end].copy(), out[2]
+
+    return by_batches(X, count)
+
+
 @kernel
 class ShortestPath(Explicit):
     """Σ over pairs of vertices u ≠ v of x and pairs of z: 1[same labels, same distance].
@@ -149,6 +166,7 @@ class ShortestPath(Explicit):
     See Also
     --------
     PathBag : All simple paths, by the labels along them.
+    PathLength : Lengths of edges in place of their number.
     WeisfeilerLehman : Neighbourhoods in place of distances.
 
     References
@@ -169,16 +187,7 @@ class ShortestPath(Explicit):
     _integer_features = True
 
     def _map(self, X: PackedGraphs) -> HashedRows:
-        from mercer.native import graphs
-
-        def count(some: PackedGraphs) -> tuple[Any, Any, Any]:
-            n = np.diff(some.offsets)
-            room = int(np.sum(n * (n - 1) // np.where(some.directed, 1, 2)))
-            out = np.empty(room, np.uint64), np.empty(room), np.zeros(len(some), np.int64)
-            end = graphs.shortest_paths(some.offsets, some.labels, some.starts, some.ends, some.directed, *out)
-            return out[0][:end].copy(), out[1][:end].copy(), out[2]
-
-        return by_batches(X, count)
+        return pairs_by_distance(X, lambda some: np.empty(0, np.int64), 1)
 
     def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
         from mercer.native import graphs
@@ -427,8 +436,53 @@ def between_graphs(k: Any) -> bool:
     return isinstance(k, Kernel) and (isinstance(k.domain, Graphs) or (bool(parts) and all(map(between_graphs, parts))))
 
 
+class OverLabellings(Composite):
+    """Σ over labellings of a graph of ``base``, times a constant: leaves ``_labellings`` to write."""
+
+    base: Kernel
+    _share: float = 1.0  # the constant
+
+    def _labellings(self, X: PackedGraphs) -> Iterator[PackedGraphs]:
+        raise NotImplementedError
+
+    @property
+    def psd(self) -> bool | None:  # type: ignore[override]
+        return self.base.psd
+
+    @property
+    def explicit(self) -> bool:  # type: ignore[override]
+        return self.base.explicit
+
+    def _validate(self) -> None:
+        if not between_graphs(self.base) or self.base._data_driven:
+            raise TypeError(
+                f"{type(self).__name__}(base={self.base}): the base must be a kernel between graphs, as ShortestPath()."
+            )
+
+    def _prepare(self, X: PackedGraphs) -> Any:
+        parts = [self.base._prepare(labelled) for labelled in self._labellings(X)]
+        if not self.explicit:
+            return tuple(parts)
+        phi = side_by_side([self.base._features(p) for p in parts])
+        return phi if self._share == 1.0 else self._share**0.5 * phi
+
+    def _block(self, A: Items, B: Items) -> Any:
+        if self.explicit:
+            return dot(A, B)
+        return self._share * sum(self.base._pairs(a, b) for a, b in zip(A, B, strict=True))
+
+    def _diag(self, A: Items) -> Any:
+        return sqnorm(A) if self.explicit else self._share * sum(self.base._selfs(a) for a in A)
+
+    def _features(self, A: Items) -> Any:
+        return A
+
+    def _width(self, A: Items) -> int:
+        return int(A.per_row)
+
+
 @kernel
-class WeisfeilerLehman(Composite):
+class WeisfeilerLehman(OverLabellings):
     """Σ_{d=0}^{depth} base(x_d, z_d), x_d the graph with labels refined d times by those of their neighbours.
 
     After d refinements a label describes the neighbourhood of a vertex up to d edges away. With ``VertexHistogram()``
@@ -445,6 +499,7 @@ class WeisfeilerLehman(Composite):
     See Also
     --------
     WLOptimalAssignment : The best assignment of the vertices by the same labels.
+    HashedAttributes : The same for graphs whose vertices have numbers.
 
     References
     ----------
@@ -473,37 +528,8 @@ class WeisfeilerLehman(Composite):
     def _integer_features(self) -> bool:  # type: ignore[override]
         return self.base._integer_features
 
-    @property
-    def psd(self) -> bool | None:  # type: ignore[override]
-        return self.base.psd
-
-    @property
-    def explicit(self) -> bool:  # type: ignore[override]
-        return self.base.explicit
-
-    def _validate(self) -> None:
-        if not between_graphs(self.base) or self.base._data_driven:
-            raise TypeError(
-                f"WeisfeilerLehman(base={self.base}): the base must be a kernel between graphs, as ShortestPath()."
-            )
-
-    def _prepare(self, X: PackedGraphs) -> Any:
-        parts = [self.base._prepare(refined) for refined in refinements(X, int(self.depth))]
-        return side_by_side([self.base._features(p) for p in parts]) if self.explicit else tuple(parts)
-
-    def _block(self, A: Items, B: Items) -> Any:
-        if self.explicit:
-            return dot(A, B)
-        return sum(self.base._pairs(a, b) for a, b in zip(A, B, strict=True))
-
-    def _diag(self, A: Items) -> Any:
-        return sqnorm(A) if self.explicit else sum(self.base._selfs(a) for a in A)
-
-    def _features(self, A: Items) -> Any:
-        return A
-
-    def _width(self, A: Items) -> int:
-        return int(A.per_row)
+    def _labellings(self, X: PackedGraphs) -> Iterator[PackedGraphs]:
+        return refinements(X, int(self.depth))
 
     def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
         """A label refined d times tells what is up to d edges away, and covers that."""

@@ -201,7 +201,7 @@ class MinMax(Composite):
             raise DataError("Of X and Y one is sparse and one is dense; give both in one form.")
         if not isinstance(A, tuple):
             return HistogramIntersection()._pairs(A, B)
-        return dot(A[0], B[0]) if len(A) == 1 else recorded(_minima, A[0], B[0])
+        return dot(A[0], B[0]) if len(A) == 1 else recorded(minima, A[0], B[0])
 
     def _totals(self, A: Items) -> Any:
         if not isinstance(A, tuple):
@@ -215,21 +215,21 @@ class MinMax(Composite):
         return where(self._totals(A) > 0, 1.0, 0.0)
 
 
-def _minima(A: HashedRows, B: HashedRows) -> Any:
+def minima(A: HashedRows, B: HashedRows) -> Any:
     """Σ min over the columns that both rows have."""
     if hasattr(A, "__formula__"):
         raise TypeError("sparse rows are compared entry by entry, not as symbols")
-    from mercer.native import minima
+    from mercer.native import minima as compiled
 
-    left, right = meet(A, B)
-    left.sort_indices()
-    right.sort_indices()
+    first, second = meet(A, B)
+    left = first.sorted_indices()  # a copy: the values are those of the items, which others look at too
+    right = left if second is first else second.sorted_indices()
     out = np.zeros((left.shape[0], right.shape[0]))
     step = max(1, int(_ENTRIES * max(1, len(out)) / max(1, left.nnz * right.shape[0] + right.nnz * len(out))))
     for some in chunks(len(out), step):
         if threads.stopping():
             break
-        minima.minima(
+        compiled.minima(
             left.indptr[some.start : some.stop + 1],
             left.indices,
             left.data,

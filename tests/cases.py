@@ -350,9 +350,16 @@ STRUCTURES = [
     Case(mc.MinMax(mc.Linear()), lambda x, z: sum(map(min, x, z)) / sum(map(max, x, z)), histograms),
     *(
         Case(k, None, molecules)
-        for k in (mc.Morgan(2), mc.Morgan(1, True, 64), mc.TopologicalPaths(4), mc.AtomPairs(bits=128))
+        for k in (
+            mc.Morgan(2),
+            mc.Morgan(1, True, 64),
+            mc.Morgan(1, invariants=["element", "ring"]),
+            mc.TopologicalPaths(4),
+            mc.AtomPairs(bits=128),
+        )
     ),
     Case(mc.PathBag(3).atoms(charge=True, chirality=True), None, molecules),
+    Case(mc.WeisfeilerLehman(1).atoms(invariants="hydrogens"), None, molecules),
     Case(mc.Diffusion(NETWORK, 0.7), entry(truth.diffusion(NETWORK, 0.7)), vertices),
     Case(mc.ExponentialDiffusion(SIGNED, 0.5), entry(truth.exponential_diffusion(SIGNED, 0.5)), vertices),
     Case(mc.MatrixPower(SIGNED, 4), entry(np.linalg.matrix_power(SIGNED, 4)), vertices),

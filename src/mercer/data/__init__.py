@@ -10,7 +10,7 @@ from mercer.data.blocks import Blocks
 from mercer.data.graph_files import read_tu
 from mercer.data.graph_forms import Graphs, as_graphs
 from mercer.data.graphs import Graph, PackedGraphs
-from mercer.data.hashed_rows import HashedRows, LazyCounts, meet, numbered, salted, side_by_side, tensor
+from mercer.data.hashed_rows import HashedRows, LazyCounts, meet, numbered, repeated, salted, side_by_side, tensor
 from mercer.data.objects import Anything, Domain, Nodes, Objects
 from mercer.data.representations import (
     Ragged,
@@ -64,6 +64,7 @@ __all__ = [
     "numbered",
     "places",
     "read_tu",
+    "repeated",
     "salted",
     "select",
     "side_by_side",

@@ -13,6 +13,7 @@ from mercer import arrays
 from mercer.annotations import Index, Items, Samples
 from mercer.data.graph_notices import is_matrix, tell_of_names, tell_of_numbers
 from mercer.data.graphs import Graph, PackedGraphs, labels_by_edge, pack
+from mercer.data.invariants import Invariants
 from mercer.data.notices import one_call
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
@@ -23,10 +24,12 @@ from mercer.data.tables import DataError, shown
 @dataclass(frozen=True)
 class Graphs(Domain):
     """Labelled graphs: ``mercer.Graph``, networkx or igraph objects, (adjacency, labels), (edges, labels[, edge
-    labels]), dictionaries with "edge_index" or "edges", RDKit molecules, and SMILES as strings. ``label``,
-    ``edge_label`` and ``attributes`` name what to read where vertices and edges have named attributes; ``charge`` and
-    ``chirality`` whether those of molecules are part of their labels (None: they are not, with a warning where there
-    are any). ``numbers``: whether the kernel reads the attributes of vertices. The internal form is ``PackedGraphs``.
+    labels]), dictionaries with "edge_index" or "edges", RDKit molecules, and SMILES as strings.
+
+    ``label``, ``edge_label`` and ``attributes`` name what to read where vertices and edges have named attributes;
+    ``charge`` and ``chirality`` whether those of molecules are part of their labels (None: they are not, with a warning
+    where there are any), ``invariants`` what else is. ``numbers``: whether the kernel reads the attributes of vertices.
+    The internal form is ``PackedGraphs``.
     """
 
     label: str = "label"
@@ -34,6 +37,7 @@ class Graphs(Domain):
     attributes: str | None = None
     charge: bool | None = None
     chirality: bool | None = None
+    invariants: Invariants | None = None
     numbers: bool = False
 
     def check(self, X: Samples) -> Rep:
@@ -90,7 +94,9 @@ class Graphs(Domain):
         if isinstance(item, str) or hasattr(item, "GetAtoms"):
             from mercer.data.molecules import molecule_graph
 
-            return molecule_graph(item, charge=bool(self.charge), chirality=bool(self.chirality))
+            return molecule_graph(
+                item, charge=bool(self.charge), chirality=bool(self.chirality), invariants=self.invariants
+            )
         if hasattr(item, "adj") and hasattr(item, "is_directed"):
             return self._of_networkx(item)
         if hasattr(item, "vs") and hasattr(item, "get_edgelist"):

@@ -4,6 +4,7 @@ from .compute import Compute as Compute
 from .data import DataError as DataError
 from .data import Graph as Graph
 from .data import as_graphs as as_graphs
+from .data import read_graphs as read_graphs
 from .data import read_tu as read_tu
 from .data.blocks import Blocks as Blocks
 from .data.molecules import read_sdf as read_sdf

@@ -94,7 +94,7 @@ BAD = [
     ("x.graphml", GEXF.format(""), "line 1: it begins with 'gexf'"),
     ("x.graphml", '<!DOCTYPE g [<!ENTITY a "aaaa">]>\n<graphml/>', "line 1: it declares a document type"),
     ("x.graphml", "<a>" * 100, "line 1: elements are nested too deeply"),
-    ("x.gexf", GEXF.format(f"<nodes>{A[:-2]}><attvalues>\n{VALUE}</attvalues></node></nodes>"), "4: the attribute '0' is"),
+    ("x.gexf", GEXF.format(f"<nodes>{A[:-2]}><attvalues>\n{VALUE}</attvalues></node></nodes>"), "4: the attribute"),
     ("x.gexf", GEXF.format(f"<nodes>{A}</nodes>\n<edges>{LOOP}</edges>").format('weight="x"'), "4: 'x' is not"),
     ("x.gexf", GEXF.format('<nodes><node id="a"><nodes/></node></nodes>'), "line 3: vertices inside"),
     ("x.edges", "a b\na b c d", "line 2: it has 4 fields"),

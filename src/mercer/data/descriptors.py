@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from mercer.arrays import Array
 from mercer.data.molecules import chemistry, molecule
+from mercer.data.tables import DataError
 
 DESCRIPTORS = (
     "MolWt", "MolLogP", "TPSA", "MolMR", "NumHDonors", "NumHAcceptors", "NumRotatableBonds", "RingCount",
@@ -15,17 +18,39 @@ DESCRIPTORS = (
 )  # fmt: skip
 
 
-def descriptors(items: Sequence[Any]) -> Any:
-    """Numbers that describe a molecule as a whole, in the order of ``DESCRIPTORS``; NaN in the rows of empty ones."""
-    chemistry()
-    from rdkit.Chem import Descriptors, rdmolops
-
-    functions = [
-        rdmolops.GetFormalCharge if name == "FormalCharge" else getattr(Descriptors, name) for name in DESCRIPTORS
-    ]
+def descriptors(items: Sequence[Any], names: Sequence[str] = DESCRIPTORS) -> Any:
+    """Numbers that describe a molecule as a whole, in the order of ``names``; NaN in the rows of empty ones."""
+    functions = [_function(name) for name in names]
     out = np.full((len(items), len(functions)), np.nan)
     for i, item in enumerate(items):
-        found = molecule(item)
+        try:
+            found = molecule(item)
+        except DataError as error:
+            raise DataError(f"Item {i} of the molecules: {error}.") from None
         if found.GetNumAtoms():
             out[i] = [function(found) for function in functions]
     return out
+
+
+def described(items: Sequence[Any], names: Sequence[str]) -> Array:
+    """The same, all of them finite; an error names the molecule and the descriptor that is not."""
+    found = np.asarray(descriptors(items, names))
+    if not np.isfinite(found).all():
+        i, j = map(int, np.argwhere(~np.isfinite(found))[0])
+        what = "it has no atoms" if np.isnan(found[i]).all() else f"{names[j]} is {found[i, j]} there; leave it out"
+        raise DataError(f"Item {i} of the molecules has descriptors that are not finite numbers: {what}.")
+    return found
+
+
+def _function(name: str) -> Callable[[Any], float]:
+    """RDKit's function of this name; ``ValueError`` where there is none."""
+    chemistry()
+    from rdkit.Chem import Descriptors, rdmolops
+
+    if name == "FormalCharge":
+        return rdmolops.GetFormalCharge
+    known = dict(Descriptors.descList)
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=3) or list(DESCRIPTORS)
+        raise ValueError(f"RDKit has no descriptor {name!r}; there are {', '.join(near)}, …")
+    return known[name]

@@ -120,12 +120,25 @@ def _around(mol: Any, apart: Array, key: int, middle: int, radius: int) -> Found
 
 def _environments(mol: Any) -> Any:
     """Neighbourhoods as SMARTS from the atom in the middle outwards: each atom with its hydrogens, R in a ring."""
-    patterns = [_pattern(atom) for atom in mol.GetAtoms()]
+    chem, mapping = chemistry(), list[tuple[int, ...]]()
+    # a text begins at an atom of choice only in a molecule of one piece
+    pieces = chem.GetMolFrags(mol, asMols=True, sanitizeFrags=False, fragsMolAtomMapping=mapping)
+    at = {atom: (p, place) for p, atoms in enumerate(mapping) for place, atom in enumerate(atoms)}
+    patterns = [[_pattern(mol.GetAtomWithIdx(atom)) for atom in atoms] for atoms in mapping]
+    for piece in pieces:
+        chem.FastFindRings(piece)
 
     def write(found: Found) -> str:
+        p, middle = at[found.middle]
+        ends = [(mol.GetBondWithIdx(b).GetBeginAtomIdx(), mol.GetBondWithIdx(b).GetEndAtomIdx()) for b in found.bonds]
         return str(
-            chemistry().MolFragmentToSmiles(
-                mol, found.atoms, found.bonds, atomSymbols=patterns, rootedAtAtom=found.middle, isomericSmiles=False
+            chem.MolFragmentToSmiles(
+                pieces[p],
+                [at[atom][1] for atom in found.atoms],
+                [pieces[p].GetBondBetweenAtoms(at[u][1], at[v][1]).GetIdx() for u, v in ends],
+                atomSymbols=patterns[p],
+                rootedAtAtom=middle,
+                isomericSmiles=False,
             )
         )
 

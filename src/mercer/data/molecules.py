@@ -279,3 +279,11 @@ def tell_of_charge_and_chirality(
                     "it is not meant"
                 )
                 lost(noun, f"The molecules have {noun} (the first is molecule {first}), which is not used: {instead}.")
+
+
+def reaction_smiles(reaction: Any) -> str:
+    """The SMILES of a reaction of RDKit, reactants>agents>products."""
+    chemistry()
+    from rdkit.Chem import rdChemReactions
+
+    return str(rdChemReactions.ReactionToSmiles(reaction))

@@ -191,6 +191,7 @@ def test_data_of_pytorch_geometric() -> None:
         mc.VertexHistogram()(batch)
 
 
+@pytest.mark.torch
 def test_real_data_of_pytorch_geometric() -> None:
     torch = pytest.importorskip("torch")
     data = pytest.importorskip("torch_geometric.data")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,16 +21,26 @@ DESCRIPTORS = (
 
 def descriptors(items: Sequence[Any], names: Sequence[str] = DESCRIPTORS) -> Any:
     """Numbers that describe a molecule as a whole, in the order of ``names``; NaN in the rows of empty ones."""
-    functions = [_function(name) for name in names]
-    out = np.full((len(items), len(functions)), np.nan)
+    wanted = tuple(names)
+    for name in wanted:
+        _function(name)
+    out = np.full((len(items), len(wanted)), np.nan)
     for i, item in enumerate(items):
         try:
-            found = molecule(item)
+            out[i] = _read_row(item, wanted) if isinstance(item, str) else _row(item, wanted)
         except DataError as error:
             raise DataError(f"Item {i} of the molecules: {error}.") from None
-        if found.GetNumAtoms():
-            out[i] = [function(found) for function in functions]
     return out
+
+
+@lru_cache(maxsize=2**14)
+def _read_row(smiles: str, names: tuple[str, ...]) -> tuple[float, ...]:
+    return _row(molecule(smiles), names)  # a fit and its predictions read the same texts several times
+
+
+def _row(item: Any, names: tuple[str, ...]) -> tuple[float, ...]:
+    found = molecule(item)
+    return tuple(float(_function(name)(found)) if found.GetNumAtoms() else np.nan for name in names)
 
 
 def described(items: Sequence[Any], names: Sequence[str]) -> Array:
@@ -42,6 +53,7 @@ def described(items: Sequence[Any], names: Sequence[str]) -> Array:
     return found
 
 
+@cache
 def _function(name: str) -> Callable[[Any], float]:
     """RDKit's function of this name; ``ValueError`` where there is none."""
     chemistry()

@@ -89,7 +89,7 @@ class ScaffoldSplit:
         else:
             yield from _folds(scaffolds(found), self.n_splits, "scaffolds")
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Samples = None, y: Any = None, groups: Any = None) -> int:
         """How many splits there are."""
         return int(self.n_splits)
 
@@ -168,7 +168,7 @@ class TimeSplit:
             )
         yield from found
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Samples = None, y: Any = None, groups: Any = None) -> int:
         """How many splits there are."""
         return int(self.n_splits)
 
@@ -235,7 +235,7 @@ class GroupSplit:
             raise DataError("GroupSplit needs groups: a column of the table, or one for each row.")
         yield from _folds(_values(given, X, "groups").tolist(), self.n_splits, "groups")
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Samples = None, y: Any = None, groups: Any = None) -> int:
         """How many splits there are."""
         return int(self.n_splits)
 

@@ -21,8 +21,24 @@ from mercer.data.scaffolds import scaffolds
 Rows = tuple[Array, Array]
 
 
+class Splitter:
+    """So many splits; leaves ``split`` to write."""
+
+    n_splits: int
+
+    def get_n_splits(self, X: Samples = None, y: Any = None, groups: Any = None) -> int:
+        """How many splits there are."""
+        return int(self.n_splits)
+
+    def _check_count(self, least: int) -> None:
+        if not isinstance(self.n_splits, int | np.integer) or self.n_splits < least:
+            raise ValueError(
+                f"{type(self).__name__}(n_splits={self.n_splits!r}): it must be a whole number of at least {least}."
+            )
+
+
 @dataclass(frozen=True, eq=False)
-class ScaffoldSplit:
+class ScaffoldSplit(Splitter):
     """Molecules of one scaffold on one side: Bemis–Murcko scaffolds by their size, the largest to train on.
 
     Of one split, as DeepChem's: scaffolds go to the training rows, from the one with the most molecules to those with
@@ -65,7 +81,7 @@ class ScaffoldSplit:
     def __post_init__(self) -> None:
         if not 0 < self.test_size < 1:
             raise ValueError(f"ScaffoldSplit(test_size={self.test_size!r}): it must lie between 0 and 1.")
-        _check_count(self, 1)
+        self._check_count(1)
 
     def split(self, X: Samples, y: Any = None, groups: Any = None) -> Iterator[Rows]:
         """Rows to train on and to test on, in order.
@@ -89,10 +105,6 @@ class ScaffoldSplit:
         else:
             yield from _folds(scaffolds(found), self.n_splits, "scaffolds")
 
-    def get_n_splits(self, X: Samples = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are."""
-        return int(self.n_splits)
-
 
 def scaffold_parts(items: Sequence[Any], shares: Sequence[float]) -> list[Array]:
     """Parts of about these shares of some molecules, each scaffold in the first part that has room for it, from the
@@ -111,7 +123,7 @@ def scaffold_parts(items: Sequence[Any], shares: Sequence[float]) -> list[Array]
 
 
 @dataclass(frozen=True, eq=False)
-class TimeSplit:
+class TimeSplit(Splitter):
     """Forward in time: each test follows all that is trained on, and rows of one time are on one side.
 
     The rows in the order of their times are cut into ``n_splits`` + 1 parts; split k trains on the first k of them and
@@ -142,7 +154,7 @@ class TimeSplit:
     n_splits: int = 5
 
     def __post_init__(self) -> None:
-        _check_count(self, 1)
+        self._check_count(1)
 
     def split(self, X: Samples, y: Any = None, groups: Any = None) -> Iterator[Rows]:
         """Rows to train on and to test on, in order.
@@ -168,10 +180,6 @@ class TimeSplit:
             )
         yield from found
 
-    def get_n_splits(self, X: Samples = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are."""
-        return int(self.n_splits)
-
 
 def forward(times: Array, several: int) -> list[Rows]:
     """Splits of which each tests what comes after what it trains on; rows of one time are on one side."""
@@ -183,7 +191,7 @@ def forward(times: Array, several: int) -> list[Rows]:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupSplit:
+class GroupSplit(Splitter):
     """Rows of one group on one side: folds of whole groups, each group to the fold with the fewest rows so far.
 
     Parameters
@@ -211,7 +219,7 @@ class GroupSplit:
     n_splits: int = 5
 
     def __post_init__(self) -> None:
-        _check_count(self, 2)
+        self._check_count(2)
 
     def split(self, X: Samples, y: Any = None, groups: Any = None) -> Iterator[Rows]:
         """Rows to train on and to test on, in order.
@@ -234,17 +242,6 @@ class GroupSplit:
         if given is None:
             raise DataError("GroupSplit needs groups: a column of the table, or one for each row.")
         yield from _folds(_values(given, X, "groups").tolist(), self.n_splits, "groups")
-
-    def get_n_splits(self, X: Samples = None, y: Any = None, groups: Any = None) -> int:
-        """How many splits there are."""
-        return int(self.n_splits)
-
-
-def _check_count(splitter: Any, least: int) -> None:
-    if not isinstance(splitter.n_splits, int | np.integer) or splitter.n_splits < least:
-        raise ValueError(
-            f"{type(splitter).__name__}(n_splits={splitter.n_splits!r}): it must be a whole number of at least {least}."
-        )
 
 
 def _size(X: Samples) -> int:

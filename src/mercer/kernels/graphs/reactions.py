@@ -154,7 +154,13 @@ def _difference(products: Any, reactants: Any) -> Any:
 
 
 class OneSide(OfReactions):
-    """base between one side of two reactions."""
+    """base between one side of two reactions: leaves ``side`` to say."""
+
+    side: ClassVar[str]
+
+    @property
+    def _compared(self) -> tuple[str, ...]:
+        return (self.side,)
 
     def _prepare(self, X: Samples) -> Any:
         return self._entered_side(X, *self._compared)
@@ -199,11 +205,8 @@ class Reactants(OneSide):
     """
 
     usage: ClassVar[str] = "Reactants(base=Morgan(counts=True))"
+    side: ClassVar[str] = "reactants"
     base: Kernel = Morgan(counts=True)
-
-    @property
-    def _compared(self) -> tuple[str, ...]:
-        return ("reactants",)
 
 
 @kernel
@@ -230,11 +233,8 @@ class Agents(OneSide):
     """
 
     usage: ClassVar[str] = "Agents(base=Morgan(counts=True))"
+    side: ClassVar[str] = "agents"
     base: Kernel = Morgan(counts=True)
-
-    @property
-    def _compared(self) -> tuple[str, ...]:
-        return ("agents",)
 
 
 @kernel
@@ -259,8 +259,5 @@ class Products(OneSide):
     """
 
     usage: ClassVar[str] = "Products(base=Morgan(counts=True))"
+    side: ClassVar[str] = "products"
     base: Kernel = Morgan(counts=True)
-
-    @property
-    def _compared(self) -> tuple[str, ...]:
-        return ("products",)

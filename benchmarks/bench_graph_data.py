@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 from rdkit import rdBase
 from rdkit.Chem import MolFromSmiles
-from rdkit.Chem.Scaffolds.MurckoScaffold import MurckoScaffoldSmiles
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold
@@ -36,6 +35,7 @@ from measure import QUICK, judged, promise
 from tables import FOLDER
 
 import mercer as mc
+from mercer.selection.splits import scaffold_parts
 
 FOLDS = 10
 CS = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
@@ -285,22 +285,9 @@ def _random(n: int, seed: int) -> list[Any]:
 
 
 def _scaffolds(smiles: list[str]) -> list[Any]:
-    """DeepChem's: Bemis–Murcko scaffolds by the number of molecules that have them, into the first part with room for
-    all of them.
-    """
-    groups: dict[str, list[int]] = {}
+    """DeepChem's split, 80, 10 and 10 %."""
     with rdBase.BlockLogs():
-        for i, s in enumerate(smiles):
-            groups.setdefault(MurckoScaffoldSmiles(mol=MolFromSmiles(s), includeChirality=False), []).append(i)
-    train, valid, test = [], [], []
-    for group in sorted(groups.values(), key=lambda g: (len(g), g[0]), reverse=True):
-        if len(train) + len(group) <= 0.8 * len(smiles):
-            train += group
-        elif len(train) + len(valid) + len(group) <= 0.9 * len(smiles):
-            valid += group
-        else:
-            test += group
-    return [np.array(part) for part in (train, valid, test)]
+        return scaffold_parts(smiles, (0.8, 0.1, 0.1))
 
 
 def molecules(only: str | None = None) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
+from tests import chemistry_oracles as chemistry
 from tests import graph_number_oracles as numbers
 from tests import graph_oracles as graph_truth
 from tests import oracles
@@ -131,6 +132,16 @@ def molecules(n: int = 23) -> list[str]:
     atoms = ["C", "N", "O", "c1ccccc1", "C(=O)", "S"]
     rng = np.random.default_rng(n)
     return ["".join(rng.choice(atoms, k)) for k in rng.integers(1, 8, n)]
+
+
+def reactions(n: int = 12) -> list[str]:
+    before, after, helpers = molecules(n), molecules(n + 1), ["", "O", "CCO"]
+    return [f"{x}.O>{helpers[i % 3]}>{z}" for i, (x, z) in enumerate(zip(before, after, strict=False))]
+
+
+def structures(n: int = 12) -> list[Any]:
+    rng = np.random.default_rng(n)
+    return [(rng.choice([1, 6, 7, 8], k), 2 * rng.standard_normal((k, 3))) for k in rng.integers(1, 7, n)]
 
 
 def vertices(n: int = 23) -> Any:
@@ -384,9 +395,24 @@ STRUCTURES = [
     Case(mc.MinMax(mc.Linear()), lambda x, z: sum(map(min, x, z)) / sum(map(max, x, z)), histograms),
     *(
         Case(k, None, molecules)
-        for k in (mc.Morgan(2), mc.Morgan(1, True, 64), mc.TopologicalPaths(4), mc.AtomPairs(bits=128))
+        for k in (
+            mc.Morgan(2),
+            mc.Morgan(1, True, 64),
+            mc.Morgan(1, invariants=["element", "ring"]),
+            mc.TopologicalPaths(4),
+            mc.AtomPairs(bits=128),
+        )
     ),
     Case(mc.PathBag(3).atoms(charge=True, chirality=True), None, molecules),
+    Case(mc.WeisfeilerLehman(1).atoms(invariants="hydrogens"), None, molecules),
+    Case(mc.Reaction(mc.Morgan(1, counts=True)), chemistry.reaction_of_counts, reactions),
+    Case(mc.Reaction(mc.Tanimoto(mc.Morgan(1))), chemistry.reaction_of_sets, reactions),
+    Case(mc.Reactants(mc.Morgan(1)) + mc.Products(mc.Morgan(1)), chemistry.both_sides, reactions),
+    Case(mc.Agents(mc.Morgan(0)) + 1.0, lambda x, z: 1.0 + chemistry.side(x, z, 1, 0), reactions),
+    Case(mc.Descriptors(mc.Gaussian(0.05), ["MolWt", "TPSA"]), None, molecules),
+    Case(mc.Descriptors(mc.Linear()), None, molecules),
+    Case(mc.Coulomb(mc.Laplacian(0.02), size=7), _with(chemistry.coulomb_spectrum, gamma=0.02), structures),
+    Case(mc.Coulomb(mc.Linear(), "sorted", 7), chemistry.coulomb_sorted, structures),
     Case(mc.Diffusion(NETWORK, 0.7), entry(truth.diffusion(NETWORK, 0.7)), vertices),
     Case(mc.ExponentialDiffusion(SIGNED, 0.5), entry(truth.exponential_diffusion(SIGNED, 0.5)), vertices),
     Case(mc.MatrixPower(SIGNED, 4), entry(np.linalg.matrix_power(SIGNED, 4)), vertices),

@@ -5,7 +5,7 @@
 
 Cases depend on the seed and their number alone. A case fails by any other error, a warning, more memory than the limit,
 or more than its time; it is then written to a file beside the message. Doors: the formats of ``read_table``,
-``read_tu``, ``read_sdf``, ``parse``, ``load``, ``load_libsvm``.
+``read_tu``, ``read_graphs``, ``read_sdf``, ``parse``, ``load``, ``load_libsvm``.
 """
 
 from __future__ import annotations
@@ -275,6 +275,30 @@ def _tu() -> list[bytes]:
     return found
 
 
+def _drawn(extension: str) -> list[bytes]:
+    """Graphs as networkx writes them."""
+    import networkx as nx
+
+    found = []
+    for g in (nx.path_graph(3), nx.DiGraph([("a", "b"), ("b", "a")])):
+        nx.set_node_attributes(g, 1.5, "q")
+        nx.set_node_attributes(g, "C", "label")
+        nx.set_edge_attributes(g, "single", "label")
+        out = io.BytesIO()
+        {"graphml": nx.write_graphml_xml, "gexf": nx.write_gexf, "edges": nx.write_edgelist}[extension](g, out)
+        found.append(out.getvalue())
+    return found
+
+
+def _graphs_of(extension: str) -> Door:
+    def read(path: Path) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", mc.IgnoredWarning)
+            return mc.read_graphs(path, max_bytes=LIMIT)
+
+    return Door(_drawn(extension), in_lines, _file(f"t.{extension}", read), mc.DataError)
+
+
 def _sdf() -> list[bytes]:
     from rdkit import Chem
 
@@ -360,6 +384,9 @@ def doors() -> dict[str, Callable[[], Door]]:
         "tu": lambda: Door(
             _tu(), in_archive, _file("t.zip", lambda path: mc.read_tu(path, max_bytes=LIMIT)), mc.DataError
         ),
+        "graphml": lambda: _graphs_of("graphml"),
+        "gexf": lambda: _graphs_of("gexf"),
+        "edges": lambda: _graphs_of("edges"),
         "sdf": lambda: Door(_sdf(), in_lines, _file("t.sdf", mc.read_sdf), mc.DataError),
         "parse": lambda: Door(_expressions(), in_tokens, _parse, mc.NotationError),
         "load": lambda: Door(_models(), in_archive, _file("t.mercer", mc.load), mc.ModelFileError),

@@ -41,7 +41,7 @@ HOMES = {
     "triton": {"engine.gpu"},
     "dask": {"distributed.answers", "distributed.collections", "distributed.partitions", "distributed.workers"},
     "distributed": {"distributed.answers", "distributed.collections", "distributed.partitions", "distributed.workers"},
-    "rdkit": {"data.molecules"},
+    "rdkit": {"data.molecules", "data.fingerprints", "data.invariants", "data.descriptors", "data.scaffolds"},
     "matplotlib": {"plots.drawing"},
     "onnx": {"files.onnx"},
     "numba": {

@@ -52,7 +52,8 @@ def test_every_kernel_is_in_the_table() -> None:
         for name, cls in kernel_classes().items()
         if cls.__module__.startswith("mercer.") and name not in named.split() and name not in unbound
     ]
-    bound = ["Filled", "Shifted"]  # what Imputed and Standardized become when bound: tested in test_inputs
+    # what Imputed, Standardized and Descriptors become when bound: tested in test_inputs and test_vectorised
+    bound = ["Filled", "Shifted", "Described"]
     # what is computed in place of others: tested in test_scaled
     normalised = ["Balanced", "Directions", "ExponentialOfDistance"]
     # what Gappy and Mismatch are when features are asked for: tested in kernels/test_sequence_features.py

@@ -4,6 +4,7 @@ from .compute import Compute as Compute
 from .data import DataError as DataError
 from .data import Graph as Graph
 from .data import as_graphs as as_graphs
+from .data import read_graphs as read_graphs
 from .data import read_tu as read_tu
 from .data.blocks import Blocks as Blocks
 from .data.molecules import read_sdf as read_sdf
@@ -109,12 +110,18 @@ from .kernels.graphs.nodes import PStepWalk as PStepWalk
 from .kernels.graphs.nodes import RegularizedLaplacian as RegularizedLaplacian
 from .kernels.graphs.propagation import Propagation as Propagation
 from .kernels.graphs.pyramid import PyramidMatch as PyramidMatch
+from .kernels.graphs.reactions import Agents as Agents
+from .kernels.graphs.reactions import Products as Products
+from .kernels.graphs.reactions import Reactants as Reactants
+from .kernels.graphs.reactions import Reaction as Reaction
 from .kernels.graphs.sets import Intersection as Intersection
 from .kernels.graphs.sets import MinMax as MinMax
 from .kernels.graphs.sets import Tanimoto as Tanimoto
 from .kernels.graphs.subgraphs import Graphlet as Graphlet
 from .kernels.graphs.subgraphs import Subgraph as Subgraph
 from .kernels.graphs.trees import TreeKernel as TreeKernel
+from .kernels.graphs.vectorised import Coulomb as Coulomb
+from .kernels.graphs.vectorised import Descriptors as Descriptors
 from .kernels.graphs.walks import GeometricWalk as GeometricWalk
 from .kernels.graphs.walks import KernelWalk as KernelWalk
 from .kernels.graphs.walks import Walk as Walk
@@ -176,6 +183,9 @@ from .selection.conformal import ConformalRegressor as ConformalRegressor
 from .selection.cost import estimate_cost as estimate_cost
 from .selection.search import KernelSearchCV as KernelSearchCV
 from .selection.search import nested_scores as nested_scores
+from .selection.splits import GroupSplit as GroupSplit
+from .selection.splits import ScaffoldSplit as ScaffoldSplit
+from .selection.splits import TimeSplit as TimeSplit
 from .selection.tuning import tune as tune
 from .tabular.job import learn as learn
 from .tabular.model import TableModel as TableModel

@@ -9,8 +9,9 @@ from mercer.data.bits import Bits, Sets
 from mercer.data.blocks import Blocks
 from mercer.data.graph_files import read_tu
 from mercer.data.graph_forms import Graphs, as_graphs
+from mercer.data.graph_readers import read_graphs
 from mercer.data.graphs import Graph, PackedGraphs
-from mercer.data.hashed_rows import HashedRows, LazyCounts, meet, numbered, salted, side_by_side, tensor
+from mercer.data.hashed_rows import HashedRows, LazyCounts, meet, numbered, repeated, salted, side_by_side, tensor
 from mercer.data.objects import Anything, Domain, Nodes, Objects
 from mercer.data.representations import (
     Ragged,
@@ -63,7 +64,9 @@ __all__ = [
     "moderate_weights",
     "numbered",
     "places",
+    "read_graphs",
     "read_tu",
+    "repeated",
     "salted",
     "select",
     "side_by_side",

@@ -80,6 +80,17 @@ class Sets(Domain):
             return _of_vectors(items)
         return _of_collections(items)
 
+    def members(self, X: Samples) -> dict[int, Any]:
+        """What the columns of the internal form stand for: columns of rows by name or number, members of collections as
+        they are.
+        """
+        frame, found = as_frame(X), self.check(X)
+        if isinstance(found, Bits):
+            return dict(enumerate(range(found.width) if frame is None else frame.columns))
+        if sparse.issparse(X):
+            return {int(code): int(code) for code in found.codes}
+        return {label_code(member): member for item in items_of(X, "sets") for member in item}
+
     def to_store(self, X: Samples) -> Any:
         """RDKit's bit vectors as rows."""
         return (

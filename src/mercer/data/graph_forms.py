@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,10 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Index, Items, Samples
+from mercer.data.graph_libraries import of_ase, of_dgl, of_igraph, of_networkx
 from mercer.data.graph_notices import is_matrix, tell_of_names, tell_of_numbers
 from mercer.data.graphs import Graph, PackedGraphs, labels_by_edge, pack
+from mercer.data.invariants import Invariants
 from mercer.data.notices import one_call
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
@@ -23,17 +25,20 @@ from mercer.data.tables import DataError, shown
 @dataclass(frozen=True)
 class Graphs(Domain):
     """Labelled graphs: ``mercer.Graph``, networkx or igraph objects, (adjacency, labels), (edges, labels[, edge
-    labels]), dictionaries with "edge_index" or "edges", RDKit molecules, and SMILES as strings. ``label``,
-    ``edge_label`` and ``attributes`` name what to read where vertices and edges have named attributes; ``charge`` and
-    ``chirality`` whether those of molecules are part of their labels (None: they are not, with a warning where there
-    are any). ``numbers``: whether the kernel reads the attributes of vertices. The internal form is ``PackedGraphs``.
+    labels]), dictionaries with "edge_index" or "edges", RDKit molecules, and SMILES as strings.
+
+    ``label``, ``edge_label`` and ``attributes`` name what to read where vertices and edges have named attributes;
+    ``charge`` and ``chirality`` whether those of molecules are part of their labels (None: they are not, with a warning
+    where there are any), ``invariants`` what else is. ``numbers``: whether the kernel reads the attributes of vertices.
+    The internal form is ``PackedGraphs``.
     """
 
-    label: str = "label"
-    edge_label: str = "label"
-    attributes: str | None = None
+    label: str | None = "label"
+    edge_label: str | None = "label"
+    attributes: str | tuple[str, ...] | None = None
     charge: bool | None = None
     chirality: bool | None = None
+    invariants: Invariants | None = None
     numbers: bool = False
 
     def check(self, X: Samples) -> Rep:
@@ -54,9 +59,10 @@ class Graphs(Domain):
     def graphs(self, X: Samples) -> list[Graph]:
         """Each item as a ``Graph``."""
         if _is_one(X):
-            raise DataError(f"Expected a collection of graphs, got one {type(X).__name__}; put it in a list: [graph].")
+            cure = "unpack a batch: batch.to_data_list()" if hasattr(X, "to_data_list") else "put it in a list: [graph]"
+            raise DataError(f"Expected a collection of graphs, got one {type(X).__name__}; {cure}.")
         items = items_of(X, "graphs")
-        found = [self._graph(i, item) for i, item in enumerate(items)]
+        found = [self.graph(i, item) for i, item in enumerate(items)]
         tell_of_names(items, self.label, self.edge_label, self.attributes)
         molecules = [item for item in items if isinstance(item, str) or hasattr(item, "GetAtoms")]
         if molecules and (self.charge is None or self.chirality is None):
@@ -65,13 +71,14 @@ class Graphs(Domain):
             tell_of_charge_and_chirality(molecules, charge=self.charge, chirality=self.chirality)
         for name, default in (("label", "label"), ("edge_label", "label")):
             wanted = getattr(self, name)
-            if wanted != default and items and all(getattr(g, f"{name}s") is None for g in found):
+            if wanted not in (default, None) and items and all(getattr(g, f"{name}s") is None for g in found):
                 raise DataError(
                     f"No {'edge' if name == 'edge_label' else 'vertex'} of any graph has an attribute {wanted!r}."
                 )
         return found
 
-    def _graph(self, i: int, item: Any) -> Graph:
+    def graph(self, i: int, item: Any) -> Graph:
+        """Item i as a ``Graph``; errors name it."""
         if isinstance(item, Graph):
             return item
         if is_missing(item):
@@ -90,13 +97,19 @@ class Graphs(Domain):
         if isinstance(item, str) or hasattr(item, "GetAtoms"):
             from mercer.data.molecules import molecule_graph
 
-            return molecule_graph(item, charge=bool(self.charge), chirality=bool(self.chirality))
+            return molecule_graph(
+                item, charge=bool(self.charge), chirality=bool(self.chirality), invariants=self.invariants
+            )
         if hasattr(item, "adj") and hasattr(item, "is_directed"):
-            return self._of_networkx(item)
+            return of_networkx(item, self.label, self.edge_label, self.attributes)
         if hasattr(item, "vs") and hasattr(item, "get_edgelist"):
-            return self._of_igraph(item)
+            return of_igraph(item, self.label, self.edge_label, self.attributes)
+        if hasattr(item, "ndata") and hasattr(item, "edata"):
+            return _of_mapping(of_dgl(item, self.label, self.edge_label, self.attributes))
+        if hasattr(item, "get_chemical_symbols") and hasattr(item, "positions"):
+            return of_ase(item)
         if isinstance(item, Mapping) or hasattr(item, "edge_index"):
-            return _of_mapping(item if isinstance(item, Mapping) else {k: getattr(item, k, None) for k in _KEYS})
+            return _of_mapping(item if isinstance(item, Mapping) else _as_mapping(item))
         if is_matrix(item):
             return _of_adjacency(item, None, None)
         if isinstance(item, tuple) and item and not _is_pair_of_numbers(item[0]) and 1 <= len(item) <= 4:
@@ -115,57 +128,31 @@ class Graphs(Domain):
             " (adjacency, labels), (edges, labels), a dictionary, an RDKit molecule or a SMILES string"
         )
 
-    def _of_networkx(self, g: Any) -> Graph:
-        if g.is_multigraph():
-            raise DataError(
-                "it is a multigraph; several edges between two vertices must become one, as with networkx.Graph(g)"
-            )
-        names = list(g)
-        number = {name: k for k, name in enumerate(names)}
-        labels = _all_or_none([(name, g.nodes[name].get(self.label)) for name in names], "vertex", self.label)
-        pairs = list(g.edges(data=True))
-        marks = _all_or_none([((u, v), data.get(self.edge_label)) for u, v, data in pairs], "edge", self.edge_label)
-        bare = next(
-            (name for name in names if self.attributes is not None and self.attributes not in g.nodes[name]), None
-        )
-        if bare is not None:
-            raise DataError(f"vertex {bare!r} has no attribute {self.attributes!r}")
-        numbers = None if self.attributes is None else [g.nodes[name][self.attributes] for name in names]
-        edges = [(number[u], number[v]) for u, v, _ in pairs]
-        return Graph(edges, labels, marks, numbers, len(names), g.is_directed())
-
-    def _of_igraph(self, g: Any) -> Graph:
-        if callable(getattr(g, "has_multiple", None)) and g.has_multiple():
-            raise DataError("it has several edges between two vertices; they must become one: g.simplify()")
-        labels = g.vs[self.label] if self.label in g.vs.attributes() else None
-        marks = g.es[self.edge_label] if self.edge_label in g.es.attributes() else None
-        numbers = None if self.attributes is None else g.vs[self.attributes]
-        return Graph(g.get_edgelist(), labels, marks, numbers, g.vcount(), g.is_directed())
-
 
 def as_graphs(
     X: Samples,
-    label: str = "label",
-    edge_label: str = "label",
-    attributes: str | None = None,
+    label: str | None = "label",
+    edge_label: str | None = "label",
+    attributes: str | Sequence[str] | None = None,
     charge: bool | None = None,
     chirality: bool | None = None,
 ) -> list[Graph]:
     """Graphs in any accepted form as a list of ``Graph``.
 
-    Kernels between graphs do this by themselves; call it to say which attributes of networkx and igraph graphs are
-    labels, or to look at what a kernel sees.
+    Kernels between graphs do this by themselves; call it to say which attributes of the graphs of networkx, igraph and
+    DGL are labels, or to look at what a kernel sees.
 
     Parameters
     ----------
     X : collection of graphs
-        ``Graph``, networkx or igraph graphs, (adjacency, labels), (edges, labels[, edge labels]), adjacency matrices,
-        lists of edges, dictionaries with "edge_index" or "edges", RDKit molecules, SMILES strings.
-    label : str, default="label"
-        What vertices call their labels in networkx and igraph graphs.
-    edge_label : str, default="label"
+        ``Graph``, graphs of networkx, igraph, PyTorch Geometric (``Data``) and DGL, (adjacency, labels), (edges,
+        labels[, edge labels]), adjacency matrices, lists of edges, dictionaries with "edge_index" or "edges", RDKit
+        molecules, SMILES strings, ASE's ``Atoms`` (bonds by covalent radii).
+    label : str, optional
+        What vertices call their labels where they have named attributes. None: they have no labels.
+    edge_label : str, optional
         What edges call theirs.
-    attributes : str, optional
+    attributes : str or list of str, optional
         What vertices call their numbers. None: none are read.
     charge : bool, optional
         Whether the labels of atoms tell charges (N+). None: not, with a warning where there are any.
@@ -198,11 +185,12 @@ def as_graphs(
     [<graph of 3 vertices and 2 edges>, <graph of 3 vertices and 3 edges>, <graph of 2 vertices and 1 edges>]
     """
     with one_call():
-        return Graphs(label, edge_label, attributes, charge, chirality).graphs(X)
+        names = attributes if attributes is None or isinstance(attributes, str) else tuple(attributes)
+        return Graphs(label, edge_label, names, charge, chirality).graphs(X)
 
 
 _KEYS = (
-    "edge_index", "edges", "labels", "node_labels", "label", "x", "attributes", "edge_attr", "edge_labels",
+    "edge_index", "edges", "labels", "node_labels", "label", "z", "x", "attributes", "edge_attr", "edge_labels",
     "num_nodes", "n_vertices", "directed",
 )  # fmt: skip
 
@@ -217,22 +205,13 @@ def _is_one(X: Samples) -> bool:
         or hasattr(X, "GetAtoms")
         or hasattr(X, "is_directed")
         or hasattr(X, "edge_index")
+        or hasattr(X, "ndata")
+        or hasattr(X, "get_chemical_symbols")
     )
 
 
 def _is_pair_of_numbers(x: Any) -> bool:
     return isinstance(x, tuple | list) and len(x) == 2 and all(isinstance(v, int | np.integer) for v in x)
-
-
-def _all_or_none(found: list[tuple[Any, Any]], noun: str, name: str) -> list[Any] | None:
-    missing = [who for who, label in found if label is None]
-    if len(missing) == len(found):
-        return None
-    if missing:
-        raise DataError(
-            f"{noun} {missing[0]!r} has no attribute {name!r}, others have; give it to each {noun} or to none"
-        )
-    return [label for _, label in found]
 
 
 def _of_tuple(first: Any, labels: Any = None, edge_labels: Any = None, attributes: Any = None) -> Graph:
@@ -287,14 +266,21 @@ def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None,
     return Graph([(number[u], number[v]) for u, v in pairs], values, marks, attributes, len(names), directed)
 
 
+def _as_mapping(data: Any) -> dict[str, Any]:
+    """PyTorch Geometric's ``Data``, which guesses the number of vertices, with a warning, where it is not told."""
+    found = {k: getattr(data, k, None) for k in _KEYS if k != "num_nodes"}
+    told = any(found[k] is not None for k in ("labels", "node_labels", "label", "z", "x", "attributes", "n_vertices"))
+    return found if told else found | {"num_nodes": getattr(data, "num_nodes", None)}
+
+
 def _of_mapping(g: Mapping[str, Any]) -> Graph:
-    """PyTorch Geometric's names, or those of ``Graph``.
+    """PyTorch Geometric's names ("z" are numbers of elements), or those of ``Graph``.
 
     "x" of which all rows are 0 but for a single 1 are labels, others attributes; a row of "edge_attr" is a label, its
     place where it has a single 1.
     """
     get = {k: v for k, v in g.items() if v is not None}
-    labels = next((get[k] for k in ("labels", "node_labels", "label") if k in get), None)
+    labels = next((get[k] for k in ("labels", "node_labels", "label", "z") if k in get), None)
     attributes = next((get[k] for k in ("attributes", "x") if k in get), None)
     n = next((get[k] for k in ("n_vertices", "num_nodes") if k in get), None)
     marks = next((get[k] for k in ("edge_labels", "edge_attr") if k in get), None)

@@ -24,7 +24,9 @@ def has_named_attributes(item: Any) -> bool:
     )
 
 
-def tell_of_names(items: list[Any], label: str, edge_label: str, attributes: str | None) -> None:
+def tell_of_names(
+    items: list[Any], label: str | None, edge_label: str | None, attributes: str | tuple[str, ...] | None
+) -> None:
     """Compare the names of the attributes of graphs with those that are read, and look at weights."""
     for i, item in enumerate(items):
         if has_named_attributes(item):
@@ -51,8 +53,8 @@ def tell_of_numbers(attributes: Any, *, read: bool) -> None:
         )
 
 
-def _compare(noun: str, nouns: str, found: set[Any], wanted: str, i: int, option: str, more: str) -> None:
-    if found and wanted not in found:
+def _compare(noun: str, nouns: str, found: set[Any], wanted: str | None, i: int, option: str, more: str) -> None:
+    if found and wanted is not None and wanted not in found:
         names = ", ".join(map(repr, sorted(found, key=str)))
         lost(
             f"{noun} attributes",

@@ -37,6 +37,11 @@ def salted(codes: Any, salt: int) -> Any:
     return mix(codes + np.array([salt + 1], np.uint64) * _SEED)
 
 
+def repeated(codes: Any, rank: Any) -> Any:
+    """The codes of the first, second, … time that something is there; ``rank`` counts from 0."""
+    return mix(codes + rank.astype(np.uint64) * _SEED)
+
+
 @dataclass(frozen=True, eq=False)
 class HashedRows:
     """Row i has ``values[k]`` in column ``keys[k]`` for k from ``offsets[i]`` to ``offsets[i + 1]``; each column once
@@ -116,7 +121,7 @@ class HashedRows:
         """Whole numbers c as c ones in columns of their own, so that ⟨a, b⟩ becomes Σ min(a, b)."""
         counts = self.values.astype(np.int64)
         rank = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        codes = mix(np.repeat(self.codes, counts) + rank.astype(np.uint64) * _SEED)
+        codes = repeated(np.repeat(self.codes, counts), rank)
         ends = np.concatenate([[0], np.cumsum(counts)])
         return HashedRows(codes, np.ones(len(codes)), ends[self.offsets])
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from mercer.annotations import Samples
 from mercer.data.graphs import Graph
+from mercer.data.invariants import Invariants
 from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
@@ -112,62 +113,9 @@ def are_molecules(texts: list[str]) -> bool:
     return sum(unreadable([text]) is None for text in texts) >= 0.9 * len(texts) > 0
 
 
-def fingerprints(X: list[Any], kind: str, options: dict[str, Any], *, bits: int | None, counts: bool) -> Any:
-    """Fingerprints of molecules: with ``bits``, an array of so many columns; else, for each molecule, how often each of
-    its features occurs.
-    """
-    maker = _fingerprint_maker(kind, options, bits)
-    found = []
-    for i, smiles in enumerate(X):
-        try:
-            mol = molecule(smiles)
-        except DataError as error:
-            raise DataError(f"Item {i} of the molecules: {error}.") from None
-        if bits is None:
-            found.append(maker.GetSparseCountFingerprint(mol).GetNonzeroElements())
-        else:
-            found.append(maker.GetCountFingerprintAsNumPy(mol) if counts else maker.GetFingerprintAsNumPy(mol))
-    return found if bits is None else np.array(found).reshape(len(X), bits)
-
-
-def _fingerprint_maker(kind: str, options: dict[str, Any], bits: int | None) -> Any:
-    chemistry()
-    from rdkit.Chem import rdFingerprintGenerator
-
-    made = getattr(rdFingerprintGenerator, f"Get{kind}Generator")
-    return made(**options, **({} if bits is None else {"fpSize": bits}))
-
-
-def atoms_of_features(
-    item: Any, kind: str, options: dict[str, Any], *, bits: int | None, counts: bool
-) -> tuple[list[int], list[tuple[int, ...]], int]:
-    """(features, atoms, how many atoms there are): each occurrence of a feature of ``fingerprints`` in one molecule,
-    with the atoms that it covers.
-    """
-    from rdkit.Chem import rdFingerprintGenerator
-
-    mol, maker = molecule(item), _fingerprint_maker(kind, options, bits)
-    told = rdFingerprintGenerator.AdditionalOutput()
-    told.AllocateBitInfoMap()
-    told.AllocateBitPaths()
-    if bits is None:
-        maker.GetSparseCountFingerprint(mol, additionalOutput=told)
-    else:
-        (maker.GetCountFingerprint if counts else maker.GetFingerprint)(mol, additionalOutput=told)
-    keys, places = [], []
-    if kind == "RDKitFP":
-        for key, paths in told.GetBitPaths().items():
-            for bonds in paths:
-                ends = ((mol.GetBondWithIdx(b).GetBeginAtomIdx(), mol.GetBondWithIdx(b).GetEndAtomIdx()) for b in bonds)
-                keys.append(key)
-                places.append(tuple(sorted({atom for pair in ends for atom in pair})))
-    else:
-        apart = chemistry().GetDistanceMatrix(mol) if mol.GetNumAtoms() else np.zeros((0, 0))
-        for key, pairs in told.GetBitInfoMap().items():
-            for a, b in pairs:  # an atom and a radius, or two atoms
-                keys.append(key)
-                places.append(tuple(np.flatnonzero(apart[a] <= b).tolist()) if kind == "Morgan" else (a, b))
-    return keys, places, mol.GetNumAtoms()
+def atom_count(item: Any) -> int:
+    """How many atoms a molecule has."""
+    return int(molecule(item).GetNumAtoms())
 
 
 def molecule_svg(item: Any, colours: Sequence[tuple[float, float, float]], size: tuple[int, int]) -> str:
@@ -243,26 +191,31 @@ def read_sdf(path: str | Path) -> list[Any]:
     return found
 
 
-def molecule_graph(item: Any, *, charge: bool = False, chirality: bool = False) -> Graph:
+def molecule_graph(
+    item: Any, *, charge: bool = False, chirality: bool = False, invariants: Invariants | None = None
+) -> Graph:
     """Atoms labelled by their element, bonds by their kind (single, double, triple, aromatic); hydrogens that are not
     written are left out.
 
     With ``charge``, a charged atom is N+ or Ca+2; with ``chirality``, C@R or C@S, and a double bond (2, "E") or (2,
-    "Z").
+    "Z"); ``invariants`` follow after semicolons.
     """
-    return _read_graph(item, charge, chirality) if isinstance(item, str) else _graph_of(item, charge, chirality)
+    return (_read_graph if isinstance(item, str) else _graph_of)(item, charge, chirality, invariants)
 
 
 @lru_cache(maxsize=2**14)
-def _read_graph(smiles: str, charge: bool, chirality: bool) -> Graph:
-    return _graph_of(molecule(smiles), charge, chirality)  # a fit and its predictions read the same texts several times
+def _read_graph(smiles: str, charge: bool, chirality: bool, invariants: Invariants | None) -> Graph:
+    # a fit and its predictions read the same texts several times
+    return _graph_of(molecule(smiles), charge, chirality, invariants)
 
 
-def _graph_of(mol: Any, charge: bool, chirality: bool) -> Graph:
+def _graph_of(mol: Any, charge: bool, chirality: bool, invariants: Invariants | None) -> Graph:
     if chirality:
         mol = chemistry().Mol(mol)
         chemistry().AssignStereochemistry(mol, cleanIt=False)
     labels = [_atom_label(atom, charge, chirality) for atom in mol.GetAtoms()]
+    if invariants is not None:
+        labels = invariants.labels(mol, labels)
     bonds = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), _bond_label(b, chirality)) for b in mol.GetBonds()]
     edges = np.array([b[:2] for b in bonds], np.int64).reshape(-1, 2)
     return Graph(edges, labels, [b[2] for b in bonds], n_vertices=len(labels))
@@ -328,23 +281,9 @@ def tell_of_charge_and_chirality(
                 lost(noun, f"The molecules have {noun} (the first is molecule {first}), which is not used: {instead}.")
 
 
-DESCRIPTORS = (
-    "MolWt", "MolLogP", "TPSA", "MolMR", "NumHDonors", "NumHAcceptors", "NumRotatableBonds", "RingCount",
-    "NumAromaticRings", "FractionCSP3", "HeavyAtomCount", "NumHeteroatoms", "LabuteASA", "BertzCT", "FormalCharge",
-)  # fmt: skip
-
-
-def descriptors(items: Sequence[Any]) -> Any:
-    """Numbers that describe a molecule as a whole, in the order of ``DESCRIPTORS``; NaN in the rows of empty ones."""
+def reaction_smiles(reaction: Any) -> str:
+    """The SMILES of a reaction of RDKit, reactants>agents>products."""
     chemistry()
-    from rdkit.Chem import Descriptors, rdmolops
+    from rdkit.Chem import rdChemReactions
 
-    functions = [
-        rdmolops.GetFormalCharge if name == "FormalCharge" else getattr(Descriptors, name) for name in DESCRIPTORS
-    ]
-    out = np.full((len(items), len(functions)), np.nan)
-    for i, item in enumerate(items):
-        found = molecule(item)
-        if found.GetNumAtoms():
-            out[i] = [function(found) for function in functions]
-    return out
+    return str(rdChemReactions.ReactionToSmiles(reaction))

@@ -76,6 +76,9 @@ class Constant(Kernel):
         dtype = arrays.numpy_dtype(A)
         return arrays.zeros((len(A), 1), dtype if dtype.kind == "f" else np.float64, A) + math.sqrt(self.c)
 
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return {0: "constant"}
+
     def _counts(self, A: Items) -> Counts | None:
         return Counts((), self.c)
 

@@ -604,7 +604,7 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         return Over(self, alphabet, unknown, case)
 
-    def atoms(self, charge: bool = False, chirality: bool = False) -> Kernel:
+    def atoms(self, charge: bool = False, chirality: bool = False, invariants: Any = ()) -> Kernel:
         """k of molecules whose atoms are labelled by element and, if wanted, by more; k is a kernel between graphs.
 
         Parameters
@@ -613,10 +613,12 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
             Whether labels tell charges, N+.
         chirality : bool, default=False
             Whether labels tell chirality, C@R, and those of double bonds E and Z.
+        invariants : str, callable, or list of them, default=()
+            What else labels tell: "isotope", "hydrogens", "aromatic", "ring", … as for ``Morgan``.
         """
         from mercer.kernels.graphs.atoms import Atoms
 
-        return Atoms(self, charge, chirality)
+        return Atoms(self, charge, chirality, invariants)
 
     def on(self, columns: Any) -> Kernel:
         """k on some columns of a table.

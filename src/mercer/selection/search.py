@@ -409,7 +409,7 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             if values is not None and len(values) != n:
                 raise ValueError(f"X and {name} have inconsistent numbers of samples: {n} and {len(values)}.")
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        splits = list(cv.split(np.zeros(n), y, groups))
+        splits = list(cv.split(X if _looks_at_samples(cv) else np.zeros(n), y, groups))
         if not splits:
             raise ValueError("cv gives no split.")
         return X, y, weights, splits
@@ -588,6 +588,11 @@ def _some(values: Any, chosen: Array) -> Any:
     return None if values is None else values[chosen]
 
 
+def _looks_at_samples(cv: Any) -> bool:
+    """Whether a splitter may ask for more than how many samples there are; scikit-learn's own do not."""
+    return hasattr(cv, "split") and not type(cv).__module__.startswith("sklearn.")
+
+
 def nested_scores(
     search: KernelSearchCV, X: Samples, y: Targets, *, cv: Any = None, sample_weight: Weights = None, groups: Any = None
 ) -> Array:
@@ -639,7 +644,8 @@ def nested_scores(
     inside: list[slice] = []
     for train, _ in outer:
         kept = None if groups is None else np.asarray(groups)[train]
-        *_, inner = search._prepared(np.zeros((len(train), 1)), _some(y, train), None, kept)
+        part = take(X, train) if _looks_at_samples(search.cv) else np.zeros((len(train), 1))
+        *_, inner = search._prepared(part, _some(y, train), None, kept)
         inside.append(slice(len(splits), len(splits) + len(inner)))
         splits += [(train[a], train[b]) for a, b in inner]
     cells = search._cells([*splits, *outer])

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from mercer.arrays import Array
-from mercer.data.molecules import DESCRIPTORS, descriptors
+from mercer.data.descriptors import DESCRIPTORS, descriptors
 from mercer.tabular.kinds import Kind
 
 _SQUEEZED = 8.0  # spreads from the median, beyond which a number counts by its logarithm

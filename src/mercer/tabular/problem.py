@@ -12,6 +12,7 @@ from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, Str
 from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import DataError
+from mercer.selection.splits import forward
 from mercer.tabular.calibration import Calibration
 from mercer.tabular.families import Coded, Split
 from mercer.tabular.metrics import Metric
@@ -113,13 +114,7 @@ class Problem:
 
     def _forward(self, several: int) -> list[Split]:
         assert self.times is not None
-        order = np.argsort(self.times, kind="stable")
-        ordered = self.times[order]
-        edges = np.linspace(0, len(order), several + 2).astype(int)
-        # rows of one time are on one side
-        edges[1:-1] = np.searchsorted(ordered, ordered[edges[1:-1]])
-        found = [(np.sort(order[: edges[k]]), np.sort(order[edges[k] : edges[k + 1]])) for k in range(1, several + 1)]
-        return [split for split in found if len(split[1]) and self._can_train(split[0])]
+        return [split for split in forward(self.times, several) if len(split[1]) and self._can_train(split[0])]
 
     def _can_train(self, rows: Array) -> bool:
         return len(np.unique(self.y[rows])) > 1 if self.classes else len(rows) > 1

@@ -265,6 +265,9 @@ class CenteredAt(OfOne):
     def _reference(self) -> Any:
         return self.kernel._prepare(self.kernel.domain.check(self.reference))
 
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return self.kernel._names(self.reference) | self.kernel._names(X)
+
     def _block(self, A: Items, B: Items) -> Any:
         R, w, block = self._reference(), self.weights, self.kernel._pairs
         means = mean_over_items(block, A, R, w) + mean_over_items(block, B, R, w)

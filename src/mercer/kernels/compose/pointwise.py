@@ -14,6 +14,7 @@ from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.columns import ColumnTerm, column_terms, exponential, gathered, power, product
 from mercer.kernels.compose.composite import OfOne
+from mercer.kernels.compose.names import beside, multiplied
 from mercer.kernels.compose.terms import _beside, _tensor
 from mercer.kernels.notation import PRODUCT, join, number
 from mercer.kernels.parameters import natural, nonnegative
@@ -120,6 +121,9 @@ class Power(Pointwise):
 
     def _factors(self) -> tuple[Kernel, ...]:
         return (self.kernel,) * int(self.exponent)
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return multiplied([(self.kernel._embedded(X), self.kernel._names(X))] * int(self.exponent))
 
     def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
         return power(column_terms(self.kernel, X, Y), int(self.exponent))
@@ -245,6 +249,15 @@ class PolynomialOf(FunctionOf):
             for i, c in self._powers()
         ]  # fmt: skip
         return _beside(dense) if dense else 0.0 * _ones(phi)
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        phi, names = self.kernel._embedded(X), self.kernel._names(X)
+        ones = _ones(phi), {0: "constant"}
+        parts = [
+            (_tensor([phi] * i), multiplied([(phi, names)] * i)) if i else ones
+            for i, _ in self._powers()
+        ]  # fmt: skip
+        return beside(parts or [ones])
 
     @property
     def _notation(self) -> str:

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Items, Samples
 from mercer.compute import Compute
-from mercer.data import HashedRows, salted, side_by_side, tensor
+from mercer.data import HashedRows, side_by_side, tensor
 from mercer.gram import Counts, Gram
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.columns import ColumnTerm, column_terms, gathered, product
 from mercer.kernels.compose.composite import Composite
+from mercer.kernels.compose.names import beside, multiplied
 from mercer.kernels.notation import PRODUCT, SUM, join
 
 
@@ -130,11 +130,7 @@ class Sum(Terms):
         return Counts.of_sum(self._each("_counts", A))
 
     def _names(self, X: Samples) -> dict[int, Any]:
-        return {
-            int(salted(np.uint64(code), t)[0]): name
-            for t, term in enumerate(self.terms)
-            for code, name in term._names(X).items()
-        }
+        return beside([(term._embedded(X), term._names(X)) for term in self.terms])
 
     @property
     def _notation(self) -> str:
@@ -169,6 +165,9 @@ class Product(Terms):
 
     def _factors(self) -> tuple[Kernel, ...]:
         return self.terms
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return multiplied([(term._embedded(X), term._names(X)) for term in self.terms])
 
     def _column_terms(self, X: Samples, Y: Samples) -> list[ColumnTerm] | None:
         return product(column_terms(term, X, Y) for term in self.terms)

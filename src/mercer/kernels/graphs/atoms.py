@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from mercer.annotations import Items, Samples
 from mercer.data import Domain, Graphs
+from mercer.data.invariants import Invariants
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.inputs import Redirected
 from mercer.kernels.graphs.labelled import between_graphs
@@ -14,18 +15,20 @@ from mercer.kernels.occurrences import Occurrences
 
 @kernel
 class Atoms(Redirected):
-    """k of molecules whose atoms are labelled by their element and, if wanted, charge (N+) and chirality (C@R).
+    """k of molecules whose atoms are labelled by their element and, if wanted, charge (N+), chirality (C@R) and more.
 
     With ``chirality`` double bonds are labelled E or Z as well. Graphs that are no molecules stay as they are.
     """
 
-    usage: ClassVar[str] = "k.atoms(charge=False, chirality=False)"
+    usage: ClassVar[str] = "k.atoms(charge=False, chirality=False, invariants=())"
     method_name: ClassVar[str] = "atoms"
     kernel: Kernel
     charge: bool = False
     chirality: bool = False
+    invariants: Any = ()
 
     def _validate(self) -> None:
+        Invariants.of(self.invariants)
         if not between_graphs(self.kernel):
             raise TypeError(
                 f"atoms(): {self.kernel} is not a kernel between graphs, as PathBag(7); fingerprints have"
@@ -33,7 +36,7 @@ class Atoms(Redirected):
             )
 
     def _method_arguments(self) -> tuple[Any, ...]:
-        return (self.charge, self.chirality)
+        return (self.charge, self.chirality, *([self.invariants] if self.invariants != () else []))
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
@@ -41,6 +44,7 @@ class Atoms(Redirected):
         return Graphs(
             charge=bool(self.charge),
             chirality=bool(self.chirality),
+            invariants=Invariants.of(self.invariants) if self.invariants != () else None,
             numbers=isinstance(found, Graphs) and found.numbers,
         )
 

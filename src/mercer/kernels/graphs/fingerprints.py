@@ -8,7 +8,9 @@ import numpy as np
 
 from mercer.annotations import Samples
 from mercer.data import Bits, Domain, HashedRows
-from mercer.data.molecules import Molecules, atoms_of_features, fingerprints, tell_of_charge_and_chirality
+from mercer.data.fingerprints import Fingerprints
+from mercer.data.invariants import Invariants
+from mercer.data.molecules import Molecules, atom_count, tell_of_charge_and_chirality
 from mercer.data.representations import offsets_of
 from mercer.kernels.base import kernel
 from mercer.kernels.families import Explicit
@@ -30,6 +32,8 @@ class Fingerprint(Explicit):
     counts: bool
     bits: int | None
     chirality: bool | None = None
+    invariants: Any = None
+    _least: ClassVar[int] = 1  # of the bits
     charged: ClassVar[bool] = True  # whether features tell charges
     chiral: ClassVar[bool] = True  # whether they can tell chirality
 
@@ -37,22 +41,44 @@ class Fingerprint(Explicit):
         return {}
 
     def _validate(self) -> None:
-        if self.bits is not None and not (isinstance(self.bits, int | np.integer) and self.bits > 0):
+        if self.bits is not None and not (isinstance(self.bits, int | np.integer) and self.bits >= self._least):
             raise ValueError(
-                f"{type(self).__name__}(bits={self.bits!r}): bits must be a whole number of at least 1, or None to fold"
-                " nothing."
+                f"{type(self).__name__}(bits={self.bits!r}): bits must be a whole number of at least {self._least}, or"
+                " None to fold nothing."
             )
+        if self.invariants is not None:
+            Invariants.of(self.invariants)
 
-    def _all_options(self) -> dict[str, Any]:
-        return self._options() | ({"includeChirality": True} if self.chirality else {})
+    @property
+    def _fingerprints(self) -> Fingerprints:
+        return Fingerprints(
+            self.kind,
+            self._options() | ({"includeChirality": True} if self.chirality else {}),
+            self.bits,
+            self.counts,
+            None if self.invariants is None else Invariants.of(self.invariants),
+        )
+
+    def _codes(self, keys: Any) -> Any:
+        codes = np.array(keys, np.uint64)
+        return codes if self.bits is not None else mix(codes + np.uint64(1))
 
     def _occurrences(self, x: Any) -> Occurrences | None:
-        found = atoms_of_features(x[0], self.kind, self._all_options(), bits=self.bits, counts=self.counts)
-        codes = np.array(found[0], np.uint64)
-        return Occurrences.of(codes if self.bits is not None else mix(codes + np.uint64(1)), *found[1:])
+        found = self._fingerprints.occurrences(x[0])
+        return Occurrences.of(self._codes([o.key for o in found]), [o.atoms for o in found], atom_count(x[0]))
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        found: dict[int, dict[str, None]] = {}
+        for item in self.domain.check(X):
+            for key, word in self._fingerprints.words(item).items():
+                if self.bits is not None or key not in found:
+                    found.setdefault(key, {}).update(dict.fromkeys(word.split(" | ")))
+        codes = self._codes(list(found)).tolist()
+        names = {code: " | ".join(words) for code, words in zip(codes, found.values(), strict=True)}
+        return {j: f"bit {j}" for j in range(self.bits or 0)} | names
 
     def _map(self, X: Samples) -> Any:
-        found = fingerprints(X, self.kind, self._all_options(), bits=self.bits, counts=self.counts)
+        found = self._fingerprints.of(X)
         name, instead = type(self).__name__, "Morgan(chirality=True) tells both charge and chirality"
         cure = (
             f"{name}(chirality=True) does, {name}(chirality=False) says that it is not meant"
@@ -62,9 +88,9 @@ class Fingerprint(Explicit):
         tell_of_charge_and_chirality(X, charge=True if self.charged else None, chirality=self.chirality, cure=cure)
         if self.bits is not None:
             return found.astype(np.float64) if self.counts else Bits.of(found != 0)
-        codes = np.array([key for row in found for key in row], np.uint64)
         values = np.array([count if self.counts else 1 for row in found for count in row.values()], np.float64)
-        return HashedRows(mix(codes + np.uint64(1)), values, offsets_of([len(row) for row in found]))
+        codes = self._codes([key for row in found for key in row])
+        return HashedRows(codes, values, offsets_of([len(row) for row in found]))
 
 
 @kernel
@@ -86,6 +112,10 @@ class Morgan(Fingerprint):
     chirality : bool, optional
         Whether neighbourhoods tell chirality. None: not, with a warning where molecules have any; False: not, and no
         warning.
+    invariants : str, callable, or list of them, optional
+        What atoms are told apart by, in place of RDKit's own choice: "element", "isotope", "charge", "hydrogens",
+        "degree", "aromatic", "ring", "ring_size", "hybridization", "pharmacophore" (of radius 2: FCFP4), the name
+        of a property of the atoms of RDKit molecules, or a function of an RDKit atom.
 
     Warns
     -----
@@ -110,6 +140,8 @@ class Morgan(Fingerprint):
     array([[1.   , 0.333, 0.   ],
            [0.333, 1.   , 0.   ],
            [0.   , 0.   , 1.   ]])
+    >>> sorted(mc.Morgan(1).feature_names(["CO"]))  # SMARTS patterns
+    ['[CH3]', '[OH]', '[OH][CH3]']
     """
 
     kind: ClassVar[str] = "Morgan"
@@ -117,6 +149,7 @@ class Morgan(Fingerprint):
     counts: bool = False
     bits: int | None = None
     chirality: bool | None = None
+    invariants: Any = None
 
     def _options(self) -> dict[str, Any]:
         return {"radius": int(self.radius)}
@@ -136,6 +169,10 @@ class TopologicalPaths(Fingerprint):
         Whether features count how often a subgraph occurs, or say that it does.
     bits : int, optional
         Fold the features into so many columns. None: each feature is a column of its own.
+    invariants : str, callable, or list of them, optional
+        What atoms are told apart by, in place of RDKit's own choice: "element", "isotope", "charge", "hydrogens",
+        "degree", "aromatic", "ring", "ring_size", "hybridization", "pharmacophore", the name of a property of the
+        atoms of RDKit molecules, or a function of an RDKit atom.
 
     Warns
     -----
@@ -162,9 +199,11 @@ class TopologicalPaths(Fingerprint):
     length: int = natural(7)
     counts: bool = False
     bits: int | None = None
+    invariants: Any = None
 
     def _options(self) -> dict[str, Any]:
-        return {"maxPath": int(self.length)}
+        # a column of its own for each feature is one; RDKit sets two bits for each where they are folded
+        return {"maxPath": int(self.length)} | ({"numBitsPerFeature": 1} if self.bits is None else {})
 
 
 @kernel
@@ -182,6 +221,10 @@ class AtomPairs(Fingerprint):
         Fold the features into so many columns. None: each feature is a column of its own.
     chirality : bool, optional
         Whether atoms tell chirality. None: not, with a warning where molecules have any; False: not, and no warning.
+    invariants : str, callable, or list of them, optional
+        What atoms are told apart by, in place of RDKit's own choice: "element", "isotope", "charge", "hydrogens",
+        "degree", "aromatic", "ring", "ring_size", "hybridization", "pharmacophore", the name of a property of the
+        atoms of RDKit molecules, or a function of an RDKit atom.
 
     Warns
     -----
@@ -208,6 +251,8 @@ class AtomPairs(Fingerprint):
     """
 
     kind: ClassVar[str] = "AtomPair"
+    _least: ClassVar[int] = 5  # RDKit keeps four for how often a pair occurs
     counts: bool = False
     bits: int | None = None
     chirality: bool | None = None
+    invariants: Any = None

@@ -8,20 +8,19 @@ the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer.annotations import Items, Samples
-from mercer.data import Domain, Graph, Graphs, HashedRows, PackedGraphs, as_graphs, salted, side_by_side
-from mercer.data.graphs import UNLABELLED
+from mercer.arrays import Array
+from mercer.data import Domain, Graphs, HashedRows, PackedGraphs, repeated, salted, side_by_side
 from mercer.data.representations import batches, offsets_of
 from mercer.formula import dot, sqnorm
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
-from mercer.kernels.families import Explicit
 from mercer.kernels.graphs.routes import arcs_of, around, distances, packed_paths, walks_of
+from mercer.kernels.graphs.words import OnVertices, Written, words_of
 from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import gathered
@@ -61,7 +60,7 @@ def counted(codes: Any, offsets: Any) -> tuple[Any, Any, Any]:
 
 
 @kernel
-class VertexHistogram(Explicit):
+class VertexHistogram(OnVertices):
     """Σ over labels of the product of the numbers of vertices that have it: graphs as bags of vertices.
 
     The simplest comparison of labelled graphs, and the base of ``WeisfeilerLehman``. Cost: O(vertices).
@@ -90,13 +89,12 @@ class VertexHistogram(Explicit):
     def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
         return Occurrences.of(x.labels, [(v,) for v in range(len(x.labels))], len(x.labels))
 
-    def _names(self, X: Samples) -> dict[int, Any]:
-        labels = {label for g in as_graphs(X) for label in _labels(g)}
-        return _named([(label, path_graph([label], [])) for label in labels], self)
+    def _word(self, g: Written, places: tuple[int, ...]) -> Any:
+        return g.names[places[0]]
 
 
 @kernel
-class EdgeHistogram(Explicit):
+class EdgeHistogram(OnVertices):
     """Σ over labels of the product of the numbers of edges that have it: graphs as bags of edges.
 
     Without edge labels it is the product of the numbers of edges.
@@ -135,7 +133,10 @@ class EdgeHistogram(Explicit):
         codes, n = np.empty(len(x.ends), np.uint64), len(x.labels)
         end = graphs.edge_codes(x.offsets, x.starts, x.ends, x.marks, x.directed, codes, np.zeros(1, np.int64))
         arcs = [(u, v) for u, v in arcs_of(x) if x.directed[0] or v >= u]
-        return Occurrences.of(codes[:end], [tuple(sorted(set(arc))) for arc in arcs], n)
+        return Occurrences.of(codes[:end], [tuple(dict.fromkeys(arc)) for arc in arcs], n)
+
+    def _word(self, g: Written, places: tuple[int, ...]) -> Any:
+        return g.sign(places[0], places[-1])
 
 
 def pairs_by_distance(X: PackedGraphs, lengths: Callable[[PackedGraphs], Any], unit: int) -> HashedRows:
@@ -156,7 +157,7 @@ def pairs_by_distance(X: PackedGraphs, lengths: Callable[[PackedGraphs], Any], u
 
 
 @kernel
-class ShortestPath(Explicit):
+class ShortestPath(OnVertices):
     """Σ over pairs of vertices u ≠ v of x and pairs of z: 1[same labels, same distance].
 
     A pair counts once, {u, v}; in directed graphs both ways, (u, v). The distance is the number of edges; pairs that no
@@ -201,6 +202,12 @@ class ShortestPath(Explicit):
         ]
         return Occurrences.of(np.array([code for code, _ in found], np.uint64), [p for _, p in found], len(x.labels))
 
+    def _word(self, g: Written, places: tuple[int, ...]) -> Any:
+        first, last = (g.text(v) for v in places)
+        if not g.graph.directed:
+            first, last = sorted((first, last))
+        return f"{first} to {last} in {g.apart[places]}"
+
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Paths
@@ -208,7 +215,7 @@ class ShortestPath(Explicit):
 
 
 @kernel
-class PathBag(Explicit):
+class PathBag(OnVertices):
     """Σ over label sequences of the product of 1[a path of x reads so], paths with at most ``length`` edges.
 
     A path visits no vertex twice. Edge labels are part of the sequence. Read backwards it is the same path, except in
@@ -244,7 +251,7 @@ class PathBag(Explicit):
     array([[5., 2.],
            [2., 2.]])
     >>> sorted(k.feature_names([ethanol]))
-    ['C', 'C-C', 'O', 'O-C', 'O-C-C']
+    ['C', 'C-C', 'C-C-O', 'C-O', 'O']
     """
 
     domain: ClassVar[Domain] = Graphs()
@@ -300,34 +307,8 @@ class PathBag(Explicit):
             codes[of] = longest_codes(paths, length)[kind.reshape(-1)]
         return Occurrences.of(codes, [vertices for vertices, _ in walks], len(x.labels))
 
-    def _names(self, X: Samples) -> dict[int, Any]:
-        """A path as its labels from one end to the other, as in C-C=O for molecules."""
-        found: dict[Any, Graph] = {}
-        for g in as_graphs(X):
-            for walk in simple_paths(g, int(self.length)):
-                labels, marks = _labels(g), dict(zip(map(tuple, np.asarray(g.edges).tolist()), _marks(g), strict=True))
-                steps = [marks[step] if step in marks else marks[step[::-1]] for step in pairwise(walk)]
-                key = tuple(labels[v] for v in walk), tuple(steps)
-                found.setdefault(key, path_graph(*key, directed=g.directed))
-        named = [(written(*key), g) for key, g in found.items()]
-        return _named(named, PathBag(int(self.length)), last=True)
-
-
-def simple_paths(g: Graph, length: int) -> Iterator[tuple[int, ...]]:
-    """The simple paths of a graph with at most ``length`` edges, as vertices; an undirected one from each of its
-    ends.
-    """
-    following: dict[int, list[int]] = {}
-    for u, v in np.asarray(g.edges).tolist():
-        following.setdefault(u, []).append(v)
-        if not g.directed:
-            following.setdefault(v, []).append(u)
-    stack: list[tuple[int, ...]] = [(v,) for v in range(g.n_vertices or 0)]
-    while stack:
-        path = stack.pop()
-        yield path
-        if len(path) <= length:
-            stack += [(*path, w) for w in following.get(path[-1], []) if w not in path]
+    def _word(self, g: Written, places: tuple[int, ...]) -> Any:
+        return g.path(places)
 
 
 def longest_codes(paths: PackedGraphs, length: int) -> Any:
@@ -339,55 +320,6 @@ def longest_codes(paths: PackedGraphs, length: int) -> Any:
         new = mine - set(shorter.codes[shorter.offsets[i] : shorter.offsets[i + 1]].tolist()) if length else mine
         codes[i] = next(iter(new))
     return codes
-
-
-def path_graph(labels: Any, marks: Any, *, directed: bool = False) -> Graph:
-    """The path with these labels of vertices and edges."""
-    edges = [(k, k + 1) for k in range(len(marks))]
-    bare = all(m is UNLABELLED for m in marks)
-    return Graph(
-        edges,
-        None if all(x is UNLABELLED for x in labels) else list(labels),
-        None if bare else list(marks),
-        None,
-        len(labels),
-        directed,
-    )
-
-
-_BONDS = {1: "-", 2: "=", 3: "#", 1.5: ":", None: "-", (2, "E"): "=E=", (2, "Z"): "=Z="}
-
-
-def written(labels: Any, marks: Any) -> str:
-    """C-C=O: bonds of molecules by their sign, other edge labels in brackets."""
-    signs = [_BONDS.get(m, f"[{m}]") for m in marks]
-    names = ["*" if x is UNLABELLED else str(x) for x in labels]
-    return names[0] + "".join(s + x for s, x in zip(signs, names[1:], strict=True))
-
-
-def _labels(g: Graph) -> Any:
-    return [UNLABELLED] * int(g.n_vertices or 0) if g.labels is None else list(g.labels)
-
-
-def _marks(g: Graph) -> Any:
-    return [UNLABELLED] * len(g.edges) if g.edge_labels is None else list(g.edge_labels)
-
-
-def _named(examples: list[tuple[Any, Graph]], k: Explicit, *, last: bool = False) -> dict[int, Any]:
-    """The code of the feature that each example has (``last``: of those it has, the one of the longest path) with its
-    name.
-    """
-    if not examples:
-        return {}
-    if not last:
-        phi = k._map(k.domain.check([g for _, g in examples]))
-        return {int(phi.codes[phi.offsets[i]]): name for i, (name, _) in enumerate(examples)}
-    found: dict[int, Any] = {}
-    for length in sorted({len(g.edges) for _, g in examples}):
-        some = [(name, g) for name, g in examples if len(g.edges) == length]
-        for code, (name, _) in zip(longest_codes(k.domain.check([g for _, g in some]), length), some, strict=True):
-            found.setdefault(int(code), name)
-    return found
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -544,9 +476,22 @@ class WeisfeilerLehman(OverLabellings):
             found.append(Occurrences.of(salted(part.codes, d), wide, part.size))
         return together(found)
 
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return words_of(self._words, X)
+
+    def _words(self, x: PackedGraphs, g: Written) -> dict[int, Any]:
+        """A refined label as the tree of neighbours that it stands for: C(-C,=O)."""
+        if not isinstance(self.base, OnVertices):
+            raise TypeError(f"The features of {self} have no names.")
+        found: dict[int, Any] = {}
+        for d, (refined, trees) in enumerate(zip(refinements(x, int(self.depth)), g.trees(), strict=False)):
+            words = self.base._words(refined, trees)
+            found |= zip(salted(np.array(list(words), np.uint64), d).tolist(), words.values(), strict=True)
+        return found
+
 
 @kernel
-class WLOptimalAssignment(Explicit):
+class WLOptimalAssignment(OnVertices):
     """The largest Σ s(u, v) over one-to-one assignments of vertices, s(u, v) the number of refinements they share.
 
     s(u, v) is the number of refinements 0 … depth, as in ``WeisfeilerLehman``, after which u and v have the same label.
@@ -581,5 +526,33 @@ class WLOptimalAssignment(Explicit):
     depth: int = natural(minimum=0)
 
     def _map(self, X: PackedGraphs) -> HashedRows:
-        counts: HashedRows = WeisfeilerLehman(int(self.depth))._prepare(X)
+        counts: HashedRows = self._subtrees._prepare(X)
         return counts.unary()
+
+    @property
+    def _subtrees(self) -> WeisfeilerLehman:
+        return WeisfeilerLehman(int(self.depth))
+
+    def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
+        found = self._subtrees._occurrences(x)
+        assert found is not None
+        return Occurrences(repeated(found.codes, _ranks(found.codes)), found.places, found.size)
+
+    def _words(self, x: PackedGraphs, g: Written) -> dict[int, Any]:
+        """The second vertex with a label is a feature of its own: C(-C) ×2."""
+        found, words = self._subtrees._occurrences(x), self._subtrees._words(x, g)
+        assert found is not None
+        ranks = _ranks(found.codes)
+        names = [
+            f"{words[code]} ×{rank + 1}" if rank else words[code]
+            for code, rank in zip(found.codes.tolist(), ranks.tolist(), strict=True)
+        ]
+        return dict(zip(repeated(found.codes, ranks).tolist(), names, strict=True))
+
+
+def _ranks(codes: Array) -> Array:
+    """How many equal codes come before each."""
+    order = np.argsort(codes, kind="stable")
+    ranks = np.empty(len(codes), np.int64)
+    ranks[order] = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+    return ranks

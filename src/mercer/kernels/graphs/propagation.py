@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtri
 
-from mercer.data import DataError, Domain, Graphs, HashedRows, PackedGraphs, side_by_side
+from mercer.data import DataError, Domain, Graphs, HashedRows, PackedGraphs, salted, side_by_side
 from mercer.kernels.base import kernel
-from mercer.kernels.families import Explicit
 from mercer.kernels.graphs.labelled import by_batches, counted
+from mercer.kernels.graphs.routes import around
+from mercer.kernels.graphs.words import OnVertices, Written
+from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.parameters import natural, positive
 from mercer.native.mixing import mix
 
@@ -19,7 +21,7 @@ _UNIT = 2.0**32  # numbers are held as multiples of its inverse, whose sums do n
 
 
 @kernel
-class Propagation(Explicit):
+class Propagation(OnVertices):
     """Σ_{t=0}^{steps} Σ over vertices of x and z of 1[same bin after t steps]: for graphs with vertex attributes.
 
     In a step each vertex takes the mean of its neighbours' distributions of labels and of their attributes; a bin is an
@@ -65,12 +67,39 @@ class Propagation(Explicit):
     def _map(self, X: PackedGraphs) -> HashedRows:
         parts = []
         for t in range(int(self.steps) + 1):
-            codes = self._bins(X, t)
+            codes = self._codes(X, t)
             parts.append(by_batches(X.relabelled(codes), lambda some: counted(some.labels, some.offsets)))
         return side_by_side(parts)
 
-    def _bins(self, X: PackedGraphs, t: int) -> Any:
+    def _codes(self, X: PackedGraphs, t: int) -> Any:
         """A code of the bins of each vertex after t steps."""
+        codes = np.zeros(len(X.labels), np.uint64)
+        for bins in self._bins(X, t):
+            codes = mix(codes + bins.view(np.uint64) + np.uint64(1))
+        return codes
+
+    def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
+        """After t steps a vertex has something of all that are up to t edges away."""
+        near, n = around(x), len(x.labels)
+        return together(
+            [
+                Occurrences.of(salted(self._codes(x, t), t), [np.flatnonzero(row <= t) for row in near], n)
+                for t in range(int(self.steps) + 1)
+            ]
+        )
+
+    def _words(self, x: PackedGraphs, g: Written) -> dict[int, Any]:
+        """The numbers of the bins, of labels and of attributes; before the first step also the label."""
+        found: dict[int, Any] = {}
+        for t in range(int(self.steps) + 1):
+            codes, bins = salted(self._codes(x, t), t).tolist(), np.transpose(self._bins(x, t)).tolist()
+            for v, (code, own) in enumerate(zip(codes, bins, strict=True)):
+                what = "; ".join(f"{part} {b}" for part, b in zip(("labels", "attributes"), own, strict=False))
+                found.setdefault(code, f"step {t}: {what}" if t else f"{g.text(v)}: {what}")
+        return found
+
+    def _bins(self, X: PackedGraphs, t: int) -> list[Any]:
+        """The bins of each vertex after t steps: by its labels and, where there are any, by its attributes."""
         from mercer.native import graphs
 
         rng = np.random.default_rng([int(self.random_state), t])
@@ -79,7 +108,6 @@ class Propagation(Explicit):
         fields = [ndtri(uniform)]
         if X.attributes is not None:
             fields.append(X.attributes @ rng.standard_normal(X.attributes.shape[1]))
-        codes = np.zeros(len(X.labels), np.uint64)
         degree = int(np.diff(X.starts).max(initial=1))
         largest = max(float(np.abs(f).max(initial=0.0)) for f in fields)
         if largest * degree >= _UNIT / 4:
@@ -92,10 +120,10 @@ class Propagation(Explicit):
                 f"Propagation(width={self.width}): numbers of size {largest:.3g} fall into more bins than can be"
                 " counted; take a larger width."
             )
+        found = []
         for field, b in zip(fields, shift, strict=False):
             z = np.round(field * _UNIT).astype(np.int64)
             for _ in range(t):
                 z = graphs.means(X.offsets, X.starts, X.ends, z)
-            bins = np.floor(z / (_UNIT * float(self.width)) + b).astype(np.int64)
-            codes = mix(codes + bins.view(np.uint64) + np.uint64(1))
-        return codes
+            found.append(np.floor(z / (_UNIT * float(self.width)) + b).astype(np.int64))
+        return found

@@ -49,6 +49,9 @@ class Intersection(Explicit):
     def _map(self, X: Samples) -> Any:
         return X
 
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return Sets().members(X)
+
 
 def _check_kernel(k: Kernel, base: Any) -> None:
     if not isinstance(base, Kernel):

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data import DataError, HashedRows, Ragged
+from mercer.data.sequences import items_of, unpacked
 from mercer.kernels.base import kernel
 from mercer.kernels.occurrences import Occurrences, stretches
 from mercer.kernels.parameters import natural
@@ -111,3 +113,14 @@ class WeightedDegree(LaneKernel):
         words = np.minimum(int(self.degree), known - np.arange(length))  # that begin at each place
         lengths = stretches(np.ones(length, np.int64), words).values
         return Occurrences(self._features(x).codes, stretches(np.repeat(np.arange(length), words), lengths), length)
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        """A word and the place of its first letter: AC at 3."""
+        found: dict[int, Any] = {}
+        for item in map(unpacked, items_of(X, "sequences")):
+            here = self._occurrences(self.domain.check([item]))
+            if here is None:
+                return super()._names(X)
+            for code, place in zip(here.codes.tolist(), here.places, strict=True):
+                found[code] = f"{item[place[0] : place[-1] + 1]} at {place[0]}"
+        return found

@@ -83,6 +83,7 @@ from .kernels.approximations.nystrom import Nystrom as Nystrom
 from .kernels.approximations.random_features import RandomFeatures as RandomFeatures
 from .kernels.approximations.sketches import TensorSketch as TensorSketch
 from .kernels.base import Kernel as Kernel
+from .kernels.clouds.means import MeanEmbedding as MeanEmbedding
 from .kernels.compose.algebra import exp as exp
 from .kernels.compose.algebra import geometric as geometric
 from .kernels.compose.algebra import polynomial as polynomial

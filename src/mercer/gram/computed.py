@@ -270,20 +270,23 @@ def parameter_symbol(name: str, value: Any) -> Any:
     )
 
 
-def departures(symbol: Any) -> list[Node]:
-    """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components: 0, with the derivative 1 by log θ. Of
-    plain numbers, none.
+def departures(symbol: Any) -> dict[str, Node]:
+    """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components, by name: 0, with the derivative 1 by
+    log θ. Of θ₀ = 0, where that derivative is 0, θ itself. Of plain numbers, none.
 
     For a parameter that has already gone into the prepared items: adding departure·slope to a formula says how it
     changes with the parameter.
     """
     if isinstance(symbol, VectorParameter):
-        return [
-            node
+        return {
+            name: node
             for j, value in enumerate(symbol.values)
-            for node in departures(parameter(f"{symbol.name}[{j}]", value))
-        ]
-    return [symbol / symbol.data[1] - 1.0] if isinstance(symbol, Node) else []
+            for name, node in departures(parameter(f"{symbol.name}[{j}]", value)).items()
+        }
+    if not isinstance(symbol, Node):
+        return {}
+    name, value = symbol.data
+    return {name: symbol / value - 1.0 if value else symbol}
 
 
 def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:

@@ -157,7 +157,7 @@ class Convolution(Composite):
                 break
             some = A.take(rows)
             if some.offsets[-1]:
-                out[rows] = _summed(_summed(self._product(some, B), some.offsets).T, B.offsets).T
+                out[rows] = summed(summed(self._product(some, B), some.offsets).T, B.offsets).T
         return out
 
     def _product(self, A: Parts, B: Parts) -> Any:
@@ -175,12 +175,12 @@ class Convolution(Composite):
         return np.array([float(self._block(A.take(i), A.take(i))[0, 0]) for i in chunks(size(A), 1)])
 
 
-def _summed(K: Any, offsets: Any) -> Any:
-    """Rows added up group by group; a group may be empty."""
+def summed(K: Any, offsets: Any) -> Any:
+    """Rows added up group by group, in float64; a group may be empty."""
     out = np.zeros((len(offsets) - 1, K.shape[1]))
     filled = np.flatnonzero(np.diff(offsets))
     if len(filled):
-        out[filled] = np.add.reduceat(K, offsets[filled], axis=0)
+        out[filled] = np.add.reduceat(K, offsets[filled], axis=0, dtype=np.float64)
     return out
 
 

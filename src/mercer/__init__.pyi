@@ -84,6 +84,8 @@ from .kernels.approximations.random_features import RandomFeatures as RandomFeat
 from .kernels.approximations.sketches import TensorSketch as TensorSketch
 from .kernels.base import Kernel as Kernel
 from .kernels.clouds.means import MeanEmbedding as MeanEmbedding
+from .kernels.clouds.transport import PersistenceSlicedWasserstein as PersistenceSlicedWasserstein
+from .kernels.clouds.transport import SlicedWasserstein as SlicedWasserstein
 from .kernels.compose.algebra import exp as exp
 from .kernels.compose.algebra import geometric as geometric
 from .kernels.compose.algebra import polynomial as polynomial

@@ -21,7 +21,8 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.compose.convolution import summed
 from mercer.runtime import threads
 
-_PAIRS = 2**18  # of points whose values are held: they fit into the cache
+_PAIRS = 2**21  # of points whose values are held
+_ALONE = 2**19  # pairs of one set with all rows, for which a product of its own pays
 _WORTH_COMPILING = 2**20  # pairs of one block
 _OWN = 2**9  # points whose sets are compared with themselves together
 _FEATURES = 2**22  # of points that are held
@@ -78,17 +79,17 @@ class SumOverPairs(Kernel):
         """What the sum of κ is of, and how it changes with each parameter that is a symbol: by the sum of ∂κ."""
         numbers = getattr(self, "_with_numbers", self)
         inner, symbolic = numbers._between_points(), self._between_points()
-        total = of(_Pairs(numbers, lambda a, b: KernelGram.of(inner, a, b, _ALONE)))
+        total = of(_Pairs(numbers, lambda a, b: KernelGram.of(inner, a, b, _HERE)))
         for name, departure in _symbols(symbolic).items():
 
             def slope(a: Rep, b: Rep, name: str = name) -> KernelGram:
-                return KernelGram.gradients(inner, symbolic, a, b, _ALONE)[name]
+                return KernelGram.gradients(inner, symbolic, a, b, _HERE)[name]
 
             total = total + departure * of(_Pairs(numbers, slope))
         return total
 
 
-_ALONE = Compute(threads=1)  # a block is on a thread already
+_HERE = Compute(threads=1)  # a block is on a thread already
 
 
 def prepared_points(k: Kernel, points: Array) -> Rep:
@@ -124,7 +125,8 @@ class _Pairs:
                 f"The points of X have {A.columns} numbers, those of Y have {B.columns}; they must have the same."
             )
         compiled = A.points * B.points >= _WORTH_COMPILING
-        for cols in batches(B.offsets, max(1, _PAIRS // A.points)):
+        alone = A.points * B.points >= _ALONE * len(B)
+        for cols in batches(B.offsets, 1 if alone else max(1, _PAIRS // A.points)):
             if threads.stopping():
                 break
             start = cols.start if B is A else 0

@@ -83,6 +83,8 @@ from .kernels.approximations.nystrom import Nystrom as Nystrom
 from .kernels.approximations.random_features import RandomFeatures as RandomFeatures
 from .kernels.approximations.sketches import TensorSketch as TensorSketch
 from .kernels.base import Kernel as Kernel
+from .kernels.clouds.diagrams import PersistenceScaleSpace as PersistenceScaleSpace
+from .kernels.clouds.diagrams import PersistenceWeightedGaussian as PersistenceWeightedGaussian
 from .kernels.clouds.means import MeanEmbedding as MeanEmbedding
 from .kernels.clouds.transport import PersistenceSlicedWasserstein as PersistenceSlicedWasserstein
 from .kernels.clouds.transport import SlicedWasserstein as SlicedWasserstein

@@ -6,6 +6,7 @@ from .data import Graph as Graph
 from .data import as_graphs as as_graphs
 from .data import read_tu as read_tu
 from .data.blocks import Blocks as Blocks
+from .data.images import patches as patches
 from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
 from .data.notices import IgnoredWarning as IgnoredWarning
@@ -85,6 +86,7 @@ from .kernels.approximations.sketches import TensorSketch as TensorSketch
 from .kernels.base import Kernel as Kernel
 from .kernels.clouds.diagrams import PersistenceScaleSpace as PersistenceScaleSpace
 from .kernels.clouds.diagrams import PersistenceWeightedGaussian as PersistenceWeightedGaussian
+from .kernels.clouds.images import VisualWords as VisualWords
 from .kernels.clouds.means import MeanEmbedding as MeanEmbedding
 from .kernels.clouds.transport import PersistenceSlicedWasserstein as PersistenceSlicedWasserstein
 from .kernels.clouds.transport import SlicedWasserstein as SlicedWasserstein

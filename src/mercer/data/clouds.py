@@ -28,20 +28,18 @@ class PointSets(Domain):
     """
 
     noun: ClassVar[str] = "set"
-    empty: ClassVar[str] = (
-        "it has no mean and no quantiles, and its value with every set is 0. Drop it if that is not meant."
-    )
+    told: ClassVar[bool] = True  # whether an empty one is worth a word
 
     def check(self, X: Samples) -> Rep:
         if isinstance(X, Ragged):
             return X
         found = self._points(X)
         without = np.flatnonzero(found.lengths == 0)
-        if len(without) and self.empty:
+        if len(without) and self.told:
             lost(
                 "empty sets",
-                f"{len(without)} of {len(found)} {self.noun}s are empty, the first is {self.noun} {without[0]}:"
-                f" {self.empty}",
+                f"{len(without)} of {len(found)} {self.noun}s are empty, the first is {self.noun} {without[0]}: they are"
+                " compared as nothing, and alike. Drop them if that is not meant.",
             )
         return found
 
@@ -125,7 +123,7 @@ class Diagrams(PointSets):
     """
 
     noun: ClassVar[str] = "diagram"
-    empty: ClassVar[str] = ""  # nothing has been born that lives: as good a diagram as any
+    told: ClassVar[bool] = False  # nothing has been born that lives: as good a diagram as any
 
     def _points(self, X: Samples) -> Ragged:
         found = super()._points(X)

@@ -38,8 +38,8 @@ class PointSets(Domain):
         if len(without) and self.told:
             lost(
                 "empty sets",
-                f"{len(without)} of {len(found)} {self.noun}s are empty, the first is {self.noun} {without[0]}: they are"
-                " compared as nothing, and alike. Drop them if that is not meant.",
+                f"{len(without)} of {len(found)} {self.noun}s are empty, the first is {self.noun} {without[0]}: they"
+                " are compared as nothing, and alike. Drop them if that is not meant.",
             )
         return found
 
@@ -149,6 +149,6 @@ class Diagrams(PointSets):
         if wrong.any():
             j = int(np.argmax(wrong))
             raise DataError(
-                f"Diagram {i}, pair {j} is born at {points[j, 0]:g} and dies at {points[j, 1]:g}; births are finite, and"
-                " deaths not before them. Of a filtration that descends, give (−birth, −death)."
+                f"Diagram {i}, pair {j} is born at {points[j, 0]:g} and dies at {points[j, 1]:g}; births are finite,"
+                " and deaths not before them. Of a filtration that descends, give (−birth, −death)."
             )

@@ -32,7 +32,7 @@ def patches(images: Samples, size: int, stride: int = 1) -> list[Array]:
 
     See Also
     --------
-    Kernel.patches : A kernel between images by their patches.
+    MeanEmbedding : With ``MeanEmbedding().patches(size)``, a kernel between images by their patches.
 
     Examples
     --------

@@ -618,20 +618,6 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         return Atoms(self, charge, chirality)
 
-    def patches(self, size: int, stride: int = 1) -> Kernel:
-        """k of images, each the set of its square patches; k is a kernel between sets of vectors.
-
-        Parameters
-        ----------
-        size : int
-            How many pixels a patch is high and wide.
-        stride : int, default=1
-            How many pixels from one patch to the next.
-        """
-        from mercer.kernels.clouds.images import Patches
-
-        return Patches(self, size, stride)
-
     def on(self, columns: Any) -> Kernel:
         """k on some columns of a table.
 

@@ -13,6 +13,7 @@ from mercer.data import Anything, DataError, Domain, Vectors, check_weights, chu
 from mercer.data.clouds import PointSets
 from mercer.data.images import check_patches, patches
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.clouds.sets import BetweenSets
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.inputs import Redirected
 from mercer.kernels.families import squared_distances
@@ -47,13 +48,13 @@ class Patches(Redirected):
 
 
 @kernel
-class VisualWords(Composite):
+class VisualWords(BetweenSets, Composite):
     """k(h_x, h_z), h_x the share of each word among the points of x: a bag of visual words.
 
-    A sample is a set of vectors, as the patches of an image (``.patches(size, stride)``) or descriptors of your own. The
-    words are the means of clusters of the points of all sets that the kernel is bound to, and a point is the word that
-    it is nearest to. k is any kernel of histograms; where it has features, as ``Hellinger``, or a ``HomogeneousMap`` of
-    it, so has this one. As valid as k.
+    A sample is a set of vectors, as the patches of an image (``.patches(size, stride)``) or descriptors of your own.
+    The words are the means of clusters of the points of all sets that the kernel is bound to, and a point is the word
+    that it is nearest to. k is any kernel of histograms; where it has features, as ``Hellinger``, or a
+    ``HomogeneousMap`` of it, so has this one. As valid as k.
 
     Parameters
     ----------
@@ -87,7 +88,6 @@ class VisualWords(Composite):
     """
 
     usage: ClassVar[str] = "VisualWords(vocabulary, kernel=ChiSquared())"
-    domain: ClassVar[Domain] = PointSets()
     _same_items = False
     vocabulary: Any
     kernel: Kernel = ChiSquared()

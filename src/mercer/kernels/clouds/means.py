@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.annotations import Items, Samples, Weights
-from mercer.data import Anything, Domain, Ragged, Vectors, take
-from mercer.data.clouds import PointSets
+from mercer.data import Anything, Ragged, Vectors, take
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.clouds.sets import BetweenSets
 from mercer.kernels.clouds.sums import SumOverPairs, mean_features, prepared_points
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.families import Explicit
@@ -17,7 +17,7 @@ from mercer.kernels.vectors.radial import Gaussian
 
 
 @kernel
-class MeanEmbedding(SumOverPairs, Composite):
+class MeanEmbedding(BetweenSets, SumOverPairs, Composite):
     """⟨μ_x, μ_z⟩, the mean of k(a, b) over points a of x and b of z: sets as distributions, by their means in the space
     of k.
 
@@ -67,14 +67,15 @@ class MeanEmbedding(SumOverPairs, Composite):
     """
 
     usage: ClassVar[str] = "MeanEmbedding(points=Gaussian('median'))"
-    domain: ClassVar[Domain] = PointSets()
     _same_items = False
     _mean: ClassVar[bool] = True
     points: Kernel = Gaussian("median")
 
     def _validate(self) -> None:
         if not isinstance(self.points.domain, Vectors | Anything):
-            raise TypeError(f"{type(self).__name__}(points): points are rows of numbers, which {self.points} does not take.")
+            raise TypeError(
+                f"{type(self).__name__}(points): points are rows of numbers, which {self.points} does not take."
+            )
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
@@ -108,12 +109,10 @@ def bound_to_points(k: Kernel, X: Ragged, weights: Weights) -> Kernel:
 
 
 @kernel
-class MeanOfFeatures(Composite, Explicit):
+class MeanOfFeatures(BetweenSets, Composite, Explicit):
     """⟨φ(x), φ(z)⟩, φ(x) the mean of the features of the points of x."""
 
     _internal = True
-
-    domain: ClassVar[Domain] = PointSets()
     _same_items = False
     points: Kernel
 

@@ -12,8 +12,7 @@ import numpy as np
 from mercer.annotations import Index, Items
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import DataError, Domain, Ragged, Rep, chunks, take
-from mercer.data.clouds import PointSets
+from mercer.data import DataError, Ragged, Rep, chunks, take
 from mercer.data.representations import batches, spans
 from mercer.formula import recorded
 from mercer.gram import KernelGram, departures
@@ -58,7 +57,6 @@ class SumOverPairs(Kernel):
     value 0 with every other. Values come in blocks: the matrix between all points is never there.
     """
 
-    domain: ClassVar[Domain] = PointSets()
     _mean: ClassVar[bool] = False  # whether the mean over the pairs, in place of the sum
 
     def _between_points(self) -> Kernel:
@@ -77,7 +75,7 @@ class SumOverPairs(Kernel):
 
     def _with_slopes(self, of: Callable[[_Pairs], Any]) -> Any:
         """What the sum of κ is of, and how it changes with each parameter that is a symbol: by the sum of ∂κ."""
-        numbers = getattr(self, "_with_numbers", self)
+        numbers: Any = getattr(self, "_with_numbers", self)
         inner, symbolic = numbers._between_points(), self._between_points()
         total = of(_Pairs(numbers, lambda a, b: KernelGram.of(inner, a, b, _HERE)))
         for name, departure in _symbols(symbolic).items():
@@ -98,11 +96,13 @@ def prepared_points(k: Kernel, points: Array) -> Rep:
 
 
 def _symbols(k: Kernel) -> dict[str, Any]:
-    """The departures of all parameters of a kernel that are symbols, but for those that have gone into what it holds."""
+    """The departures of a kernel's parameters that are symbols, but for those that have gone into what it holds."""
     if k._bound_to_values:
         return {}
     mine = [departures(getattr(k, f.name)) for f in dataclasses.fields(k)]
-    return {name: node for each in [*mine, *(_symbols(child) for _, child in k._children())] for name, node in each.items()}
+    return {
+        name: node for each in [*mine, *(_symbols(child) for _, child in k._children())] for name, node in each.items()
+    }
 
 
 class _Pairs:

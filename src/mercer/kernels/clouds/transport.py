@@ -7,13 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.annotations import Items, RandomState, Samples, Weights
+from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Ragged, check_weights, chunks, size, take, weighted_median
-from mercer.data.clouds import Diagrams, PointSets
+from mercer.data.clouds import Diagrams
 from mercer.formula import exp, recorded, where
 from mercer.kernels.approximations.draws import MOST_QUASI, draw
 from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.clouds.sets import BetweenSets
 from mercer.kernels.parameters import natural, positive
 from mercer.runtime import threads
 
@@ -89,7 +90,7 @@ class Transported(Kernel):
         return out
 
     def _block(self, A: Items, B: Items) -> Any:
-        D = recorded(getattr(self, "_with_numbers", self)._distances, A, B)
+        D = recorded(self._distances, A, B)
         return where(D < 0.0, 0.0, exp(-self.gamma * D))
 
     def _diag(self, A: Items) -> Any:
@@ -123,7 +124,7 @@ def _one_over_median(k: Transported, X: Samples, weights: Weights) -> float:
 
 
 @kernel
-class SlicedWasserstein(Transported):
+class SlicedWasserstein(BetweenSets, Transported):
     """exp(−γ SW₂²(x, z)) or exp(−γ SW₁(x, z)), SW_p^p(x, z) the mean over directions θ of W_p^p between the points of
     x and z projected on θ.
 
@@ -172,7 +173,6 @@ class SlicedWasserstein(Transported):
            [2.5, 2.5, 0. ]])
     """
 
-    domain: ClassVar[Domain] = PointSets()
     gamma: Any = positive("median", symbol="γ", words=("median",))
     directions: int = natural(50)
     power: int = natural(2, maximum=2)

@@ -1,4 +1,4 @@
-"""Kernels between sets of vectors: what they do not see, proofs on many sets, derivatives, learners, other libraries."""
+"""Kernels between sets of vectors: what they do not see, proofs, derivatives, learners, other libraries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_diagrams_do_not_see_order_nor_the_diagonal(k: mc.Kernel) -> None:
     X = diagrams()
     with_more = [np.concatenate([x, [[0.3, 0.3], [0.5, 0.5]]]) for x in X]
     np.testing.assert_allclose(k(_mixed(X), X), k(X), rtol=1e-10)
-    np.testing.assert_array_equal(k(with_more, X), k(X, X))
+    np.testing.assert_array_equal(k(with_more, X), k(list(X), X))
     near = [np.concatenate([x, [[0.3, 0.3 + 1e-9]]]) for x in X]
     np.testing.assert_allclose(k(near, X), k(X), rtol=1e-6, atol=1e-6)
 

@@ -85,9 +85,9 @@ class PersistenceScaleSpace(OnDiagrams):
     >>> import mercer as mc
     >>> diagrams = [[[0.0, 1.0], [0.2, 0.3]], [[0.0, 1.0]], [[0.5, 3.0]], []]
     >>> mc.PersistenceScaleSpace(sigma=0.1)(diagrams).round(3)
-    array([[0.406, 0.38 , 0.001, 0.   ],
-           [0.38 , 0.365, 0.001, 0.   ],
-           [0.001, 0.001, 0.398, 0.   ],
+    array([[0.466, 0.411, 0.002, 0.   ],
+           [0.411, 0.365, 0.002, 0.   ],
+           [0.002, 0.002, 0.398, 0.   ],
            [0.   , 0.   , 0.   , 0.   ]])
     """
 
@@ -152,9 +152,9 @@ class PersistenceWeightedGaussian(OnDiagrams):
     >>> import mercer as mc
     >>> diagrams = [[[0.0, 1.0], [0.2, 0.3]], [[0.0, 1.0]], [[0.5, 3.0]], []]
     >>> mc.PersistenceWeightedGaussian(gamma=1.0, weight=1.0, power=1.0)(diagrams).round(3)
-    array([[0.727, 0.66 , 0.014, 0.   ],
-           [0.66 , 0.617, 0.013, 0.   ],
-           [0.014, 0.013, 1.416, 0.   ],
+    array([[0.719, 0.663, 0.013, 0.   ],
+           [0.663, 0.617, 0.013, 0.   ],
+           [0.013, 0.013, 1.417, 0.   ],
            [0.   , 0.   , 0.   , 0.   ]])
     """
 

@@ -164,9 +164,9 @@ class SlicedWasserstein(BetweenSets, Transported):
     >>> import mercer as mc
     >>> clouds = [[[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0]], [[3.0, 3.0], [3.0, 4.0], [4.0, 3.0]]]
     >>> mc.SlicedWasserstein(gamma=0.1)(clouds).round(3)
-    array([[1.   , 0.975, 0.346],
-           [0.975, 1.   , 0.319],
-           [0.346, 0.319, 1.   ]])
+    array([[1.   , 0.975, 0.38 ],
+           [0.975, 1.   , 0.322],
+           [0.38 , 0.322, 1.   ]])
     >>> mc.SlicedWasserstein(power=1).distances([[0.0, 1.0], [0.5], [2.0, 2.0, 5.0]])
     array([[0. , 0.5, 2.5],
            [0.5, 0. , 2.5],
@@ -229,10 +229,10 @@ class PersistenceSlicedWasserstein(Transported):
     >>> import mercer as mc
     >>> diagrams = [[[0.0, 1.0], [0.2, 0.3]], [[0.0, 1.0]], [[0.5, 3.0]], []]
     >>> mc.PersistenceSlicedWasserstein(gamma=1.0)(diagrams).round(3)
-    array([[1.   , 0.955, 0.263, 0.605],
-           [0.955, 1.   , 0.263, 0.634],
-           [0.263, 0.263, 1.   , 0.32 ],
-           [0.605, 0.634, 0.32 , 1.   ]])
+    array([[1.   , 0.956, 0.279, 0.608],
+           [0.956, 1.   , 0.292, 0.636],
+           [0.279, 0.292, 1.   , 0.323],
+           [0.608, 0.636, 0.323, 1.   ]])
     """
 
     domain: ClassVar[Domain] = Diagrams()

@@ -29,6 +29,7 @@ from mercer.engine.expression import (
 )
 from mercer.engine.family import Family
 from mercer.engine.onnx import lowered
+from mercer.engine.sums import block_sums
 from mercer.engine.tiles import NonFinite, Tiles
 from mercer.gram.contract import Cost, Gram, as_index, precision
 
@@ -163,6 +164,16 @@ class KernelGram(Gram):
 
     def _product(self, V: Array) -> Array:
         return self._finite_product(self._tiles.product(V), V)
+
+    def sums(self, row_offsets: Array, col_offsets: Array, *, lower: bool = False) -> Array:
+        """The sums over blocks of consecutive rows and columns, which begin and end at the offsets; the matrix is not
+        stored. With ``lower`` only of blocks on the diagonal and below.
+        """
+        found = block_sums(self._tiles, row_offsets, col_offsets, lower=lower)
+        if not np.isfinite(found).all():
+            with self._naming():
+                self._tiles.check_finite()
+        return found
 
     def _normal(self, V: Array, between: Callable[[slice, Array], Array] | None = None) -> Array:
         return self._finite_product(self._tiles.normal(V, between), V)

@@ -13,16 +13,12 @@ from mercer.annotations import Index, Items
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import DataError, Ragged, Rep, chunks, take
-from mercer.data.representations import batches, spans
+from mercer.data.representations import batches, spans, sums_of_rows, touched
 from mercer.formula import recorded
 from mercer.gram import KernelGram, departures
 from mercer.kernels.base import Kernel
-from mercer.kernels.compose.convolution import summed
-from mercer.runtime import threads
 
-_PAIRS = 2**21  # of points whose values are held
-_ALONE = 2**19  # pairs of one set with all rows, for which a product of its own pays
-_WORTH_COMPILING = 2**20  # pairs of one block
+_WORTH_COMPILING = 2**20  # pairs of points, in blocks that are too small each
 _OWN = 2**9  # points whose sets are compared with themselves together
 _FEATURES = 2**22  # of points that are held
 
@@ -113,7 +109,7 @@ class _Pairs:
     def __init__(self, owner: SumOverPairs, gram: Callable[[Rep, Rep], KernelGram]) -> None:
         self.owner, self.gram = owner, gram
 
-    def block(self, A: Items, B: Items) -> Array:
+    def block(self, A: Items, B: Items, *, compiled: bool = False) -> Array:
         """The sums, or means, between some sets; of the same sets, each pair of them once."""
         if hasattr(A, "__formula__"):
             raise TypeError("sets of points are compared as they are, not as symbols")
@@ -124,35 +120,23 @@ class _Pairs:
             raise DataError(
                 f"The points of X have {A.columns} numbers, those of Y have {B.columns}; they must have the same."
             )
-        compiled = A.points * B.points >= _WORTH_COMPILING
-        alone = A.points * B.points >= _ALONE * len(B)
-        for cols in batches(B.offsets, 1 if alone else max(1, _PAIRS // A.points)):
-            if threads.stopping():
-                break
-            start = cols.start if B is A else 0
-            a, b = A.take(slice(start, None)), B.take(cols)
-            if a.points and b.points:
-                out[start:, cols] = self._sums(a, b, compiled)
-        if B is A:
-            np.copyto(out, out.T, where=np.tri(len(out), k=-1, dtype=bool).T)
-        return out / np.outer(_counts(A), _counts(B)) if self.owner._mean else out
-
-    def _sums(self, a: Clouds, b: Clouds, compiled: bool) -> Array:
         try:
-            gram = self.gram(a.rep, b.rep)
-            gram = gram.compiled() if compiled else gram
-            if len(b) == 1:  # a product sums up a column while its values are in registers
-                return summed((gram @ np.ones(b.points))[:, None], a.offsets)
-            return summed(summed(gram.dense(), a.offsets).T, b.offsets).T
+            gram = self.gram(A.rep, B.rep)
+            sums = (gram.compiled() if compiled else gram).sums(A.offsets, B.offsets, lower=B is A)
         except FloatingPointError as error:
             raise FloatingPointError(f"{self.owner}, between the points of some sets: {error}") from None
+        if B is A:
+            np.copyto(sums, sums.T, where=np.tri(len(sums), k=-1, dtype=bool).T)
+        return sums / np.outer(_counts(A), _counts(B)) if self.owner._mean else sums
 
     def own(self, A: Items) -> Array:
         """The sums, or means, of each set with itself."""
         if hasattr(A, "__formula__"):
             raise TypeError("sets of points are compared as they are, not as symbols")
         parts = [A.take(some) for some in batches(A.offsets, _OWN)]
-        return np.concatenate([np.empty(0), *(np.diagonal(self.block(part, part)) for part in parts)])
+        many = A.points * _OWN >= _WORTH_COMPILING
+        found = [np.diagonal(self.block(part, part, compiled=many)) for part in parts]
+        return np.concatenate([np.empty(0), *found])
 
 
 def _counts(A: Clouds) -> Array:
@@ -165,7 +149,6 @@ def mean_features(offsets: Any, width: int, of: Callable[[slice], Any]) -> Array
     out = np.zeros((len(offsets) - 1, width))
     for part in chunks(int(offsets[-1]), max(1, _FEATURES // max(1, width))):
         rows = of(part)
-        first, last = np.searchsorted(offsets, part.start, side="right") - 1, np.searchsorted(offsets, part.stop)
-        inside = np.clip(offsets[first : last + 1] - part.start, 0, part.stop - part.start)
-        out[first:last] += summed(rows.toarray() if hasattr(rows, "toarray") else rows, inside)
+        sets, inside = touched(offsets, part)
+        out[sets] += sums_of_rows(rows.toarray() if hasattr(rows, "toarray") else rows, inside)
     return out / np.maximum(np.diff(offsets), 1)[:, None]

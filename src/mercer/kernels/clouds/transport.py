@@ -80,7 +80,7 @@ class Transported(Kernel):
         if len(first.values) and len(second.values) and first.values.shape[1:] != second.values.shape[1:]:
             raise DataError("The points of X have another number of columns than those of Y; they must have the same.")
         out = np.zeros((len(first), len(second)))
-        steps = (len(first.values) / max(1, len(first)) * len(second) + len(second.values)) * first.values.shape[1]
+        steps = first.values.size / max(1, len(first)) * len(second) + second.values.size
         for rows in chunks(len(first), max(1, int(_STEPS / max(1.0, steps)))):
             if threads.stopping():
                 break
@@ -240,21 +240,22 @@ class PersistenceSlicedWasserstein(Transported):
     directions: int = natural(10)
 
     def _prepare(self, X: Ragged) -> Any:
-        points = np.asarray(X.values, np.float64)
-        onto = np.repeat(points.mean(axis=1, keepdims=True), 2, axis=1) if len(points) else points
-        owner = np.repeat(np.arange(len(X)), X.lengths)
-        both = np.concatenate([points, onto]) @ lines(int(self.directions), 2, 0).T
-        steps = np.repeat([1.0, -1.0], len(points))
-        owners = np.concatenate([owner, owner])
-        orders = [np.lexsort((column, owners)) for column in both.T]
-        offsets = 2 * X.offsets
-        return (
-            Ragged(np.column_stack([column[order] for column, order in zip(both.T, orders, strict=True)]), offsets),
-            Ragged(np.column_stack([steps[order] for order in orders]), offsets),
-        )
+        """For each diagram its places on each line, from left to right up to ∞, and by how much the count steps there:
+        pairs count 1, their projections −1.
+        """
+        onto, values, steps = lines(int(self.directions), 2, 0), [], []
+        end = np.full((len(onto), 1), np.inf)
+        for pairs in X:
+            there = np.hstack([onto @ pairs.T, onto.sum(axis=1, keepdims=True) * pairs.mean(axis=1), end])
+            order = np.argsort(there, axis=1, kind="stable")
+            values.append(np.take_along_axis(there, order, axis=1).reshape(-1))
+            counts = np.concatenate([np.ones(len(pairs)), -np.ones(len(pairs)), [0.0]])
+            steps.append(counts[order].reshape(-1))
+        return Ragged.of(values), Ragged.of(steps)
 
     def _lengths(self, A: Items, B: Items, same: bool, first: int, out: Array) -> None:
         from mercer.native import clouds
 
         (x, up), (z, other_up) = A, B
-        clouds.signed_transport(x.values, up.values, x.offsets, z.values, other_up.values, z.offsets, same, first, out)
+        sides = (x.values, up.values, x.offsets, z.values, other_up.values, z.offsets)
+        clouds.signed_transport(*sides, int(self.directions), same, first, out)

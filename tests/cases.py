@@ -14,6 +14,7 @@ import pytest
 
 import mercer as mc
 from tests import chemistry_oracles as chemistry
+from tests import cloud_oracles as clouds
 from tests import graph_number_oracles as numbers
 from tests import graph_oracles as graph_truth
 from tests import oracles
@@ -142,6 +143,25 @@ def reactions(n: int = 12) -> list[str]:
 def structures(n: int = 12) -> list[Any]:
     rng = np.random.default_rng(n)
     return [(rng.choice([1, 6, 7, 8], k), 2 * rng.standard_normal((k, 3))) for k in rng.integers(1, 7, n)]
+
+
+def point_sets(n: int = 23) -> list[Any]:
+    rng = np.random.default_rng(n)
+    return [rng.standard_normal((k, 2)) for k in rng.integers(1, 9, n)]
+
+
+def diagrams(n: int = 23) -> list[Any]:
+    rng = np.random.default_rng(n)
+    return [np.empty((0, 2)), *(np.sort(rng.random((k, 2)), axis=1) for k in rng.integers(1, 9, n - 1))]
+
+
+def pairs(n: int = 23) -> Any:
+    return np.sort(np.random.default_rng(n).random((n, 2)), axis=1)
+
+
+def images(n: int = 23) -> list[Any]:
+    rng = np.random.default_rng(n)
+    return [rng.random((5, k)) for k in rng.integers(3, 8, n)]
 
 
 def vertices(n: int = 23) -> Any:
@@ -331,10 +351,16 @@ def entry(matrix: Any) -> Oracle:
     return lambda x, z: float(matrix[x, z])
 
 
+def _in_words(x: Any, z: Any) -> Any:
+    return (clouds.shares_of_words(side, WORDS.words.tolist()) for side in (x, z))  # type: ignore[attr-defined]
+
+
 def shared(x: Any, z: Any) -> float:
     return sum(a * b for a, b in zip(x, z, strict=True))
 
 
+WAVES = mc.MeanEmbedding(mc.RandomFeatures(mc.Gaussian(0.3), 8, random_state=0)).bind(point_sets())
+WORDS = mc.VisualWords(mc.KMeans(4, random_state=0), mc.ChiSquared(0.7)).bind(point_sets())
 MIXTURE = mc.GaussianMixture(2, random_state=0).fit(real())
 truth = graph_truth
 
@@ -432,4 +458,50 @@ STRUCTURES = [
     Case(mc.Convolution(None, mc.Spectrum(1)), None, collections),
 ]
 
-EVERY = CASES + SEQUENCES + STRUCTURES
+CLOUDS = [
+    Case(mc.MeanEmbedding(mc.Gaussian(0.3)), _with(clouds.mean_of_pairs, kernel=gaussian), point_sets),
+    Case(mc.MeanEmbedding(mc.Polynomial(2)), None, point_sets),
+    Case(
+        WAVES,
+        _with(
+            clouds.mean_of_pairs,
+            kernel=_with(oracles.random_waves, frequencies=WAVES.points.frequencies.tolist()),  # type: ignore[attr-defined]
+        ),
+        point_sets,
+    ),
+    Case(mc.MeanEmbedding().bind(point_sets()).normalized(), None, point_sets),
+    Case(
+        mc.exp(2 * 0.8 * mc.MeanEmbedding(mc.Gaussian(0.3))).normalized(),
+        _with(clouds.of_mmd, kernel=gaussian, gamma=0.8),
+        point_sets,
+    ),
+    *(
+        Case(
+            mc.SlicedWasserstein(0.4, 7, power),
+            _with(clouds.on_lines, gamma=0.4, lines=clouds.half_circle(7), power=power),
+            point_sets,
+        )
+        for power in (1, 2)
+    ),
+    Case(WORDS, lambda x, z: oracles.chi_squared(*_in_words(x, z), gamma=0.7), point_sets),
+    Case(
+        mc.MeanEmbedding(mc.Gaussian(0.3)).patches(3, 2),
+        lambda x, z: clouds.mean_of_pairs(*(clouds.patches_of(image, 3, 2) for image in (x, z)), gaussian),
+        images,
+    ),
+    Case(mc.PersistenceScaleSpace(0.2), _with(clouds.scale_space, sigma=0.2), diagrams),
+    Case(
+        mc.PersistenceWeightedGaussian(1.5, 2.0, 1.3),
+        _with(clouds.weighted_gaussian, gamma=1.5, weight=2.0, power=1.3),
+        diagrams,
+    ),
+    Case(mc.PersistenceSlicedWasserstein(0.8, 6), _with(clouds.sliced_diagrams, gamma=0.8, directions=6), diagrams),
+    Case(mc.PersistenceScaleSpace(0.2)._between_points(), lambda p, q: clouds.scale_space([p], [q], 0.2), pairs),
+    Case(
+        mc.PersistenceWeightedGaussian(1.5, 2.0, 1.3)._between_points(),
+        lambda p, q: clouds.weighted_gaussian([p], [q], 1.5, 2.0, 1.3),
+        pairs,
+    ),
+]
+
+EVERY = CASES + SEQUENCES + STRUCTURES + CLOUDS

@@ -7,6 +7,7 @@ from .data import as_graphs as as_graphs
 from .data import read_graphs as read_graphs
 from .data import read_tu as read_tu
 from .data.blocks import Blocks as Blocks
+from .data.images import patches as patches
 from .data.molecules import read_sdf as read_sdf
 from .data.networks import Network as Network
 from .data.notices import IgnoredWarning as IgnoredWarning
@@ -84,6 +85,12 @@ from .kernels.approximations.nystrom import Nystrom as Nystrom
 from .kernels.approximations.random_features import RandomFeatures as RandomFeatures
 from .kernels.approximations.sketches import TensorSketch as TensorSketch
 from .kernels.base import Kernel as Kernel
+from .kernels.clouds.diagrams import PersistenceScaleSpace as PersistenceScaleSpace
+from .kernels.clouds.diagrams import PersistenceWeightedGaussian as PersistenceWeightedGaussian
+from .kernels.clouds.images import VisualWords as VisualWords
+from .kernels.clouds.means import MeanEmbedding as MeanEmbedding
+from .kernels.clouds.transport import PersistenceSlicedWasserstein as PersistenceSlicedWasserstein
+from .kernels.clouds.transport import SlicedWasserstein as SlicedWasserstein
 from .kernels.compose.algebra import exp as exp
 from .kernels.compose.algebra import geometric as geometric
 from .kernels.compose.algebra import polynomial as polynomial

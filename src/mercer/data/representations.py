@@ -84,6 +84,22 @@ def batches(offsets: Any, wanted: int) -> list[slice]:
     return [slice(a, min(b, n)) for a, b in pairwise(cuts)]
 
 
+def touched(offsets: Any, part: slice) -> tuple[slice, Any]:
+    """The rows that have entries in a part of a buffer, and where they begin and end in that part."""
+    first = int(np.searchsorted(offsets, part.start, side="right")) - 1
+    last = int(np.searchsorted(offsets, part.stop))
+    return slice(first, last), np.clip(offsets[first : last + 1] - part.start, 0, part.stop - part.start)
+
+
+def sums_of_rows(K: Any, offsets: Any) -> Any:
+    """The rows of a matrix added up group by group, in its precision; a group may be empty."""
+    out = np.zeros((len(offsets) - 1, K.shape[1]), K.dtype)
+    filled = np.flatnonzero(np.diff(offsets))
+    if len(filled):
+        out[filled] = np.add.reduceat(K, offsets[filled], axis=0)
+    return out
+
+
 def leaves(rep: Rep) -> Iterator[Any]:
     """The leaves of a representation, from left to right."""
     if isinstance(rep, tuple):

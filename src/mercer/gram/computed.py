@@ -29,6 +29,7 @@ from mercer.engine.expression import (
 )
 from mercer.engine.family import Family
 from mercer.engine.onnx import lowered
+from mercer.engine.sums import block_sums
 from mercer.engine.tiles import NonFinite, Tiles
 from mercer.gram.contract import Cost, Gram, as_index, precision
 
@@ -164,6 +165,16 @@ class KernelGram(Gram):
     def _product(self, V: Array) -> Array:
         return self._finite_product(self._tiles.product(V), V)
 
+    def sums(self, row_offsets: Array, col_offsets: Array, *, lower: bool = False) -> Array:
+        """The sums over blocks of consecutive rows and columns, which begin and end at the offsets; the matrix is not
+        stored. With ``lower`` only of blocks on the diagonal and below.
+        """
+        found = block_sums(self._tiles, row_offsets, col_offsets, lower=lower)
+        if not np.isfinite(found).all():
+            with self._naming():
+                self._tiles.check_finite()
+        return found
+
     def _normal(self, V: Array, between: Callable[[slice, Array], Array] | None = None) -> Array:
         return self._finite_product(self._tiles.normal(V, between), V)
 
@@ -270,20 +281,23 @@ def parameter_symbol(name: str, value: Any) -> Any:
     )
 
 
-def departures(symbol: Any) -> list[Node]:
-    """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components: 0, with the derivative 1 by log θ. Of
-    plain numbers, none.
+def departures(symbol: Any) -> dict[str, Node]:
+    """θ/θ₀ − 1 for a parameter θ that is now θ₀, or for each of its components, by name: 0, with the derivative 1 by
+    log θ. Of θ₀ = 0, where that derivative is 0, θ itself. Of plain numbers, none.
 
     For a parameter that has already gone into the prepared items: adding departure·slope to a formula says how it
     changes with the parameter.
     """
     if isinstance(symbol, VectorParameter):
-        return [
-            node
+        return {
+            name: node
             for j, value in enumerate(symbol.values)
-            for node in departures(parameter(f"{symbol.name}[{j}]", value))
-        ]
-    return [symbol / symbol.data[1] - 1.0] if isinstance(symbol, Node) else []
+            for name, node in departures(parameter(f"{symbol.name}[{j}]", value)).items()
+        }
+    if not isinstance(symbol, Node):
+        return {}
+    name, value = symbol.data
+    return {name: symbol / value - 1.0 if value else symbol}
 
 
 def common_dtype(rep: Any, compute: Compute) -> np.dtype[Any]:

@@ -12,7 +12,7 @@ from mercer import arrays
 from mercer.annotations import Index, Items, Samples, Weights
 from mercer.compute import Compute
 from mercer.data import Anything, DataError, Domain, chunks, size, take
-from mercer.data.representations import offsets_of, spans
+from mercer.data.representations import offsets_of, spans, sums_of_rows
 from mercer.data.sequences import items_of
 from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel, kernel
@@ -157,7 +157,7 @@ class Convolution(Composite):
                 break
             some = A.take(rows)
             if some.offsets[-1]:
-                out[rows] = _summed(_summed(self._product(some, B), some.offsets).T, B.offsets).T
+                out[rows] = sums_of_rows(sums_of_rows(self._product(some, B), some.offsets).T, B.offsets).T
         return out
 
     def _product(self, A: Parts, B: Parts) -> Any:
@@ -173,15 +173,6 @@ class Convolution(Composite):
         if hasattr(A, "__formula__"):
             raise TypeError("parts are compared as they are, not as symbols")
         return np.array([float(self._block(A.take(i), A.take(i))[0, 0]) for i in chunks(size(A), 1)])
-
-
-def _summed(K: Any, offsets: Any) -> Any:
-    """Rows added up group by group; a group may be empty."""
-    out = np.zeros((len(offsets) - 1, K.shape[1]))
-    filled = np.flatnonzero(np.diff(offsets))
-    if len(filled):
-        out[filled] = np.add.reduceat(K, offsets[filled], axis=0)
-    return out
 
 
 def _collection(parts: list[Any]) -> Any:

@@ -516,7 +516,7 @@ class Periodic(Spectral):
         return turning * arrays.like(2.0 * math.pi / np.broadcast_to(np.asarray(self.period), (d,)), turning)
 
     def _block(self, A: Items, B: Items) -> Any:
-        d2, changes = sqdist(A[0], B[0]), departures(self.period)
+        d2, changes = sqdist(A[0], B[0]), list(departures(self.period).values())
         sides = [(A[1], B[1])] if len(changes) == 1 else zip(A[2], B[2], strict=True)
         for change, (a, b) in zip(changes, sides, strict=False):
             d2 = d2 - 2.0 * change * fold(_angle_times_sine, (0.0,), a, b)

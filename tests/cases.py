@@ -288,6 +288,27 @@ SEQUENCES = [
     Case(mc.BagOfWords("binary"), None, texts),
     Case(mc.BagOfWords().bind(texts()), lambda x, z: sequences.tfidf(x, z, texts()), texts),
     Case(mc.GlobalAlignment(0.8), None, series),
+    Case(mc.GlobalAlignment(0.8, 2.5), _with(sequences.triangular_alignment, sigma=0.8, triangle=2.5), series),
+    Case(
+        mc.GlobalAlignment(1.5, 0.9, 1), _with(sequences.triangular_alignment, sigma=1.5, triangle=0.9, times=1), series
+    ),
+    Case(mc.SoftDTW(0.7, 0.4), _with(sequences.soft_dtw, gamma=0.7, rate=0.4), series),
+    Case(mc.Signature(scale=0.5), _with(sequences.signature, scale=0.5, time=1.0), series),
+    Case(
+        mc.Signature(mc.Gaussian(0.3), 0.7, 0.0, True, 1),
+        _with(sequences.signature, gamma=0.3, scale=0.7, basepoint=True, refine=1),
+        series,
+    ),
+    Case(
+        mc.TruncatedSignature(3, scale=0.5, time=0.5),
+        _with(sequences.truncated_signature, levels=3, scale=0.5, time=0.5),
+        series,
+    ),
+    Case(
+        mc.TruncatedSignature(2, mc.Gaussian(0.3), 0.7, 0.0, True),
+        _with(sequences.truncated_signature, levels=2, gamma=0.3, scale=0.7, basepoint=True),
+        series,
+    ),
     Case(mc.LocalAlignment(1.0, -0.5, 2.0, 0.7, 0.6), None, strings),
     Case(mc.Spectrum(2).normalized() + mc.Spectrum(3), None, aligned_strings),
     Case(mc.Spectrum(1) * mc.Gappy(3, 2), None, strings),

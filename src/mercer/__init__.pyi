@@ -117,9 +117,12 @@ from .kernels.notation import NotationError as NotationError
 from .kernels.notation import parse as parse
 from .kernels.sequences.alignments import GlobalAlignment as GlobalAlignment
 from .kernels.sequences.alignments import LocalAlignment as LocalAlignment
+from .kernels.sequences.alignments import SoftDTW as SoftDTW
 from .kernels.sequences.mismatches import Gappy as Gappy
 from .kernels.sequences.mismatches import Mismatch as Mismatch
 from .kernels.sequences.positions import WeightedDegree as WeightedDegree
+from .kernels.sequences.signatures import Signature as Signature
+from .kernels.sequences.signatures import TruncatedSignature as TruncatedSignature
 from .kernels.sequences.subsequences import Subsequence as Subsequence
 from .kernels.sequences.substrings import Substring as Substring
 from .kernels.sequences.words import BagOfWords as BagOfWords

@@ -342,14 +342,26 @@ def strands(ragged: Ragged) -> tuple[Ragged, Ragged]:
 @dataclass(frozen=True)
 class Series(Domain):
     """Time series of different lengths: 1-D arrays, or 2-D arrays of time × channels; or sequences of symbols, as
-    ``Sequences`` takes them.
+    ``Sequences`` takes them, unless ``letters`` is False. With ``missing`` some values may be NaN.
 
     The internal form is a ``Ragged`` of frames (float64, total length × channels), or of codes.
     """
 
+    letters: bool = True
+    missing: bool = False
+
     def check(self, X: Samples) -> Rep:
-        if isinstance(X, Ragged):
-            return X
+        found = X if isinstance(X, Ragged) else self._packed(X)
+        if not self.letters and found.values.ndim == 1:
+            if not len(found.values):
+                return Ragged(np.empty((0, 1)), found.offsets)
+            i = int(np.argmax(found.lengths > 0))
+            raise DataError(f"Item {i} of the series is of letters; this kernel is for series of numbers.")
+        if not self.missing and found.values.ndim == 2:
+            _all_seen(found)
+        return found
+
+    def _packed(self, X: Samples) -> Ragged:
         items = items_of(X, "series")
         items = [unpacked(item) for item in items]
         for i, item in enumerate(items):
@@ -376,7 +388,11 @@ class Series(Domain):
         width = widths.pop() if widths else 1
         frames = [f if len(f) else np.empty((0, width)) for f in frames]
         values = np.concatenate(frames) if frames else np.empty((0, width))
-        return Ragged(values, offsets_of([len(f) for f in frames]))
+        packed = Ragged(values, offsets_of([len(f) for f in frames]))
+        if np.isinf(values).any():
+            i, t = _place(packed, np.isinf(values).any(axis=1))
+            raise DataError(f"Item {i} of the series is not finite at time {t}; drop the frame or fill it.")
+        return packed
 
 
 def _symbolic(item: Any) -> bool:
@@ -395,8 +411,22 @@ def _frames(i: int, item: Any) -> Any:
         raise DataError(f"Item {i} of the series is not an array of numbers, but {item!r:.60}.") from None
     if values.ndim not in (1, 2):
         raise DataError(f"Item {i} of the series has shape {values.shape}; give time, or time × channels.")
-    values = values[:, None] if values.ndim == 1 else values
-    if not np.isfinite(values).all():
-        t = int(np.argmax(~np.isfinite(values).all(axis=1)))
-        raise DataError(f"Item {i} of the series is not finite at time {t}; drop the frame or fill it.")
-    return values
+    return values[:, None] if values.ndim == 1 else values
+
+
+def _all_seen(X: Ragged) -> None:
+    """Raise where a value is missing."""
+    if not np.isnan(X.values).any():
+        return
+    i, t = _place(X, np.isnan(X.values).any(axis=1))
+    raise DataError(
+        f"Item {i} of the series is not finite at time {t}; drop the frame or fill it: kernel.interpolated() takes the"
+        " line between what was seen before and after."
+    )
+
+
+def _place(X: Ragged, found: Any) -> tuple[int, int]:
+    """The item and the time of the first frame that is marked."""
+    k = int(np.argmax(found))
+    i = int(np.searchsorted(X.offsets, k, side="right")) - 1
+    return i, k - int(X.offsets[i])

@@ -111,16 +111,37 @@ def move(x, i, rate, largest, slopes):  # type: ignore[no-untyped-def]
 
 
 @compiling.jit
+def changed(local, powers, known, at, times, width, plain):  # type: ignore[no-untyped-def]
+    """From l = e/(2 − e), times 2^(512 powers) if these are ``known``, to ωe/(2 − ωe), ω = 1 − |at − times|/width or 0;
+    or to e, if ``plain``.
+    """
+    for j in range(len(times)):
+        for lane in range(FLOATS):
+            x, power = local[j + 1, lane], powers[j + 1, lane] if known else 0.0
+            beside = x if power == 0.0 else 0.0  # what x is beside 1
+            if plain:
+                x = 2.0 * x / (1.0 + beside)
+            else:
+                w = max(0.0, 1.0 - abs(at[lane] - times[j, lane]) / width)
+                x = w * x / (1.0 + (1.0 - w) * beside)
+            local[j + 1, lane] = x
+            powers[j + 1, lane] = power if x > 0.0 else FAR_BELOW
+
+
+@compiling.jit
 def global_alignments(  # type: ignore[no-untyped-def]
-    values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, paths, exponents, state, out,
+    values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, times, lane_times, width, soft, paths,
+    exponents, state, out,
 ):  # fmt: skip
     """out[r, lane] = log Σ over alignments of Π e/(2 − e), e = exp(rate·‖x_i − z_j‖²); −∞ where one is empty.
 
-    Frames are rows of ``values``, and places × channels × lanes in ``lanes``; or numbers of letters where ``apart`` ≥
-    0: e/(2 − e) of different letters. Places begin … end of the rows; ``paths`` and their ``exponents``, of which row 0
-    stands before the first frame, and ``state`` are kept from one call to the next. With ``own``, instead of rows, each
-    lane with itself. As long as the numbers of a block lie close enough together they need no exponents, but one for
-    the block. Where x moves on by little, so does e, and a short series gives its factor.
+    With ``width`` > 0 ωe in the place of e, ω = max(0, 1 − |t_i − t_j|/width) of the ``times`` of frames and those of
+    the lanes. With ``soft`` Π e in the place of Π e/(2 − e). Frames are rows of ``values``, and places × channels ×
+    lanes in ``lanes``; or numbers of letters where ``apart`` ≥ 0: e/(2 − e) of different letters. Places begin … end of
+    the rows; ``paths`` and their ``exponents``, of which row 0 stands before the first frame, and ``state`` are kept
+    from one call to the next. With ``own``, instead of rows, each lane with itself. As long as the numbers of a block
+    lie close enough together they need no exponents, but one for the block. Where x moves on by little, so does e, and
+    a short series gives its factor.
     """
     places, channels = len(lanes), values.shape[1]
     if places == 0:
@@ -144,6 +165,7 @@ def global_alignments(  # type: ignore[no-untyped-def]
         FLOATS * 8,
     )
     local[places + 1 :] = 0.0
+    now = np.zeros(FLOATS)
     for r in range(1 if own else len(rows)):
         x = lanes[:, :, 0].copy() if own else values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
         X = lanes.ctypes.data if own else x.ctypes.data
@@ -173,6 +195,12 @@ def global_alignments(  # type: ignore[no-untyped-def]
                 for j in range(places):
                     gaussian_step(Z, j, X, i, channels, rate, L + row, S + row, N, D)
                 age = 0 if least.min() > _STEEP + _AFRESH * SMALL else _AFRESH
+            if width > 0.0 or soft:
+                if width > 0.0 and own:
+                    now[:] = lane_times[i]
+                elif width > 0.0:
+                    now[:] = times[offsets[rows[r]] + i]
+                changed(local, powers, np.isnan(change) and apart < 0.0, now, lane_times, width, soft)
             if plain[0] > 0.0 and (least.min() < _STEEP or (i % _PERIOD == 0 and not in_range(paths, shifts, factors))):
                 plain[:] = 0.0  # from here on with exponents
                 take_apart(paths, exponents, shifts)

@@ -236,6 +236,24 @@ def soft_dtw(x: Any, z: Any, gamma: float, rate: float) -> float:
     return math.exp(-rate * (d(x, z) - (d(x, x) + d(z, z)) / 2))
 
 
+def cross_correlation(x: Any, z: Any, gamma: float, length: int) -> float:
+    """Σ_s exp(γ·corr(x, z shifted by s on a circle)), of centred series filled up with zeros."""
+
+    def channels(y: Any) -> list[list[float]]:
+        columns = [[float(v) for v in column] for column in zip(*y, strict=True)]
+        columns = [[v - math.fsum(c) / len(c) for v in c] + [0.0] * (length - len(c)) for c in columns]
+        norm = math.sqrt(math.fsum(v * v for c in columns for v in c))
+        return [[v / norm for v in c] if norm > 1e-12 else [0.0] * length for c in columns]
+
+    a, b = channels(x), channels(z)
+    return math.fsum(
+        math.exp(
+            gamma * math.fsum(p[t] * q[(t - s) % length] for p, q in zip(a, b, strict=True) for t in range(length))
+        )
+        for s in range(length)
+    )
+
+
 def local_alignment(
     x: Symbols, z: Symbols, score: Callable[[Any, Any], float], beta: float, gap_open: float, gap_extend: float
 ) -> float:

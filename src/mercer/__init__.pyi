@@ -118,6 +118,7 @@ from .kernels.notation import parse as parse
 from .kernels.sequences.alignments import GlobalAlignment as GlobalAlignment
 from .kernels.sequences.alignments import LocalAlignment as LocalAlignment
 from .kernels.sequences.alignments import SoftDTW as SoftDTW
+from .kernels.sequences.correlations import CrossCorrelation as CrossCorrelation
 from .kernels.sequences.mismatches import Gappy as Gappy
 from .kernels.sequences.mismatches import Mismatch as Mismatch
 from .kernels.sequences.positions import WeightedDegree as WeightedDegree

@@ -28,6 +28,8 @@ WITHOUT = (
     "GlobalAlignment",
     "LocalAlignment",
     "SoftDTW",
+    "CrossCorrelation",
+    "Gaussian(γ=0.3).resampled",
     "Signature",
     "TruncatedSignature",
     "WeisfeilerLehman(depth=1, base=Walk",

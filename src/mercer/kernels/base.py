@@ -644,6 +644,41 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         return Imputed(self, strategy, indicator)
 
+    def interpolated(self, unseen: str = "fill", times: int | None = None) -> Kernel:
+        """k of time series where missing values (NaN) are on the line between what was seen before and after.
+
+        Before the first and after the last value of a channel it stays as it is there. Being k(f(x), f(z)), it is as
+        valid as k.
+
+        Parameters
+        ----------
+        unseen : {"fill", "drop"}, default="fill"
+            Frames of which nothing was seen are filled like others, or left out: what compares series of different
+            lengths, as alignments do, need not know of them.
+        times : int, optional
+            The channel with the time of each frame, for series that were not sampled evenly.
+        """
+        from mercer.kernels.sequences.gaps import Interpolated
+
+        return Interpolated(self, unseen, times)
+
+    def resampled(self, count: int, times: int | None = None) -> Kernel:
+        """k of time series at ``count`` evenly spaced times from their first to their last frame; as valid as k.
+
+        Values are on the line between what was seen, so that some may be missing (NaN). A kernel on vectors gets the
+        values one after the other.
+
+        Parameters
+        ----------
+        count : int
+            The number of frames, at least 2.
+        times : int, optional
+            The channel with the time of each frame, for series that were not sampled evenly; the result is without it.
+        """
+        from mercer.kernels.sequences.gaps import Resampled
+
+        return Resampled(self, count, times)
+
     def standardized(self) -> Kernel:
         """k of columns with mean 0 and variance 1, by the means and variances of the data given to ``bind``.
 

@@ -273,10 +273,10 @@ class SoftDTW(OfFrames):
     --------
     >>> import mercer as mc
     >>> series = [[0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]
-    >>> mc.SoftDTW(gamma=0.1)(series).round(3)
-    array([[1.   , 1.072, 0.003],
-           [1.072, 1.   , 0.003],
-           [0.003, 0.003, 1.   ]])
+    >>> mc.SoftDTW(gamma=1.0, rate=0.5)(series).round(3)
+    array([[1.   , 0.833, 0.019],
+           [0.833, 1.   , 0.009],
+           [0.019, 0.009, 1.   ]])
     """
 
     psd = False

@@ -115,9 +115,7 @@ from .kernels.graphs.walks import GeometricWalk as GeometricWalk
 from .kernels.graphs.walks import Walk as Walk
 from .kernels.notation import NotationError as NotationError
 from .kernels.notation import parse as parse
-from .kernels.sequences.alignments import GlobalAlignment as GlobalAlignment
 from .kernels.sequences.alignments import LocalAlignment as LocalAlignment
-from .kernels.sequences.alignments import SoftDTW as SoftDTW
 from .kernels.sequences.correlations import CrossCorrelation as CrossCorrelation
 from .kernels.sequences.mismatches import Gappy as Gappy
 from .kernels.sequences.mismatches import Mismatch as Mismatch
@@ -126,6 +124,8 @@ from .kernels.sequences.signatures import Signature as Signature
 from .kernels.sequences.signatures import TruncatedSignature as TruncatedSignature
 from .kernels.sequences.subsequences import Subsequence as Subsequence
 from .kernels.sequences.substrings import Substring as Substring
+from .kernels.sequences.warpings import GlobalAlignment as GlobalAlignment
+from .kernels.sequences.warpings import SoftDTW as SoftDTW
 from .kernels.sequences.words import BagOfWords as BagOfWords
 from .kernels.sequences.words import Spectrum as Spectrum
 from .kernels.vectors.codes import Overlap as Overlap

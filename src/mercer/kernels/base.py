@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from mercer.kernels.compose.pointwise import Power, Scaled
     from mercer.kernels.occurrences import Occurrences
 from mercer.kernels.equality import hashable, same_values
+from mercer.kernels.of_sequences import OfSequences
 from mercer.kernels.parameters import _is_real, natural, nonnegative, positive, real, sample
 
 T = TypeVar("T", bound=type)
@@ -68,7 +69,7 @@ def kernel(cls: T) -> T:
     return made
 
 
-class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """k(x, z), a similarity that is an inner product in some space: the base class of all kernels.
 
     ``k(X, Y)`` is the matrix of values, ``k.gram(X, Y)`` the same matrix computed when needed. Kernels add, multiply
@@ -577,33 +578,6 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
 
         return Mapped(self, function)
 
-    def both_strands(self) -> Kernel:
-        """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement: for DNA whose strand is not known.
-
-        A pairs with T, C with G, in upper and lower case, and U is T; other letters stay as they are.
-        """
-        from mercer.kernels.sequences.strands import BothStrands
-
-        return BothStrands(self)
-
-    def over(self, alphabet: Any = None, unknown: str = "skip", case: str | None = None) -> Kernel:
-        """k of sequences over an alphabet.
-
-        Parameters
-        ----------
-        alphabet : str or sequence, optional
-            The symbols. None: all symbols are kept.
-        unknown : {"skip", "letter", "error"}, default="skip"
-            A symbol outside the alphabet equals nothing, not even itself, so that no word contains it; or all such
-            symbols are one further letter; or the first is an error.
-        case : {"fold", "keep"}, optional
-            "fold" takes letters of either case as the same (soft-masked DNA); "keep" says that they differ. None: they
-            differ, with a warning where DNA has both.
-        """
-        from mercer.kernels.sequences.strands import Over
-
-        return Over(self, alphabet, unknown, case)
-
     def atoms(self, charge: bool = False, chirality: bool = False) -> Kernel:
         """k of molecules whose atoms are labelled by element and, if wanted, by more; k is a kernel between graphs.
 
@@ -643,41 +617,6 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         from mercer.kernels.compose.inputs import Imputed
 
         return Imputed(self, strategy, indicator)
-
-    def interpolated(self, unseen: str = "fill", times: int | None = None) -> Kernel:
-        """k of time series where missing values (NaN) are on the line between what was seen before and after.
-
-        Before the first and after the last value of a channel it stays as it is there. Being k(f(x), f(z)), it is as
-        valid as k.
-
-        Parameters
-        ----------
-        unseen : {"fill", "drop"}, default="fill"
-            Frames of which nothing was seen are filled like others, or left out: what compares series of different
-            lengths, as alignments do, need not know of them.
-        times : int, optional
-            The channel with the time of each frame, for series that were not sampled evenly.
-        """
-        from mercer.kernels.sequences.gaps import Interpolated
-
-        return Interpolated(self, unseen, times)
-
-    def resampled(self, count: int, times: int | None = None) -> Kernel:
-        """k of time series at ``count`` evenly spaced times from their first to their last frame; as valid as k.
-
-        Values are on the line between what was seen, so that some may be missing (NaN). A kernel on vectors gets the
-        values one after the other.
-
-        Parameters
-        ----------
-        count : int
-            The number of frames, at least 2.
-        times : int, optional
-            The channel with the time of each frame, for series that were not sampled evenly; the result is without it.
-        """
-        from mercer.kernels.sequences.gaps import Resampled
-
-        return Resampled(self, count, times)
 
     def standardized(self) -> Kernel:
         """k of columns with mean 0 and variance 1, by the means and variances of the data given to ``bind``.

@@ -171,10 +171,10 @@ class Signature(OfPaths, SweptScaled):
     """
 
     frames: Kernel = Linear()
-    scale: Any = positive("median", words=("median",), continuous=False)
-    time: float = nonnegative(1.0, continuous=False)
+    scale: Any = positive(default="median", words=("median",), continuous=False)
+    time: float = nonnegative(default=1.0, continuous=False)
     basepoint: bool = False
-    refine: int = natural(0, minimum=0, maximum=10)
+    refine: int = natural(default=0, minimum=0, maximum=10)
 
     def _scaled(self, A: Ragged, B: Ragged) -> tuple[Array, Array | None]:
         from mercer.native import lanes
@@ -258,8 +258,8 @@ class TruncatedSignature(OfPaths, LaneKernel):
 
     levels: int = natural(4)
     frames: Kernel = Linear()
-    scale: Any = positive("median", words=("median",), continuous=False)
-    time: float = nonnegative(1.0, continuous=False)
+    scale: Any = positive(default="median", words=("median",), continuous=False)
+    time: float = nonnegative(default=1.0, continuous=False)
     basepoint: bool = False
 
     def _lane_matrix(self, A: Items, B: Items) -> Array:

@@ -17,19 +17,22 @@ _ROW = types.int64
 
 @intrinsic
 def product_step(context, steps, j, x, channels, out):  # type: ignore[no-untyped-def]  # Numba reads the signature
-    """out[j] = Σ_c x[c]·steps[j, c]."""
+    """out[j] = Σ_c x[c]·steps[j, c], for j and the three places after it."""
     signature = types.void(_ROW, _ROW, _ROW, types.int64, _ROW)
 
     def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
         f = Floats(builder)
         steps, j, x, channels, out = values
-        sums = [cgutils.alloca_once_value(builder, f.v.constant(0.0)) for _ in (0, 1)]
+        places = [builder.add(j, ir.Constant(_INT64, step)) for step in range(STEPS)]
+        sums = [[cgutils.alloca_once_value(builder, f.v.constant(0.0)) for _ in (0, 1)] for _ in places]
         with cgutils.for_range(builder, channels) as loop:
             factor = f.scalar(x, loop.index)
-            row = f.load(steps, builder.add(builder.mul(j, channels), loop.index))
-            for part in (0, 1):
-                builder.store(f.v.fma(factor, row[part], builder.load(sums[part])), sums[part])
-        f.store([builder.load(part) for part in sums], out, j)
+            for place, total in zip(places, sums, strict=True):
+                row = f.load(steps, builder.add(builder.mul(place, channels), loop.index))
+                for part in (0, 1):
+                    builder.store(f.v.fma(factor, row[part], builder.load(total[part])), total[part])
+        for place, total in zip(places, sums, strict=True):
+            f.store([builder.load(part) for part in total], out, place)
         return target.get_dummy_value()
 
     return signature, code

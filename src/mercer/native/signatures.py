@@ -45,7 +45,7 @@ def increments(x, i, lanes, steps, rate, scratch, edges, out):  # type: ignore[n
     elif i > 0:
         step = x[i] - x[i - 1]
         Z, X = steps.ctypes.data, step.ctypes.data
-        for j in range(len(lanes) - 1):
+        for j in range(0, len(steps), STEPS):
             product_step(Z, j, X, channels, D)
         step[0] += 0.0
 
@@ -99,10 +99,9 @@ def signatures(  # type: ignore[no-untyped-def]
                 continue
             if fine > 1:  # from the end, so that nothing is overwritten before it is read
                 for j in range(len(lanes) - 2, -1, -1):
-                    for lane in range(FLOATS):
-                        d = share * row[j, lane]
-                        for k in range(fine):
-                            row[j * fine + k, lane] = d
+                    for k in range(fine - 1, -1, -1):
+                        for lane in range(FLOATS):
+                            row[j * fine + k, lane] = share * row[j, lane]
             for _ in range(fine):
                 carried[:2] = 0.0
                 carried[2] = sums[0]

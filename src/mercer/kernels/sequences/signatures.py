@@ -105,8 +105,9 @@ def _room(batch: Batch, fine: int, levels: int) -> tuple[Array, ...]:
     from mercer.native import lanes, signatures
 
     frames = held(batch)
-    steps = np.ascontiguousarray(np.diff(frames, axis=0))
-    places = signatures.padded(fine * max(0, len(frames) - 1))
+    count = max(0, len(frames) - 1)
+    places, steps = signatures.padded(fine * count), np.zeros((signatures.padded(count) - 1, *frames.shape[1:]))
+    steps[:count] = np.diff(frames, axis=0)
     return (
         frames,
         steps,

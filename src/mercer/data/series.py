@@ -110,6 +110,12 @@ def _place(X: Ragged, found: Any) -> tuple[int, int]:
     return i, k - int(X.offsets[i])
 
 
+def check_same_channels(first: int, second: int) -> None:
+    """Raise where the series of X and those of Y have not as many channels."""
+    if first != second:
+        raise DataError(f"The series of X have {first} channels, those of Y have {second}; they must have the same.")
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # What was not seen
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from scipy import fft
 from mercer.annotations import Index, Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Ragged, Series, chunks
+from mercer.data.series import check_same_channels
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import positive
 from mercer.kernels.scaled import plain
@@ -109,11 +110,8 @@ class CrossCorrelation(Kernel):
 
     def _block(self, A: Items, B: Items) -> Any:
         left, right = plain(A).values, plain(B).values
-        if len(left) and len(right) and left.shape[1] != right.shape[1]:
-            raise DataError(
-                f"The series of X have {left.shape[1]} channels, those of Y have {right.shape[1]}; they must have the"
-                " same."
-            )
+        if len(left) and len(right):
+            check_same_channels(left.shape[1], right.shape[1])
         out, length = np.empty((len(left), len(right))), int(self.length)
         others = np.ascontiguousarray(right.conj().transpose(2, 1, 0))
         for some in chunks(len(left), max(1, _VALUES // max(1, length * len(right)))):

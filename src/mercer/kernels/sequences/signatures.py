@@ -8,8 +8,9 @@ import numpy as np
 
 from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
-from mercer.data import DataError, Domain, Ragged, Series, check_weights, weighted_median
+from mercer.data import Domain, Ragged, Series, check_weights, weighted_median
 from mercer.data.representations import offsets_of
+from mercer.data.series import check_same_channels
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import natural, nonnegative, positive
 from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, SweptScaled, held, swept
@@ -76,11 +77,8 @@ class OfPaths(Kernel):
 
     def _sides(self, A: Ragged, B: Ragged) -> tuple[Ragged, Ragged]:
         """Both sides, of the same channels."""
-        if len(A.values) and len(B.values) and A.values.shape[1] != B.values.shape[1]:
-            first, second = (side.values.shape[1] - (self.time > 0) for side in (A, B))
-            raise DataError(
-                f"The series of X have {first} channels, those of Y have {second}; they must have the same."
-            )
+        if len(A.values) and len(B.values):
+            check_same_channels(*(side.values.shape[1] - (self.time > 0) for side in (A, B)))
         return A, B
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from mercer.annotations import Samples, Weights
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Ragged, Series, check_weights, weighted_median
+from mercer.data.series import check_same_channels
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import positive
 from mercer.kernels.sequences.alignments import Aligned
@@ -40,11 +41,8 @@ class OfFrames(Aligned):
         if A.values.ndim != B.values.ndim:
             raise DataError("Series of numbers and strings of letters have no alignment; give both sides of one kind.")
         if A.values.ndim == 2:
-            if len(A.values) and len(B.values) and A.values.shape[1] != B.values.shape[1]:
-                raise DataError(
-                    f"The series of X have {A.values.shape[1]} channels, those of Y have {B.values.shape[1]}; they must"
-                    " have the same."
-                )
+            if len(A.values) and len(B.values):
+                check_same_channels(A.values.shape[1], B.values.shape[1])
             first = self._timed(A)
             return first, first if B is A else self._timed(B)
         ranks = [Ragged(side.values.astype(np.float64)[:, None], side.offsets) for side in as_ranks(A, B)]

@@ -18,6 +18,7 @@ from mercer.native.lanes import (
     own_gaussian_step,
     plain_step,
 )
+from mercer.native.series_steps import soft_step, triangle_step
 from mercer.runtime import compiling
 
 _LOG_TWO = math.log(2.0)
@@ -111,24 +112,6 @@ def move(x, i, rate, largest, slopes):  # type: ignore[no-untyped-def]
 
 
 @compiling.jit
-def changed(local, powers, known, at, times, width, plain):  # type: ignore[no-untyped-def]
-    """From l = e/(2 − e), times 2^(512 powers) if these are ``known``, to ωe/(2 − ωe), ω = 1 − |at − times|/width or 0;
-    or to e, if ``plain``.
-    """
-    for j in range(len(times)):
-        for lane in range(FLOATS):
-            x, power = local[j + 1, lane], powers[j + 1, lane] if known else 0.0
-            beside = x if power == 0.0 else 0.0  # what x is beside 1
-            if plain:
-                x = 2.0 * x / (1.0 + beside)
-            else:
-                w = max(0.0, 1.0 - abs(at[lane] - times[j, lane]) / width)
-                x = w * x / (1.0 + (1.0 - w) * beside)
-            local[j + 1, lane] = x
-            powers[j + 1, lane] = power if x > 0.0 else FAR_BELOW
-
-
-@compiling.jit
 def global_alignments(  # type: ignore[no-untyped-def]
     values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, times, lane_times, width, soft, paths,
     exponents, state, out,
@@ -166,6 +149,7 @@ def global_alignments(  # type: ignore[no-untyped-def]
     )
     local[places + 1 :] = 0.0
     now = np.zeros(FLOATS)
+    T, W = lane_times.ctypes.data, now.ctypes.data
     for r in range(1 if own else len(rows)):
         x = lanes[:, :, 0].copy() if own else values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
         X = lanes.ctypes.data if own else x.ctypes.data
@@ -195,12 +179,15 @@ def global_alignments(  # type: ignore[no-untyped-def]
                 for j in range(places):
                     gaussian_step(Z, j, X, i, channels, rate, L + row, S + row, N, D)
                 age = 0 if least.min() > _STEEP + _AFRESH * SMALL else _AFRESH
-            if width > 0.0 or soft:
-                if width > 0.0 and own:
-                    now[:] = lane_times[i]
-                elif width > 0.0:
-                    now[:] = times[offsets[rows[r]] + i]
-                changed(local, powers, np.isnan(change) and apart < 0.0, now, lane_times, width, soft)
+            known = 1.0 if np.isnan(change) and apart < 0.0 else 0.0  # whether the powers are of this row
+            if width > 0.0:
+                for lane in range(FLOATS):
+                    now[lane] = lane_times[i, lane] if own else times[offsets[rows[r]] + i]
+                for j in range(places):
+                    triangle_step(L, S, j, known, T, W, width)
+            elif soft:
+                for j in range(places):
+                    soft_step(L, S, j, known)
             if plain[0] > 0.0 and (least.min() < _STEEP or (i % _PERIOD == 0 and not in_range(paths, shifts, factors))):
                 plain[:] = 0.0  # from here on with exponents
                 take_apart(paths, exponents, shifts)
@@ -218,6 +205,7 @@ def global_alignments(  # type: ignore[no-untyped-def]
                     global_step(L, S, j, P, E, C)
             powers[0] = 0.0  # an array lives until it is last named: not by its address
             near[0] += 0.0
+            now[0] += 0.0
             local[0] = 0.0
             for lane in range(len(lengths)):
                 if i + 1 == (lengths[lane] if own else len(x)):

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from mercer.native.lanes import FLOATS, STEPS, gaussian_step
-from mercer.native.signature_steps import chain_step, difference_step, product_step, signature_step
+from mercer.native.series_steps import chain_step, difference_step, product_step, signature_step
 from mercer.runtime import compiling
 
 _PERIOD = 4  # rows between two looks at the range of numbers

@@ -1,4 +1,4 @@
-"""Steps of the dynamic programmes of signature kernels, one series against many: LLVM instructions, as in ``lanes``."""
+"""Steps of the dynamic programmes of kernels on series, one against many: LLVM instructions, as in ``lanes``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from mercer.native.lanes import STEPS, Floats
+from mercer.native.lanes import FAR_BELOW, STEPS, Floats
 
 _INT64 = ir.IntType(64)
 _ROW = types.int64
@@ -108,3 +108,44 @@ def chain_step(context, increments, j, below, above, carried):  # type: ignore[n
         return target.get_dummy_value()
 
     return signature, code
+
+
+def _changed(soft: bool) -> Any:
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        f = Floats(builder)
+        v = f.v
+        local, powers, j, known, *band = values
+        at, zero, one = builder.add(j, ir.Constant(_INT64, 1)), v.constant(0.0), v.constant(1.0)
+        x, known = f.load(local, at), v.splat(known)
+        power = f.each(v.multiply, f.load(powers, at), known)
+        # what x is beside 1
+        beside = f.each(lambda p, y: builder.select(builder.fcmp_ordered("==", p, zero), y, zero), power, x)
+        if soft:
+            new = f.each(lambda y, b: v.divide(v.add(y, y), v.add(one, b)), x, beside)
+        else:
+            times, now, width = band
+            apart = f.each(v.subtract, f.load(now, ir.Constant(_INT64, 0)), f.load(times, j))
+            share = f.each(lambda d: v.subtract(one, v.divide(v.absolute(d), v.splat(width))), apart)
+            w = f.each(lambda y: builder.select(builder.fcmp_ordered(">", y, zero), y, zero), share)
+            new = f.each(lambda y, b, w: v.divide(v.multiply(w, y), v.fma(v.subtract(one, w), b, one)), x, beside, w)
+        f.store(new, local, at)
+        far = v.constant(FAR_BELOW)
+        f.store(f.each(lambda y, p: builder.select(builder.fcmp_ordered(">", y, zero), p, far), new, power), powers, at)
+        return target.get_dummy_value()
+
+    return code
+
+
+@intrinsic
+def triangle_step(context, local, powers, j, known, times, now, width):  # type: ignore[no-untyped-def]
+    """local[j + 1] = e/(2 − e) ← ωe/(2 − ωe), ω = max(0, 1 − |now − times[j]|/width); times 2^(512 powers), of which
+    those there are taken as 0 unless ``known`` is 1.
+    """
+    signature = types.void(_ROW, _ROW, _ROW, types.float64, _ROW, _ROW, types.float64)
+    return signature, _changed(soft=False)
+
+
+@intrinsic
+def soft_step(context, local, powers, j, known):  # type: ignore[no-untyped-def]
+    """The same from e/(2 − e) to e."""
+    return types.void(_ROW, _ROW, _ROW, types.float64), _changed(soft=True)

@@ -1,7 +1,6 @@
-"""Promise: kernels on strings, texts and series on real data as accurate as published: gapped words, ROC AUC over
+"""Promise: kernels on strings and texts on real data as accurate as published: gapped words, ROC AUC over
 FastSK's ≥ 1×, the mean over the sets; promoters ≤ 8 errors of 106 (backpropagation's), splice sites ≥ 95.447 % (a
-Gaussian SVM's); series, accuracy over that of 1-NN with dynamic time warping ≥ 1×, the mean over the sets. Arguments:
-names of tables; all without any.
+Gaussian SVM's). Arguments: names of tables; all without any.
 
 A table of several sets takes some of them as fastsk/CTCF,EP300. Nothing is chosen by a test score: parameters are the
 authors', fixed in advance, or chosen by cross-validation on the training part (inside each fold where all data are

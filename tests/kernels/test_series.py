@@ -35,6 +35,7 @@ def logarithm(x: Any, z: Any, sigma: float, triangle: float) -> float:
     return float(last[-1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("sigma", "triangle"), [(0.02, 9.0), (0.02, 200.0), (0.4, 3.0), (2.0, 1000.0)])
 def test_long_series_within_a_triangle(sigma: float, triangle: float) -> None:
     rng = np.random.default_rng(0)
@@ -86,6 +87,7 @@ def walks(seed: int, n: int = 10) -> list[Any]:
     ]
 
 
+@pytest.mark.thorough
 def test_positive_semi_definite_on_many_sets() -> None:
     for seed in range(50):
         X = walks(seed)
@@ -107,6 +109,7 @@ def test_soft_warping_is_not_positive_semi_definite() -> None:
     assert np.linalg.eigvalsh(k.repaired().bind(X)(X))[0] > -1e-12
 
 
+@pytest.mark.thorough
 def test_soft_warping_comes_to_the_best_alignment() -> None:
     def warped(x: Any, z: Any) -> float:
         best = np.full((len(x) + 1, len(z) + 1), np.inf)

@@ -106,6 +106,7 @@ def test_one_frame_or_none_stands_still() -> None:
     assert mc.Signature()([[]], [[]]).tolist() == [[1.0]]
 
 
+@pytest.mark.thorough
 def test_long_paths_do_not_overflow() -> None:
     t = np.linspace(0, 1, 500)[:, None]
     X = [t * 2000.0, t * 1900.0, t * -300.0]  # k(x, x) = I_0(4000) is about 10^1735

@@ -1,7 +1,6 @@
-"""Promise: kernels on strings, texts and series on real data as accurate as published: gapped words, ROC AUC over
+"""Promise: kernels on strings and texts on real data as accurate as published: gapped words, ROC AUC over
 FastSK's ≥ 1×, the mean over the sets; promoters ≤ 8 errors of 106 (backpropagation's), splice sites ≥ 95.447 % (a
-Gaussian SVM's); series, accuracy over that of 1-NN with dynamic time warping ≥ 1×, the mean over the sets. Arguments:
-names of tables; all without any.
+Gaussian SVM's). Arguments: names of tables; all without any.
 
 A table of several sets takes some of them as fastsk/CTCF,EP300. Nothing is chosen by a test score: parameters are the
 authors', fixed in advance, or chosen by cross-validation on the training part (inside each fold where all data are
@@ -23,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.exceptions import ConvergenceWarning
@@ -508,107 +506,15 @@ def _modapte() -> None:
         )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Series
-# ---------------------------------------------------------------------------------------------------------------------
-
-PUBLISHED = {
-    "GunPoint": "0.907",
-    "ArrowHead": "0.703",
-    "ItalyPowerDemand": "0.950",
-    "OSULeaf": "0.591",
-    "BasicMotions": "—",
-    "JapaneseVowels": "—",
-}
-
-
-def _series(path: Path) -> tuple[list[Any], Any, list[Any], Any]:
-    """Series as time × channels, with their labels."""
-    out: list[Any] = []
-    with np.load(path) as z:
-        for part in ("train", "test"):
-            if f"len_{part}" in z:
-                frames = z[f"X_{part}_flat"].astype(np.float64)
-                out.append(np.split(frames, np.cumsum(z[f"len_{part}"])[:-1]))
-            else:
-                out.append([np.ascontiguousarray(x.T, np.float64) for x in z[f"X_{part}"]])
-            out.append(z[f"y_{part}"])
-    return out[0], out[1], out[2], out[3]
-
-
-@njit(parallel=True, cache=True)  # type: ignore[untyped-decorator]
-def _warped(A: Any, a: Any, B: Any, b: Any) -> Any:  # pragma: no cover
-    """Squared distances of dynamic time warping between all series, without a window."""
-    out = np.empty((len(a) - 1, len(b) - 1))
-    for i in prange(len(a) - 1):
-        x = A[a[i] : a[i + 1]]
-        for j in range(len(b) - 1):
-            z = B[b[j] : b[j + 1]]
-            last = np.full(len(z) + 1, np.inf)
-            last[0] = 0.0
-            for p in range(len(x)):
-                before, last[0] = last[0], np.inf
-                for q in range(len(z)):
-                    d = 0.0
-                    for c in range(x.shape[1]):
-                        d += (x[p, c] - z[q, c]) ** 2
-                    above = last[q + 1]
-                    last[q + 1] = d + min(before, above, last[q])
-                    before = above
-            out[i, j] = last[len(z)]
-    return out
-
-
-def _nearest(X: list[Any], y: Any, T: list[Any]) -> Any:
-    packed = [(np.concatenate(side), np.concatenate([[0], np.cumsum([len(x) for x in side])])) for side in (T, X)]
-    return y[np.argmin(_warped(*packed[0], *packed[1]), axis=1)]
-
-
-def series(only: str | None = None) -> None:
-    if not here("ucr_small"):
-        return
-    print("\naccuracy on time series; σ (multiples of the median rule) and C by 5 folds of the training part")
-    print(
-        "  set                train/test   channels   1-NN DTW: published   here     SVC, GlobalAlignment   σ/median   "
-        " C   seconds"
-    )
-    ratios = []
-    for name in only.split(",") if only else PUBLISHED:
-        path = FOLDER / "ucr_small" / f"{name}.npz"
-        if not path.exists():
-            skipped(name, "is not at hand")
-            continue
-        X, y, T, t = _series(path)
-        nearest = np.mean(_nearest(X, y, T) == t)
-        start = time.perf_counter()
-        sigma = float(mc.GlobalAlignment().bind(X).sigma)
-        kernels = {factor: mc.GlobalAlignment(factor * sigma) for factor in (0.03, 0.1, 0.3, 1.0, 3.0)}
-        best = by_cv(
-            list(kernels.values()), [1.0, 10.0, 100.0], X, y, cv=StratifiedKFold(5, shuffle=True, random_state=0)
-        )
-        factor = best.best_params_["kernel"].sigma / sigma
-        accuracy = np.mean(best.predict(T) == t)
-        ratios.append(accuracy / nearest)
-        print(
-            f"  {name:<18} {f'{len(X)}/{len(T)}':<12} {X[0].shape[1]:8d}   {PUBLISHED[name]:>19}  {nearest:.3f}  "
-            f" {accuracy:20.3f}   {factor:8.2g} {best.best_params_['C']:6g} {time.perf_counter() - start:8.1f}",
-            flush=True,
-        )
-    if ratios:
-        promise(
-            f"series, accuracy over 1-NN with warping, mean of {len(ratios)} sets", float(np.mean(ratios)), at_least=1.0
-        )
-
-
 TABLES: dict[str, Callable[[str | None], None]] = {
     "fastsk": fastsk, "scop": scop, "promoters": promoters, "splice": splice, "celegans": celegans, "sms": sms,
-    "reuters": reuters, "series": series,
+    "reuters": reuters,
 }  # fmt: skip
 
 
 def main() -> None:
     warnings.filterwarnings("ignore", r".*have k\(x, x\) = 0")  # two messages without a word
-    for asked in sys.argv[1:] or (["series/GunPoint"] if QUICK else TABLES):
+    for asked in sys.argv[1:] or (["promoters"] if QUICK else TABLES):
         name, _, only = asked.partition("/")
         if name not in TABLES:
             sys.exit(f"{name}: there is no such table; choose from {', '.join(TABLES)}.")

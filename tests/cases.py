@@ -70,6 +70,22 @@ def series(n: int = 23) -> list[Any]:
     return [rng.standard_normal((k, 2)) for k in rng.integers(1, 12, n)]
 
 
+def filled_series(n: int = 23) -> list[Any]:
+    return [np.concatenate([x, x[:1]]) for x in series(n)]
+
+
+def series_in_time(n: int = 23) -> list[Any]:
+    """With a channel of times, and some values not seen."""
+    rng = np.random.default_rng(n)
+    found = []
+    for x in filled_series(n):
+        gaps = rng.random(x.shape) < 0.3
+        gaps[0] = False
+        times = np.cumsum(0.2 + rng.random(len(x)))
+        found.append(np.column_stack([np.where(gaps, np.nan, x), times]))
+    return found
+
+
 def graphs(n: int = 23) -> list[mc.Graph]:
     rng = np.random.default_rng(n)
     return [
@@ -326,6 +342,31 @@ SEQUENCES = [
     Case(mc.BagOfWords("binary"), None, texts),
     Case(mc.BagOfWords().bind(texts()), lambda x, z: sequences.tfidf(x, z, texts()), texts),
     Case(mc.GlobalAlignment(0.8), None, series),
+    Case(mc.GlobalAlignment(0.8, 2.5), _with(sequences.triangular_alignment, sigma=0.8, triangle=2.5), series),
+    Case(
+        mc.GlobalAlignment(1.5, 0.9, 1), _with(sequences.triangular_alignment, sigma=1.5, triangle=0.9, times=1), series
+    ),
+    Case(mc.SoftDTW(0.7, 0.4), _with(sequences.soft_dtw, gamma=0.7, rate=0.4), series),
+    Case(mc.CrossCorrelation(3.0, 13), _with(sequences.cross_correlation, gamma=3.0, length=13), series),
+    Case(mc.GlobalAlignment(0.8, 2.5, 2).interpolated("drop", 2), None, series_in_time),
+    Case(mc.CrossCorrelation(3.0).resampled(9), None, filled_series),
+    Case(mc.Gaussian(0.3).resampled(5, 2), None, series_in_time),
+    Case(mc.Signature(scale=0.5), _with(sequences.signature, scale=0.5, time=1.0), series),
+    Case(
+        mc.Signature(mc.Gaussian(0.3), 0.7, 0.0, True, 1),
+        _with(sequences.signature, gamma=0.3, scale=0.7, basepoint=True, refine=1),
+        series,
+    ),
+    Case(
+        mc.TruncatedSignature(3, scale=0.5, time=0.5),
+        _with(sequences.truncated_signature, levels=3, scale=0.5, time=0.5),
+        series,
+    ),
+    Case(
+        mc.TruncatedSignature(2, mc.Gaussian(0.3), 0.7, 0.0, True),
+        _with(sequences.truncated_signature, levels=2, gamma=0.3, scale=0.7, basepoint=True),
+        series,
+    ),
     Case(mc.LocalAlignment(1.0, -0.5, 2.0, 0.7, 0.6), None, strings),
     Case(mc.Spectrum(2).normalized() + mc.Spectrum(3), None, aligned_strings),
     Case(mc.Spectrum(1) * mc.Gappy(3, 2), None, strings),

@@ -195,6 +195,65 @@ def global_alignment(x: Symbols, z: Symbols, sigma: float) -> float:
     return normalized(raw)(letters(x), letters(z))
 
 
+def alignments(x: Any, z: Any, local: Callable[[int, int], float]) -> float:
+    """Σ over alignments of Π local(i, j), by what the last pair may follow: those of ``paths``, for longer series."""
+    sums = [[1.0] + [0.0] * len(z)] + [[0.0] * (len(z) + 1) for _ in x]
+    for i in range(len(x)):
+        for j in range(len(z)):
+            sums[i + 1][j + 1] = local(i, j) * (sums[i][j] + sums[i][j + 1] + sums[i + 1][j])
+    return sums[len(x)][len(z)] if len(x) and len(z) else 0.0
+
+
+def triangular_alignment(x: Any, z: Any, sigma: float, triangle: float, times: int | None = None) -> float:
+    """k/√(k k), k = Σ over alignments of Π ωe/(2 − ωe), e = exp(−‖x_i − z_j‖²/(2σ²)), ω = max(0, 1 − |t_i − t_j|/T)."""
+
+    def seen(y: Any) -> tuple[list[Any], list[float]]:
+        if times is None:
+            return list(y), list(range(len(y)))
+        return [[v for c, v in enumerate(frame) if c != times] for frame in y], [frame[times] for frame in y]
+
+    def raw(u: Any, v: Any) -> float:
+        (u, at), (v, then) = seen(u), seen(v)
+
+        def local(i: int, j: int) -> float:
+            e = math.exp(-squared_distance(u[i], v[j]) / (2 * sigma**2))
+            omega = max(0.0, 1 - abs(at[i] - then[j]) / triangle)
+            return omega * e / (2 - omega * e)
+
+        return alignments(u, v, local)
+
+    return normalized(raw)(x, z)
+
+
+def soft_dtw(x: Any, z: Any, gamma: float, rate: float) -> float:
+    """exp(−rate·(d(x, z) − ½d(x, x) − ½d(z, z))), d = −γ log Σ over alignments of exp(−Σ‖x_i − z_j‖²/γ)."""
+    if len(x) == 0 or len(z) == 0:
+        return 0.0
+
+    def d(u: Any, v: Any) -> float:
+        return -gamma * math.log(alignments(u, v, lambda i, j: math.exp(-squared_distance(u[i], v[j]) / gamma)))
+
+    return math.exp(-rate * (d(x, z) - (d(x, x) + d(z, z)) / 2))
+
+
+def cross_correlation(x: Any, z: Any, gamma: float, length: int) -> float:
+    """Σ_s exp(γ·corr(x, z shifted by s on a circle)), of centred series filled up with zeros."""
+
+    def channels(y: Any) -> list[list[float]]:
+        columns = [[float(v) for v in column] for column in zip(*y, strict=True)]
+        columns = [[v - math.fsum(c) / len(c) for v in c] + [0.0] * (length - len(c)) for c in columns]
+        norm = math.sqrt(math.fsum(v * v for c in columns for v in c))
+        return [[v / norm for v in c] if norm > 1e-12 else [0.0] * length for c in columns]
+
+    a, b = channels(x), channels(z)
+    return math.fsum(
+        math.exp(
+            gamma * math.fsum(p[t] * q[(t - s) % length] for p, q in zip(a, b, strict=True) for t in range(length))
+        )
+        for s in range(length)
+    )
+
+
 def local_alignment(
     x: Symbols, z: Symbols, score: Callable[[Any, Any], float], beta: float, gap_open: float, gap_extend: float
 ) -> float:
@@ -237,3 +296,70 @@ def both_strands(kernel: Oracle) -> Oracle:
         return 0.5 * math.fsum(kernel(u, v) for u in (x, reverse_complement(x)) for v in (z, reverse_complement(z)))
 
     return value
+
+
+# --- signatures
+# ---------------------------------------------------------------------------------------------------------------
+
+
+def path(x: Any, scale: float = 1.0, time: float = 0.0, basepoint: bool = False) -> list[list[float]]:
+    """The frames times ``scale``, after a frame of zeros with ``basepoint``, each with its share of ``time``."""
+    frames = [[scale * float(v) for v in (frame if hasattr(frame, "__len__") else [frame])] for frame in x]
+    if basepoint:
+        frames = [[0.0] * len(frames[0]), *frames]
+    last = max(1, len(frames) - 1)
+    return [[*frame, time * i / last] if time else frame for i, frame in enumerate(frames)]
+
+
+def _increments(x: Any, z: Any, gamma: float | None) -> list[list[float]]:
+    """⟨φ(x_{i+1}) − φ(x_i), φ(z_{j+1}) − φ(z_j)⟩, φ(x) = x, or the features of exp(−γ‖x − z‖²)."""
+
+    def k(a: Any, b: Any) -> float:
+        return (
+            math.exp(-gamma * squared_distance(a, b))
+            if gamma is not None
+            else math.fsum(p * q for p, q in zip(a, b, strict=True))
+        )
+
+    return [
+        [k(x[i + 1], z[j + 1]) - k(x[i + 1], z[j]) - k(x[i], z[j + 1]) + k(x[i], z[j]) for j in range(len(z) - 1)]
+        for i in range(len(x) - 1)
+    ]
+
+
+def signature(x: Any, z: Any, gamma: float | None = None, refine: int = 0, **of_path: Any) -> float:
+    """⟨S(x), S(z)⟩, S = Π_i (1 + δ_i + δ_i ⊗ δ_i/2), each increment in 2^refine steps, letter by letter."""
+    d, fine = _increments(path(x, **of_path), path(z, **of_path), gamma), 2**refine
+    known: dict[tuple[int, int, int, int], float] = {}
+
+    def product(i: int, p: int, j: int, q: int) -> float:
+        """⟨S_i ⊗ δ_i^p, S_j ⊗ δ_j^q⟩, S_i the product of the factors before i."""
+        if (i, p, j, q) not in known:
+            if p and q:
+                found = d[i // fine][j // fine] / fine**2 * product(i, p - 1, j, q - 1)
+            elif p == 0 and i > 0:
+                found = sum(product(i - 1, more, j, q) / math.factorial(more) for more in range(3))
+            elif q == 0 and j > 0:
+                found = sum(product(i, p, j - 1, more) / math.factorial(more) for more in range(3))
+            else:
+                found = float(p == q == 0)
+            known[i, p, j, q] = found
+        return known[i, p, j, q]
+
+    places = [max(0, len(path(y, **of_path)) - 1) * fine for y in (x, z)]
+    for i in range(places[0] + 1):  # in this order no call goes deep
+        for j in range(places[1] + 1):
+            product(i, 0, j, 0)
+    return product(places[0], 0, places[1], 0)
+
+
+def truncated_signature(x: Any, z: Any, levels: int, gamma: float | None = None, **of_path: Any) -> float:
+    """Σ_l Σ_{i_1 < … < i_l} Σ_{j_1 < … < j_l} Π d_{i_k j_k}, all tuples listed."""
+    d = _increments(path(x, **of_path), path(z, **of_path), gamma)
+    rows, columns = range(len(d)), range(len(d[0]) if d else 0)
+    return math.fsum(
+        math.prod(d[i][j] for i, j in zip(at, against, strict=True))
+        for level in range(levels + 1)
+        for at in itertools.combinations(rows, level)
+        for against in itertools.combinations(columns, level)
+    )

@@ -304,7 +304,8 @@ def _sequences() -> Iterator[Work]:
     for kernel in (mc.Subsequence(3), mc.Substring(0.5), mc.LocalAlignment()):
         yield from _of_kernel(kernel.normalized(), _strings(_FEW))
     yield from _of_kernel(mc.BagOfWords(), _texts(_FEW))
-    yield from _of_kernel(mc.GlobalAlignment(), _series(_FEW))
+    for kernel in (mc.GlobalAlignment(), mc.Signature().normalized(), mc.TruncatedSignature()):
+        yield from _of_kernel(kernel, _series(_FEW))
 
 
 def _structures() -> Iterator[Work]:

@@ -27,7 +27,8 @@ from mercer.data.representations import (
     take,
     weighted_median,
 )
-from mercer.data.sequences import Sequences, Series, strands
+from mercer.data.sequences import Sequences, strands
+from mercer.data.series import Series
 from mercer.data.tables import DataError, as_frame, in_order_of, places, select
 from mercer.data.vectors import Histograms, Vectors, check_same_width
 

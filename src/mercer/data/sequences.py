@@ -1,4 +1,4 @@
-"""Sequences of symbols, and series of numbers, as one buffer of codes or frames.
+"""Sequences of symbols as one buffer of codes.
 
 A symbol becomes a code: a character its code point, a byte its value, a whole number itself, each plus one; any other
 hashable token a 64-bit hash of its value. So "ACGT", b"ACGT" and ["A", "C", "G", "T"] are the same sequence, and no
@@ -51,7 +51,7 @@ def items_of(X: Samples, noun: str) -> list[Any]:
     return X if isinstance(X, list) else list(X)
 
 
-def _missing(i: int, item: Any, noun: str) -> None:
+def not_missing(i: int, item: Any, noun: str) -> None:
     if is_missing(item):
         raise DataError(f"Item {i} of the {noun} is missing ({item}); drop it or put an empty one in its place.")
 
@@ -171,7 +171,7 @@ def _narrowed(ragged: Ragged) -> Ragged:
 def _codes(i: int, item: Any, known: dict[Any, int]) -> Any:
     """The codes of one sequence; ``known`` remembers tokens that were hashed."""
     item = unpacked(item)
-    _missing(i, item, "sequences")
+    not_missing(i, item, "sequences")
     if isinstance(item, str):
         return np.array([ord(c) + 1 for c in item], np.int64)
     if isinstance(item, bytes | bytearray):
@@ -332,71 +332,3 @@ def strands(ragged: Ragged) -> tuple[Ragged, Ragged]:
     ends = np.repeat(ragged.offsets[1:] + ragged.offsets[:-1] - 1, ragged.lengths)
     turned = mapped(other, dna)[ends - np.arange(len(values))]
     return Ragged(dna, ragged.offsets), Ragged(turned.astype(values.dtype), ragged.offsets)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Numbers in time
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Series(Domain):
-    """Time series of different lengths: 1-D arrays, or 2-D arrays of time × channels; or sequences of symbols, as
-    ``Sequences`` takes them.
-
-    The internal form is a ``Ragged`` of frames (float64, total length × channels), or of codes.
-    """
-
-    def check(self, X: Samples) -> Rep:
-        if isinstance(X, Ragged):
-            return X
-        items = items_of(X, "series")
-        items = [unpacked(item) for item in items]
-        for i, item in enumerate(items):
-            _missing(i, item, "series")
-        kinds = {i: _symbolic(item) for i, item in enumerate(items) if not hasattr(item, "__len__") or len(item)}
-        if any(map(_symbolic, items)):
-            first, kind = next(iter(kinds.items()), (0, True))
-            other = next((i for i, found in kinds.items() if found != kind), None)
-            if other is not None:
-                what = ("of letters", "of numbers") if kind else ("of numbers", "of letters")
-                raise DataError(
-                    f"Item {other} of the series is {what[1]}, item {first} {what[0]}; all must be of one kind."
-                )
-            return Sequences().check(items)
-        frames = [_frames(i, item) for i, item in enumerate(items)]
-        widths = {f.shape[1] for f in frames if len(f)}
-        if len(widths) > 1:
-            first = next(i for i, f in enumerate(frames) if len(f))
-            i = next(i for i, f in enumerate(frames) if len(f) and f.shape[1] != frames[first].shape[1])
-            raise DataError(
-                f"Item {i} of the series has {frames[i].shape[1]} channels, item {first} has {frames[first].shape[1]};"
-                " all must have the same."
-            )
-        width = widths.pop() if widths else 1
-        frames = [f if len(f) else np.empty((0, width)) for f in frames]
-        values = np.concatenate(frames) if frames else np.empty((0, width))
-        return Ragged(values, offsets_of([len(f) for f in frames]))
-
-
-def _symbolic(item: Any) -> bool:
-    if isinstance(item, str | bytes | bytearray) or hasattr(item, "seq"):
-        return True
-    if isinstance(item, np.ndarray):
-        return item.dtype.kind in "US" or (item.dtype == object and item.size > 0 and isinstance(item.flat[0], str))
-    return isinstance(item, list | tuple) and len(item) > 0 and isinstance(item[0], str)
-
-
-def _frames(i: int, item: Any) -> Any:
-    item = arrays.to_numpy(item) if arrays.is_tensor(item) else item
-    try:
-        values = np.asarray(item, np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"Item {i} of the series is not an array of numbers, but {item!r:.60}.") from None
-    if values.ndim not in (1, 2):
-        raise DataError(f"Item {i} of the series has shape {values.shape}; give time, or time × channels.")
-    values = values[:, None] if values.ndim == 1 else values
-    if not np.isfinite(values).all():
-        t = int(np.argmax(~np.isfinite(values).all(axis=1)))
-        raise DataError(f"Item {i} of the series is not finite at time {t}; drop the frame or fill it.")
-    return values

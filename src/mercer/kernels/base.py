@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from mercer.kernels.compose.pointwise import Power, Scaled
     from mercer.kernels.occurrences import Occurrences
 from mercer.kernels.equality import hashable, same_values
+from mercer.kernels.of_sequences import OfSequences
 from mercer.kernels.parameters import _is_real, natural, nonnegative, positive, real, sample
 
 T = TypeVar("T", bound=type)
@@ -68,7 +69,7 @@ def kernel(cls: T) -> T:
     return made
 
 
-class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """k(x, z), a similarity that is an inner product in some space: the base class of all kernels.
 
     ``k(X, Y)`` is the matrix of values, ``k.gram(X, Y)`` the same matrix computed when needed. Kernels add, multiply
@@ -576,33 +577,6 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         from mercer.kernels.compose.inputs import Mapped
 
         return Mapped(self, function)
-
-    def both_strands(self) -> Kernel:
-        """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement: for DNA whose strand is not known.
-
-        A pairs with T, C with G, in upper and lower case, and U is T; other letters stay as they are.
-        """
-        from mercer.kernels.sequences.strands import BothStrands
-
-        return BothStrands(self)
-
-    def over(self, alphabet: Any = None, unknown: str = "skip", case: str | None = None) -> Kernel:
-        """k of sequences over an alphabet.
-
-        Parameters
-        ----------
-        alphabet : str or sequence, optional
-            The symbols. None: all symbols are kept.
-        unknown : {"skip", "letter", "error"}, default="skip"
-            A symbol outside the alphabet equals nothing, not even itself, so that no word contains it; or all such
-            symbols are one further letter; or the first is an error.
-        case : {"fold", "keep"}, optional
-            "fold" takes letters of either case as the same (soft-masked DNA); "keep" says that they differ. None: they
-            differ, with a warning where DNA has both.
-        """
-        from mercer.kernels.sequences.strands import Over
-
-        return Over(self, alphabet, unknown, case)
 
     def atoms(self, charge: bool = False, chirality: bool = False, invariants: Any = ()) -> Kernel:
         """k of molecules whose atoms are labelled by element and, if wanted, by more; k is a kernel between graphs.

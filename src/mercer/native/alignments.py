@@ -18,6 +18,7 @@ from mercer.native.lanes import (
     own_gaussian_step,
     plain_step,
 )
+from mercer.native.series_steps import soft_step, triangle_step
 from mercer.runtime import compiling
 
 _LOG_TWO = math.log(2.0)
@@ -112,15 +113,18 @@ def move(x, i, rate, largest, slopes):  # type: ignore[no-untyped-def]
 
 @compiling.jit
 def global_alignments(  # type: ignore[no-untyped-def]
-    values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, paths, exponents, state, out,
+    values, offsets, rows, begin, end, own, lanes, lengths, rate, apart, times, lane_times, width, soft, paths,
+    exponents, state, out,
 ):  # fmt: skip
     """out[r, lane] = log Σ over alignments of Π e/(2 − e), e = exp(rate·‖x_i − z_j‖²); −∞ where one is empty.
 
-    Frames are rows of ``values``, and places × channels × lanes in ``lanes``; or numbers of letters where ``apart`` ≥
-    0: e/(2 − e) of different letters. Places begin … end of the rows; ``paths`` and their ``exponents``, of which row 0
-    stands before the first frame, and ``state`` are kept from one call to the next. With ``own``, instead of rows, each
-    lane with itself. As long as the numbers of a block lie close enough together they need no exponents, but one for
-    the block. Where x moves on by little, so does e, and a short series gives its factor.
+    With ``width`` > 0 ωe in the place of e, ω = max(0, 1 − |t_i − t_j|/width) of the ``times`` of frames and those of
+    the lanes. With ``soft`` Π e in the place of Π e/(2 − e). Frames are rows of ``values``, and places × channels ×
+    lanes in ``lanes``; or numbers of letters where ``apart`` ≥ 0: e/(2 − e) of different letters. Places begin … end of
+    the rows; ``paths`` and their ``exponents``, of which row 0 stands before the first frame, and ``state`` are kept
+    from one call to the next. With ``own``, instead of rows, each lane with itself. As long as the numbers of a block
+    lie close enough together they need no exponents, but one for the block. Where x moves on by little, so does e, and
+    a short series gives its factor.
     """
     places, channels = len(lanes), values.shape[1]
     if places == 0:
@@ -144,6 +148,8 @@ def global_alignments(  # type: ignore[no-untyped-def]
         FLOATS * 8,
     )
     local[places + 1 :] = 0.0
+    now = np.zeros(FLOATS)
+    T, W = lane_times.ctypes.data, now.ctypes.data
     for r in range(1 if own else len(rows)):
         x = lanes[:, :, 0].copy() if own else values[offsets[rows[r]] : offsets[rows[r] + 1]].copy()
         X = lanes.ctypes.data if own else x.ctypes.data
@@ -173,6 +179,15 @@ def global_alignments(  # type: ignore[no-untyped-def]
                 for j in range(places):
                     gaussian_step(Z, j, X, i, channels, rate, L + row, S + row, N, D)
                 age = 0 if least.min() > _STEEP + _AFRESH * SMALL else _AFRESH
+            known = 1.0 if np.isnan(change) and apart < 0.0 else 0.0  # whether the powers are of this row
+            if width > 0.0:
+                for lane in range(FLOATS):
+                    now[lane] = lane_times[i, lane] if own else times[offsets[rows[r]] + i]
+                for j in range(places):
+                    triangle_step(L, S, j, known, T, W, width)
+            elif soft:
+                for j in range(places):
+                    soft_step(L, S, j, known)
             if plain[0] > 0.0 and (least.min() < _STEEP or (i % _PERIOD == 0 and not in_range(paths, shifts, factors))):
                 plain[:] = 0.0  # from here on with exponents
                 take_apart(paths, exponents, shifts)
@@ -190,6 +205,7 @@ def global_alignments(  # type: ignore[no-untyped-def]
                     global_step(L, S, j, P, E, C)
             powers[0] = 0.0  # an array lives until it is last named: not by its address
             near[0] += 0.0
+            now[0] += 0.0
             local[0] = 0.0
             for lane in range(len(lengths)):
                 if i + 1 == (lengths[lane] if own else len(x)):

@@ -5,20 +5,19 @@ kernel.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Items, Samples, Weights
+from mercer.annotations import Items
 from mercer.arrays import Array
-from mercer.data import DataError, Domain, Ragged, Series, check_weights, weighted_median
+from mercer.data import Ragged
 from mercer.data.sequences import one_code
-from mercer.kernels.base import Kernel, kernel
+from mercer.kernels.base import kernel
 from mercer.kernels.parameters import nonnegative, positive, real
-from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, as_ranks, items, lane_by_lane, swept, with_itself
+from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, as_ranks, items, swept, with_itself
 
 _STEEPEST = 170  # exp(β s) is to be far from what a float can hold
-_SAMPLED = 1000  # pairs of frames whose distances are looked at
 
 
 class Aligned(LaneKernel):
@@ -56,126 +55,15 @@ class Aligned(LaneKernel):
             raise FloatingPointError(
                 f"{self}: the sums over alignments of two sequences are beyond what floats can hold."
             )
-        return np.exp(np.minimum(logs - np.where(np.isfinite(norms), norms, 0.0), 0.0))
+        return self._of_logarithms(logs - np.where(np.isfinite(norms), norms, 0.0))
+
+    def _of_logarithms(self, normalised: Array) -> Array:
+        out: Array = np.exp(np.minimum(normalised, 0.0))
+        return out
 
     def _diag(self, A: Items) -> Any:
         return np.where(np.isfinite(items(A[1])), 1.0, 0.0)
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Global
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@kernel
-class GlobalAlignment(Aligned):
-    """Σ over alignments of x and z of Π κ(x_i, z_j), normalised; κ = e/(2 − e), e = exp(−‖x_i − z_j‖²/(2σ²)).
-
-    For time series of one or several channels and of different lengths; letters of strings are compared as unit
-    vectors, ‖a − b‖² = 2 if they differ. An alignment pairs every frame of x with one or more of z and the other way
-    round, in order, as in dynamic time warping, of which this is the sum over all alignments in place of the best one,
-    and positive semi-definite. O(|x||z|) a pair, 16 pairs at once, with exponents kept apart: no overflow at any
-    length. Of an empty series k(x, ·) = 0.
-
-    Parameters
-    ----------
-    sigma : float or "median", default="median"
-        σ > 0, the distance over which frames are alike. "median" is the median distance of frames in the data that the
-        kernel is bound to times the root of the median length.
-
-    See Also
-    --------
-    LocalAlignment : Alignments of parts of two strings.
-
-    References
-    ----------
-    .. [1] M. Cuturi. Fast global alignment kernels. ICML 2011.
-
-    Examples
-    --------
-    >>> import mercer as mc
-    >>> series = [[0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]
-    >>> mc.GlobalAlignment(sigma=1.0)(series).round(3)
-    array([[1.   , 0.711, 0.006],
-           [0.711, 1.   , 0.002],
-           [0.006, 0.002, 1.   ]])
-    """
-
-    domain: ClassVar[Domain] = Series()
-    sigma: Any = positive("median", symbol="σ", words=("median",), continuous=False)
-
-    @property
-    def _data_driven(self) -> bool:
-        return isinstance(self.sigma, str)
-
-    def bind(self, X: Samples, weights: Weights = None) -> Kernel:
-        return self._replace(sigma=_median_distance(self.domain.check(X), weights)) if self._data_driven else self
-
-    def _readable(self, A: Ragged, B: Ragged) -> tuple[Ragged, Ragged]:
-        if A.values.ndim != B.values.ndim:
-            raise DataError("Series of numbers and strings of letters have no alignment; give both sides of one kind.")
-        if A.values.ndim == 2:
-            if len(A.values) and len(B.values) and A.values.shape[1] != B.values.shape[1]:
-                raise DataError(
-                    f"The series of X have {A.values.shape[1]} channels, those of Y have {B.values.shape[1]}; they must"
-                    " have the same."
-                )
-            return A, B
-        first, second = (Ragged(side.values.astype(np.float64)[:, None], side.offsets) for side in as_ranks(A, B))
-        return first, first if B is A else second
-
-    def _with_themselves(self, X: Ragged, A: Ragged, lanes: int) -> Array:
-        return lane_by_lane(A, lanes, self._sweep(X, own=True))
-
-    def _sweep(self, A: Ragged, *, own: bool = False) -> Sweep:
-        """With ``own``, each series of the batch with itself, whatever the rows."""
-        from mercer.native import alignments, lanes
-
-        rate = -0.5 / float(self.sigma) ** 2
-        e = float(np.exp(2 * rate))
-        apart = e / (2 - e) if A.values.ndim == 1 else -1.0
-
-        def room(batch: Batch) -> tuple[Array, ...]:
-            shape = (batch.longest + 1 + lanes.STEPS, lanes.FLOATS)
-            frames = batch.packed.copy()
-            # after its end a series stays as it was: what is computed there is not read, but should not be extreme
-            for lane in range(lanes.FLOATS):
-                length = int(batch.lengths[lane]) if lane < len(batch.lengths) else 0
-                frames[length:, lane] = frames[length - 1, lane] if length else frames[: len(frames) - length, 0]
-            return (
-                np.ascontiguousarray(frames.transpose(0, 2, 1)),
-                np.zeros(shape),
-                np.zeros(shape),
-                np.zeros((alignments.state_rows(batch.longest), lanes.FLOATS)),
-            )
-
-        def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
-            out = np.full((len(rows), lanes.FLOATS), -np.inf)
-            frames, *kept = batch.once(lambda: room(batch))
-            alignments.global_alignments(
-                X.values, X.offsets, rows, begin, end, own, frames, batch.lengths, rate, apart, *kept, out
-            )
-            return out
-
-        return sweep
-
-
-def _median_distance(X: Ragged, weights: Weights) -> float:
-    """The median distance of two frames, of some pairs drawn with a fixed seed, times the root of the median length."""
-    w = check_weights(len(X), weights)
-    if not len(X.values):
-        raise DataError("All series are empty: sigma='median' has nothing to follow. Give a number.")
-    chance = np.repeat(w, X.lengths)
-    pairs = np.random.default_rng(0).choice(len(X.values), (2, _SAMPLED), p=chance / chance.sum())
-    a, b = X.values[pairs[0]], X.values[pairs[1]]
-    distance = np.sqrt(2.0 * (a != b)) if a.ndim == 1 else np.linalg.norm(a - b, axis=1)
-    typical = float(np.median(distance)) or float(np.mean(distance)) or 1.0
-    return typical * float(np.sqrt(max(1.0, weighted_median(X.lengths, w))))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Local
-# ---------------------------------------------------------------------------------------------------------------------
 
 _AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYVBZX*"
 _BLOSUM62 = """

@@ -29,21 +29,39 @@ Sweep = Callable[[Ragged, Array, "Batch", int, int], Array]
 
 
 class Batch:
-    """Sequences side by side: ``packed[place, lane]``, and ``members``, their numbers in the block."""
+    """Sequences side by side: ``packed[place, lane]``, and ``members``, their numbers in the block ``source``."""
 
     def __init__(self, B: Ragged, members: Array, lanes: int, padding: int) -> None:
-        self.members, self.lengths = members, B.lengths[members]
+        self.source, self.members, self.lengths = B, members, B.lengths[members]
         self.longest = int(self.lengths.max(initial=0))
         self.packed = np.zeros((self.longest + padding, lanes, *B.values.shape[1:]), B.values.dtype)
         for lane, m in enumerate(members):
             self.packed[: self.lengths[lane], lane] = B[m]
         self._made: tuple[Array, ...] | None = None
 
+    def also(self, values: Array) -> Array:
+        """Numbers that go with the places of the block, side by side like these; 0 after the end of a sequence."""
+        out = np.zeros((self.longest, self.packed.shape[1]))
+        for lane, m in enumerate(self.members):
+            out[: self.lengths[lane], lane] = values[self.source.offsets[m] : self.source.offsets[m + 1]]
+        return out
+
     def once(self, make: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
         """What a loop makes of the batch, or keeps from one call to the next."""
         if self._made is None:
             self._made = make()
         return self._made
+
+
+def held(batch: Batch) -> Array:
+    """The frames of a batch, places × channels × lanes; after its end a series stays as it was: what is computed there
+    is not read, but should not be extreme.
+    """
+    frames = batch.packed.copy()
+    for lane in range(frames.shape[1]):
+        length = int(batch.lengths[lane]) if lane < len(batch.lengths) else 0
+        frames[length:, lane] = frames[length - 1, lane] if length else frames[: len(frames) - length, 0]
+    return np.ascontiguousarray(frames.transpose(0, 2, 1))
 
 
 def _in_parts(A: Ragged, rows: Array, batch: Batch, sweep: Sweep, cost: int) -> Iterator[tuple[Array, Array]]:
@@ -60,7 +78,7 @@ def _in_parts(A: Ragged, rows: Array, batch: Batch, sweep: Sweep, cost: int) -> 
             yield rows[some], sweep(A, rows[some], batch, 0, longest)
         return
     for r in range(len(rows)):
-        values = np.zeros((1, batch.packed.shape[1]))
+        values = sweep(A, rows[r : r + 1], batch, 0, 0)
         for part in chunks(int(lengths[r]), max(1, _CELLS // max(1, cost))):
             if threads.stopping():
                 return
@@ -68,18 +86,21 @@ def _in_parts(A: Ragged, rows: Array, batch: Batch, sweep: Sweep, cost: int) -> 
         yield rows[r : r + 1], values
 
 
-def swept(A: Ragged, B: Ragged, lanes: int, padding: int, sweep: Sweep, *, cells: bool = True) -> Array:
+def swept(
+    A: Ragged, B: Ragged, lanes: int, padding: int, sweep: Sweep, *, cells: bool = True, work: int = 1,
+    dtype: Any = np.float64,
+) -> Array:  # fmt: skip
     """The matrix of ``sweep(A, rows, batch, begin, end)`` over all batches of B: rows × lanes, for the places begin …
     end of the rows.
 
-    Its cost is the product of lengths, or, without ``cells``, the length of the rows.
+    Its cost is ``work`` times the product of lengths, or, without ``cells``, the length of the rows.
     """
-    out = np.empty((len(A), len(B)))
+    out = np.empty((len(A), len(B)), dtype)
     order = np.argsort(B.lengths, kind="stable")
     for lane in chunks(len(B), lanes):
         batch = Batch(B, order[lane], lanes, padding)
         rows = order[: lane.stop] if B is A else np.arange(len(A))
-        for some, values in _in_parts(A, rows, batch, sweep, lanes * (max(1, batch.longest) if cells else 1)):
+        for some, values in _in_parts(A, rows, batch, sweep, work * lanes * (max(1, batch.longest) if cells else 1)):
             out[np.ix_(some, batch.members)] = values[:, : len(batch.members)]
             if B is A:
                 out[np.ix_(batch.members, some)] = values[:, : len(batch.members)].T

@@ -277,6 +277,12 @@ SEQUENCES = [
     Case(mc.Spectrum(3, 1, [0.5, 1.0, 2.0]), _with(sequences.spectrum, k=3, k_min=1, weights=[0.5, 1.0, 2.0]), strings),
     Case(mc.Gappy(4, 2), _with(sequences.gappy, g=4, k=2), strings),
     Case(mc.Gappy(9, 4), _with(sequences.gappy_by_distance, g=9, k=4), strings),
+    Case(mc.EstimatedGappy(5, 3, 2), _with(sequences.estimated_gappy, g=5, k=3, d=2), strings),
+    Case(
+        mc.EstimatedGappy(4, 2, 4, "full", 20, 3.0),
+        _with(sequences.estimated_gappy, g=4, k=2, d=4, filter="full", peak=20, half_life=3.0),
+        strings,
+    ),
     Case(mc.Mismatch(3, 1, "ACGT"), _with(sequences.mismatch, k=3, m=1, alphabet="ACGT"), strings),
     Case(mc.Mismatch(7, 1, "ACGT"), None, strings),
     Case(mc.Mismatch(9, 2, "ACGT"), None, strings),

@@ -72,6 +72,45 @@ def gappy_by_distance(x: Symbols, z: Symbols, g: int, k: int) -> float:
     return float(sum(math.comb(g - differences(u, v), k) for u in words(x, g) for v in words(z, g)))
 
 
+def gapped_weights(g: int, k: int, filter: str, letters: int) -> list[float]:
+    """c(m) as Ghandi et al. (2014) derive it: w_i, by which a gapped word with i differences counts in the estimate of
+    a word; h(m), all gapped words of another word at distance m; c(m), h of one times h of the other over all words.
+    """
+    if filter == "none":
+        return [float(math.comb(g - m, k)) for m in range(g + 1)]
+    scale = math.comb(g, k) * letters**g
+    w = [
+        math.prod((k - i - g) / (k - i) for i in range(n))
+        * sum(math.comb(g, t) * (letters - 1) ** t for t in range(k - n + 1))
+        / scale
+        for n in range(k + 1)
+    ]
+    h = [sum(w[i] * math.comb(g - m, k - i) * math.comb(m, i) for i in range(min(m, k) + 1)) for m in range(g + 1)]
+    if filter == "truncated":
+        kept = next((m for m, value in enumerate(h) if value < 1e-50), g + 1)
+        h[kept:] = [0.0] * (g + 1 - kept)
+    every = list(itertools.product(range(letters), repeat=g))
+    first, others = (0,) * g, [(1,) * m + (0,) * (g - m) for m in range(g + 1)]
+    return [math.fsum(h[differences(u, first)] * h[differences(u, z)] for u in every) for z in others]
+
+
+def estimated_gappy(
+    x: str, z: str, g: int, k: int, d: int, filter: str = "truncated", peak: int = 1, half_life: float = 50.0
+) -> float:
+    """Σ over pairs of windows over ACGT, m ≤ d differences, of c(m) times their heights min(M, ⌊M·2^(−D/H) + 1⌋)."""
+    c = gapped_weights(g, k, filter, 4)
+
+    def windows_of(y: str) -> list[tuple[tuple[Any, ...], int]]:
+        found = words(y, g)
+        middle = (len(found) - 1) / 2
+        heights = [min(peak, math.floor(peak * 2 ** (-abs(i - middle) / half_life) + 1)) for i in range(len(found))]
+        return [(w, n) for w, n in zip(found, heights, strict=True) if set(w) <= set("ACGT")]
+
+    return math.fsum(
+        a * b * c[differences(u, v)] for u, a in windows_of(x) for v, b in windows_of(z) if differences(u, v) <= d
+    )
+
+
 def substring(x: Symbols, z: Symbols, decay: float = 1.0, longest: int | None = None) -> float:
     """Σ_u decay^|u| occ_u(x) occ_u(z) over the non-empty words u of at most `longest` letters (of any length when it is
     None).

@@ -117,6 +117,7 @@ from .kernels.notation import NotationError as NotationError
 from .kernels.notation import parse as parse
 from .kernels.sequences.alignments import GlobalAlignment as GlobalAlignment
 from .kernels.sequences.alignments import LocalAlignment as LocalAlignment
+from .kernels.sequences.estimated import EstimatedGappy as EstimatedGappy
 from .kernels.sequences.mismatches import Gappy as Gappy
 from .kernels.sequences.mismatches import Mismatch as Mismatch
 from .kernels.sequences.positions import WeightedDegree as WeightedDegree

@@ -18,7 +18,7 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.feature_space import Wrapper
 from mercer.kernels.compose.inputs import Redirected
 from mercer.kernels.occurrences import Occurrences, together
-from mercer.kernels.sequences.lanes import items
+from mercer.kernels.sequences.lanes import LaneKernel, items
 
 
 def _sequences(k: Kernel) -> Sequences:
@@ -97,7 +97,11 @@ class BothStrands(Wrapper):
         return math.sqrt(0.5) * (first + second)
 
     def _block(self, A: Items, B: Items) -> Any:
-        return dot(A, B) if self.explicit else 0.5 * sum(self.kernel._pairs(a, b) for a in A for b in B)
+        if self.explicit:
+            return dot(A, B)
+        if isinstance(self.kernel, LaneKernel) and self.kernel._turns:
+            return sum(self.kernel._pairs(A[0], b) for b in B)
+        return 0.5 * sum(self.kernel._pairs(a, b) for a in A for b in B)
 
     def _diag(self, A: Items) -> Any:
         if self.explicit:

@@ -46,6 +46,10 @@ def strings(n: int = 23, letters: str = "ACGT", length: int = 30) -> list[str]:
     return ["", *("".join(rng.choice(list(letters), k)) for k in rng.integers(1, length, n - 1))]
 
 
+def ambiguous_strings(n: int = 23) -> list[str]:
+    return strings(n, "ACGTACGTNRYB-", 20)
+
+
 def aligned_strings(n: int = 23) -> list[str]:
     rng = np.random.default_rng(n)
     return ["".join(rng.choice(list("ACGT"), 12)) for _ in range(n)]
@@ -304,6 +308,13 @@ SEQUENCES = [
     ),
     Case(mc.Spectrum(2).both_strands(), sequences.both_strands(_with(sequences.spectrum, k=2)), strings),
     Case(mc.Substring(0.5).both_strands(), sequences.both_strands(_with(sequences.substring, decay=0.5)), strings),
+    *(
+        Case(k.expanded(16), sequences.expanded(oracle, width, 16), ambiguous_strings)
+        for k, oracle, width in (
+            (mc.Spectrum(3), _with(sequences.spectrum, k=3), 3),
+            (mc.Mismatch(3, 1, "ACGT"), _with(sequences.mismatch, k=3, m=1, alphabet="ACGT"), 3),
+        )
+    ),
     Case(mc.Spectrum(2).over("ACG"), None, strings),
     Case(mc.Subsequence(2).over("ACG", "letter"), None, strings),
     Case(mc.Spectrum(2).over("acgt", case="fold"), _with(sequences.spectrum, k=2), strings),

@@ -269,6 +269,33 @@ def reverse_complement(x: str) -> str:
     return "".join(COMPLEMENT[letter] for letter in reversed(x))
 
 
+IUPAC = {
+    "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC",
+    "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT",
+}  # fmt: skip
+
+
+def expanded(kernel: Callable[[str, str], float], width: int, most: int) -> Oracle:
+    """The mean of the kernel, a sum over pairs of windows of this width, over all that its windows can be read as; one
+    that can be read in more than ``most`` ways, or has a letter that is none of DNA, does not count.
+    """
+
+    def readings(x: str) -> list[list[str]]:
+        found = []
+        for i in range(len(x) - width + 1):
+            options = [IUPAC.get(a, a if a in "ACGT" else "") for a in x[i : i + width]]
+            if 0 < math.prod(map(len, options)) <= most:
+                found.append(["".join(w) for w in itertools.product(*options)])
+        return found
+
+    def value(x: str, z: str) -> float:
+        return math.fsum(
+            kernel(u, v) / (len(U) * len(V)) for U in readings(x) for V in readings(z) for u in U for v in V
+        )
+
+    return value
+
+
 def both_strands(kernel: Oracle) -> Oracle:
     """½(k(x, z) + k(x, z̄) + k(x̄, z) + k(x̄, z̄)), x̄ the reverse complement of a string over ACGT."""
 

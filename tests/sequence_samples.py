@@ -130,4 +130,4 @@ def with_holes(n: int = 12, length: int = 30, seed: int = 2) -> list[str]:
 
 
 def reverse_complement(x: str) -> str:
-    return x[::-1].translate(str.maketrans("ACGTacgt", "TGCAtgca"))
+    return x[::-1].translate(str.maketrans("ACGTRYKMBDHVacgtrykmbdhv", "TGCAYRMKVHDBtgcayrmkvhdb"))

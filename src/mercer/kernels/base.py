@@ -578,13 +578,16 @@ class Kernel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return Mapped(self, function)
 
     def both_strands(self) -> Kernel:
-        """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement: for DNA whose strand is not known.
-
-        A pairs with T, C with G, in upper and lower case, and U is T; other letters stay as they are.
-        """
+        """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement: for DNA whose strand is not known. U is T."""
         from mercer.kernels.sequences.strands import BothStrands
 
         return BothStrands(self)
+
+    def expanded(self, most: int = 64) -> Kernel:
+        """k, of words, of DNA with N, R, Y, …: expected features, of words that can be read in at most so many ways."""
+        from mercer.kernels.sequences.ambiguous import Expanded
+
+        return Expanded(self, most)
 
     def over(self, alphabet: Any = None, unknown: str = "skip", case: str | None = None) -> Kernel:
         """k of sequences over an alphabet.

@@ -23,7 +23,7 @@ from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
 from mercer.kernels.sequences.lanes import Batch, LaneKernel, swept
 from mercer.kernels.sequences.letters import in_alphabet, is_alphabet
-from mercer.kernels.sequences.windows import window_sums
+from mercer.kernels.sequences.windows import OfWindows, window_sums
 from mercer.kernels.sequences.words import names_of, windows
 from mercer.runtime import threads
 
@@ -33,7 +33,7 @@ _FEW = 100  # sets of places; with more, comparing windows costs less than listi
 
 
 @kernel
-class Gappy(LaneKernel):
+class Gappy(LaneKernel, OfWindows):
     """Gapped words: Σ over pairs of windows of length g of C(g − d, k), d the number of places where they differ.
 
     It is ⟨φ, φ⟩ with one feature for each choice of k of the g places and the letters there (the gkm family; FastSK's m
@@ -89,6 +89,9 @@ class Gappy(LaneKernel):
     @property
     def _places(self) -> Any:
         return np.array(list(combinations(range(int(self.g)), int(self.k))), np.int64)
+
+    def _per_window(self) -> list[tuple[int, Kernel, float]]:
+        return [(int(self.g), self._listed(), 1.0)]
 
     def _prepare(self, X: Ragged) -> Any:
         if not self.explicit:
@@ -197,7 +200,7 @@ _LARGEST = 2**900  # words near another: times pairs of words, a float
 
 
 @kernel
-class Mismatch(LaneKernel):
+class Mismatch(LaneKernel, OfWindows):
     """⟨φ, φ⟩, φ_u(x) the number of words of length k of x that differ from u in at most m places, u ∈ A^k.
 
     The kernel for sequences with mutations. Equivalently Σ over pairs of words of the number of u near both, which
@@ -293,6 +296,9 @@ class Mismatch(LaneKernel):
             return total
 
         return [count(d) for d in range(min(2 * m, k) + 1)]
+
+    def _per_window(self) -> list[tuple[int, Kernel, float]]:
+        return [(int(self.k), self._listed(), 1.0)]
 
     def _prepare(self, X: Ragged) -> Any:
         ranks = in_alphabet(X, self.alphabet)

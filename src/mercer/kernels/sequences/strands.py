@@ -21,7 +21,7 @@ from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.sequences.lanes import LaneKernel, items
 
 
-def _sequences(k: Kernel) -> Sequences:
+def sequences_of(k: Kernel) -> Sequences:
     """The domain of a kernel on sequences; for another, which looks for itself, that of any."""
     return k.domain if isinstance(k.domain, Sequences) else Sequences()
 
@@ -51,7 +51,7 @@ class Over(Redirected):
     @property
     def domain(self) -> Domain:  # type: ignore[override]
         """That of the kernel: letters, or words."""
-        found = _sequences(self.kernel)
+        found = sequences_of(self.kernel)
         return replace(found, case=self.case) if self.case is not None else found
 
     def _redirect(self, X: Samples) -> Any:
@@ -69,7 +69,8 @@ class Over(Redirected):
 class BothStrands(Wrapper):
     """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement of x: the same for either strand.
 
-    A pairs with T, C with G, in upper and lower case, and U is T; other letters stay as they are.
+    A pairs with T, C with G, and ambiguous letters with those of their partners, R with Y (IUPAC), in upper and lower
+    case; U is T; other letters stay as they are.
     """
 
     usage: ClassVar[str] = "k.both_strands()"
@@ -78,7 +79,7 @@ class BothStrands(Wrapper):
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
-        return _sequences(self.kernel)
+        return sequences_of(self.kernel)
 
     @property
     def explicit(self) -> bool:  # type: ignore[override]

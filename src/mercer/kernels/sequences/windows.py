@@ -8,8 +8,19 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.data import Ragged
+from mercer.kernels.base import Kernel
 from mercer.kernels.sequences.lanes import Batch, as_bytes, swept
 from mercer.runtime import threads
+
+
+class OfWindows(Kernel):
+    """A kernel whose features add up over the windows of a sequence, and of which a window with the letter 0 has those
+    that do not need that letter.
+    """
+
+    def _per_window(self) -> list[tuple[int, Kernel, float]]:
+        """(width, k, factor): φ is the sum over all windows of each width of ``factor`` times the features of k."""
+        raise NotImplementedError
 
 
 def window_sums(

@@ -93,8 +93,8 @@ class Expanded(Wrapper, Explicit):
         return self.kernel._per_window()
 
     def _readings(self, X: Ragged, width: int) -> Iterator[tuple[Array, Array, Ragged]]:
-        """Some of the windows with ambiguous letters at a time: where they begin, in how many ways each can be read, and
-        all readings of the first, of the second, …, each followed by the window with nothing where those letters are.
+        """Some of the windows with ambiguous letters at a time: where they begin, in how many ways each can be read,
+        and all readings of the first, of the second, …, each followed by the window without those letters.
         """
         many, bases = _table()
         known = np.where(X.values < len(many), X.values, NOTHING).astype(np.int64)

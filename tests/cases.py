@@ -50,6 +50,11 @@ def ambiguous_strings(n: int = 23) -> list[str]:
     return strings(n, "ACGTACGTNRYB-", 20)
 
 
+def profiles(n: int = 23) -> list[Any]:
+    rng = np.random.default_rng(n)
+    return [rng.dirichlet([0.3] * 4, k) for k in rng.integers(0, 12, n)]
+
+
 def aligned_strings(n: int = 23) -> list[str]:
     rng = np.random.default_rng(n)
     return ["".join(rng.choice(list("ACGT"), 12)) for _ in range(n)]
@@ -287,6 +292,8 @@ SEQUENCES = [
         _with(sequences.estimated_gappy, g=4, k=2, d=4, filter="full", peak=20, half_life=3.0),
         strings,
     ),
+    Case(mc.Profile(2, 1.5, "ACGT"), _with(sequences.profile, k=2, threshold=1.5), profiles),
+    Case(mc.Profile(3, 6.5), None, strings),
     Case(mc.Mismatch(3, 1, "ACGT"), _with(sequences.mismatch, k=3, m=1, alphabet="ACGT"), strings),
     Case(mc.Mismatch(7, 1, "ACGT"), None, strings),
     Case(mc.Mismatch(9, 2, "ACGT"), None, strings),

@@ -269,6 +269,17 @@ def reverse_complement(x: str) -> str:
     return "".join(COMPLEMENT[letter] for letter in reversed(x))
 
 
+def profile(x: Any, z: Any, k: int, threshold: float) -> float:
+    """Σ over all words w of k letters of the numbers of places in x and in z with −Σ log p(w) < threshold."""
+
+    def places(y: Any, word: tuple[int, ...]) -> int:
+        likely = [[float(y[i + j][a]) for j, a in enumerate(word)] for i in range(len(y) - k + 1)]
+        return sum(1 for p in likely if min(p) > 0 and -sum(map(math.log, p)) < threshold)
+
+    letters = range(len(x[0]) if len(x) else 0)
+    return float(sum(places(x, w) * places(z, w) for w in itertools.product(letters, repeat=k)))
+
+
 IUPAC = {
     "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC",
     "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT",

@@ -121,6 +121,7 @@ from .kernels.sequences.estimated import EstimatedGappy as EstimatedGappy
 from .kernels.sequences.mismatches import Gappy as Gappy
 from .kernels.sequences.mismatches import Mismatch as Mismatch
 from .kernels.sequences.positions import WeightedDegree as WeightedDegree
+from .kernels.sequences.profiles import Profile as Profile
 from .kernels.sequences.subsequences import Subsequence as Subsequence
 from .kernels.sequences.substrings import Substring as Substring
 from .kernels.sequences.words import BagOfWords as BagOfWords

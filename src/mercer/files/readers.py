@@ -1,8 +1,8 @@
 """Tables from files, and back: one call for every kind of file.
 
-``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA, FASTQ, SMILES, SDF) into one polars
-data frame whose columns have types: numbers, booleans, ISO dates, texts, with missing values as null. What cannot be read
-without guessing is refused with the place and the cure.
+``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA, FASTQ, SMILES, SDF) into one
+polars data frame whose columns have types: numbers, booleans, ISO dates, texts, with missing values as null. What
+cannot be read without guessing is refused with the place and the cure.
 
 A svmlight file that is mostly zeros comes as a ``SparseTable``. What a file unpacks to is limited: see ``read_table``.
 """

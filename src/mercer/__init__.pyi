@@ -13,6 +13,7 @@ from .estimators.cca import KernelCCA as KernelCCA
 from .estimators.feature_machine import FeatureMachineClassifier as FeatureMachineClassifier
 from .estimators.feature_machine import FeatureMachineRegressor as FeatureMachineRegressor
 from .estimators.hebbian import KernelHebbian as KernelHebbian
+from .estimators.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
 from .estimators.kernel_pca import KernelPCA as KernelPCA
 from .estimators.kmeans import KernelKMeans as KernelKMeans
 from .estimators.kmeans import KMeans as KMeans

@@ -60,7 +60,8 @@ def _sequence(lines: Iterator[tuple[int, str]], path: Path, begin: int) -> str:
 
 def _quality(lines: Iterator[tuple[int, str]], path: Path, begin: int, length: int) -> str:
     """So many characters, from one line or several."""
-    parts, count = [], 0
+    parts: list[str] = []
+    count = 0
     for number, line in lines:
         part = line.strip()
         wrong = next((c for c in part if not _LOWEST <= c <= _HIGHEST), None)

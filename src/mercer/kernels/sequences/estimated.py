@@ -119,8 +119,8 @@ class EstimatedGappy(LaneKernel):
     k: int = natural(7)
     d: int = natural(3, minimum=0)
     filter: str = "truncated"
-    peak: int = natural(1, maximum=255)
-    half_life: float = positive(50.0, symbol="H", continuous=False)
+    peak: int = natural(default=1, maximum=255)
+    half_life: float = positive(default=50.0, symbol="H", continuous=False)
     alphabet: Any = "ACGT"
     _turns: ClassVar[bool] = True
 

@@ -18,7 +18,7 @@ from mercer.estimators.checks import check_whole
 from mercer.estimators.generative import GenerativeModel
 from mercer.estimators.parameters import estimator
 from mercer.runtime.randomness import generator
-from mercer.solvers.baum_welch import Chain, Counts, climbed, expected, likelihoods, most_probable
+from mercer.solvers.baum_welch import Chain, Counts, climbed, expected, likelihoods, most_probable, side_by_side
 
 
 @estimator
@@ -198,7 +198,7 @@ class HiddenMarkovModel(GenerativeModel):
         items, chain = self._entered(X), self._chain
         S = len(chain.initial)
         out = np.empty((len(items), S * (1 + S + len(self.letters_))))
-        for members, _, counts in expected(items, chain):
+        for members, _, counts in expected(side_by_side(items, S, len(self.letters_)), chain):
             out[members] = _gradients(counts, chain)
         return out
 

@@ -5,10 +5,10 @@ Sequences are letters 0 … K − 1, and K where the letter is not known, whose 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from mercer.data import Ragged, chunks
 from mercer.runtime import threads, watch
 
 _ROOM = 2**24  # probabilities of states that are held for a batch
-T = TypeVar("T")
+_TOGETHER = 64  # batches whose counts are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,66 +57,82 @@ class Counts:
         return Chain(proportions(self.first), proportions(self.moves), proportions(self.letters))
 
 
-def _over_batches(X: Ragged, states: int, unknown: int, task: Callable[[Array, Array, Array], T]) -> Iterator[T]:
-    """``task(members, packed, lengths)`` for sequences of about one length side by side; its answers in order."""
+@dataclass(frozen=True, eq=False)
+class Lanes:
+    """Some sequences side by side: their numbers, their letters (places × lanes) and their lengths."""
+
+    members: Array
+    packed: Array
+    lengths: Array
+
+    @classmethod
+    def of(cls, X: Ragged, members: Array, unknown: int) -> Lanes:
+        from mercer.native.hidden_markov import LANES
+
+        lengths = np.zeros(LANES if len(members) > 1 else 1, np.int64)
+        lengths[: len(members)] = X.lengths[members]
+        packed = np.full((max(1, int(lengths.max())), len(lengths)), unknown, np.int32)
+        for lane, i in enumerate(members):
+            packed[: lengths[lane], lane] = X[int(i)]
+        return cls(members, packed, lengths)
+
+    def forward(self, chain: Chain, emission: Array) -> tuple[Array, Array, Array]:
+        """The probabilities of states, the factors and log p of ``native.hidden_markov.forward``."""
+        from mercer.native import hidden_markov
+
+        n, lanes = self.packed.shape
+        found = np.empty((n, len(chain.initial), lanes)), np.empty((n, lanes)), np.empty(lanes)
+        hidden_markov.forward(self.packed, chain.initial, chain.transition, emission, *found)
+        return found
+
+
+def side_by_side(X: Ragged, states: int, unknown: int) -> list[Lanes]:
+    """Sequences of about one length together, those alone that are so long that several would take much memory."""
     from mercer.native.hidden_markov import LANES
 
-    order = np.argsort(X.lengths, kind="stable")
-    members: list[Array] = []
+    order, found = np.argsort(X.lengths, kind="stable"), []
     for some in chunks(len(order), LANES):
         batch = order[some]
-        longest = max(1, int(X.lengths[batch].max(initial=0)))
-        one_by_one = longest * states * LANES > _ROOM
-        members += [batch[j : j + 1] for j in range(len(batch))] if one_by_one else [batch]
-    found: list[Any] = [None] * len(members)
-
-    def run(b: int) -> None:
-        batch = members[b]
-        packed = np.full((max(1, int(X.lengths[batch].max(initial=0))), LANES), unknown, np.int64)
-        lengths = np.zeros(LANES, np.int64)
-        for lane, i in enumerate(batch):
-            lengths[lane] = X.lengths[i]
-            packed[: lengths[lane], lane] = X[int(i)]
-        found[b] = task(batch, packed, lengths)
-
-    threads.run_loops(run, range(len(members)))
-    yield from found
+        alone = int(X.lengths[batch].max(initial=0)) * states * LANES > _ROOM
+        found += [Lanes.of(X, part, unknown) for part in (batch[:, None] if alone else [batch])]
+    return found
 
 
 def likelihoods(X: Ragged, chain: Chain) -> Array:
     """log p(x) of each sequence."""
-    from mercer.native import hidden_markov
+    emission, out = chain.by_letter, np.zeros(len(X))
 
-    S, emission, out = len(chain.initial), chain.by_letter, np.zeros(len(X))
+    def task(some: Lanes) -> None:
+        out[some.members] = some.forward(chain, emission)[2][: len(some.members)]
 
-    def task(members: Array, packed: Array, lengths: Array) -> None:
-        n, lanes = packed.shape
-        states, factors, logs = np.empty((n, S, lanes)), np.empty((n, lanes)), np.empty(lanes)
-        hidden_markov.forward(packed, chain.initial, chain.transition, emission, states, factors, logs)
-        out[members] = logs[: len(members)]
-
-    list(_over_batches(X, S, len(emission) - 1, task))
+    threads.run_loops(task, side_by_side(X, len(chain.initial), len(emission) - 1))
     return out
 
 
-def expected(X: Ragged, chain: Chain) -> Iterator[tuple[Array, Array, Counts]]:
+def expected(batches: list[Lanes], chain: Chain) -> Iterator[tuple[Array, Array, Counts]]:
     """(numbers of sequences, their log p(x), the expected counts of each), batch by batch."""
     from mercer.native import hidden_markov
 
     S, emission = len(chain.initial), chain.by_letter
     K = len(emission) - 1
+    found: list[Any] = [None] * len(batches)
 
-    def task(members: Array, packed: Array, lengths: Array) -> tuple[Array, Array, Counts]:
-        lanes = len(lengths)
-        states, factors, logs = np.empty((len(packed), S, lanes)), np.empty((len(packed), lanes)), np.empty(lanes)
+    def task(b: int) -> None:
+        some, m = batches[b], len(batches[b].members)
+        lanes = len(some.lengths)
+        states, factors, logs = some.forward(chain, emission)
         first, moves, letters = np.empty((S, lanes)), np.empty((S, S, lanes)), np.empty((K + 1, S, lanes))
-        hidden_markov.forward(packed, chain.initial, chain.transition, emission, states, factors, logs)
-        hidden_markov.backward(packed, lengths, chain.transition, emission, states, factors, first, moves, letters)
-        m = len(members)
+        hidden_markov.backward(
+            some.packed, some.lengths, chain.transition, emission, states, factors, first, moves, letters
+        )
         counts = Counts(first[:, :m], moves[:, :, :m], letters[:K].transpose(1, 0, 2)[:, :, :m])
-        return members, logs[:m], counts
+        found[b] = some.members, logs[:m], counts
 
-    yield from _over_batches(X, S, K, task)
+    for together in chunks(len(batches), _TOGETHER):
+        threads.run_loops(task, range(together.start, together.stop))
+        for b in range(together.start, together.stop):
+            answer, found[b] = found[b], None
+            yield answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,9 +151,10 @@ class Climb:
 def climbed(X: Ragged, weights: Array, start: Chain, *, smoothing: float, tol: float, max_iter: int) -> Climb:
     """Steps until Σ w log p(x), less the price of ``smoothing``, gains less than ``tol`` for each sequence."""
     chain, bounds = start, []
+    batches = side_by_side(X, len(start.initial), start.emission.shape[1])
     for _ in range(max_iter):
         total, sums = 0.0, []
-        for members, logs, counts in expected(X, chain):
+        for members, logs, counts in expected(batches, chain):
             w = weights[members]
             total += float(w @ np.where(w > 0, logs, 0.0))
             sums.append(counts.sum(w))

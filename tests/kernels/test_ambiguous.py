@@ -70,6 +70,9 @@ def test_it_is_positive_semi_definite(kernel: mc.Kernel) -> None:
 def test_the_alphabet_of_the_data_has_no_ambiguous_letters() -> None:
     X = ["ACGTNNACG", "RACGTTT"]
     assert mc.Mismatch(3, 1).expanded().bind(X).kernel.alphabet == "ACGT"
+    assert mc.Mismatch(3, 1).expanded().bind(["ACGUN", "é中"]).kernel.alphabet == "ACGT"
+    tokens = [["A", "C", "G", -3], ["A", "C", "G", "exon"]]
+    assert mc.Spectrum(2).expanded()(tokens).tolist() == [[2.0, 2.0], [2.0, 2.0]]
     assert mc.Spectrum(2).expanded().over(case="fold")(["acn"])[0, 0] == mc.Spectrum(2).expanded()(["ACN"])[0, 0]
     assert mc.Spectrum(2).expanded()(["acn"])[0, 0] == mc.Spectrum(2).expanded()(["ACN"])[0, 0]
 

@@ -16,7 +16,6 @@ from mercer.files.text import lines_of
 
 _BATCH = 10_000  # records of a FASTA file that are Python texts at a time
 COLUMNS = ("id", "description", "sequence")
-_LETTERS = ("id", "sequence", "quality")
 _HEADER = re.compile(r"^>(.*)", re.MULTILINE)
 _KEY = re.compile(r"(?<=[\s|;])([^\W\d][\w.-]*)=")
 _END = re.compile(r"[|;]")
@@ -31,12 +30,15 @@ def read_fasta(text: str, path: Path) -> pl.DataFrame:
     column of their own; others stay where they are. These columns and the description, which is left out where no
     record has one, are typed as those of a CSV file are: ``>P1 1`` has its label in the column ``description``.
     """
-    keys = common_keys(header[1] for header in _HEADER.finditer(text))
-    return as_table(_records(text, path, keys), [*COLUMNS, *keys], path, "a line that starts with '>'")
+    keys = common_keys((header[1] for header in _HEADER.finditer(text)), COLUMNS)
+    return as_table(_records(text, path, keys), COLUMNS, keys, path, "a line that starts with '>'")
 
 
-def as_table(records: Iterator[tuple[str, ...]], names: Sequence[str], path: Path, beginning: str) -> pl.DataFrame:
-    """One row for each record; ``beginning`` is that of a record, in words."""
+def as_table(
+    records: Iterator[tuple[str, ...]], own: Sequence[str], keys: Sequence[str], path: Path, beginning: str
+) -> pl.DataFrame:
+    """One row for each record, of its own columns and those of fields; ``beginning`` is that of a record, in words."""
+    names = [*own, *keys]
     # by batches: three Python texts take 150 bytes more than they have letters
     batches = iter(lambda: list(islice(records, _BATCH)), [])
     frames = [
@@ -48,22 +50,18 @@ def as_table(records: Iterator[tuple[str, ...]], names: Sequence[str], path: Pat
     found = pl.concat(frames)
     columns = {name: column.alias(name) for name, column in zip(names, found.get_columns(), strict=True)}
     # an id is a name, a sequence is letters, and so are qualities, also where all of them could be numbers
-    columns |= as_columns({name: column for name, column in columns.items() if name not in _LETTERS})
+    columns |= as_columns({name: columns[name] for name in ("description", *keys)})
     if columns["description"].null_count() == found.height:
         del columns["description"]
     return pl.DataFrame(list(columns.values()))
 
 
-def common_keys(headers: Iterable[str]) -> list[str]:
-    """The keys of the fields that every header has once, in the order of the first."""
+def common_keys(headers: Iterable[str], own: Sequence[str]) -> list[str]:
+    """The keys of the fields that every header has once, in the order of the first; ``own`` are columns already."""
     common: list[str] | None = None
     for header in headers:
         counts = Counter(_KEY.findall(header))
-        common = [
-            key
-            for key in (counts if common is None else common)
-            if counts[key] == 1 and key not in (*COLUMNS, *_LETTERS)  # a column of that name is there already
-        ]
+        common = [key for key in (counts if common is None else common) if counts[key] == 1 and key not in own]
         if not common:
             return []
     return common or []

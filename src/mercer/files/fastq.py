@@ -11,6 +11,7 @@ from mercer.data import DataError
 from mercer.files.fasta import COLUMNS, as_table, common_keys, parsed
 from mercer.files.text import lines_of
 
+_COLUMNS = (*COLUMNS, "quality")
 _LOWEST, _HIGHEST = "!", "~"
 
 
@@ -20,14 +21,14 @@ def read_fastq(text: str, path: Path) -> pl.DataFrame:
     A record is a header that starts with @, the lines of its sequence, a line that starts with +, and as many
     characters of quality as the sequence has letters, on one line or several.
     """
-    keys = common_keys(header for header, _, _ in _records(text, path))
+    keys = common_keys((header for header, _, _ in _records(text, path)), _COLUMNS)
 
     def rows() -> Iterator[tuple[str, ...]]:
         for header, sequence, quality in _records(text, path):
             head, values = parsed(header, keys)
             yield (*head, sequence, quality, *values)
 
-    return as_table(rows(), [*COLUMNS, "quality", *keys], path, "a line that starts with '@'")
+    return as_table(rows(), _COLUMNS, keys, path, "a line that starts with '@'")
 
 
 def _records(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
@@ -47,7 +48,7 @@ def _records(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
 
 def _sequence(lines: Iterator[tuple[int, str]], path: Path, begin: int) -> str:
     """The letters up to the line that starts with +."""
-    parts = []
+    parts: list[str] = []
     for _, line in lines:
         if line.startswith("+"):
             return "".join(parts)

@@ -67,7 +67,7 @@ class Expanded(Wrapper, Explicit):
             )
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
-        plain = _plain(self.domain.check(X))
+        plain = _plain(without_uracil(self.domain.check(X)))
         return self._with_children(lambda child: child.bind(plain, weights))
 
     def _map(self, X: Ragged) -> HashedRows:
@@ -97,18 +97,19 @@ class Expanded(Wrapper, Explicit):
         and all readings of the first, of the second, …, each followed by the window without those letters.
         """
         many, bases = _table()
-        known = np.where(X.values < len(many), X.values, NOTHING).astype(np.int64)
+        known = np.where((X.values >= 0) & (X.values < len(many)), X.values, NOTHING).astype(np.int64)
         row = np.repeat(np.arange(len(X)), X.lengths)
         begins = np.arange(max(0, len(known) - width + 1))
         begins = begins[row[begins] == row[begins + width - 1]]
-        options = np.concatenate([[0], np.cumsum(many[known] > 1)])
-        begins = begins[options[begins + width] > options[begins]]  # few, in most sequences
-        windows = known[begins[:, None] + np.arange(width)]
-        ways = np.multiply.reduce(many[windows].astype(np.float64), axis=1)
-        kept = (ways > 0) & (ways <= int(self.most))
-        begins, windows, ways = begins[kept], windows[kept], ways[kept].astype(np.int64)
+        ways = np.ones(len(begins))
+        for n in (0, 2, 3, 4):  # letters with so many readings, counted before the windows are written out
+            before = np.concatenate([[0], np.cumsum(many[known] == n)])
+            ways *= float(n) ** (before[begins + width] - before[begins])
+        kept = (ways > 1) & (ways <= int(self.most))
+        begins, ways = begins[kept], ways[kept].astype(np.int64)
         for some in chunks(len(begins), max(1, _LETTERS // (width * (int(self.most) + 1)))):
-            yield begins[some], ways[some], _read(windows[some], ways[some], many, bases)
+            windows = known[begins[some, None] + np.arange(width)]
+            yield begins[some], ways[some], _read(windows, ways[some], many, bases)
 
     def _occurrences(self, x: Ragged) -> Occurrences | None:
         x = without_uracil(x)

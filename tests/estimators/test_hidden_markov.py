@@ -107,6 +107,7 @@ def test_long_strings_do_not_underflow() -> None:
 
 
 @quietly
+@pytest.mark.thorough
 def test_it_finds_states_that_were_there() -> None:
     rng = np.random.default_rng(0)
     states = [np.repeat(rng.permutation(4) % 2, 12) for _ in range(30)]

@@ -49,6 +49,15 @@ def strings(n: int = 23, letters: str = "ACGT", length: int = 30) -> list[str]:
     return ["", *("".join(rng.choice(list(letters), k)) for k in rng.integers(1, length, n - 1))]
 
 
+def ambiguous_strings(n: int = 23) -> list[str]:
+    return strings(n, "ACGTACGTNRYB-", 20)
+
+
+def profiles(n: int = 23) -> list[Any]:
+    rng = np.random.default_rng(n)
+    return [rng.dirichlet([0.3] * 4, k) for k in rng.integers(0, 12, n)]
+
+
 def aligned_strings(n: int = 23) -> list[str]:
     rng = np.random.default_rng(n)
     return ["".join(rng.choice(list("ACGT"), 12)) for _ in range(n)]
@@ -331,6 +340,14 @@ SEQUENCES = [
     Case(mc.Spectrum(3, 1, [0.5, 1.0, 2.0]), _with(sequences.spectrum, k=3, k_min=1, weights=[0.5, 1.0, 2.0]), strings),
     Case(mc.Gappy(4, 2), _with(sequences.gappy, g=4, k=2), strings),
     Case(mc.Gappy(9, 4), _with(sequences.gappy_by_distance, g=9, k=4), strings),
+    Case(mc.EstimatedGappy(5, 3, 2), _with(sequences.estimated_gappy, g=5, k=3, d=2), strings),
+    Case(
+        mc.EstimatedGappy(4, 2, 4, "full", 20, 3.0),
+        _with(sequences.estimated_gappy, g=4, k=2, d=4, filter="full", peak=20, half_life=3.0),
+        strings,
+    ),
+    Case(mc.Profile(2, 1.5, "ACGT"), _with(sequences.profile, k=2, threshold=1.5), profiles),
+    Case(mc.Profile(3, 6.5), None, strings),
     Case(mc.Mismatch(3, 1, "ACGT"), _with(sequences.mismatch, k=3, m=1, alphabet="ACGT"), strings),
     Case(mc.Mismatch(7, 1, "ACGT"), None, strings),
     Case(mc.Mismatch(9, 2, "ACGT"), None, strings),
@@ -377,6 +394,13 @@ SEQUENCES = [
     ),
     Case(mc.Spectrum(2).both_strands(), sequences.both_strands(_with(sequences.spectrum, k=2)), strings),
     Case(mc.Substring(0.5).both_strands(), sequences.both_strands(_with(sequences.substring, decay=0.5)), strings),
+    *(
+        Case(k.expanded(16), sequences.expanded(oracle, width, 16), ambiguous_strings)
+        for k, oracle, width in (
+            (mc.Spectrum(3), _with(sequences.spectrum, k=3), 3),
+            (mc.Mismatch(3, 1, "ACGT"), _with(sequences.mismatch, k=3, m=1, alphabet="ACGT"), 3),
+        )
+    ),
     Case(mc.Spectrum(2).over("ACG"), None, strings),
     Case(mc.Subsequence(2).over("ACG", "letter"), None, strings),
     Case(mc.Spectrum(2).over("acgt", case="fold"), _with(sequences.spectrum, k=2), strings),

@@ -108,6 +108,7 @@ ESTIMATORS = {
     "SpectralClustering": Case(lambda k: mc.SpectralClustering(3, k, random_state=0), groups=True),
     "GaussianMixture": Case(lambda _: mc.GaussianMixture(3, random_state=0), kernels=(), groups=True),
     "MarkovChain": Case(lambda _: mc.MarkovChain(), kernels=(), strings=True),
+    "HiddenMarkovModel": Case(lambda _: mc.HiddenMarkovModel(2, tol=0.1, random_state=0), kernels=(), strings=True),
     "CCA": Case(lambda _: mc.CCA(1), "view", ()),
     "KernelCCA": Case(lambda k: mc.KernelCCA(1, k, mc.Gaussian(0.1), alpha=0.5), "view", ("kernel_x",)),
     "TemporalKernelCCA": Case(

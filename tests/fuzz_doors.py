@@ -214,6 +214,7 @@ TABLES = [
     b"moment,v\n2024-02-29 12:30:00,1\n2024-02-29T12:30:00.5,2\n",
 ]  # fmt: skip
 PAIRS = [b"# note\n+1 1:0.5 3:-2e1 # x\n-1 qid:7 2:1\n\n+1\n", b"1 1000000:1\n2 5:3\n", b"0.5 0:1 1:2\n1.5 3:4\n"]
+READS = [b"@r1 label=1 lane\nACGT\n+r1\nII@I\n@r2 label=0\nAC\nGT\n+\n!!\n~~\n\n", b"@a\n\n+\n\n@b\nN\n+\n+\n"]
 RECORDS = [b">seq1 a gene\nACGT\nac gt\n\n; a remark\n>0\n\n>last  of all\nTTT\n", b">a\nMKV*\n>b desc\n"]
 
 
@@ -379,6 +380,7 @@ def doors() -> dict[str, Callable[[], Door]]:
         "packed": lambda: Door(TABLES, in_packed, _table("t.csv.gz"), mc.DataError),
         "svmlight": lambda: Door(PAIRS, in_lines, _table("t.svm"), mc.DataError),
         "fasta": lambda: Door(RECORDS, in_lines, _table("t.fasta"), mc.DataError),
+        "fastq": lambda: Door(READS, in_lines, _table("t.fastq"), mc.DataError),
         "parquet": lambda: Door(_parquet(), in_bytes, _table("t.parquet"), mc.DataError),
         "npz": lambda: Door(_npz(), in_archive, _table("t.npz"), mc.DataError),
         "tu": lambda: Door(

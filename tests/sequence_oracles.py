@@ -72,6 +72,45 @@ def gappy_by_distance(x: Symbols, z: Symbols, g: int, k: int) -> float:
     return float(sum(math.comb(g - differences(u, v), k) for u in words(x, g) for v in words(z, g)))
 
 
+def gapped_weights(g: int, k: int, filter: str, letters: int) -> list[float]:
+    """c(m) as Ghandi et al. (2014) derive it: w_i, by which a gapped word with i differences counts in the estimate of
+    a word; h(m), all gapped words of another word at distance m; c(m), h of one times h of the other over all words.
+    """
+    if filter == "none":
+        return [float(math.comb(g - m, k)) for m in range(g + 1)]
+    scale = math.comb(g, k) * letters**g
+    w = [
+        math.prod((k - i - g) / (k - i) for i in range(n))
+        * sum(math.comb(g, t) * (letters - 1) ** t for t in range(k - n + 1))
+        / scale
+        for n in range(k + 1)
+    ]
+    h = [sum(w[i] * math.comb(g - m, k - i) * math.comb(m, i) for i in range(min(m, k) + 1)) for m in range(g + 1)]
+    if filter == "truncated":
+        kept = next((m for m, value in enumerate(h) if value < 1e-50), g + 1)
+        h[kept:] = [0.0] * (g + 1 - kept)
+    every = list(itertools.product(range(letters), repeat=g))
+    first, others = (0,) * g, [(1,) * m + (0,) * (g - m) for m in range(g + 1)]
+    return [math.fsum(h[differences(u, first)] * h[differences(u, z)] for u in every) for z in others]
+
+
+def estimated_gappy(
+    x: str, z: str, g: int, k: int, d: int, filter: str = "truncated", peak: int = 1, half_life: float = 50.0
+) -> float:
+    """Σ over pairs of windows over ACGT, m ≤ d differences, of c(m) times their heights min(M, ⌊M·2^(−D/H) + 1⌋)."""
+    c = gapped_weights(g, k, filter, 4)
+
+    def windows_of(y: str) -> list[tuple[tuple[Any, ...], int]]:
+        found = words(y, g)
+        middle = (len(found) - 1) / 2
+        heights = [min(peak, math.floor(peak * 2 ** (-abs(i - middle) / half_life) + 1)) for i in range(len(found))]
+        return [(w, n) for w, n in zip(found, heights, strict=True) if set(w) <= set("ACGT")]
+
+    return math.fsum(
+        a * b * c[differences(u, v)] for u, a in windows_of(x) for v, b in windows_of(z) if differences(u, v) <= d
+    )
+
+
 def substring(x: Symbols, z: Symbols, decay: float = 1.0, longest: int | None = None) -> float:
     """Σ_u decay^|u| occ_u(x) occ_u(z) over the non-empty words u of at most `longest` letters (of any length when it is
     None).
@@ -287,6 +326,44 @@ def local_alignment(
 def reverse_complement(x: str) -> str:
     """x̄: the letters from the last to the first, A ↔ T and C ↔ G."""
     return "".join(COMPLEMENT[letter] for letter in reversed(x))
+
+
+def profile(x: Any, z: Any, k: int, threshold: float) -> float:
+    """Σ over all words w of k letters of the numbers of places in x and in z with −Σ log p(w) < threshold."""
+
+    def places(y: Any, word: tuple[int, ...]) -> int:
+        likely = [[float(y[i + j][a]) for j, a in enumerate(word)] for i in range(len(y) - k + 1)]
+        return sum(1 for p in likely if min(p) > 0 and -sum(map(math.log, p)) < threshold)
+
+    letters = range(len(x[0]) if len(x) else 0)
+    return float(sum(places(x, w) * places(z, w) for w in itertools.product(letters, repeat=k)))
+
+
+IUPAC = {
+    "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC",
+    "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT",
+}  # fmt: skip
+
+
+def expanded(kernel: Callable[[str, str], float], width: int, most: int) -> Oracle:
+    """The mean of the kernel, a sum over pairs of windows of this width, over all that its windows can be read as; one
+    that can be read in more than ``most`` ways, or has a letter that is none of DNA, does not count.
+    """
+
+    def readings(x: str) -> list[list[str]]:
+        found = []
+        for i in range(len(x) - width + 1):
+            options = [IUPAC.get(a, a if a in "ACGT" else "") for a in x[i : i + width]]
+            if 0 < math.prod(map(len, options)) <= most:
+                found.append(["".join(w) for w in itertools.product(*options)])
+        return found
+
+    def value(x: str, z: str) -> float:
+        return math.fsum(
+            kernel(u, v) / (len(U) * len(V)) for U in readings(x) for V in readings(z) for u in U for v in V
+        )
+
+    return value
 
 
 def both_strands(kernel: Oracle) -> Oracle:

@@ -21,6 +21,7 @@ OPTIONS = {"match": 2.0, "mismatch": -1.0, "gap_open": 3.0, "gap_extend": 1.0, "
 # one of each way of computing; all letters of the data occur in all of them, so that None as an alphabet means the same
 # everywhere
 WORDS = [mc.Spectrum(2), mc.Spectrum(3, 1, [0.5, 1.0, 2.0]), mc.Gappy(4, 2), mc.Gappy(9, 4)]
+ESTIMATED = [mc.EstimatedGappy(5, 3, 2), mc.EstimatedGappy(4, 3, 2, "full", 9, 3.0)]
 MISMATCHES = [mc.Mismatch(3, 1), mc.Mismatch(4, 1, "ACGTKMNRY"), mc.Mismatch(9, 2, "ACGT")]
 PLACES = [mc.WeightedDegree(3), mc.WeightedDegree(3, 2)]
 FREE = [
@@ -30,8 +31,8 @@ FREE = [
     mc.LocalAlignment(**OPTIONS),
     mc.GlobalAlignment(0.8),
 ]
-EVERY = [*WORDS, *MISMATCHES, *PLACES, *FREE]
-OF_ANY_LENGTH = [*WORDS, *MISMATCHES, *FREE]
+EVERY = [*WORDS, *ESTIMATED, *MISMATCHES, *PLACES, *FREE]
+OF_ANY_LENGTH = [*WORDS, *ESTIMATED, *MISMATCHES, *FREE]
 
 every = pytest.mark.parametrize("kernel", EVERY, ids=str)
 of_any_length = pytest.mark.parametrize("kernel", OF_ANY_LENGTH, ids=str)
@@ -129,4 +130,4 @@ def with_holes(n: int = 12, length: int = 30, seed: int = 2) -> list[str]:
 
 
 def reverse_complement(x: str) -> str:
-    return x[::-1].translate(str.maketrans("ACGTacgt", "TGCAtgca"))
+    return x[::-1].translate(str.maketrans("ACGTRYKMBDHVacgtrykmbdhv", "TGCAYRMKVHDBtgcayrmkvhdb"))

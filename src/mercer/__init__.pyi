@@ -15,6 +15,7 @@ from .estimators.cca import KernelCCA as KernelCCA
 from .estimators.feature_machine import FeatureMachineClassifier as FeatureMachineClassifier
 from .estimators.feature_machine import FeatureMachineRegressor as FeatureMachineRegressor
 from .estimators.hebbian import KernelHebbian as KernelHebbian
+from .estimators.hidden_markov import HiddenMarkovModel as HiddenMarkovModel
 from .estimators.kernel_pca import KernelPCA as KernelPCA
 from .estimators.kmeans import KernelKMeans as KernelKMeans
 from .estimators.kmeans import KMeans as KMeans
@@ -138,9 +139,11 @@ from .kernels.notation import NotationError as NotationError
 from .kernels.notation import parse as parse
 from .kernels.sequences.alignments import LocalAlignment as LocalAlignment
 from .kernels.sequences.correlations import CrossCorrelation as CrossCorrelation
+from .kernels.sequences.estimated import EstimatedGappy as EstimatedGappy
 from .kernels.sequences.mismatches import Gappy as Gappy
 from .kernels.sequences.mismatches import Mismatch as Mismatch
 from .kernels.sequences.positions import WeightedDegree as WeightedDegree
+from .kernels.sequences.profiles import Profile as Profile
 from .kernels.sequences.signatures import Signature as Signature
 from .kernels.sequences.signatures import TruncatedSignature as TruncatedSignature
 from .kernels.sequences.subsequences import Subsequence as Subsequence

@@ -82,3 +82,36 @@ def test_bad_questions_are_answered() -> None:
     with pytest.raises(mc.DataError, match="speaks for the answer"):
         mc.motif(f, ["ACGT"], 2)
     assert mc.motif(-f, ["ACGT"], 2).consensus in ("AC", "CG", "GT")
+
+
+def test_a_motif_as_weights_and_as_a_text_of_meme() -> None:
+    matrix = np.array([[0.7, 0.1, 0.2], [0.0, 0.5, 0.5]])
+    found = mc.Motif(matrix, ["A", "C", "T"], np.array([3, -1, 0]), np.array([0.5, 0.25, 0.25]))
+    np.testing.assert_allclose(2.0 ** found.pwm() * found.background, matrix, atol=1e-15)
+    np.testing.assert_allclose(matrix[0] @ found.pwm()[0], found.information[0])
+    lines = found.meme("GATA").splitlines()
+    assert lines[:3] == ["MEME version 4", "", "ALPHABET= ACGT"]
+    assert lines[5] == "A 0.500000 C 0.250000 G 0.000000 T 0.250000"
+    assert lines[7:] == [
+        "MOTIF GATA",
+        "letter-probability matrix: alength= 4 w= 2 nsites= 2 E= 0",
+        "0.700000 0.100000 0.000000 0.200000",
+        "0.000000 0.500000 0.000000 0.500000",
+    ]
+    protein = mc.Motif(np.full((1, 2), 0.5), ["K", "W"], np.array([0]), np.full(2, 0.5)).meme()
+    assert "alength= 20 w= 1" in protein
+    with pytest.raises(ValueError, match="one word"):
+        found.meme("two words")
+    for letters in (["A", "?"], ["A", "Ω"], [1, 2]):
+        with pytest.raises(mc.DataError, match="MEME knows"):
+            mc.Motif(np.full((1, 2), 0.5), letters, np.array([0]), np.full(2, 0.5)).meme()
+
+
+def test_biopython_reads_what_is_written() -> None:
+    motifs = pytest.importorskip("Bio.motifs")
+    import io
+
+    matrix = np.random.default_rng(0).dirichlet(np.ones(4), 5).round(6)
+    found = mc.Motif(matrix, list("ACGT"), np.arange(10**6), np.full(4, 0.25))
+    [read] = motifs.parse(io.StringIO(found.meme("X")), "minimal")
+    np.testing.assert_allclose([read.pwm[a] for a in "ACGT"], matrix.T, atol=1e-5)

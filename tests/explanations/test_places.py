@@ -22,6 +22,7 @@ MORE = [
 
 # by the beginning of their text: those that do not say where their features are, and items without places
 WITHOUT = (
+    "EstimatedGappy",
     "WeightedDegree(degree=4, shift",
     "Subsequence",
     "Substring",

@@ -299,6 +299,34 @@ def test_importing_mercer_does_not_import_polars() -> None:
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
+def test_fastq(tmp_path: Path) -> None:
+    text = "@r1 lane one label=1\nACGT\n+r1\n@I+I\n\n@r2 label=0\nAC\nG\n+\n!~\n!\n"
+    path = tmp_path / "reads.fq.gz"
+    path.write_bytes(gzip.compress(text.encode()))
+    frame = read_table(path)
+    assert frame.columns == ["id", "description", "sequence", "quality", "label"]
+    assert frame.rows() == [("r1", "lane one", "ACGT", "@I+I", 1), ("r2", None, "ACG", "!~!", 0)]
+    assert read_table(path, columns=["quality"]).rows() == [("@I+I",), ("!~!",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (">r1\nACGT\n", "line 1: a FASTQ record begins"),
+        ("@r1\nACGT\n", "line 1 has no line that starts with '\\+'.*cut the last record off"),
+        ("@r1\nACGT\n+\nIII\n", "line 1 has 4 letters and 3 characters of quality"),
+        ("@r1\nAC\n+\nII\nI\n", "line 5: a FASTQ record begins"),
+        ("@r1\nACG\n+\nI I\n", "line 4: ' ' is no quality"),
+        ("\n", "empty"),
+    ],
+)
+def test_what_is_wrong_with_a_fastq_file(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "reads.fastq"
+    path.write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_table(path)
+
+
 def test_fasta(tmp_path: Path) -> None:
     text = ">seq1 a gene\nACGT\nac gt\n\n; a remark\n>0\n\n>last  of all\nTTT\n"
     path = tmp_path / "genes.fasta.gz"

@@ -51,7 +51,8 @@ def test_both_forms_parse_back(case: Case) -> None:
 ALGEBRA = [
     ("rooted", lambda k: k.rooted()), ("normalized", lambda k: k.normalized()), ("centered", lambda k: k.centered()),
     ("repaired", lambda k: k.repaired("flip")), ("map", lambda k: k.map(doubled)),
-    ("both_strands", lambda k: k.both_strands()), ("over", lambda k: k.over("ACGT", "letter")),
+    ("both_strands", lambda k: k.both_strands()), ("expanded", lambda k: k.expanded(16)), 
+    ("over", lambda k: k.over("ACGT", "letter")),
     ("on", lambda k: k.on(["a", "b's"])), ("imputed", lambda k: k.imputed("median", True)),
     ("metric", lambda k: k.metric([[2.0, 1.0], [1.0, 2.0]])),
     ("standardized", lambda k: k.standardized()), ("power", lambda k: k**12), ("sum", lambda k: k + 2 * k + 1.5),
@@ -64,6 +65,8 @@ ALGEBRA = [
 def test_whatever_the_algebra_makes_parses_back(first: Any, second: Any) -> None:
     if second is dict(ALGEBRA)["rooted"] and not first(mc.Spectrum(3)).explicit:
         return  # there are no features to take roots of
+    if second is dict(ALGEBRA)["expanded"]:
+        return  # it stands directly behind a kernel of words
     k = second(first(mc.Spectrum(3)))
     assert_reads_back(k)
 

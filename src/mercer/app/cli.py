@@ -70,7 +70,8 @@ _MAX_BYTES = typer.Option(
 @app.command()
 def fit(
     data: Annotated[
-        Path, typer.Argument(help="A table: CSV, TSV, Parquet, svmlight, NPZ; FASTA, SMILES or SDF with data fields.")
+        Path,
+        typer.Argument(help="A table: CSV, TSV, Parquet, svmlight, NPZ; FASTA, FASTQ, SMILES or SDF with data fields."),
     ],
     target: Annotated[str, typer.Option("--target", "-t", help="The column to predict.")],
     out: Annotated[
@@ -338,7 +339,9 @@ _DROP = typer.Option("--drop", help="A column not to look at; may be repeated.")
 
 @app.command()
 def cv(
-    data: Annotated[Path, typer.Argument(help="A table: CSV, TSV, Parquet, svmlight, NPZ, FASTA, SMILES or SDF.")],
+    data: Annotated[
+        Path, typer.Argument(help="A table: CSV, TSV, Parquet, svmlight, NPZ, FASTA, FASTQ, SMILES or SDF.")
+    ],
     target: Annotated[str | None, _TARGET] = None,
     kernel: Annotated[str, _KERNEL] = "Gaussian()",
     machine: Annotated[
@@ -385,7 +388,9 @@ def cv(
 
 @app.command()
 def check(
-    data: Annotated[Path, typer.Argument(help="A table: CSV, TSV, Parquet, svmlight, NPZ, FASTA, SMILES or SDF.")],
+    data: Annotated[
+        Path, typer.Argument(help="A table: CSV, TSV, Parquet, svmlight, NPZ, FASTA, FASTQ, SMILES or SDF.")
+    ],
     kernel: Annotated[str, _KERNEL],
     target: Annotated[str | None, _TARGET] = None,
     drop: Annotated[list[str] | None, _DROP] = None,

@@ -13,6 +13,7 @@ from mercer.data.graph_readers import read_graphs
 from mercer.data.graphs import Graph, PackedGraphs
 from mercer.data.hashed_rows import HashedRows, LazyCounts, meet, numbered, repeated, salted, side_by_side, tensor
 from mercer.data.objects import Anything, Domain, Nodes, Objects
+from mercer.data.profiles import Profiles
 from mercer.data.representations import (
     Ragged,
     Rep,
@@ -46,6 +47,7 @@ __all__ = [
     "Nodes",
     "Objects",
     "PackedGraphs",
+    "Profiles",
     "Ragged",
     "Rep",
     "Sequences",

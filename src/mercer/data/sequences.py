@@ -307,28 +307,39 @@ def as_texts(ragged: Ragged) -> list[str]:
     return ["".join(chr(c - 1) if c > 0 else "\ufffd" for c in ragged[i].tolist()) for i in range(len(ragged))]
 
 
-_BASES, _PARTNERS = "ACGTacgt", "TGCAtgca"
+_BASES, _PARTNERS = "ACGTRYKMBDHVacgtrykmbdhv", "TGCAYRMKVHDBtgcayrmkvhdb"  # S, W and N are their own
+_UPPER = {
+    "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC",
+    "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT",
+}  # fmt: skip
+AMBIGUOUS = _UPPER | {a.lower(): bases.lower() for a, bases in _UPPER.items()}  # letters of DNA for several bases
+
+
+def coded(letter: str) -> int:
+    """The code of a character."""
+    return ord(letter) + 1
+
+
+def _looked_up(pairs: Iterable[tuple[str, str]], codes: Any) -> Any:
+    """The codes with some characters, of Latin-1, in the place of others."""
+    table = np.arange(256)
+    for a, b in pairs:
+        table[coded(a)] = coded(b)
+    if codes.dtype == np.uint8:
+        return table.astype(np.uint8)[codes]
+    return np.where((codes >= 0) & (codes < 256), table[codes & 255], codes)
+
+
+def without_uracil(ragged: Ragged) -> Ragged:
+    """The sequence as DNA, U being T."""
+    return Ragged(_looked_up(zip("Uu", "Tt", strict=True), ragged.values), ragged.offsets)
 
 
 def strands(ragged: Ragged) -> tuple[Ragged, Ragged]:
-    """The sequence as DNA, U being T, and the other strand, read in its own direction: A–T, C–G; N and whatever else is
-    no base stays.
+    """The sequence as DNA, U being T, and the other strand, read in its own direction: A–T, C–G, R–Y and so on; N and
+    whatever else is no letter of DNA stays.
     """
-    values = ragged.values
-    one, other = (np.arange(256).astype(np.uint8) for _ in range(2))
-    for a, b in zip("Uu", "Tt", strict=True):
-        one[ord(a) + 1] = ord(b) + 1
-    for a, b in zip(_BASES, _PARTNERS, strict=True):
-        other[ord(a) + 1] = ord(b) + 1
-
-    def mapped(table: Any, given: Any) -> Any:
-        return (
-            table[given]
-            if given.dtype == np.uint8
-            else np.where((given >= 0) & (given < 256), table[given & 255], given)
-        )
-
-    dna = mapped(one, values)
+    one = without_uracil(ragged)
     ends = np.repeat(ragged.offsets[1:] + ragged.offsets[:-1] - 1, ragged.lengths)
-    turned = mapped(other, dna)[ends - np.arange(len(values))]
-    return Ragged(dna, ragged.offsets), Ragged(turned.astype(values.dtype), ragged.offsets)
+    turned = _looked_up(zip(_BASES, _PARTNERS, strict=True), one.values)[ends - np.arange(len(ends))]
+    return one, Ragged(turned, ragged.offsets)

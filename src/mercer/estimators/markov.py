@@ -38,6 +38,7 @@ class MarkovChain(GenerativeModel):
 
     See Also
     --------
+    HiddenMarkovModel : Letters of states that are not seen.
     Fisher : A kernel made of the chain's score vectors.
     Spectrum : Counts of words of a given length.
 

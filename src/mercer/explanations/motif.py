@@ -10,10 +10,12 @@ import numpy as np
 from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
 from mercer.data import DataError
+from mercer.data.tables import shown
 from mercer.explanations.explain import explain
 from mercer.explanations.result import Explanation
 
 _ROUNDS = 20  # of alignment
+_ALPHABETS = ("ACGT", "ACDEFGHIKLMNPQRSTVWY")  # those of MEME, in its order
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,11 @@ class Motif:
     >>> found = mc.Motif(np.array([[0.9, 0.1], [0.5, 0.5]]), ["A", "C"], np.array([3]), np.array([0.5, 0.5]))
     >>> found.consensus, found.information.round(2)
     ('AA', array([0.53, 0.  ]))
+    >>> found.pwm().round(2)
+    array([[ 0.85, -2.32],
+           [ 0.  ,  0.  ]])
+    >>> print(found.meme().splitlines()[7])
+    MOTIF motif
     """
 
     matrix: Array
@@ -68,6 +75,62 @@ class Motif:
         with np.errstate(divide="ignore", invalid="ignore"):
             bits = self.matrix * np.log2(self.matrix / self.background)
         return np.asarray(np.where(self.matrix > 0, bits, 0.0).sum(axis=1))
+
+    def pwm(self) -> Array:
+        """log₂(p/background) of each letter at each place, in bits: a window scores the sum of those of its letters.
+
+        Returns
+        -------
+        ndarray of shape (width, n_letters)
+            −∞ where a letter was not seen and there were no pseudo-counts.
+        """
+        with np.errstate(divide="ignore"):
+            out: Array = np.log2(self.matrix) - np.log2(self.background)
+        return out
+
+    def meme(self, name: str = "motif") -> str:
+        """The motif as a text in the minimal format of MEME Suite (FIMO, TOMTOM), for a file of its own.
+
+        Parameters
+        ----------
+        name : str, default="motif"
+            What the motif is called there, without blanks.
+
+        Returns
+        -------
+        str
+            Letters, their background and the probabilities by place.
+        """
+        if not name or name.split() != [name]:
+            raise ValueError(f"name={name!r}: the name of a motif is one word, without blanks.")
+        if not all(isinstance(letter, str) and len(letter) == 1 and letter.isalpha() for letter in self.letters):
+            raise DataError(f"MEME knows motifs of letters, and these are of {shown(self.letters)}; use .matrix.")
+        alphabet = "".join(self.letters)
+        known = next((letters for letters in _ALPHABETS if set(alphabet) <= set(letters)), None)
+        if known is None:
+            raise DataError(
+                f"MEME knows the alphabets of DNA, {_ALPHABETS[0]}, and of proteins, {_ALPHABETS[1]}; the motif has the"
+                f" letters {alphabet}. Learn from sequences over one of them: kernel.over({_ALPHABETS[0]!r})."
+            )
+        place = [alphabet.find(letter) for letter in known]
+        background = [self.background[j] if j >= 0 else 0.0 for j in place]
+        used = int((self.starts >= 0).sum())
+        rows = [" ".join(f"{row[j] if j >= 0 else 0.0:.6f}" for j in place) for row in self.matrix]
+        return "\n".join(
+            [
+                "MEME version 4",
+                "",
+                f"ALPHABET= {known}",
+                "",
+                "Background letter frequencies",
+                " ".join(f"{letter} {p:.6f}" for letter, p in zip(known, background, strict=True)),
+                "",
+                f"MOTIF {name}",
+                f"letter-probability matrix: alength= {len(known)} w= {len(rows)} nsites= {used} E= 0",
+                *rows,
+                "",
+            ]
+        )
 
 
 def motif(model: Estimator, X: Samples, width: int, *, output: int | None = None, pseudo_count: float = 1.0) -> Motif:

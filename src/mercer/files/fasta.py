@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from mercer.files.fields import as_columns
 from mercer.files.text import lines_of
 
 _BATCH = 10_000  # records of a FASTA file that are Python texts at a time
-_COLUMNS = ("id", "description", "sequence")
+COLUMNS = ("id", "description", "sequence")
 _HEADER = re.compile(r"^>(.*)", re.MULTILINE)
 _KEY = re.compile(r"(?<=[\s|;])([^\W\d][\w.-]*)=")
 _END = re.compile(r"[|;]")
@@ -30,36 +30,38 @@ def read_fasta(text: str, path: Path) -> pl.DataFrame:
     column of their own; others stay where they are. These columns and the description, which is left out where no
     record has one, are typed as those of a CSV file are: ``>P1 1`` has its label in the column ``description``.
     """
-    keys = _common_keys(text)
-    records = _records(text, path, keys)
+    keys = common_keys((header[1] for header in _HEADER.finditer(text)), COLUMNS)
+    return as_table(_records(text, path, keys), COLUMNS, keys, path, "a line that starts with '>'")
+
+
+def as_table(
+    records: Iterator[tuple[str, ...]], own: Sequence[str], keys: Sequence[str], path: Path, beginning: str
+) -> pl.DataFrame:
+    """One row for each record, of its own columns and those of fields; ``beginning`` is that of a record, in words."""
+    names = [*own, *keys]
     # by batches: three Python texts take 150 bytes more than they have letters
     batches = iter(lambda: list(islice(records, _BATCH)), [])
-    names = [*_COLUMNS, *keys]
     frames = [
         pl.DataFrame(batch, schema={f"column_{j}": pl.String for j in range(len(names))}, orient="row")
         for batch in batches
     ]
     if not frames:
-        raise DataError(f"{path}: there are no records in the file; a record begins with a line that starts with '>'.")
+        raise DataError(f"{path}: there are no records in the file; a record begins with {beginning}.")
     found = pl.concat(frames)
     columns = {name: column.alias(name) for name, column in zip(names, found.get_columns(), strict=True)}
-    # an id is a name, and a sequence is letters, also where all of them could be numbers
-    columns |= as_columns({name: column for name, column in columns.items() if name not in ("id", "sequence")})
+    # an id is a name, a sequence is letters, and so are qualities, also where all of them could be numbers
+    columns |= as_columns({name: columns[name] for name in ("description", *keys)})
     if columns["description"].null_count() == found.height:
         del columns["description"]
     return pl.DataFrame(list(columns.values()))
 
 
-def _common_keys(text: str) -> list[str]:
-    """The keys of the fields that every header has once, in the order of the first."""
+def common_keys(headers: Iterable[str], own: Sequence[str]) -> list[str]:
+    """The keys of the fields that every header has once, in the order of the first; ``own`` are columns already."""
     common: list[str] | None = None
-    for header in _HEADER.finditer(text):
-        counts = Counter(_KEY.findall(header[1]))
-        common = [
-            key
-            for key in (counts if common is None else common)
-            if counts[key] == 1 and key not in _COLUMNS  # a column of that name is there already
-        ]
+    for header in headers:
+        counts = Counter(_KEY.findall(header))
+        common = [key for key in (counts if common is None else common) if counts[key] == 1 and key not in own]
         if not common:
             return []
     return common or []
@@ -74,9 +76,8 @@ def _records(text: str, path: Path, keys: Sequence[str]) -> Iterator[tuple[str, 
         if line.startswith(">"):
             if head is not None:
                 yield (*head, "".join(parts), *values)
-            rest, values = _without_fields(line[1:], keys)
-            first, _, rest = rest.strip().partition(" ")
-            head, parts = (first, rest.strip()), []
+            head, values = parsed(line[1:], keys)
+            parts = []
         elif line.startswith(";") or not line.strip():
             continue
         elif head is None:
@@ -87,6 +88,13 @@ def _records(text: str, path: Path, keys: Sequence[str]) -> Iterator[tuple[str, 
             parts.append("".join(line.split()))
     if head is not None:
         yield (*head, "".join(parts), *values)
+
+
+def parsed(header: str, keys: Sequence[str]) -> tuple[tuple[str, str], tuple[str, ...]]:
+    """The id and the description in a header, and the values of these fields."""
+    rest, values = _without_fields(header, keys)
+    first, _, rest = rest.strip().partition(" ")
+    return (first, rest.strip()), values
 
 
 def _without_fields(header: str, keys: Sequence[str]) -> tuple[str, tuple[str, ...]]:

@@ -16,10 +16,11 @@ DELIMITED = (".csv", ".tsv", ".tab")
 PARQUET = (".parquet", ".pq")
 SVMLIGHT = (".libsvm", ".svmlight", ".svm")
 _FASTA = (".fasta", ".fa", ".fna", ".faa", ".ffn")
+_FASTQ = (".fastq", ".fq")
 _SMILES = (".smi", ".smiles")
 _SDF = (".sdf",)
 _UNSPECIFIC = ("", ".txt", ".data", ".dat", ".test", ".t", ".tr", ".scale")
-_EXTENSIONS = {*_COMPRESSED, *DELIMITED, *PARQUET, ".npz", *SVMLIGHT, *_FASTA, *_SMILES, *_SDF, *_UNSPECIFIC}
+_EXTENSIONS = {*_COMPRESSED, *DELIMITED, *PARQUET, ".npz", *SVMLIGHT, *_FASTA, *_FASTQ, *_SMILES, *_SDF, *_UNSPECIFIC}
 TABLES = (*DELIMITED, *PARQUET)  # extensions of what ``write_table`` writes
 
 
@@ -33,6 +34,7 @@ def kind_of(path: Path) -> str:
         "npz": (".npz",),
         "svmlight": SVMLIGHT,
         "fasta": _FASTA,
+        "fastq": _FASTQ,
         "smiles": _SMILES,
         "sdf": _SDF,
         "text": _UNSPECIFIC,
@@ -41,7 +43,7 @@ def kind_of(path: Path) -> str:
         # heart.numer_scale, as svmlight files are named
         if suffix in extensions or (kind == "text" and suffix.endswith("scale")):
             return kind
-    known = (*DELIMITED, *PARQUET, ".npz", *SVMLIGHT, *_FASTA, *_SMILES, *_SDF, *_UNSPECIFIC[1:])
+    known = (*DELIMITED, *PARQUET, ".npz", *SVMLIGHT, *_FASTA, *_FASTQ, *_SMILES, *_SDF, *_UNSPECIFIC[1:])
     raise DataError(
         f"{path}: {suffix!r} is not a kind of table that is known; known are {listed(known)}, text also with"
         f" {listed(_COMPRESSED)}."

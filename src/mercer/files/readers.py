@@ -1,8 +1,8 @@
 """Tables from files, and back: one call for every kind of file.
 
-``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA, SMILES, SDF) into one polars data
-frame whose columns have types: numbers, booleans, ISO dates, texts, with missing values as null. What cannot be read
-without guessing is refused with the place and the cure.
+``read_table`` turns a file (CSV and its relatives, Parquet, svmlight, NPZ, FASTA, FASTQ, SMILES, SDF) into one
+polars data frame whose columns have types: numbers, booleans, ISO dates, texts, with missing values as null. What
+cannot be read without guessing is refused with the place and the cure.
 
 A svmlight file that is mostly zeros comes as a ``SparseTable``. What a file unpacks to is limited: see ``read_table``.
 """
@@ -21,6 +21,7 @@ from mercer.data.archives import check_fields, most_bytes, too_large
 from mercer.data.tables import excerpt
 from mercer.files.delimited import delimiter_of, read_delimited, read_lines
 from mercer.files.fasta import read_fasta
+from mercer.files.fastq import read_fastq
 from mercer.files.npz import read_npz
 from mercer.files.parquet import read_parquet
 from mercer.files.places import PARQUET, TABLES, check_place, check_readable, kind_of, listed
@@ -69,8 +70,8 @@ def read_table(
     Parameters
     ----------
     path : str or Path
-        CSV and its relatives, svmlight, and files of sequences and molecules (FASTA, SMILES, SDF; see Notes), as they
-        are or packed by gzip, bzip2 or xz; Parquet; NPZ.
+        CSV and its relatives, svmlight, and files of sequences and molecules (FASTA, FASTQ, SMILES, SDF; see Notes), as
+        they are or packed by gzip, bzip2 or xz; Parquet; NPZ.
     columns : sequence of str, optional
         The columns to return, in this order; None for all. Of a svmlight file, a feature that no line mentions is 0.
     sparse : bool, optional
@@ -101,7 +102,8 @@ def read_table(
     -----
     FASTA (.fa, .fasta, .fna, .faa, .ffn) has the columns ``id``, the first word after >; ``description``, the rest of
     that line, where some record has one; ``sequence``; and one for each field ``key=value`` that every header has,
-    after a blank, a bar or a semicolon: ``>P1 label=1``.
+    after a blank, a bar or a semicolon: ``>P1 label=1``. FASTQ (.fastq, .fq) has ``quality`` as well, a character for
+    each letter. Records of Biopython are samples themselves.
 
     SMILES (.smi, .smiles) has ``smiles``, ``name`` and ``column_3``, …, between tabs, else blanks, or what a first line
     calls them that says "smiles". Where RDKit is installed, what it cannot read is refused.
@@ -138,6 +140,9 @@ def read_table(
     if kind == "fasta":
         check_fields(path, 3 * text.count("\n>") + text.count("="), limit)
         return _selected(read_fasta(text, path), columns, path)
+    if kind == "fastq":
+        check_fields(path, text.count("\n") + text.count("="), limit)
+        return _selected(read_fastq(text, path), columns, path)
     if kind == "smiles":
         check_fields(path, text.count("\n") + text.count(" ") + text.count("\t"), limit)
         return _selected(read_smiles(text, path, limit), columns, path)

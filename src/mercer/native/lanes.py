@@ -134,6 +134,22 @@ def count_valid(context, matches, valid, j, wanted, counts):  # type: ignore[no-
 
 
 @intrinsic
+def weigh(context, matches, heights, j, wanted, sums):  # type: ignore[no-untyped-def]
+    """sums += heights[j]·[matches[j] = wanted], with 16 bits for a sum."""
+    signature = types.void(types.int64, types.int64, types.int64, types.uint8, types.int64)
+
+    def code(target: Any, builder: Any, sig: Any, values: Any) -> Any:
+        v = Bytes(builder)
+        matches, heights, j, wanted, sums = values
+        zero, half = ir.Constant(_INT64, 0), ir.VectorType(_INT16, BYTES)
+        found = builder.and_(v.minus_equal(v.load(matches, j), v.splat(wanted)), v.load(heights, j))
+        v.store(builder.add(v.load(sums, zero, 16), builder.zext(found, half)), sums, zero)
+        return target.get_dummy_value()
+
+    return signature, code
+
+
+@intrinsic
 def runs(context, letters, j, x, i, degree, run, total):  # type: ignore[no-untyped-def]
     """The length r of the run of equal letters that ends at letters[j + s] and x[i + s], at most ``degree``, for s = 0
     … 3; total += r (2·degree + 1 − r).

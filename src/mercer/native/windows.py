@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from mercer.native.lanes import BYTES, STEPS, UNROLLED, add_matches, count, count_valid, roll, runs
+from mercer.native.lanes import BYTES, STEPS, UNROLLED, add_matches, count, count_valid, roll, runs, weigh
 from mercer.runtime import compiling
 
 _LARGEST = 31 * UNROLLED  # steps after which a byte could overflow
+_HALVES = 256  # steps after which 16 bits could, by bytes
 _LONGEST = 2**16  # steps after which 32 bits could
 
 
@@ -40,17 +41,7 @@ def window_sums(  # type: ignore[no-untyped-def]
             first = i - width + 1
             if first < 0:
                 continue
-            if first == 0:
-                matches[:] = 0
-                for p in range(width):
-                    for j in range(places):
-                        add_matches(M, j, Z, j + p, _letter(x[p]))
-            else:
-                for j in range(places - 1, 0, -1):
-                    roll(M, Z, width, j, _letter(x[i]), _letter(x[first - 1]))
-                matches[0] = 0
-                for p in range(width):
-                    add_matches(M, 0, Z, p, _letter(x[first + p]))
+            _compare(M, Z, x, first, width, places, matches)
             if exclude_unknown and strange >= first:
                 continue
             for w in range(len(weights)):
@@ -65,6 +56,61 @@ def window_sums(  # type: ignore[no-untyped-def]
                         count_valid(M, V, j, wanted, C)
                     for lane in range(BYTES):
                         totals[w, lane] += counts[lane]
+        for lane in range(BYTES):
+            total = 0.0
+            for w in range(len(weights)):
+                total += weights[w] * totals[w, lane]
+            out[r, lane] = total
+
+
+@compiling.jit
+def _compare(M, Z, x, first, width, places, matches):  # type: ignore[no-untyped-def]
+    """The matches of the window of x that begins at ``first`` with all others, from those of the window before."""
+    if first == 0:
+        matches[:] = 0
+        for p in range(width):
+            for j in range(places):
+                add_matches(M, j, Z, j + p, _letter(x[p]))
+        return
+    for j in range(places - 1, 0, -1):
+        roll(M, Z, width, j, _letter(x[first + width - 1]), _letter(x[first - 1]))
+    matches[0] = 0
+    for p in range(width):
+        add_matches(M, 0, Z, p, _letter(x[first + p]))
+
+
+@compiling.jit
+def weighted_window_sums(  # type: ignore[no-untyped-def]
+    values, offsets, rows, begin, end, letters, tall, own, starts, width, least, weights, matches, totals, out
+):
+    """The same sum with each pair times own[window of the row] · tall[window, lane], whole numbers from 0 to 255; the
+    windows of row number r begin at starts[r] of ``own``. Windows with the letter 0 do not count.
+    """
+    places = len(tall)
+    counts = np.zeros(BYTES, np.uint16)
+    M, Z, C, T = matches.ctypes.data, letters.ctypes.data, counts.ctypes.data, tall.ctypes.data
+    for r in range(len(rows)):
+        x = values[offsets[rows[r]] : offsets[rows[r] + 1]]
+        if begin == 0:
+            totals[:] = 0
+        strange = -1  # the last place of the letter 0
+        for i in range(max(0, begin - width), min(end, len(x))):
+            strange = i if x[i] == 0 else strange
+            first = i - width + 1
+            if i < begin or first < 0:
+                continue
+            _compare(M, Z, x, first, width, places, matches)
+            if strange >= first:
+                continue
+            height = own[starts[r] + first]
+            for w in range(len(weights)):
+                for low in range(0, places, _HALVES):
+                    for lane in range(BYTES):
+                        counts[lane] = 0
+                    for j in range(low, min(low + _HALVES, places)):
+                        weigh(M, T, j, np.uint8(least + w), C)
+                    for lane in range(BYTES):
+                        totals[w, lane] += height * counts[lane]
         for lane in range(BYTES):
             total = 0.0
             for w in range(len(weights)):

@@ -27,7 +27,8 @@ class Fisher(Kernel):
     Parameters
     ----------
     model : object with ``score_vectors(X)``
-        A fitted ``GaussianMixture``, ``MarkovChain``, or your own; ``score_vectors`` returns one row for each sample.
+        A fitted ``GaussianMixture``, ``MarkovChain``, ``HiddenMarkovModel``, or your own; ``score_vectors``
+        returns one row for each sample.
     diagonal : bool, default=False
         Use the diagonal of F alone, which is cheaper and more stable where there are many parameters. Otherwise F⁻¹ is
         the pseudo-inverse of the whole matrix.

@@ -4,7 +4,6 @@ kernel.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from mercer.annotations import Items
 from mercer.arrays import Array
 from mercer.data import Ragged
+from mercer.data.amino_acids import AMINO_ACIDS, blosum62
 from mercer.data.sequences import one_code
 from mercer.kernels.base import kernel
 from mercer.kernels.parameters import nonnegative, positive, real
@@ -63,42 +63,6 @@ class Aligned(LaneKernel):
 
     def _diag(self, A: Items) -> Any:
         return np.where(np.isfinite(items(A[1])), 1.0, 0.0)
-
-
-_AMINO_ACIDS = "ARNDCQEGHILKMFPSTWYVBZX*"
-_BLOSUM62 = """
-4
--1 5
--2 0 6
--2 -2 1 6
-0 -3 -3 -3 9
--1 1 0 0 -3 5
--1 0 0 2 -4 2 5
-0 -2 0 -1 -3 -2 -2 6
--2 0 1 -1 -3 0 0 -2 8
--1 -3 -3 -3 -1 -3 -3 -4 -3 4
--1 -2 -3 -4 -1 -2 -3 -4 -3 2 4
--1 2 0 -1 -3 1 1 -2 -1 -3 -2 5
--1 -1 -2 -3 -1 0 -2 -3 -2 1 2 -1 5
--2 -3 -3 -3 -2 -3 -3 -3 -1 0 0 -3 0 6
--1 -2 -2 -1 -3 -1 -1 -2 -2 -3 -3 -1 -2 -4 7
-1 -1 1 0 -1 0 0 0 -1 -2 -2 0 -1 -2 -1 4
-0 -1 0 -1 -1 -1 -1 -2 -2 -1 -1 -1 -1 -2 -1 1 5
--3 -3 -4 -4 -2 -2 -3 -2 -2 -3 -2 -3 -1 1 -4 -3 -2 11
--2 -2 -2 -3 -2 -1 -2 -3 2 -1 -1 -2 -1 3 -3 -2 -2 2 7
-0 -3 -3 -3 -1 -2 -2 -3 -3 3 1 -2 1 -1 -2 -2 0 -3 -1 4
--2 -1 3 4 -3 0 1 -1 0 -3 -4 0 -3 -3 -2 0 -1 -4 -3 -3 4
--1 0 0 1 -3 3 4 -2 0 -3 -3 1 -1 -3 -1 0 -1 -3 -2 -2 1 4
-0 -1 -1 -1 -2 -1 -1 -1 -1 -1 -1 -1 -1 -1 -2 0 0 -2 -1 -1 -1 -1 -1
--4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 -4 1
-"""
-
-
-@cache
-def _blosum62() -> Any:
-    rows = [list(map(float, line.split())) for line in _BLOSUM62.split("\n") if line.strip()]
-    lower = np.array([row + [0.0] * (len(rows) - len(row)) for row in rows])
-    return lower + np.tril(lower, -1).T
 
 
 @kernel
@@ -178,7 +142,7 @@ class LocalAlignment(Aligned):
     @property
     def _table(self) -> tuple[Any, Any]:
         return (
-            (_AMINO_ACIDS, _blosum62())
+            (AMINO_ACIDS, blosum62())
             if isinstance(self.scores, str)
             else (self.scores[0], np.asarray(self.scores[1], np.float64))
         )

@@ -172,6 +172,7 @@ class LaneKernel(Kernel):
 
     domain: ClassVar[Domain] = Sequences()
     _halves: ClassVar[bool] = True
+    _turns: ClassVar[bool] = False  # whether it is the same, to the last bit, of both sequences' other strands
 
     def _lane_matrix(self, A: Ragged, B: Ragged) -> Array:
         raise NotImplementedError

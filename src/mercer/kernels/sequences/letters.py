@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import DTypeLike
 
 from mercer.arrays import Array
+from mercer.data import Ragged
+from mercer.data.sequences import one_code
 
 _TABLE = 2**21  # codes up to here are looked up in a table
 
@@ -55,3 +60,14 @@ def numbered_letters(values: Array, letters: Array, first: int, others: int, dty
     table[letters[here]] = first + np.flatnonzero(here)
     cells.look_up(values, table, out)
     return out
+
+
+def is_alphabet(letters: Sequence[Any]) -> bool:
+    """Whether these are letters, each once."""
+    return len(letters) > 0 and len({one_code(a) for a in letters}) == len(letters)
+
+
+def in_alphabet(X: Ragged, alphabet: Sequence[Any]) -> Ragged:
+    """The letters as numbers from 1, in the order of their codes; 0 for those outside the alphabet."""
+    letters = np.sort(np.array([one_code(a) for a in alphabet], np.int64))
+    return Ragged(numbered_letters(X.values, letters, 1, 0, np.uint8 if len(letters) < 255 else np.int64), X.offsets)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import combinations, pairwise, product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,84 +21,11 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.occurrences import Occurrences, stretches, windows_of
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_gapped, counted, counts_of, in_cells
-from mercer.kernels.sequences.lanes import Batch, LaneKernel, as_bytes, swept
-from mercer.kernels.sequences.letters import numbered_letters
+from mercer.kernels.sequences.lanes import Batch, LaneKernel, swept
+from mercer.kernels.sequences.letters import in_alphabet, is_alphabet
+from mercer.kernels.sequences.windows import OfWindows, window_sums
 from mercer.kernels.sequences.words import names_of, windows
 from mercer.runtime import threads
-
-
-def window_sums(
-    A: Ragged, B: Ragged, width: int, least: int, weights: Sequence[float], *, exclude_unknown: bool
-) -> Array:
-    """Σ over pairs of windows of weights[equal places − least], between all sequences; with ``exclude_unknown``,
-    windows with the letter 0 do not count.
-    """
-    from mercer.native import lanes, windows
-
-    worth = np.array(weights, np.float64)
-    sides = as_bytes(A, B)
-    if sides is None:  # too many letters for bytes
-        out = np.zeros((len(A), len(B)))
-        for i, j in np.ndindex(*out.shape):
-            if threads.stopping():
-                break
-            out[i, j] = (
-                windows.window_sums_of_two(A[i], B[j], width, exclude_unknown, least, worth)
-                if B is not A or i <= j
-                else out[j, i]
-            )
-        return out
-
-    def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
-        out = np.zeros((len(rows), lanes.BYTES))
-        places = batch.longest - width + 1
-        if places > 0:
-            valid, matches, totals = batch.once(
-                lambda: _room(batch, width, places, len(worth), exclude_unknown=exclude_unknown)
-            )
-            windows.window_sums(
-                X.values,
-                X.offsets,
-                rows,
-                begin,
-                end,
-                batch.packed,
-                valid,
-                width,
-                exclude_unknown,
-                least,
-                worth,
-                matches,
-                totals,
-                out,
-            )
-        return out
-
-    return swept(*sides, lanes.BYTES, width + lanes.UNROLLED, sweep)
-
-
-def _room(batch: Batch, width: int, places: int, kinds: int, *, exclude_unknown: bool) -> tuple[Array, ...]:
-    """Where windows begin, and room for the matches of a window with all others and for the sums."""
-    lanes = batch.packed.shape[1]
-    return (
-        _valid(batch, width, places, exclude_unknown=exclude_unknown),
-        np.zeros((places, lanes), np.uint8),
-        np.zeros((kinds, lanes), np.int64),
-    )
-
-
-def _valid(batch: Batch, width: int, places: int, *, exclude_unknown: bool) -> Array:
-    """255 where a window begins in a lane, else 0."""
-    valid = np.zeros((places, batch.packed.shape[1]), np.uint8)
-    for lane, length in enumerate(batch.lengths):
-        if length < width:
-            continue
-        valid[: length - width + 1, lane] = 255
-        if exclude_unknown:
-            strange = np.concatenate([[0], np.cumsum(batch.packed[:length, lane] == 0)])
-            valid[: length - width + 1, lane][strange[width:] > strange[: length - width + 1]] = 0
-    return valid
-
 
 _MOST_NAMES = 2**23
 _BYTES = 24  # of a feature of one window: its code, its count, and room to sort
@@ -106,7 +33,7 @@ _FEW = 100  # sets of places; with more, comparing windows costs less than listi
 
 
 @kernel
-class Gappy(LaneKernel):
+class Gappy(LaneKernel, OfWindows):
     """Gapped words: Σ over pairs of windows of length g of C(g − d, k), d the number of places where they differ.
 
     It is ⟨φ, φ⟩ with one feature for each choice of k of the g places and the letters there (the gkm family; FastSK's m
@@ -145,6 +72,7 @@ class Gappy(LaneKernel):
 
     g: int = natural(maximum=200)
     k: int = natural()
+    _turns: ClassVar[bool] = True
 
     def _validate(self) -> None:
         if self.k > self.g:
@@ -161,6 +89,9 @@ class Gappy(LaneKernel):
     @property
     def _places(self) -> Any:
         return np.array(list(combinations(range(int(self.g)), int(self.k))), np.int64)
+
+    def _per_window(self) -> list[tuple[int, Kernel, float]]:
+        return [(int(self.g), self._listed(), 1.0)]
 
     def _prepare(self, X: Ragged) -> Any:
         if not self.explicit:
@@ -269,7 +200,7 @@ _LARGEST = 2**900  # words near another: times pairs of words, a float
 
 
 @kernel
-class Mismatch(LaneKernel):
+class Mismatch(LaneKernel, OfWindows):
     """⟨φ, φ⟩, φ_u(x) the number of words of length k of x that differ from u in at most m places, u ∈ A^k.
 
     The kernel for sequences with mutations. Equivalently Σ over pairs of words of the number of u near both, which
@@ -317,9 +248,7 @@ class Mismatch(LaneKernel):
                 f"Mismatch(k={self.k}, m={self.m}): words of {self.k} letters differ in at most {self.k} places; take m"
                 " ≤ k."
             )
-        if self.alphabet is not None and (
-            not len(self.alphabet) or len({one_code(a) for a in self.alphabet}) != len(self.alphabet)
-        ):
+        if self.alphabet is not None and not is_alphabet(self.alphabet):
             raise ValueError(f"Mismatch(alphabet={self.alphabet!r}): give the letters, each once.")
 
     @property
@@ -368,15 +297,11 @@ class Mismatch(LaneKernel):
 
         return [count(d) for d in range(min(2 * m, k) + 1)]
 
-    def _ranks(self, X: Ragged) -> Ragged:
-        """The letters as numbers from 1, in the order of their codes; 0 for those outside the alphabet."""
-        letters = np.sort(np.array([one_code(a) for a in self.alphabet], np.int64))
-        return Ragged(
-            numbered_letters(X.values, letters, 1, 0, np.uint8 if len(letters) < 255 else np.int64), X.offsets
-        )
+    def _per_window(self) -> list[tuple[int, Kernel, float]]:
+        return [(int(self.k), self._listed(), 1.0)]
 
     def _prepare(self, X: Ragged) -> Any:
-        ranks = self._ranks(X)
+        ranks = in_alphabet(X, self.alphabet)
         if not self.explicit:
             return ranks
         from mercer.native import mismatches
@@ -488,7 +413,7 @@ class ListedMismatch(Mismatch):
 
     def _near(self, X: Ragged) -> tuple[Array, Array, Array]:
         """(sequence, number of the word, place): every word near a word of a sequence, and where that begins."""
-        a, k, ranks = len(self.alphabet), int(self.k), self._ranks(X)
+        a, k, ranks = len(self.alphabet), int(self.k), in_alphabet(X, self.alphabet)
         begins = np.concatenate(
             [np.empty(0, np.int64), *(np.arange(b, e - k + 1) for b, e in pairwise(ranks.offsets.tolist()))]
         )

@@ -18,10 +18,10 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.feature_space import Wrapper
 from mercer.kernels.compose.inputs import Redirected
 from mercer.kernels.occurrences import Occurrences, together
-from mercer.kernels.sequences.lanes import items
+from mercer.kernels.sequences.lanes import LaneKernel, items
 
 
-def _sequences(k: Kernel) -> Sequences:
+def sequences_of(k: Kernel) -> Sequences:
     """The domain of a kernel on sequences; for another, which looks for itself, that of any."""
     return k.domain if isinstance(k.domain, Sequences) else Sequences()
 
@@ -51,7 +51,7 @@ class Over(Redirected):
     @property
     def domain(self) -> Domain:  # type: ignore[override]
         """That of the kernel: letters, or words."""
-        found = _sequences(self.kernel)
+        found = sequences_of(self.kernel)
         return replace(found, case=self.case) if self.case is not None else found
 
     def _redirect(self, X: Samples) -> Any:
@@ -69,7 +69,8 @@ class Over(Redirected):
 class BothStrands(Wrapper):
     """½⟨φ(x) + φ(x̄), φ(z) + φ(z̄)⟩, x̄ the reverse complement of x: the same for either strand.
 
-    A pairs with T, C with G, in upper and lower case, and U is T; other letters stay as they are.
+    A pairs with T, C with G, and ambiguous letters with those of their partners, R with Y (IUPAC), in upper and lower
+    case; U is T; other letters stay as they are.
     """
 
     usage: ClassVar[str] = "k.both_strands()"
@@ -78,7 +79,7 @@ class BothStrands(Wrapper):
 
     @property
     def domain(self) -> Domain:  # type: ignore[override]
-        return _sequences(self.kernel)
+        return sequences_of(self.kernel)
 
     @property
     def explicit(self) -> bool:  # type: ignore[override]
@@ -97,7 +98,11 @@ class BothStrands(Wrapper):
         return math.sqrt(0.5) * (first + second)
 
     def _block(self, A: Items, B: Items) -> Any:
-        return dot(A, B) if self.explicit else 0.5 * sum(self.kernel._pairs(a, b) for a in A for b in B)
+        if self.explicit:
+            return dot(A, B)
+        if isinstance(self.kernel, LaneKernel) and self.kernel._turns:
+            return sum(self.kernel._pairs(A[0], b) for b in B)
+        return 0.5 * sum(self.kernel._pairs(a, b) for a in A for b in B)
 
     def _diag(self, A: Items) -> Any:
         if self.explicit:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mercer.annotations import Items, Samples, Symbol, Weights
+from mercer.arrays import Array
 from mercer.data import Domain, HashedRows, Ragged, Sequences, check_weights
 from mercer.data.sequences import items_of, unpacked
 from mercer.gram import Counts
@@ -17,6 +18,7 @@ from mercer.kernels.families import Explicit
 from mercer.kernels.occurrences import Occurrences, stretches, together, windows_of
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_words, counted, counts_of, in_cells
+from mercer.kernels.sequences.windows import OfWindows
 
 
 def windows(X: Samples, k: int) -> list[Any]:
@@ -37,7 +39,7 @@ def names_of(words: list[Any], phi: HashedRows, name: Callable[[Any, int], Any])
 
 
 @kernel
-class Spectrum(Explicit):
+class Spectrum(Explicit, OfWindows):
     """Σ_u φ_u(x) φ_u(z), φ_u(x) the number of occurrences of the word u in x, over words of length k.
 
     The standard kernel for DNA, proteins and other strings: sequences are alike when they share words of k letters,
@@ -101,10 +103,17 @@ class Spectrum(Explicit):
     def _integer_features(self) -> bool:  # type: ignore[override]
         return self.weights is None
 
+    @property
+    def _factors_by_length(self) -> Array:
+        return np.ones(len(self._lengths)) if self.weights is None else np.sqrt(np.asarray(self.weights, np.float64))
+
+    def _per_window(self) -> list[tuple[int, Kernel, float]]:
+        return [(k, Spectrum(k), float(f)) for k, f in zip(self._lengths, self._factors_by_length, strict=True)]
+
     def _map(self, X: Ragged) -> HashedRows:
         from mercer.native import words
 
-        factors = np.ones(len(self._lengths)) if self.weights is None else np.sqrt(np.asarray(self.weights, np.float64))
+        factors = self._factors_by_length
         patterns = tuple(Pattern(k, tuple(range(k)), float(f)) for k, f in zip(self._lengths, factors, strict=True))
         small = in_cells(X, patterns, codes_of_words)
         if small is not None:

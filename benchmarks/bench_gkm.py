@@ -4,7 +4,8 @@ with its default parameters, over that published for gkm-SVM ≥ 0.99×, the mea
 
 The program is ``gkmmatrix`` of https://github.com/Dongwon-Lee/lsgkm, sought on the PATH or as GKMMATRIX; neither PyPI
 nor Debian has it. It has no option for the heights of windows (-t 4, 5), which the tests compare. Arguments: names of
-sets.
+sets. The speeds promised were measured against its kernel routines (libsvm_gkm.c of commit 53b418b) transcribed into
+one file, without threads and logging and with its tree made once, not for each row as gkmmatrix does.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def accuracy(names: list[str]) -> None:
             found.append(roc_auc_score(t, machine.decision_function(dense(k, T, X))))
             seconds = time.perf_counter() - start
         known = [float(reported[name][f"{peer} auc"]) for peer in ("gkm-Exact", "fastsk-exact")]
-        ratios.append(max(found) / known[0])
+        ratios.append(found[1] / known[0])  # of -t 4, its default
         sizes, values = f"{len(X)}/{len(T)}", "   ".join(f"{value:.4f}" for value in (*known, *found))
         print(f"  {name:<8} {sizes:<12}  {values}   {seconds:7.1f}", flush=True)
     if ratios:

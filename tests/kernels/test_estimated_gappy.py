@@ -15,7 +15,8 @@ from tests import sequence_oracles as truth
 from tests.sequence_samples import dna, reverse_complement
 
 X = ["GATTACAGATTACATTGCAGC", "GATTGCAGATTACACTGTAGCCA", "TGCTGTAACCTAATCTGTAATCC", "CCGGTTAACCGGTATTACAGATA"]
-# the kernels of LS-GKM (commit 53b418b), compiled from its source: -l 7 -k 5 -d 3 -g 2 -M 50 -H 4, below the diagonal
+# by the kernel routines of LS-GKM (libsvm_gkm.c, commit 53b418b), transcribed without threads, with the options
+# -l 7 -k 5 -d 3 -g 2 -M 50 -H 4: the values below the diagonal
 LS_GKM = {
     0: [0.51010263654043519, 0.5475427784506649, 0.32669954578257548, 0.22659114886791346, 0.086419285454654646,
         0.23913343583607802],

@@ -8,6 +8,8 @@ from mercer.native.lanes import FLOATS, STEPS, subsequence_end, subsequence_step
 from mercer.native.scaled import in_range, plus
 from mercer.runtime import compiling
 
+_CACHED = 24 * 1024  # bytes of columns that stay in the first cache while all places of a row go over them
+
 
 @compiling.jit
 def subsequences(values, offsets, rows, begin, end, letters, length, decay, K, total, out):  # type: ignore[no-untyped-def]
@@ -17,24 +19,36 @@ def subsequences(values, offsets, rows, begin, end, letters, length, decay, K, t
     ``letters`` is places × lanes, with at least four places of the letter 0 at the end. O(length·|x||z|). Places begin
     … end of the rows; ``K``, the K′_l(i, ·) for l = 0 … length − 1, and ``total`` are kept from one call to the next.
     """
-    places = len(letters) - STEPS
-    carried = np.zeros(FLOATS)
-    Z, C, T = letters.ctypes.data, carried.ctypes.data, total.ctypes.data
+    places, most = len(letters) - STEPS, max(1, end - begin)
+    columns = max(STEPS, _CACHED // ((length + 1) * FLOATS * 8) // STEPS * STEPS)
+    # K′_l(i − 1, ·) and K″_l(i, ·) at the last place of the columns before, for each place i of a row
+    edge, carried = np.empty((most, length, FLOATS)), np.empty((most, length, FLOATS))
+    last = np.empty((length, FLOATS))
+    Z, T = letters.ctypes.data, total.ctypes.data
     for r in range(len(rows)):
         x = values[offsets[rows[r]] : offsets[rows[r] + 1]]
         if begin == 0:
             K[0] = 1.0
             K[1:] = 0.0
             total[:] = 0.0
-        for i in range(begin, min(end, len(x))):
-            letter = float(x[i]) if x[i] != 0 else -1.0
-            for j in range(0, places, STEPS):
-                subsequence_end(Z, j, letter, K[length - 1].ctypes.data, T)
-            for level in range(length - 1, 0, -1):  # from above: each reads the level below as it was for i − 1
-                carried[:] = 0.0
-                below, above = K[level - 1].ctypes.data, K[level].ctypes.data
-                for j in range(0, places, STEPS):
-                    subsequence_step(Z, j, letter, below, above, C, decay)
+        count = min(end, len(x)) - begin
+        edge[:], carried[:] = K[:, 0], 0.0
+        for first in range(0, places, columns):
+            beyond = min(first + columns, places)
+            last[:] = K[:, first]
+            for i in range(count):
+                letter = float(x[begin + i]) if x[begin + i] != 0 else -1.0
+                for level in range(length):
+                    for lane in range(FLOATS):
+                        K[level, first, lane] = edge[i, level, lane]
+                        edge[i, level, lane] = K[level, beyond, lane]
+                for j in range(first, beyond, STEPS):
+                    subsequence_end(Z, j, letter, K[length - 1].ctypes.data, T)
+                for level in range(length - 1, 0, -1):  # from above: each reads the level below as it was for i − 1
+                    below, above, C = K[level - 1].ctypes.data, K[level].ctypes.data, carried[i, level].ctypes.data
+                    for j in range(first, beyond, STEPS):
+                        subsequence_step(Z, j, letter, below, above, C, decay)
+            K[:, first] = last
         for lane in range(FLOATS):
             out[r, lane] = decay * decay * total[lane]
 

@@ -15,7 +15,7 @@ from mercer.data.amino_acids import AMINO_ACIDS, blosum62
 from mercer.data.sequences import one_code
 from mercer.kernels.base import kernel
 from mercer.kernels.parameters import nonnegative, positive, real
-from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, as_ranks, items, swept, with_itself
+from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, as_ranks, items, swept, with_itself, zeros_in_lines
 
 _STEEPEST = 170  # exp(β s) is to be far from what a float can hold
 
@@ -182,7 +182,7 @@ class LocalAlignment(Aligned):
         def room(X: Ragged, batch: Batch) -> tuple[Array, ...]:
             scores = self._weights() if self.scores is not None else self._plain(X, batch)
             profile = alignments.profile_of(batch.packed, batch.lengths, scores)
-            return profile, np.zeros((4, batch.longest + 1, lanes.FLOATS)), np.zeros((2, lanes.FLOATS))
+            return profile, zeros_in_lines((4, batch.longest + 1, lanes.FLOATS)), np.zeros((2, lanes.FLOATS))
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
             out = np.empty((len(rows), lanes.FLOATS))

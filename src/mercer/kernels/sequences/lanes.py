@@ -23,9 +23,19 @@ from mercer.runtime import threads
 
 _CELLS = 2**24  # of a call: a twentieth of a second, so that an interrupt is not late
 _TOGETHER = 16  # sequences whose values with themselves are found in one block
+_LINE = 64  # bytes
 _LETTERS = 254  # that a byte can tell apart, beside padding and the letter that equals nothing
 
 Sweep = Callable[[Ragged, Array, "Batch", int, int], Array]
+
+
+def zeros_in_lines(shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+    """Zeros that begin where a line of cache begins: else each register that is read or written lies in two."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    room = np.zeros(size + _LINE, np.uint8)
+    first = -room.ctypes.data % _LINE
+    out: Array = room[first : first + size].view(dtype).reshape(shape)
+    return out
 
 
 class Batch:
@@ -34,7 +44,7 @@ class Batch:
     def __init__(self, B: Ragged, members: Array, lanes: int, padding: int) -> None:
         self.source, self.members, self.lengths = B, members, B.lengths[members]
         self.longest = int(self.lengths.max(initial=0))
-        self.packed = np.zeros((self.longest + padding, lanes, *B.values.shape[1:]), B.values.dtype)
+        self.packed = zeros_in_lines((self.longest + padding, lanes, *B.values.shape[1:]), B.values.dtype)
         for lane, m in enumerate(members):
             self.packed[: self.lengths[lane], lane] = B[m]
         self._made: tuple[Array, ...] | None = None

@@ -13,7 +13,7 @@ from mercer.data.representations import offsets_of
 from mercer.data.series import check_same_channels
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import natural, nonnegative, positive
-from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, SweptScaled, held, swept
+from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, SweptScaled, held, swept, zeros_in_lines
 from mercer.kernels.vectors.products import Linear
 from mercer.kernels.vectors.radial import Gaussian
 
@@ -104,15 +104,15 @@ def _room(batch: Batch, fine: int, levels: int) -> tuple[Array, ...]:
 
     frames = held(batch)
     count = max(0, len(frames) - 1)
-    places, steps = signatures.padded(fine * count), np.zeros((signatures.padded(count) - 1, *frames.shape[1:]))
+    places, steps = signatures.padded(fine * count), zeros_in_lines((signatures.padded(count) - 1, *frames.shape[1:]))
     steps[:count] = np.diff(frames, axis=0)
     return (
         frames,
         steps,
-        np.zeros((3, len(frames) + lanes.STEPS, lanes.FLOATS)),
-        np.zeros((len(frames) + lanes.STEPS, lanes.FLOATS)),
-        np.zeros((places, lanes.FLOATS)),
-        np.zeros((levels, places, lanes.FLOATS)),
+        zeros_in_lines((3, len(frames) + lanes.STEPS, lanes.FLOATS)),
+        zeros_in_lines((len(frames) + lanes.STEPS, lanes.FLOATS)),
+        zeros_in_lines((places, lanes.FLOATS)),
+        zeros_in_lines((levels, places, lanes.FLOATS)),
     )
 
 

@@ -12,7 +12,7 @@ from mercer.compute import Compute
 from mercer.data import Ragged, chunks
 from mercer.kernels.base import kernel
 from mercer.kernels.parameters import natural, positive
-from mercer.kernels.sequences.lanes import Batch, SweptScaled, as_ranks, swept
+from mercer.kernels.sequences.lanes import Batch, SweptScaled, as_ranks, swept, zeros_in_lines
 from mercer.runtime import threads
 
 _TOGETHER = 16  # sequences whose values with themselves are found in one block
@@ -134,14 +134,7 @@ class Subsequence(SweptScaled):
         n, decay = int(self.length), float(self.decay)
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:
-            # the letters as floats, K′ of each level (row 0 before the first letter), and the sums
-            letters, K, total = batch.once(
-                lambda: (
-                    batch.packed.astype(np.float64),
-                    np.zeros((n, len(batch.packed) + 1, lanes.FLOATS)),
-                    np.zeros(lanes.FLOATS),
-                )
-            )
+            letters, K, total = batch.once(lambda: _room(batch, n))
             out = np.zeros((len(rows), lanes.FLOATS))
             subsequences.subsequences(X.values, X.offsets, rows, begin, end, letters, n, decay, K, total, out)
             return out
@@ -181,6 +174,14 @@ class Subsequence(SweptScaled):
         for some in chunks(len(A), 64):
             out[some] = features(A.take(some)) @ right.T
         return out
+
+
+def _room(batch: Batch, length: int) -> tuple[Array, Array, Array]:
+    """The letters as floats, K′ of each level (row 0 before the first letter), and the sums."""
+    places, width = batch.packed.shape
+    letters = zeros_in_lines((places, width))
+    letters[:] = batch.packed
+    return letters, zeros_in_lines((length, places + 1, width)), zeros_in_lines((width,))
 
 
 def _log_choices(n: Array, k: int) -> Array:

@@ -14,7 +14,7 @@ from mercer.data.series import check_same_channels
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import positive
 from mercer.kernels.sequences.alignments import Aligned
-from mercer.kernels.sequences.lanes import Batch, Sweep, as_ranks, held, lane_by_lane
+from mercer.kernels.sequences.lanes import Batch, Sweep, as_ranks, held, lane_by_lane, zeros_in_lines
 
 _SAMPLED = 1000  # pairs of frames whose distances are looked at
 
@@ -71,9 +71,9 @@ class OfFrames(Aligned):
             return (
                 held(batch),
                 batch.also(batch.source.times) if width > 0 else np.zeros((batch.longest, lanes.FLOATS)),
-                np.zeros(shape),
-                np.zeros(shape),
-                np.zeros((alignments.state_rows(batch.longest), lanes.FLOATS)),
+                zeros_in_lines(shape),
+                zeros_in_lines(shape),
+                zeros_in_lines((alignments.state_rows(batch.longest), lanes.FLOATS)),
             )
 
         def sweep(X: Ragged, rows: Array, batch: Batch, begin: int, end: int) -> Array:

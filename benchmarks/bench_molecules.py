@@ -1,8 +1,8 @@
 """Promises: on molecules by the protocols of MoleculeNet (Wu 2018), machines over fingerprints and descriptors in one
-kernel are at or above the published figures of kernel machines: RMSE of ridge on ECFP over ours ≥ 1× (ESOL, FreeSolv;
-random splits 80/10/10), ROC AUC over the kernel SVM's ≥ 1× (BBBP by scaffolds, Tox21 the mean of 12 assays, HIV by
-scaffolds on a part of the training rows); and the Tanimoto matrix of fingerprints ≥ 5× as fast as a loop of RDKit's
-BulkTanimotoSimilarity.
+kernel chosen by the validation part, are at or above the published figures of kernel machines: RMSE of ridge on ECFP
+over ours ≥ 1× (ESOL, FreeSolv; random splits 80/10/10), ROC AUC over the kernel SVM's ≥ 1× (BBBP by scaffolds, Tox21
+the mean of 12 assays, HIV by scaffolds on a part of the training rows); and the Tanimoto matrix of fingerprints ≥ 5×
+as fast as a loop of RDKit's BulkTanimotoSimilarity.
 
 The loop makes the rows of the same float64 matrix of the same fingerprints; with the fingerprints, which RDKit makes on
 either side, the ratio is printed. Arguments: names of sets, "speed"; without any all but HIV.
@@ -80,26 +80,35 @@ def numbers(name: str) -> None:
     target, published = NUMBERS[name]
     rows = _rows(name)
     smiles, y = np.array([row["smiles"].strip() for row in rows]), np.array([float(row[target]) for row in rows])
-    best = np.inf
+    found = []  # of each kernel, for each split, the errors on the validation and on the test part
     print(f"\n{name}, {len(y)} molecules, test RMSE of random splits 80/10/10; λ by leave-one-out")
     for kind, kernel in KERNELS.items():
         start, errors = time.perf_counter(), []
         for seed in range(sized(10, 1)):
-            train, _, test = _random(len(y), seed)
+            train, valid, test = _random(len(y), seed)
             model = mc.KernelRidgeCV(kernel=kernel).fit(smiles[train], y[train])
-            errors.append(float(np.sqrt(np.mean((model.predict(smiles[test]) - y[test]) ** 2))))
-        best = min(best, float(np.mean(errors)))
+            errors.append([np.sqrt(np.mean((model.predict(smiles[part]) - y[part]) ** 2)) for part in (valid, test)])
+        found.append(errors)
+        _, tested = np.transpose(errors)
         spent = time.perf_counter() - start
-        print(f"  {kind:<34} {np.mean(errors):.3f} ± {np.std(errors):.3f}   {spent:6.1f} s", flush=True)
-    promise(f"{name}, published RMSE of ridge on fingerprints ({published}) over ours", published / best, at_least=1)
+        print(f"  {kind:<34} {tested.mean():.3f} ± {tested.std():.3f}   {spent:6.1f} s", flush=True)
+    ours = _chosen(-np.array(found)[:, :, 0], np.array(found)[:, :, 1])
+    promise(f"{name}, published RMSE of ridge on fingerprints ({published}) over ours", published / ours, at_least=1)
 
 
-def area(K: Any, y: Any, train: Any, valid: Any, test: Any) -> float:
-    """ROC AUC on the test part of the machine whose C is best on the validation part."""
+def _chosen(valid: Any, test: Any) -> float:
+    """The mean over columns of what the test part says of the row that the validation part likes best."""
+    found = float(np.mean(test[np.argmax(valid, axis=0), np.arange(test.shape[1])]))
+    print(f"  {'chosen by the validation part':<34} {found:.4f}", flush=True)
+    return found
+
+
+def areas(K: Any, y: Any, train: Any, valid: Any, test: Any) -> tuple[float, float]:
+    """ROC AUC on the validation and on the test part, of the machine whose C is best on the former."""
     machines = [mc.SVC(C, "precomputed", class_weight="balanced").fit(K[np.ix_(train, train)], y[train]) for C in CS]
     scores = [roc_auc_score(y[valid], one.decision_function(K[np.ix_(valid, train)])) for one in machines]
     chosen = machines[int(np.argmax(scores))]
-    return float(roc_auc_score(y[test], chosen.decision_function(K[np.ix_(test, train)])))
+    return max(scores), float(roc_auc_score(y[test], chosen.decision_function(K[np.ix_(test, train)])))
 
 
 def by_scaffold(name: str) -> None:
@@ -111,16 +120,16 @@ def by_scaffold(name: str) -> None:
     print(f"\n{name}, {len(y)} molecules by scaffolds, trained on {len(train)}; C by the second part")
     parts = np.split(np.arange(len(train) + len(valid) + len(test)), [len(train), len(train) + len(valid)])
     some = np.concatenate([train, valid, test])
-    best = 0.0
+    found = []
     for kind, kernel in KERNELS.items():
         start = time.perf_counter()
         K = np.zeros((len(some), len(train)))
         K[: len(train)] = kernel(smiles[train])
         K[len(train) :] = kernel(smiles[some[len(train) :]], smiles[train])
-        found = area(K, y[some], *parts)
-        best = max(best, found)
-        print(f"  {kind:<34} {found:.4f}   {time.perf_counter() - start:6.1f} s", flush=True)
-    promise(f"{name}, ROC AUC over the kernel SVM's ({published})", best / published, at_least=1)
+        found.append(areas(K, y[some], *parts))
+        print(f"  {kind:<34} {found[-1][1]:.4f}   {time.perf_counter() - start:6.1f} s", flush=True)
+    ours = _chosen(*(np.array(found)[:, [part]] for part in (0, 1)))
+    promise(f"{name}, ROC AUC over the kernel SVM's ({published})", ours / published, at_least=1)
 
 
 def tox21(_: str) -> None:
@@ -128,15 +137,16 @@ def tox21(_: str) -> None:
     smiles = np.array([row["smiles"].strip() for row in rows])
     assays = TOX21[: sized(12, 1)]
     Y = np.array([[float(row[assay] or "nan") for row in rows] for assay in assays])
-    best = 0.0
+    found = []
     print(f"\nTox21, {len(smiles)} molecules, mean ROC AUC of {len(assays)} assays, one random split 80/10/10")
     for kind, kernel in KERNELS.items():
         start = time.perf_counter()
         K, parts = np.asarray(kernel(smiles), np.float64), _random(len(smiles), 0)
-        found = [area(K, y, *(part[np.isfinite(y[part])] for part in parts)) for y in Y]
-        best = max(best, float(np.mean(found)))
-        print(f"  {kind:<34} {np.mean(found):.4f}   {time.perf_counter() - start:6.1f} s", flush=True)
-    promise("Tox21, mean ROC AUC over the kernel SVM's (0.822)", best / 0.822, at_least=1)
+        found.append([areas(K, y, *(part[np.isfinite(y[part])] for part in parts)) for y in Y])
+        mean = np.mean(found[-1], axis=0)[1]
+        print(f"  {kind:<34} {mean:.4f}   {time.perf_counter() - start:6.1f} s", flush=True)
+    ours = _chosen(*(np.array(found)[:, :, part] for part in (0, 1)))
+    promise("Tox21, mean ROC AUC over the kernel SVM's (0.822)", ours / 0.822, at_least=1)
 
 
 def main() -> None:

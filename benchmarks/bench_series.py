@@ -1,5 +1,5 @@
-"""Promise: the Gram matrix of time series at least 5 times faster than the fastest library for the same values
-(signature kernels: 3 times), never slower than a recipe in NumPy, within 1.2 times the memory budget; support vector
+"""Promise: the Gram matrix of time series at least 5 times faster than the fastest library for the same values,
+never slower than a recipe in NumPy, within 1.2 times the memory budget; support vector
 machines over it at least as accurate as 1-NN with dynamic time warping, on average over the sets at hand.
 
 One run, turn by turn, two threads each where a peer has threads. Names on the command line choose tables;
@@ -67,7 +67,7 @@ def signature() -> None:
                     pysiglib.sig_kernel_gram, X, X, dyadic_order=refine, n_jobs=2
                 )
             k = mc.Signature(scale=1.0, time=0.0, refine=refine)
-            compare(f"{k}, {X.shape}", partial(k, X), others, 3.0 if refine == 0 else 1.0, error=1e-2)
+            compare(f"{k}, {X.shape}", partial(k, X), others, 5.0, error=1e-2)
         if has("pysiglib"):
             import pysiglib
 
@@ -268,7 +268,7 @@ def accuracy(only: str | None = None) -> None:
                 f" {best.best_score_:.3f} in folds; {time.perf_counter() - start:.1f} s)",
                 flush=True,
             )
-        chosen = max(found)[1]  # the family by its score in folds
+        chosen = max(found, key=lambda scores: scores[0])[1]  # the family by its score in folds, the first of equals
         ratios.append(chosen / nearest)
     if ratios:
         promise(

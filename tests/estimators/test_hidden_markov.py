@@ -146,3 +146,9 @@ def test_it_is_the_model_of_hmmlearn() -> None:
     ours.set_params(warm_start=True, max_iter=10, tol=0.0).fit(Z)
     np.testing.assert_allclose(ours.transition_, theirs.transmat_, atol=1e-9)
     np.testing.assert_allclose(ours.emission_, theirs.emissionprob_, atol=1e-9)
+
+
+def test_going_on_with_another_number_of_states_is_refused() -> None:
+    model = mc.HiddenMarkovModel(2, random_state=0, max_iter=0, warm_start=True).fit(dna(5))
+    with pytest.raises(ValueError, match="n_states=4"):
+        model.set_params(n_states=4).fit(dna(5))

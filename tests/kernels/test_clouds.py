@@ -303,3 +303,11 @@ def test_agrees_with_gudhi() -> None:
     np.testing.assert_allclose(ours / ours[0, 0], theirs / theirs[0, 0], rtol=1e-9)  # their scale is another
     theirs = gudhi.SlicedWassersteinDistance(num_directions=3000).fit(X).transform(X)
     np.testing.assert_allclose(mc.PersistenceSlicedWasserstein(1.0, 3000).distances(X), theirs, atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::mercer.IgnoredWarning")
+@pytest.mark.parametrize("points", [mc.Linear(), mc.RandomFeatures(mc.Gaussian(1.0), 8, random_state=0)])
+def test_sets_that_are_all_empty_have_the_features_of_the_others(points: mc.Kernel) -> None:
+    k = mc.MeanEmbedding(points).bind(point_sets(5))
+    assert k.features([[], []]).shape == k.features(point_sets(5)[:2]).shape
+    np.testing.assert_array_equal(k([[]], point_sets(5)), np.zeros((1, 5)))

@@ -89,3 +89,8 @@ def test_a_machine_of_profiles_is_saved(tmp_path: Path) -> None:
     machine = mc.SVC(kernel=mc.Profile(2, 3.0, "ACGT") + 1).fit(X, y)
     mc.save(machine, tmp_path / "m")
     np.testing.assert_array_equal(mc.load(tmp_path / "m").decision_function(X), machine.decision_function(X))
+
+
+def test_more_words_than_fit_are_refused_before_they_are_all_counted() -> None:
+    with pytest.raises(MemoryError, match="item 1 has"):
+        mc.Profile(8, 60.0)(["MKVLA", "MKVLAAGIT"])

@@ -244,3 +244,11 @@ def test_machines_over_series_with_gaps_are_saved_and_loaded(tmp_path: Path) -> 
         mc.save(machine, tmp_path / "m.skops")
         again = mc.load(tmp_path / "m.skops")
         np.testing.assert_array_equal(again.decision_function(X), machine.decision_function(X))
+
+
+def test_a_channel_that_does_not_change_has_no_say_in_correlations() -> None:
+    waves = [np.sin(np.arange(20.0) + i) for i in range(3)]
+    beside = [np.column_stack([x, np.full(20, 1e13)]) for x in waves]
+    k = mc.CrossCorrelation(2.0)
+    np.testing.assert_allclose(k(beside), k(waves), rtol=1e-10)
+    np.testing.assert_allclose(k([1e300 * x for x in waves]), k(waves), rtol=1e-10)

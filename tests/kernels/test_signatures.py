@@ -168,3 +168,12 @@ def test_a_machine_over_them_is_saved_and_loaded(tmp_path: Path) -> None:
         mc.save(machine, tmp_path / "m.skops")
         again = mc.load(tmp_path / "m.skops")
         np.testing.assert_array_equal(again.decision_function(X), machine.decision_function(X))
+
+
+def test_what_rounding_has_taken_is_no_value() -> None:
+    there_and_back = np.r_[np.linspace(0, 1, 200), np.linspace(1, 0, 200)]
+    k = mc.Signature(scale=1.0, time=0.0)
+    np.testing.assert_allclose(k([5 * there_and_back]), 1.0, atol=1e-6)
+    for length in (20.0, 40.0):
+        with pytest.raises(FloatingPointError, match="far and comes back"):
+            k([length / 2 * there_and_back])

@@ -127,3 +127,29 @@ def test_a_search_uses_them() -> None:
     assert mc.nested_scores(search, X, y, cv=mc.ScaffoldSplit(0.3)).shape == (1,)
     by_time = mc.KernelSearchCV(machine, {"alpha": [0.1, 1.0]}, cv=mc.TimeSplit(np.arange(40), 3)).fit(X, y)
     assert by_time.n_splits_ == 3
+
+
+@pytest.mark.parametrize(
+    ("times", "several", "sizes"),
+    [
+        ([2019] * 30 + [2020] * 10 + [2021] * 10 + [2022] * 10, 3, [(30, 10), (40, 10), (50, 10)]),
+        ([0] * 50 + [1, 2, 3, 4], 1, [(50, 4)]),
+        ([0, 1, 2] + [3] * 50, 3, [(1, 1), (2, 1), (3, 50)]),
+    ],
+)
+def test_every_change_of_time_can_be_a_cut(times: list[int], several: int, sizes: list[tuple[int, int]]) -> None:
+    splits = list(mc.TimeSplit(times, several).split(np.zeros((len(times), 1))))
+    assert [(len(train), len(test)) for train, test in splits] == sizes
+    with pytest.raises(mc.DataError, match="of which only"):
+        list(mc.TimeSplit(times, 5).split(np.zeros((len(times), 1))))
+
+
+def test_times_are_in_order() -> None:
+    X = np.zeros((3, 1))
+    days = ["2021-01-03", "2020-12-31", "2021-01-10"]
+    assert [test.tolist() for _, test in mc.TimeSplit(days, 2).split(X)] == [[0], [2]]
+    for times in ([1.0, np.nan, 2.0], [1, None, 2], np.array(["2021-01-03", "NaT", "2021"], "datetime64[D]")):
+        with pytest.raises(mc.DataError, match="time of row 1 is missing"):
+            list(mc.TimeSplit(times, 1).split(X))
+    with pytest.raises(mc.DataError, match="neither numbers nor dates"):
+        list(mc.TimeSplit(["1/2/2020", "2/2/2020", "3/2/2020"], 1).split(X))

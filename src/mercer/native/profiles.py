@@ -8,9 +8,9 @@ from mercer.runtime import compiling
 
 
 @compiling.jit
-def words_at(costs, order, i, k, threshold, rest, choice, spent, out, found):  # type: ignore[no-untyped-def]
+def words_at(costs, order, i, k, threshold, rest, choice, spent, most, out, found):  # type: ignore[no-untyped-def]
     """The words of k letters with Σ costs[i + p, letter p] < threshold, by their number in base a, behind ``found`` in
-    ``out``, for which there need be no room if it is empty; returns where they end.
+    ``out``, for which there need be no room if it is empty; returns where they end, or where ``most`` do.
 
     ``order`` has the letters of each place from the cheapest; ``rest``, ``choice`` and ``spent`` are room.
     """
@@ -23,7 +23,8 @@ def words_at(costs, order, i, k, threshold, rest, choice, spent, out, found):  #
     depth, choice[0], spent[0] = 0, 0, 0.0
     number = np.uint64(0)
     base = np.uint64(a)
-    while depth >= 0:
+    end = found + most
+    while depth >= 0 and found < end:
         place = i + depth
         if choice[depth] == a:
             depth, number = depth - 1, number // base
@@ -46,15 +47,22 @@ def words_at(costs, order, i, k, threshold, rest, choice, spent, out, found):  #
 
 
 @compiling.jit
-def words_of(costs, order, offsets, k, threshold, starts, out, counts):  # type: ignore[no-untyped-def]
-    """counts[r] = how many words the windows of row r have together; they stand in ``out`` from starts[r], if it has
-    room.
-    """
+def words_from(costs, order, whole, first, k, threshold, most, counts):  # type: ignore[no-untyped-def]
+    """counts[i] = how many words the window that begins at first + i has, at most ``most``; 0 where it is not whole."""
+    rest, spent, choice, out = np.empty(k + 1), np.empty(k), np.empty(k, np.int64), np.empty(0, np.uint64)
+    for i in range(len(counts)):
+        if whole[first + i]:
+            counts[i] = words_at(costs, order, first + i, k, threshold, rest, choice, spent, most, out, 0)
+
+
+@compiling.jit
+def words_of(costs, order, offsets, k, threshold, starts, most, out, counts):  # type: ignore[no-untyped-def]
+    """counts[r] = how many words the windows of row r have together; they stand in ``out`` from starts[r]."""
     rest, spent, choice = np.empty(k + 1), np.empty(k), np.empty(k, np.int64)
     for r in range(len(offsets) - 1):
         found = starts[r]
         for i in range(offsets[r], offsets[r + 1] - k + 1):
-            found = words_at(costs, order, i, k, threshold, rest, choice, spent, out, found)
+            found = words_at(costs, order, i, k, threshold, rest, choice, spent, most, out, found)
         counts[r] = found - starts[r]
 
 

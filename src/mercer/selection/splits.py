@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from mercer.arrays import Array
 from mercer.data import DataError, as_frame, select, size
 from mercer.data.molecules import Molecules
 from mercer.data.scaffolds import scaffolds
+from mercer.data.sequences import is_missing
 
 Rows = tuple[Array, Array]
 
@@ -171,8 +173,8 @@ class TimeSplit(Splitter):
         train, test : ndarray
             Numbers of rows.
         """
-        times = np.arange(_size(X)) if self.times is None else _values(self.times, X, "times")
-        found = [split for split in forward(times, self.n_splits) if len(split[0]) and len(split[1])]
+        times = np.arange(_size(X)) if self.times is None else _in_time(_values(self.times, X, "times"))
+        found = forward(times, self.n_splits)
         if len(found) < self.n_splits:
             raise DataError(
                 f"TimeSplit(n_splits={self.n_splits}): there are {len(np.unique(times))} different times, of which only"
@@ -182,12 +184,42 @@ class TimeSplit(Splitter):
 
 
 def forward(times: Array, several: int) -> list[Rows]:
-    """Splits of which each tests what comes after what it trains on; rows of one time are on one side."""
+    """Splits of which each tests what comes after what it trains on; rows of one time are on one side. As many as are
+    asked for, or as times change.
+    """
     order = np.argsort(times, kind="stable")
     ordered = times[order]
-    edges = np.linspace(0, len(order), several + 2).astype(int)
-    edges[1:-1] = np.searchsorted(ordered, ordered[edges[1:-1]])
-    return [(np.sort(order[: edges[k]]), np.sort(order[edges[k] : edges[k + 1]])) for k in range(1, several + 1)]
+    changes = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    several = min(several, len(changes))
+    even = np.linspace(0, len(order), several + 2).astype(int)[1:-1]
+    # each cut where times change: at the last change before it, or at the next that leaves one for every other cut
+    place = np.searchsorted(changes, even, side="right") - 1
+    ahead = np.arange(several)
+    place = np.maximum.accumulate(np.maximum(place, 0) - ahead) + ahead
+    place = np.minimum(place, len(changes) - several + ahead)
+    edges = [*changes[place].tolist(), len(order)]
+    return [(np.sort(order[:begin]), np.sort(order[begin:end])) for begin, end in pairwise(edges)]
+
+
+def _in_time(values: Array) -> Array:
+    """Times that have an order: numbers, dates, or texts as 2024-05-31; none is missing."""
+    lost = (
+        np.array([is_missing(v) for v in values.tolist()]) if values.dtype.kind == "O" else np.zeros(len(values), bool)
+    )
+    if values.dtype.kind in "OUS" and not lost.any():
+        try:
+            numbers = all(isinstance(v, int | float | np.number) for v in values.tolist())
+            values = values.astype(np.float64 if numbers else "datetime64")
+        except (TypeError, ValueError):
+            raise DataError(
+                "The times are neither numbers nor dates; give them as such, or as texts like '2024-05-31'."
+            ) from None
+    missing = lost
+    if values.dtype.kind in "mMiuf":
+        missing = np.isnat(values) if values.dtype.kind in "mM" else np.isnan(values.astype(np.float64))
+    if missing.any():
+        raise DataError(f"The time of row {int(np.argmax(missing))} is missing; leave the row out, or give it a time.")
+    return values
 
 
 @dataclass(frozen=True, eq=False)

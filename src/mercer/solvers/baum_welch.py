@@ -16,8 +16,8 @@ from mercer.arrays import Array
 from mercer.data import Ragged, chunks
 from mercer.runtime import threads, watch
 
-_ROOM = 2**24  # probabilities of states that are held for a batch
-_TOGETHER = 64  # batches whose counts are held at a time
+_ROOM = 2**24  # probabilities of states that are held for a batch, and counts that are held for several
+_TOGETHER = 64  # batches whose counts are held at a time, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +42,10 @@ class Counts:
     moves: Array
     letters: Array
 
-    def sum(self, weights: Array) -> Counts:
-        return Counts(*(part @ weights for part in (self.first, self.moves, self.letters)))
+    def add(self, counts: Counts, weights: Array) -> None:
+        """Those of some sequences, each times its weight, to their sum."""
+        for name in ("first", "moves", "letters"):
+            getattr(self, name)[...] += getattr(counts, name) @ weights
 
     def chain(self, smoothing: float) -> Chain:
         """The chain that these counts, ``smoothing`` added to each, make most probable; even where there are none."""
@@ -128,7 +130,8 @@ def expected(batches: list[Lanes], chain: Chain) -> Iterator[tuple[Array, Array,
         counts = Counts(first[:, :m], moves[:, :, :m], letters[:K].transpose(1, 0, 2)[:, :, :m])
         found[b] = some.members, logs[:m], counts
 
-    for together in chunks(len(batches), _TOGETHER):
+    numbers = S * (1 + S + K + 1) * max((len(some.lengths) for some in batches), default=1)
+    for together in chunks(len(batches), int(np.clip(_ROOM // numbers, 2, _TOGETHER))):
         threads.run_loops(task, range(together.start, together.stop))
         for b in range(together.start, together.stop):
             answer, found[b] = found[b], None
@@ -153,13 +156,12 @@ def climbed(X: Ragged, weights: Array, start: Chain, *, smoothing: float, tol: f
     chain, bounds = start, []
     batches = side_by_side(X, len(start.initial), start.emission.shape[1])
     for _ in range(max_iter):
-        total, sums = 0.0, []
+        total, added = 0.0, Counts(*map(np.zeros_like, (chain.initial, chain.transition, chain.emission)))
         for members, logs, counts in expected(batches, chain):
             w = weights[members]
             total += float(w @ np.where(w > 0, logs, 0.0))
-            sums.append(counts.sum(w))
+            added.add(counts, w)
         bounds.append((total + _prior(chain, smoothing)) / weights.sum())
-        added = Counts(*(np.sum([getattr(s, name) for s in sums], axis=0) for name in ("first", "moves", "letters")))
         chain = added.chain(smoothing)
         gain = bounds[-1] - bounds[-2] if len(bounds) > 1 else np.inf
         if gain < tol:

@@ -186,4 +186,12 @@ class PersistenceWeightedGaussian(OnDiagrams):
 def _one_over_median(X: Ragged, exponent: float, weights: Weights) -> float:
     """1/(median of (death − birth)^exponent), each pair counting as often as its diagram."""
     lives = np.asarray(X.values[:, 1] - X.values[:, 0], np.float64)
-    return float(weighted_median(lives, np.repeat(check_weights(len(X), weights), X.lengths)) ** -exponent)
+    median = float(weighted_median(lives, np.repeat(check_weights(len(X), weights), X.lengths)))
+    with np.errstate(over="ignore"):
+        found = float(np.float64(median) ** -exponent)
+    if not 0.0 < found < np.inf:
+        raise DataError(
+            f"The median life of the pairs is {median:.3g}, and its power {-exponent:g} no number of floats; scale"
+            " the diagrams, or give the weight."
+        )
+    return found

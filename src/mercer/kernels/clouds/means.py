@@ -13,6 +13,7 @@ from mercer.kernels.clouds.sets import BetweenSets
 from mercer.kernels.clouds.sums import SumOverPairs, mean_features, prepared_points
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.families import Explicit
+from mercer.kernels.parameters import natural
 from mercer.kernels.vectors.radial import Gaussian
 
 
@@ -88,7 +89,7 @@ class MeanEmbedding(BetweenSets, SumOverPairs, Composite):
         k = bound_to_points(self.points, self.domain.check(X), weights) if self._data_driven else self.points
         # where features are the formula itself, or what is held, no derivative is lost by them
         if k.explicit and (isinstance(k, Explicit) or k._bound_to_values):
-            return MeanOfFeatures(k)
+            return MeanOfFeatures(k, max(1, self.domain.check(X).values.shape[1]))
         return self if k is self.points else self._replace(points=k)
 
     @property
@@ -115,6 +116,7 @@ class MeanOfFeatures(BetweenSets, Composite, Explicit):
     _internal = True
     _same_items = False
     points: Kernel
+    columns: int = natural(1)  # of the points
 
     @property
     def psd(self) -> bool | None:  # type: ignore[override]
@@ -127,4 +129,6 @@ class MeanOfFeatures(BetweenSets, Composite, Explicit):
         def features(part: slice) -> Any:
             return self.points._features(prepared_points(self.points, X.values[part]))
 
-        return mean_features(X.offsets, features(slice(0, 1)).shape[1] if len(X.values) else 1, features)
+        one = X.values[:1] if len(X.values) else np.zeros((1, int(self.columns)))  # sets may all be empty
+        width = self.points._features(prepared_points(self.points, one)).shape[1]
+        return mean_features(X.offsets, width, features)

@@ -102,10 +102,7 @@ class CrossCorrelation(Kernel):
         frames = np.zeros((len(X), X.values.shape[1], length))
         for i, x in enumerate(X):
             if len(x):
-                centred = (x - x.mean(axis=0)).T
-                norm = np.linalg.norm(centred)
-                constant = norm <= 1e-12 * np.linalg.norm(x)
-                frames[i, :, : len(x)] = 0.0 if constant else centred / norm
+                frames[i, :, : len(x)] = _centred((x / (np.abs(x).max() or 1.0)).T)
         return Spectra(fft.rfft(frames, axis=2, workers=1))
 
     def _block(self, A: Items, B: Items) -> Any:
@@ -130,3 +127,13 @@ class CrossCorrelation(Kernel):
         r *= float(self.gamma)
         total: Array = np.exp(r, out=r).sum(axis=0)
         return total
+
+
+def _centred(channels: Array) -> Array:
+    """Each channel less its mean, all together of norm 1; 0 where a channel does not change beyond rounding."""
+    centred = channels - channels.mean(axis=1, keepdims=True)
+    sizes = np.linalg.norm(centred, axis=1)
+    centred[sizes <= 1e-12 * np.linalg.norm(channels, axis=1)] = 0.0
+    norm = np.linalg.norm(centred)
+    out: Array = centred / norm if norm > 0 else centred
+    return out

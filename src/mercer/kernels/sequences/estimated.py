@@ -61,9 +61,10 @@ class EstimatedGappy(LaneKernel):
 
     LS-GKM's kernels. ``Gappy`` compares counts of gapped words, c(m) = C(g − m, k): ``filter="none"``. Here the counts
     of all words of g letters are first estimated from those of their gapped words, by least squares, so that a word
-    that was not seen has the share that words like it lend it: "full". Its negative shares left out, it is LS-GKM's
-    "truncated". With ``peak`` M > 1 a window at distance D from the middle of its sequence has the height
-    min(M, ⌊M·2^(−D/H) + 1⌋), H the ``half_life``. Windows with a letter outside the alphabet do not count.
+    that was not seen has the share that words like it lend it: "full". From the first distance on whose share is not
+    positive all are left out in LS-GKM's "truncated". With ``peak`` M > 1 a window at distance D from the middle of
+    its sequence has the height min(M, ⌊M·2^(−D/H) + 1⌋), H the ``half_life``. Windows with a letter outside the
+    alphabet do not count.
 
     LS-GKM's -t 0, 1, 2 are ``filter="none"``, "full", "truncated", -t 4 is "truncated" with ``peak=50``, each as
     ``k.both_strands().normalized()``; -t 3 and 5 are ``exp(gamma * that).normalized()``. The middle of an even number

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from mercer.annotations import Samples
+from mercer.arrays import Array
 from mercer.compute import Compute, human
-from mercer.data import Domain, HashedRows, Profiles, Ragged
+from mercer.data import Domain, HashedRows, Profiles, Ragged, chunks
 from mercer.data.amino_acids import STANDARD
 from mercer.data.representations import batches, offsets_of
 from mercer.kernels.base import kernel
@@ -21,6 +22,8 @@ from mercer.runtime import threads
 _WORDS = 2**64
 _BYTES = 24  # of a word: its code, its count, and room to sort
 _PLACES = 2**12  # of a task
+_WINDOWS = 2**6  # whose words are counted between two looks for an interrupt
+_MOST = 2**24  # words of a window
 
 
 @kernel
@@ -88,24 +91,12 @@ class Profile(Explicit):
     def _map(self, X: Ragged) -> HashedRows:
         from mercer.native import profiles
 
-        k, threshold, no_room = int(self.k), float(self.threshold), np.empty(0, np.uint64)
+        k, threshold = int(self.k), float(self.threshold)
         with np.errstate(divide="ignore"):
             costs = -np.log(X.values)
         order = np.argsort(costs, axis=1, kind="stable")
         some_rows = batches(X.offsets, _PLACES)
-        counts = np.zeros(len(X), np.int64)
-
-        def count(rows: slice) -> None:
-            offsets = X.offsets[rows.start : rows.stop + 1]
-            zeros = np.zeros(rows.stop - rows.start, np.int64)
-            profiles.words_of(costs, order, offsets, k, threshold, zeros, no_room, counts[rows])
-
-        threads.run_loops(count, some_rows)
-        if int(counts.sum()) * _BYTES > Compute().budget:
-            raise MemoryError(
-                f"{self} has {counts.sum()} words for these {len(X)} profiles: {human(int(counts.sum()) * _BYTES)}, and"
-                f" there are {human(Compute().budget)}. Take a smaller threshold or k, or fewer profiles."
-            )
+        counts = self._counted(X, costs, order)
         parts: list[Any] = [None] * len(some_rows)
 
         def fill(b: int) -> None:
@@ -113,13 +104,35 @@ class Profile(Explicit):
             own = counts[rows]
             offsets, starts = X.offsets[rows.start : rows.stop + 1], offsets_of(own)
             words, again = np.empty(int(starts[-1]) + 1, np.uint64), np.empty_like(own)
-            profiles.words_of(costs, order, offsets, k, threshold, starts[:-1], words, again)
+            profiles.words_of(costs, order, offsets, k, threshold, starts[:-1], _MOST, words, again)
             codes, values, lengths = np.empty(len(words), np.uint64), np.empty(len(words)), np.empty_like(own)
             end = profiles.tallied(words, starts[:-1], own, codes, values, lengths)
             parts[b] = codes[:end].copy(), values[:end].copy(), lengths
 
         threads.run_loops(fill, range(len(some_rows)))
         return gathered(parts)
+
+    def _counted(self, X: Ragged, costs: Array, order: Array) -> Array:
+        """How many words each profile has; those that would not fit are not all looked for."""
+        from mercer.native import profiles
+
+        k, most = int(self.k), Compute().budget // _BYTES
+        ends = np.repeat(X.offsets[1:], X.lengths)
+        whole = np.arange(len(ends)) + k <= ends  # places where a window begins
+        found = np.zeros(len(ends), np.int64)
+
+        def count(places: slice) -> None:
+            if not threads.stopping() and found.sum() <= most:
+                profiles.words_from(costs, order, whole, places.start, k, float(self.threshold), _MOST, found[places])
+
+        threads.run_loops(count, list(chunks(len(ends), _WINDOWS)))
+        if (found == _MOST).any() or found.sum() > most:
+            i = int(np.searchsorted(X.offsets, np.argmax(found), side="right")) - 1
+            raise MemoryError(
+                f"{self} has more words for these {len(X)} profiles than {human(Compute().budget)} hold: item {i} has"
+                f" {found.max()} or more at one place. Take a smaller threshold or k, or fewer profiles."
+            )
+        return np.diff(np.concatenate([[0], np.cumsum(found)])[X.offsets])
 
     @property
     def _integer_features(self) -> bool:  # type: ignore[override]

@@ -17,6 +17,7 @@ from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, SweptScaled
 from mercer.kernels.vectors.products import Linear
 from mercer.kernels.vectors.radial import Gaussian
 
+_ROUNDING = 1e-6  # of k(x, x) ≥ 1
 _SCALED = np.dtype([("value", np.float64), ("power", np.int32)])
 
 
@@ -130,7 +131,8 @@ class Signature(OfPaths, SweptScaled):
     O(4^refine·|x||z|) a pair, 16 pairs at once. Values grow as exp(lengths of the paths) and are computed with powers
     of 2 apart: ``normalized()`` is usual, and right at any size; but what remains of a path that goes far and comes
     back is lost in rounding when its sums on the way were 10¹⁰ times as large, so ``scale`` should keep paths to a
-    length of about 1 to 20. A series of one frame, or none, stands still: k(x, ·) = 1.
+    length of about 1 to 16. A series that stands still, of one frame without ``basepoint``, or of none, has
+    k(x, ·) = 1.
 
     Parameters
     ----------
@@ -180,18 +182,25 @@ class Signature(OfPaths, SweptScaled):
 
         fine = 2 ** int(self.refine)
         found = swept(*self._sides(A, B), lanes.FLOATS, 0, self._sweep(fine), work=fine * fine, dtype=_SCALED)
-        return np.ascontiguousarray(found["value"]), found["power"] if found["power"].any() else None
+        values, powers = np.ascontiguousarray(found["value"]), found["power"]
+        if B is A:
+            self._check_selfs(np.diagonal(values), np.diagonal(powers))
+        return values, powers if powers.any() else None
 
     def _with_themselves(self, A: Ragged) -> tuple[Array, Array]:
         values, powers = super()._with_themselves(A)
-        lost = (powers == 0) & (values < 0.5) | (values < 0)
+        self._check_selfs(values, powers)
+        return values, powers
+
+    def _check_selfs(self, values: Array, powers: Array | None) -> None:
+        """k(x, x) ≥ 1, of which level 0 alone is 1."""
+        lost = values < (1.0 - _ROUNDING if powers is None else np.where(powers == 0, 1.0 - _ROUNDING, 0.0))
         if lost.any():
             i = int(np.argmax(lost))
             raise FloatingPointError(
                 f"{self}: k(x, x) of item {i} is at least 1, and less came out: its path goes far and comes back, and"
                 " rounding is all that is left. Take a smaller scale."
             )
-        return values, powers
 
     def _sweep(self, fine: int) -> Sweep:
         from mercer.native import lanes, signatures
@@ -221,7 +230,7 @@ class TruncatedSignature(OfPaths, LaneKernel):
 
     The inner product of the signatures of two series as sequences [1]_, up to level n: what ``Signature`` is for the
     paths, without its higher levels; level 0 is 1. Positive semi-definite, at any scale. O(levels·|x||z|) a pair, 16
-    pairs at once. A series of one frame, or none, has no increments: k(x, ·) = 1.
+    pairs at once. A series without increments, of one frame without ``basepoint``, or of none, has k(x, ·) = 1.
 
     Parameters
     ----------

@@ -48,6 +48,32 @@ def machine(kernel: Any, X: Any, outputs: int = 0) -> mc.RKHSFunction:
     return mc.RKHSFunction(kernel, X, coef, rng.standard_normal(outputs) if outputs else 0.7)
 
 
+def test_a_model_over_descriptors_is_explained_by_descriptor() -> None:
+    pytest.importorskip("rdkit")
+    from mercer.data.descriptors import described
+
+    X, y, names = ["CCO", "CCCO", "c1ccccc1", "CC(=O)O", "CCN"], [1.0, 2.0, 3.0, 4.0, 5.0], ["MolWt", "TPSA"]
+    model = mc.KernelRidge(kernel=mc.Descriptors(mc.Gaussian(0.3), names)).fit(X, y)
+    rows = described(X, names)
+    plain = mc.KernelRidge(kernel=mc.Gaussian(0.3).standardized()).fit(rows, y)
+    for by in ("column", "gradient"):
+        for e, expected in zip(mc.explain(model, X[:2], by), mc.explain(plain, rows[:2], by), strict=True):
+            assert e.names == names
+            np.testing.assert_allclose(e.values, expected.values, rtol=1e-8, atol=1e-12)
+    [e] = mc.explain(model, X[:1], "column", background=X[1:])
+    [expected] = mc.explain(plain, rows[:1], "column", background=rows[1:])
+    np.testing.assert_allclose(e.values, expected.values, rtol=1e-8, atol=1e-12)
+
+
+def test_what_is_computed_from_structures_has_no_columns() -> None:
+    water = (["O", "H", "H"], [[0.0, 0.0, 0.12], [0.0, 0.76, -0.48], [0.0, -0.76, -0.48]])
+    f = machine(mc.Coulomb(mc.Laplacian(0.1), size=3), [water])
+    with pytest.raises(TypeError, match=r'no gradient by them\. Ask explain by="sample"'):
+        mc.explain(f, [water], "gradient")
+    with pytest.raises(TypeError, match='samples are none; ask by="sample"'):
+        mc.explain(f, [water], "column")
+
+
 # by the beginning of their text: those that are not known to be sums of products over columns
 SAMPLED = (
     "Polynomial(degree=5, offset=-0.5",

@@ -63,6 +63,33 @@ def test_planted_words_are_found_within_one_position(make: Callable[[], mc.Kerne
     assert hits >= 38
 
 
+def test_windows_of_the_other_strand_are_turned_round() -> None:
+    rng, word = np.random.default_rng(0), "GATTACAG"
+    X, y, places = planted(rng, 160, 40, word, 0.05)
+    other = rng.random(len(X)) < 0.4
+    pairs = str.maketrans("ACGT", "TGCA")
+    X = [x[::-1].translate(pairs) if turn else x for x, turn in zip(X, other, strict=True)]
+    places = np.where(other, 40 - len(word) - places, places)
+    model = mc.SVC(kernel=mc.Spectrum(5).both_strands().normalized()).fit(X, y)
+    of_class = np.flatnonzero(y)
+    found = mc.motif(model, [X[i] for i in of_class], len(word))
+    assert found.consensus == word
+    assert found.information.min() > 0.8
+    assert found.turned is not None
+    assert np.mean(found.turned == other[of_class]) > 0.9
+    assert np.mean(found.starts == places[of_class]) > 0.9
+    assert mc.motif(mc.RKHSFunction(mc.Spectrum(2), ["ACGT"], np.ones(1)), ["ACGT"], 2).turned is None
+
+
+def test_ambiguous_letters_are_of_dna() -> None:
+    background = np.array([0.4, 0.3, 0.1, 0.1, 0.1])
+    found = mc.Motif(np.array([[0.5, 0.1, 0.2, 0.0, 0.2]]), ["A", "C", "N", "R", "U"], np.array([0]), background)
+    lines = found.meme().splitlines()
+    assert lines[2] == "ALPHABET= ACGT"
+    assert lines[5] == "A 0.475000 C 0.325000 G 0.075000 T 0.125000"
+    assert lines[-1] == "0.550000 0.150000 0.050000 0.250000"
+
+
 def test_tokens_and_several_outputs() -> None:
     rng = np.random.default_rng(1)
     X = [[str(t) for t in rng.choice(["up", "down", "left"], 20)] for _ in range(60)]

@@ -39,10 +39,8 @@ WITHOUT = (
     "GeometricWalk",
     "GraphHopper",
     "KernelWalk",
-    "PathLength",
     "HashedAttributes(base=Walk",
     "Wasserstein",
-    "PyramidMatch",
     "TreeKernel",
     "Intersection",
     "Tanimoto()",
@@ -55,6 +53,9 @@ WITHOUT = (
     "CommuteTime",
     "FisherScores",
     "Convolution",
+    "Reaction(",
+    "Descriptors",
+    "Coulomb",
 )
 
 
@@ -104,6 +105,14 @@ def test_shares_by_hand() -> None:
     assert e.names == [0, 1, 2, 3]
     assert e.labels == list("ACGT")
     np.testing.assert_allclose(e.values, [3.0, 4.5, 1.5, 0.0])
+
+
+def test_the_places_of_a_reaction_are_its_atoms() -> None:
+    pytest.importorskip("rdkit")
+    f = mc.RKHSFunction(mc.Products(mc.Morgan(0)) + mc.Agents(mc.Morgan(0)), ["C>O>CN"], np.array([1.0]))
+    [e] = mc.explain(f, ["CC>O>CN"], "place")
+    assert e.labels == ["C", "C", "O", "C", "N"]
+    np.testing.assert_allclose(e.values, [0.0, 0.0, 1.0, 1.0, 1.0])
 
 
 def test_a_product_gives_each_factor_the_same() -> None:

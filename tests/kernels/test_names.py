@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mercer as mc
-from tests.cases import SEQUENCES, STRUCTURES, Case, graphs, molecules
+from tests.cases import SEQUENCES, STRUCTURES, Case, graphs, graphs_with_numbers, molecules
 
 NAMELESS = {
     "Diffusion": "coordinates in the space of a network, of which no single one means anything",
@@ -88,6 +88,48 @@ def test_refined_labels_are_trees() -> None:
     ahead = mc.Graph([(0, 1)], ["a", "b"], directed=True)
     assert {"a(->b)", "b(<-a)"} < set(mc.WeisfeilerLehman(1).feature_names([ahead]))
     assert _counts(mc.WLOptimalAssignment(0), CHAIN) == {"C": 1, "C ×2": 1, "O": 1, "O ×2": 1}
+
+
+BENT = mc.Graph([(0, 1), (1, 2)], ["C", "C", "O"], attributes=[[0.0, 0.0], [1.5, 0.0], [1.5, 1.4]])
+
+
+def test_numbers_of_vertices_are_told_by_bins_and_columns() -> None:
+    assert _counts(mc.PathLength(0.5), BENT) == {"C … C, 1.5–2": 1, "C … O, 1–1.5": 1, "C … O, 2.5–3": 1}
+    arc = mc.Graph([(1, 0)], ["C", "O"], attributes=[0.0, 1.2], directed=True)
+    assert mc.PathLength().feature_names([arc]) == ["O -> C, 1–2"]
+    edge = mc.Graph([(1, 0)], ["C", "O"], attributes=[0.0, 1.2])
+    steps = [f" after {i} of {j} edges, column 0" for j in (0, 1) for i in range(j + 1)]
+    assert _counts(mc.GraphHopper(), edge) == {v + step: x for v, x in (("C", 0.0), ("O", 1.2)) for step in steps}
+    found = _counts(mc.GraphHopper(None), mc.Graph(BENT.edges, BENT.labels))
+    assert (found["C after 1 of 2 edges"], found["C after 0 of 2 edges"], found["O after 2 of 2 edges"]) == (2, 1, 1)
+    draws = _counts(mc.HashedAttributes(mc.VertexHistogram(), draws=2, width=1000.0), BENT)
+    assert {name.partition(" in bin ")[0] for name in draws} == {"draw 1: C", "draw 1: O", "draw 2: C", "draw 2: O"}
+    assert sorted(draws.values()) == pytest.approx([0.5**0.5, 0.5**0.5, 2**0.5, 2**0.5])
+
+
+def test_cells_of_coordinates() -> None:
+    triangle = mc.Graph([(0, 1), (1, 2), (2, 0)])  # all entries are 1/√3
+    assert set(mc.PyramidMatch(1, 1).feature_names([triangle])) == {
+        f"*: coordinate 1, level {level}{often}"
+        for level in ("0, cell 1 of 1", "1, cell 2 of 2")
+        for often in ("", " ×2", " ×3")
+    }
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        mc.PathLength(0.3),
+        mc.PyramidMatch(3, 3),
+        mc.GraphHopper(),
+        mc.HashedAttributes(mc.WeisfeilerLehman(1), draws=2, width=0.5),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_different_features_of_numbers_have_different_names(kernel: mc.Kernel) -> None:
+    names = kernel.feature_names(graphs_with_numbers())
+    assert len(names) == len(set(names))
 
 
 def test_a_tree_that_is_large_is_cut_and_told_apart() -> None:

@@ -136,9 +136,11 @@ def test_names_belong_to_the_features(kernel: mc.Kernel) -> None:
         assert not any("N" in name or "G" in name for name in names)
 
 
-def test_products_of_words_have_no_names() -> None:
-    with pytest.raises(TypeError, match="no names"):
-        (mc.Spectrum(2) * mc.Spectrum(1)).feature_names(["ACNAC", "CCAGA"])
+def test_names_of_products_are_pairs_of_words() -> None:
+    kernel, Z = mc.Spectrum(2) * mc.Spectrum(1), ["ACNAC", "CCAGA"]
+    for z, row in zip(Z, counted(kernel.feature_names(Z), kernel.features(Z)), strict=True):
+        twos, ones = Counter(z[i : i + 2] for i in range(4)), Counter(z)
+        assert row == {f"{u} × {v}": m * n for u, m in twos.items() for v, n in ones.items()}
 
 
 def test_names_of_words_of_both_strands() -> None:

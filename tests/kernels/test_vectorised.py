@@ -127,6 +127,11 @@ def test_descriptors_are_their_definition() -> None:
     np.testing.assert_allclose(mc.Descriptors(mc.Gaussian(0.05), names).bind(X)(X[:4]), expected, rtol=1e-10)
 
 
+def test_what_is_bound_is_written_shortly() -> None:
+    bound = mc.Descriptors(mc.Gaussian(0.3)).bind(["CCO", "CCCO", "c1ccccc1"])
+    assert str(bound) == "Described(kernel=Gaussian(γ=0.3), moments=<array 2 × 15>)"
+
+
 def test_descriptors_that_are_not_there() -> None:
     pytest.importorskip("rdkit")
     with pytest.raises(mc.DataError, match=r"Item 1 of the molecules .*: it has no atoms"):

@@ -106,7 +106,7 @@ class PointSets(Domain):
             )
 
 
-def _is_table(X: Any) -> bool:
+def _is_table(X: Samples) -> bool:
     """Whether it is one set and not a collection of them: an array of two axes, of numbers."""
     if sparse.issparse(X):
         return True

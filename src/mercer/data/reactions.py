@@ -25,6 +25,12 @@ class Reactions(Domain):
             raise DataError("Expected a collection of reactions, got one; put it in a list: [reaction].")
         return [_sides(i, item) for i, item in enumerate(items_of(X, "reactions"))]
 
+    def labels(self, X: Samples) -> list[list[Any]] | None:
+        """The atoms of the reactants, of the agents and of the products, in this order."""
+        from mercer.data.molecules import Molecules
+
+        return [[atom for side in Molecules().labels(list(sides)) or [] for atom in side] for sides in self.check(X)]
+
     def to_store(self, X: Samples) -> Any:
         return [">".join(sides) for sides in self.check(X)]
 

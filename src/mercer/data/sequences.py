@@ -308,6 +308,7 @@ def as_texts(ragged: Ragged) -> list[str]:
 
 
 _BASES, _PARTNERS = "ACGTRYKMBDHVacgtrykmbdhv", "TGCAYRMKVHDBtgcayrmkvhdb"  # S, W and N are their own
+PARTNERS = dict(zip(_BASES, _PARTNERS, strict=True))  # of each letter on the other strand
 _UPPER = {
     "R": "AG", "Y": "CT", "S": "CG", "W": "AT", "K": "GT", "M": "AC",
     "B": "CGT", "D": "AGT", "H": "ACT", "V": "ACG", "N": "ACGT",

@@ -117,10 +117,10 @@ class HiddenMarkovModel(GenerativeModel):
         codes: Ragged = Sequences().check(X)
         w = check_weights(len(codes), sample_weight)
         going_on = self.warm_start and hasattr(self, "transition_")
-        if going_on and len(self.initial_) != self.n_states:
+        if going_on and len(self._chain.initial) != self.n_states:
             raise ValueError(
                 f"n_states={self.n_states} and warm_start=True, and the probabilities that are there are of"
-                f" {len(self.initial_)} states; give that number, or warm_start=False."
+                f" {len(self._chain.initial)} states; give that number, or warm_start=False."
             )
         if not going_on:
             self.letters_ = np.unique(codes.values[codes.values != 0]).astype(np.int64)

@@ -51,10 +51,11 @@ def explain(
     by : {"auto", "sample", "term", "column", "gradient", "feature", "place", "lag"}, default="auto"
         "sample": α_i k(x, x_i) of every training sample that is kept. "term": of each term of a sum of kernels.
         "column": Shapley values of the columns of a table, exact where the kernel is a sum of products over columns,
-        else sampled, with standard errors. "gradient": ∇f(x), which does not add up to anything. "feature" and "place":
-        of words, paths and the like in strings, texts, graphs and molecules, and of the letters, vertices and atoms
-        that they cover. "lag": of each lag of a series, for ``TemporalKernelCCA``. "auto": terms where they compare
-        different kinds of data, places of structured items, columns of tables, lags of series, else samples.
+        else sampled, with standard errors; of molecules under ``Descriptors`` their descriptors. "gradient": ∇f(x),
+        which does not add up to anything. "feature" and "place": of words, paths and the like in strings, texts,
+        graphs and molecules, and of the letters, vertices and atoms that they cover. "lag": of each lag of a series,
+        for ``TemporalKernelCCA``. "auto": terms where they compare different kinds of data, places of structured
+        items, columns of tables, lags of series, else samples.
     background : table, optional
         Of ``by="column"``: the rows whose values stand in the place of those not yet there. None: up to 50 of the
         samples that the model keeps (of a support vector machine, its support vectors), evenly drawn.
@@ -100,6 +101,8 @@ def explain(
     subject = Subject.of(model, X)
     if by == "auto":
         by = _fitting(subject)
+    if by in ("column", "gradient"):
+        subject, background = subject.by_columns(background)
     if by == "column":
         return _by_column(subject, background, int(n_permutations), generator(random_state))
     if subject.f is None:

@@ -10,11 +10,15 @@ import numpy as np
 from mercer.annotations import Estimator, Samples
 from mercer.arrays import Array
 from mercer.data import DataError
+from mercer.data.sequences import AMBIGUOUS, PARTNERS
 from mercer.data.tables import shown
 from mercer.explanations.explain import explain
 from mercer.explanations.result import Explanation
+from mercer.functions import RKHSFunction
+from mercer.kernels.sequences.strands import BothStrands
 
 _ROUNDS = 20  # of alignment
+_DNA = "ACGT"
 _ALPHABETS = ("ACGT", "ACDEFGHIKLMNPQRSTVWY")  # those of MEME, in its order
 
 
@@ -34,6 +38,8 @@ class Motif:
         Where the window begins in each sequence; −1 where it has none that speaks for the answer.
     background : ndarray of shape (n_letters,)
         How often each letter is in all of the sequences.
+    turned : ndarray of bool of shape (n,), optional
+        Whether the window is read on the other strand, as its reverse complement. None: all are read as they are.
 
     Attributes
     ----------
@@ -62,6 +68,7 @@ class Motif:
     letters: list[Any]
     starts: Array
     background: Array
+    turned: Array | None = None
 
     @property
     def consensus(self) -> Any:
@@ -91,6 +98,9 @@ class Motif:
     def meme(self, name: str = "motif") -> str:
         """The motif as a text in the minimal format of MEME Suite (FIMO, TOMTOM), for a file of its own.
 
+        Where more than half of all letters are A, C, G, T or U, and the others IUPAC's codes for several of them, the
+        motif is one of DNA: U is T, and what an ambiguous letter has is dealt to its bases, of R half to A, half to G.
+
         Parameters
         ----------
         name : str, default="motif"
@@ -106,16 +116,17 @@ class Motif:
         if not all(isinstance(letter, str) and len(letter) == 1 and letter.isalpha() for letter in self.letters):
             raise DataError(f"MEME knows motifs of letters, and these are of {shown(self.letters)}; use .matrix.")
         alphabet = "".join(self.letters)
-        known = next((letters for letters in _ALPHABETS if set(alphabet) <= set(letters)), None)
+        known = _DNA if self._is_dna() else next((a for a in _ALPHABETS if set(alphabet) <= set(a)), None)
         if known is None:
             raise DataError(
                 f"MEME knows the alphabets of DNA, {_ALPHABETS[0]}, and of proteins, {_ALPHABETS[1]}; the motif has the"
                 f" letters {alphabet}. Learn from sequences over one of them: kernel.over({_ALPHABETS[0]!r})."
             )
-        place = [alphabet.find(letter) for letter in known]
-        background = [self.background[j] if j >= 0 else 0.0 for j in place]
+        dealt = np.array([[b in bases for b in known] for bases in map(_bases if known == _DNA else str, alphabet)])
+        shares = dealt / dealt.sum(axis=1, keepdims=True)
+        background = self.background @ shares
         used = int((self.starts >= 0).sum())
-        rows = [" ".join(f"{row[j] if j >= 0 else 0.0:.6f}" for j in place) for row in self.matrix]
+        rows = [" ".join(f"{p:.6f}" for p in row) for row in self.matrix @ shares]
         return "\n".join(
             [
                 "MEME version 4",
@@ -132,13 +143,25 @@ class Motif:
             ]
         )
 
+    def _is_dna(self) -> bool:
+        """Most codes for several bases are amino acids as well: what is told apart is how many there are."""
+        sure = np.array([letter in "ACGTU" for letter in self.letters])
+        known = all(set(_bases(letter)) <= set(_DNA) for letter in self.letters)
+        return known and float(np.asarray(self.background)[sure].sum()) > 0.5
+
+
+def _bases(letter: str) -> str:
+    """Those that a letter of DNA or RNA stands for."""
+    return AMBIGUOUS.get(letter, "T" if letter == "U" else letter)
+
 
 def motif(model: Estimator, X: Samples, width: int, *, output: int | None = None, pseudo_count: float = 1.0) -> Motif:
     """What a machine looks for in sequences: a position weight matrix of the windows that contribute most.
 
     In each sequence the window of the largest sum of contributions by place (``explain(..., by="place")``) is taken;
     the windows are aligned by moving each, by at most half its width, to where the letters of all the others are most
-    likely, and all of them together to where they tell the most; then they are counted.
+    likely, and all of them together to where they tell the most; then they are counted. Under a kernel of both strands
+    each window is read on the strand on which it agrees with the others, most of them as they are written.
 
     Parameters
     ----------
@@ -185,11 +208,18 @@ def motif(model: Estimator, X: Samples, width: int, *, output: int | None = None
     explanations = explain(model, X, "place")
     items = [e.labels or [] for e in explanations]
     items = [item[:-1] if e.names[-1:] == ["constant"] else item for item, e in zip(items, explanations, strict=True)]
+    both = _sees_both_strands(model)
+    if both:
+        items = [["T" if x == "U" else "t" if x == "u" else x for x in item] for item in items]
+        items = [[*item, *(PARTNERS.get(x, x) for x in reversed(item))] for item in items]
     letters = sorted({letter for item in items for letter in item}, key=str)
     number = {letter: i for i, letter in enumerate(letters)}
     codes = [np.array([number[letter] for letter in item], np.int64) for item in items]
     peaks = np.array(
-        [_peak(_of_output(e, output)[: len(c)], int(width)) for e, c in zip(explanations, codes, strict=True)]
+        [
+            _peak(_of_output(e, output)[: len(c) // (1 + both)], int(width))
+            for e, c in zip(explanations, codes, strict=True)
+        ]
     )
     used = np.flatnonzero(peaks >= 0)
     if not len(used):
@@ -198,10 +228,16 @@ def motif(model: Estimator, X: Samples, width: int, *, output: int | None = None
             " machine answers yes, or a smaller width."
         )
     counts = np.bincount(np.concatenate(codes), minlength=len(letters)).astype(np.float64)
-    windows = Windows([codes[i] for i in used], int(width), counts / counts.sum(), float(pseudo_count))
-    starts = np.full(len(items), -1)
-    starts[used] = windows.aligned(peaks[used])
-    return Motif(windows.matrix(starts[used]), letters, starts, windows.background)
+    windows = Windows([codes[i] for i in used], int(width), counts / counts.sum(), float(pseudo_count), both)
+    found = windows.aligned(peaks[used])
+    starts, turned = np.full(len(items), -1), np.zeros(len(items), bool)
+    starts[used], turned[used] = windows.as_written(found)
+    return Motif(windows.matrix(found), letters, starts, windows.background, turned if both else None)
+
+
+def _sees_both_strands(model: Estimator) -> bool:
+    f = model if isinstance(model, RKHSFunction) else getattr(model, "function_", None)
+    return f is not None and any(isinstance(part, BothStrands) for part in f.kernel._parts())
 
 
 def _of_output(e: Explanation, output: int | None) -> Array:
@@ -222,12 +258,28 @@ def _peak(values: Array, width: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Sequences, as numbers of letters, in each of which a window is sought."""
+    """Sequences, as numbers of letters, in each of which a window is sought. With ``both`` each is followed by its
+    other strand, on which a window may be as well.
+    """
 
     codes: list[Array]
     width: int
     background: Array
     pseudo_count: float
+    both: bool = False
+
+    @property
+    def lengths(self) -> Array:
+        return np.array([len(code) for code in self.codes]) // (1 + self.both)
+
+    def mirrored(self, starts: Array) -> Array:
+        """The same windows on the other strand."""
+        return 2 * self.lengths - self.width - starts
+
+    def as_written(self, starts: Array) -> tuple[Array, Array]:
+        """Where windows begin in the sequences themselves, and whether they are on the other strand."""
+        turned = starts >= self.lengths
+        return np.where(turned, self.mirrored(starts), starts), turned
 
     def counts(self, starts: Array) -> Array:
         out = np.zeros((self.width, len(self.background)))
@@ -244,27 +296,41 @@ class Windows:
 
     def aligned(self, peaks: Array) -> Array:
         """Starts that agree with each other, none further than half the width from its peak."""
-        starts, reach = peaks.copy(), max(1, self.width // 2)
+        starts, reach, lengths = peaks.copy(), max(1, self.width // 2), self.lengths
+        if self.both:  # a first choice of strands, each by those before it: else they would balance each other
+            counts = np.zeros((self.width, len(self.background)))
+            for i in range(len(starts)):
+                self._chosen(i, np.array([starts[i], 2 * lengths[i] - self.width - starts[i]]), starts, counts)
         for _ in range(_ROUNDS):
             before = starts.copy()
             counts = self.counts(starts)
-            for i, code in enumerate(self.codes):
-                own = code[starts[i] : starts[i] + self.width]
-                counts[np.arange(self.width), own] -= 1
-                worth = np.log(self._smoothed(counts, max(self.pseudo_count, 1.0)) / self.background)
-                ways = np.arange(max(0, peaks[i] - reach), min(len(code) - self.width, peaks[i] + reach) + 1)
-                likely = [worth[np.arange(self.width), code[s : s + self.width]].sum() for s in ways]
-                starts[i] = ways[int(np.argmax(likely))]
-                counts[np.arange(self.width), code[starts[i] : starts[i] + self.width]] += 1
+            for i in range(len(starts)):
+                counts[np.arange(self.width), self._window(i, starts[i])] -= 1
+                ways = np.arange(max(0, peaks[i] - reach), min(lengths[i] - self.width, peaks[i] + reach) + 1)
+                if self.both:
+                    ways = np.concatenate([ways, 2 * lengths[i] - self.width - ways])
+                self._chosen(i, ways, starts, counts)
             starts = self._shifted(starts, reach)
             if (starts == before).all():
                 break
-        return starts
+        mirrored = self.both and np.mean(starts >= lengths) > 0.5
+        return self.mirrored(starts) if mirrored else starts
+
+    def _window(self, i: int, start: int) -> Array:
+        return self.codes[i][start : start + self.width]
+
+    def _chosen(self, i: int, ways: Array, starts: Array, counts: Array) -> None:
+        """The most likely of some starts of a sequence, by the counts of others, to which it is added."""
+        worth = np.log(self._smoothed(counts, max(self.pseudo_count, 1.0)) / self.background)
+        likely = [worth[np.arange(self.width), self._window(i, s)].sum() for s in ways]
+        starts[i] = ways[int(np.argmax(likely))]
+        counts[np.arange(self.width), self._window(i, starts[i])] += 1
 
     def _shifted(self, starts: Array, reach: int) -> Array:
         """All windows moved together to where they tell the most."""
-        ends = np.array([len(code) - self.width for code in self.codes])
-        ways = [np.clip(starts + shift, 0, ends) for shift in range(-reach, reach + 1)]
+        begins = np.where(starts >= self.lengths, self.lengths, 0)
+        ends = begins + self.lengths - self.width
+        ways = [np.clip(starts + shift, begins, ends) for shift in range(-reach, reach + 1)]
         told = []
         for way in ways:
             p = self._smoothed(self.counts(way), max(self.pseudo_count, 1.0))

@@ -15,6 +15,7 @@ from mercer.arrays import Array
 from mercer.data import Bits, DataError, as_frame, in_order_of, listed, size, take
 from mercer.functions import RKHSFunction
 from mercer.kernels.columns import width
+from mercer.kernels.graphs.vectorised import Described
 
 _BACKGROUND = 50  # rows
 
@@ -59,6 +60,17 @@ class Subject:
         numbers = np.asarray(numbers) if known else np.arange(len(f.coef))
         return cls(in_order_of(X, f.centers), f, f, numbers, names, f.centers)
 
+    def by_columns(self, background: Samples) -> tuple[Subject, Samples]:
+        """The same over rows of numbers, and so the background: of molecules their descriptors, where the kernel
+        compares these.
+        """
+        if self.f is None or not isinstance(k := self.f.kernel, Described):
+            return self, background
+        centers = k._descriptors(self.f.centers)
+        f = RKHSFunction(k._between_descriptors, centers, self.f.coef, self.f.bias)
+        rows = None if background is None else k._descriptors(listed(background))
+        return Subject(k._descriptors(self.X), f, f, self.numbers, k._columns, centers), rows
+
     @property
     def single(self) -> bool:
         """Whether there is one output by nature."""
@@ -98,7 +110,7 @@ class Subject:
         if isinstance(X, Bits):
             X = X.unpacked()
         elif isinstance(X, list):
-            X = np.asarray(X) if self.f is None else np.array(X, dtype=object)
+            X = np.asarray(X) if self.f is None else _cells(X)
         if len(getattr(X, "shape", ())) != 2:
             raise TypeError(
                 'by="column" explains the rows of tables, and these samples are none; ask by="sample", "place" or'
@@ -112,3 +124,11 @@ class Subject:
             return self.names
         frame = as_frame(self.X)
         return list(range(width(self.table()))) if frame is None else list(frame.columns)
+
+
+def _cells(rows: list[Any]) -> Any:
+    """Rows as an array of their cells, where they are as long as each other and cells are no arrays."""
+    try:
+        return np.array(rows, dtype=object)
+    except ValueError:
+        return rows

@@ -91,7 +91,7 @@ def searched(source, base, starts, ends, distance, queue):  # type: ignore[no-un
 
 
 @compiling.jit
-def _measured(source, base, starts, ends, lengths, distance, queue):  # type: ignore[no-untyped-def]
+def measured(source, base, starts, ends, lengths, distance, queue):  # type: ignore[no-untyped-def]
     """The same of the lengths of arcs, whole numbers: Dijkstra's algorithm."""
     distance[:] = -1
     distance[source], queue[0] = 0, source
@@ -132,7 +132,7 @@ def shortest_paths(offsets, labels, starts, ends, directed, lengths, unit, out_c
         begin, base, n = end, offsets[g], offsets[g + 1] - offsets[g]
         for u in range(n):
             if len(lengths):
-                tail = _measured(u, base, starts, ends, lengths, distance[:n], queue)
+                tail = measured(u, base, starts, ends, lengths, distance[:n], queue)
             else:
                 tail = searched(u, base, starts, ends, distance[:n], queue)
             found = 0

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.annotations import Items, Samples, Symbol, Weights
 from mercer.data import DataError, Domain, Ragged, Vectors, check_weights, weighted_median
 from mercer.data.clouds import Diagrams
-from mercer.formula import arctan, dot, exp, expm1, power, sqdist, sqnorm
+from mercer.formula import arctan, dot, exp, expm1, power, sqdist, sqnorm, where
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.clouds.means import bound_to_points
 from mercer.kernels.clouds.sums import SumOverPairs
@@ -97,7 +97,9 @@ class PersistenceScaleSpace(OnDiagrams):
 
 @kernel
 class WeightedPoint(Kernel):
-    """w(p) w(q) exp(−γ‖p − q‖²) of pairs (birth, death), w = arctan(weight·(death − birth)^power)."""
+    """w(p) w(q) exp(−γ‖p − q‖²) of pairs (birth, death), w = arctan(weight·(death − birth)^power); on the diagonal and
+    below it w is 0.
+    """
 
     _internal = True
 
@@ -117,7 +119,8 @@ class WeightedPoint(Kernel):
         return w * w
 
     def _weights(self, lives: Symbol) -> Any:
-        return arctan(self.weight * power(lives, self.power))
+        there = lives > 0  # a negative number has no power
+        return where(there, arctan(self.weight * power(where(there, lives, 1.0), self.power)), 0.0)
 
 
 @kernel

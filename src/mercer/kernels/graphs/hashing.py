@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from mercer.data import DataError, Domain, Graphs, PackedGraphs, salted
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.graphs.labelled import OverLabellings, WeisfeilerLehman
 from mercer.kernels.graphs.points import InWidths
+from mercer.kernels.graphs.words import Written
 from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.parameters import natural, positive
 from mercer.native.mixing import mix
@@ -87,7 +89,8 @@ class HashedAttributes(InWidths, OverLabellings):
     def _labellings(self, X: PackedGraphs) -> Iterator[PackedGraphs]:
         scaled = self._in_widths(X)
         for t in range(int(self.draws)):
-            yield PackedGraphs(X.offsets, mix(X.labels + self._bins(scaled, t)), X.starts, X.ends, X.marks, X.directed)
+            bins = mix(self._bins(scaled, t).view(np.uint64) + np.uint64(1))
+            yield PackedGraphs(X.offsets, mix(X.labels + bins), X.starts, X.ends, X.marks, X.directed)
 
     def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
         """Those of the base in each draw."""
@@ -99,8 +102,17 @@ class HashedAttributes(InWidths, OverLabellings):
             found.append(Occurrences(salted(part.codes, t), part.places, part.size))
         return together(found)
 
+    def _written(self, x: PackedGraphs, g: Written) -> Iterator[Written]:
+        scaled = self._in_widths(x)
+        for t in range(int(self.draws)):
+            bins = self._bins(scaled, t).tolist()
+            yield replace(g, names=[f"{g.text(v)} in bin {b}" for v, b in enumerate(bins)])
+
+    def _called(self, t: int, word: Any) -> Any:
+        return f"draw {t + 1}: {word}"
+
     def _bins(self, rows: Array, t: int) -> Any:
-        """A code of the bin of each vertex. Sums row by row, so that the bin does not depend on the rows beside it."""
+        """The bin of each vertex. Sums row by row, so that the bin does not depend on the rows beside it."""
         rng = np.random.default_rng([int(self.random_state), t])
         shift, direction = rng.random(), rng.standard_normal(rows.shape[1])
         places = (rows * direction).sum(axis=1) + shift
@@ -108,4 +120,4 @@ class HashedAttributes(InWidths, OverLabellings):
             raise DataError(
                 f"{self}: the numbers of the vertices fall into more bins than can be counted; take a larger width."
             )
-        return mix(np.floor(places).astype(np.int64).view(np.uint64) + np.uint64(1))
+        return np.floor(places).astype(np.int64)

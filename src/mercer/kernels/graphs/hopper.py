@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from mercer.annotations import Index
+from mercer.annotations import Index, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute
 from mercer.data import Domain, Graphs, HashedRows, PackedGraphs, chunks, salted
 from mercer.data.representations import batches, offsets_of, spans
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.graphs.points import OnPoints, Points
+from mercer.kernels.graphs.words import Written, words_of
 from mercer.kernels.scaled import Scalable
 from mercer.kernels.vectors.products import Linear
 from mercer.native.mixing import mix
@@ -203,18 +204,38 @@ class GraphHopper(OnPoints, Scalable):
         codes, values, lengths = [], [], np.zeros(len(A), np.int64)
         for g in range(len(A)):
             vertices = np.arange(points.offsets[g], points.offsets[g + 1])
-            cells = mix(np.arange(A.widths[g] * phi.shape[1], dtype=np.uint64))
+            cells = int(A.widths[g]) * phi.shape[1]
             M = A.rows(vertices, np.full(len(vertices), g), int(A.widths[g]))
             for label in np.unique(points.labels[vertices]):
                 mine = points.labels[vertices] == label
-                codes.append(mix(salted(label[None], 0) + cells))
+                codes.append(_codes(label, cells))
                 values.append((M[mine].T @ phi[vertices[mine]]).reshape(-1))
-                lengths[g] += len(cells)
+                lengths[g] += cells
         return HashedRows(
             np.concatenate([np.empty(0, np.uint64), *codes]),
             np.concatenate([np.empty(0), *values]),
             offsets_of(lengths),
         )
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return words_of(self._words, X)
+
+    def _words(self, x: PackedGraphs, g: Written) -> dict[int, Any]:
+        """The label, where it is on paths, and the column of the features of ``vertices``: C after 1 of 3 edges,
+        column 0.
+        """
+        A = self._prepare(x)
+        columns = [""]
+        if self.vertices is not None and A.points.numbers is not None:
+            columns = [f", column {c}" for c in range(np.shape(self.vertices._features(A.points.numbers))[1])]
+        longest = next(j for j in range(len(A.points.labels) + 1) if j * (j + 1) // 2 == A.widths[0])
+        steps = [f" after {i} of {j} edges" for j in range(longest) for i in range(j + 1)]
+        places = [step + column for step in steps for column in columns]
+        found: dict[int, Any] = {}
+        for label, v in zip(*np.unique(A.points.labels, return_index=True), strict=True):
+            text = g.text(int(v))
+            found |= zip(_codes(label, len(places)).tolist(), (text + place for place in places), strict=True)
+        return found
 
     def _width(self, A: Hops) -> int:
         points = A.points
@@ -223,6 +244,11 @@ class GraphHopper(OnPoints, Scalable):
             columns = self.vertices._width(points.numbers)
         graphs, _ = np.unique(np.stack([points.graphs.astype(np.uint64), points.labels]), axis=1)
         return -(-int(A.widths[graphs.astype(np.int64)].sum()) * columns // max(1, len(A)))
+
+
+def _codes(label: Any, cells: int) -> Any:
+    """Of the first cells of a label: the places on paths times the columns of the vertices' features."""
+    return mix(salted(label[None], 0) + mix(np.arange(cells, dtype=np.uint64)))
 
 
 @dataclass(frozen=True)

@@ -385,6 +385,28 @@ class OverLabellings(Composite):
     def explicit(self) -> bool:  # type: ignore[override]
         return self.base.explicit
 
+    def _written(self, x: PackedGraphs, g: Written) -> Iterator[Written]:
+        """The graph with its vertices called by the labels of each labelling."""
+        raise NotImplementedError
+
+    def _called(self, t: int, word: Any) -> Any:
+        """A feature of the base in labelling t."""
+        return word
+
+    def _names(self, X: Samples) -> dict[int, Any]:
+        return words_of(self._words, X)
+
+    def _words(self, x: PackedGraphs, g: Written) -> dict[int, Any]:
+        """What the base's features are called in each of the labellings."""
+        if not isinstance(self.base, OnVertices | OverLabellings):
+            raise TypeError(f"The features of {self} have no names.")
+        found: dict[int, Any] = {}
+        for t, (labelled, written) in enumerate(zip(self._labellings(x), self._written(x, g), strict=False)):
+            words = self.base._words(labelled, written)
+            names = [self._called(t, word) for word in words.values()]
+            found |= zip(salted(np.array(list(words), np.uint64), t).tolist(), names, strict=True)
+        return found
+
     def _validate(self) -> None:
         if not between_graphs(self.base) or self.base._data_driven:
             raise TypeError(
@@ -476,18 +498,9 @@ class WeisfeilerLehman(OverLabellings):
             found.append(Occurrences.of(salted(part.codes, d), wide, part.size))
         return together(found)
 
-    def _names(self, X: Samples) -> dict[int, Any]:
-        return words_of(self._words, X)
-
-    def _words(self, x: PackedGraphs, g: Written) -> dict[int, Any]:
+    def _written(self, x: PackedGraphs, g: Written) -> Iterator[Written]:
         """A refined label as the tree of neighbours that it stands for: C(-C,=O)."""
-        if not isinstance(self.base, OnVertices):
-            raise TypeError(f"The features of {self} have no names.")
-        found: dict[int, Any] = {}
-        for d, (refined, trees) in enumerate(zip(refinements(x, int(self.depth)), g.trees(), strict=False)):
-            words = self.base._words(refined, trees)
-            found |= zip(salted(np.array(list(words), np.uint64), d).tolist(), words.values(), strict=True)
-        return found
+        return g.trees()
 
 
 @kernel
@@ -536,23 +549,23 @@ class WLOptimalAssignment(OnVertices):
     def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
         found = self._subtrees._occurrences(x)
         assert found is not None
-        return Occurrences(repeated(found.codes, _ranks(found.codes)), found.places, found.size)
+        return Occurrences(repeated(found.codes, ranks(found.codes)), found.places, found.size)
 
     def _words(self, x: PackedGraphs, g: Written) -> dict[int, Any]:
         """The second vertex with a label is a feature of its own: C(-C) ×2."""
         found, words = self._subtrees._occurrences(x), self._subtrees._words(x, g)
         assert found is not None
-        ranks = _ranks(found.codes)
+        rank = ranks(found.codes)
         names = [
-            f"{words[code]} ×{rank + 1}" if rank else words[code]
-            for code, rank in zip(found.codes.tolist(), ranks.tolist(), strict=True)
+            f"{words[code]} ×{r + 1}" if r else words[code]
+            for code, r in zip(found.codes.tolist(), rank.tolist(), strict=True)
         ]
-        return dict(zip(repeated(found.codes, ranks).tolist(), names, strict=True))
+        return dict(zip(repeated(found.codes, rank).tolist(), names, strict=True))
 
 
-def _ranks(codes: Array) -> Array:
+def ranks(codes: Array) -> Array:
     """How many equal codes come before each."""
     order = np.argsort(codes, kind="stable")
-    ranks = np.empty(len(codes), np.int64)
-    ranks[order] = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
-    return ranks
+    found = np.empty(len(codes), np.int64)
+    found[order] = np.arange(len(codes)) - np.searchsorted(codes[order], codes[order])
+    return found

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mercer.arrays import Array
-from mercer.data import Domain, Graphs, HashedRows, PackedGraphs, salted, side_by_side
+from mercer.data import Domain, Graphs, HashedRows, PackedGraphs, repeated, salted, side_by_side
 from mercer.data.representations import offsets_of
 from mercer.kernels.base import kernel
-from mercer.kernels.families import Explicit
-from mercer.kernels.graphs.labelled import counted
+from mercer.kernels.graphs.labelled import counted, ranks
+from mercer.kernels.graphs.words import OnVertices, Written
+from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.parameters import natural
 from mercer.native.mixing import mix
 from mercer.runtime import threads
@@ -21,7 +23,7 @@ _EDGE = 1e-9  # coordinates so near below the border of a cell are on it
 
 
 @kernel
-class PyramidMatch(Explicit):
+class PyramidMatch(OnVertices):
     """Σ_{l=0}^{levels} w_l I_l, I_l the vertices of x and z in common cells of side 2^−l: Σ over cells of the smaller
     of both numbers; w_l = 2^(l − levels − 1), w_0 = 2^−levels.
 
@@ -68,15 +70,37 @@ class PyramidMatch(Explicit):
         offsets = offsets_of(
             np.add.reduceat(np.append(there.sum(axis=1), 0), X.offsets[:-1]) * (np.diff(X.offsets) > 0)
         )
-        dimensions = np.arange(places.shape[1], dtype=np.uint64) << np.uint64(32)
         parts = []
         for level in range(int(self.levels) + 1):
-            cells = np.minimum(np.floor(np.where(there, places, 0.0) * 2.0**level + _EDGE), 2.0**level - 1.0)
-            codes = mix(salted(X.labels, 0)[:, None] + mix(cells.astype(np.uint64) + dimensions))
+            codes = _codes(X, _cells(places, level))
             found, values, lengths = counted(np.ascontiguousarray(codes[there]), offsets)
             weight = 2.0 ** (max(level, 1) - int(self.levels) - 1)
             parts.append(weight**0.5 * HashedRows(found, values, offsets_of(lengths)).unary())
         return side_by_side(parts)
+
+    def _occurrences(self, x: PackedGraphs) -> Occurrences | None:
+        return together([found for found, _ in self._levels(x)])
+
+    def _levels(self, x: PackedGraphs) -> Iterator[tuple[Occurrences, list[tuple[int, int, int, int]]]]:
+        """Of one graph, level by level: where features are, and the vertex, coordinate, cell and rank of each."""
+        places = self._coordinates(x)
+        v, d = np.nonzero(np.isfinite(places))
+        for level in range(int(self.levels) + 1):
+            cells = _cells(places, level)
+            codes = _codes(x, cells)[v, d]
+            rank = ranks(codes)
+            of = zip(v.tolist(), d.tolist(), cells[v, d].tolist(), rank.tolist(), strict=True)
+            own = salted(repeated(codes, rank), level)
+            yield Occurrences.of(own, [(i,) for i in v.tolist()], len(x.labels)), list(of)
+
+    def _words(self, x: PackedGraphs, g: Written) -> dict[int, Any]:
+        """The second vertex in a cell is a feature of its own: C: coordinate 1, level 2, cell 3 of 4 ×2."""
+        words: dict[int, Any] = {}
+        for level, (found, of) in enumerate(self._levels(x)):
+            for code, (v, d, cell, rank) in zip(found.codes.tolist(), of, strict=True):
+                often = f" ×{rank + 1}" if rank else ""
+                words[code] = f"{g.text(v)}: coordinate {d + 1}, level {level}, cell {cell + 1} of {2**level}{often}"
+        return words
 
     def _coordinates(self, X: PackedGraphs) -> Array:
         """A row for each vertex; NaN where there are no more eigenvectors."""
@@ -93,6 +117,18 @@ class PyramidMatch(Explicit):
 
         threads.run_tasks(task, np.flatnonzero(np.diff(X.offsets)).tolist(), threads.default_workers())
         return out
+
+
+def _cells(places: Array, level: int) -> Array:
+    """The cell of each vertex in each coordinate; where there is none, the first."""
+    cells = np.minimum(np.floor(np.where(np.isfinite(places), places, 0.0) * 2.0**level + _EDGE), 2.0**level - 1.0)
+    return cells.astype(np.uint64)
+
+
+def _codes(X: PackedGraphs, cells: Array) -> Any:
+    """A code of the label, the coordinate and the cell."""
+    dimensions = np.arange(cells.shape[1], dtype=np.uint64) << np.uint64(32)
+    return mix(salted(X.labels, 0)[:, None] + mix(cells + dimensions))
 
 
 def _entries(A: Array) -> Array:

@@ -10,13 +10,15 @@ from scipy import sparse
 from mercer import arrays
 from mercer.annotations import Items, Samples, Weights
 from mercer.compute import Compute
-from mercer.data import DataError, Domain, HashedRows, chunks, leaves, size, take
+from mercer.data import DataError, Domain, HashedRows, Ragged, chunks, leaves, size, take
+from mercer.data.molecules import Molecules
 from mercer.data.reactions import SIDES, Reactions
 from mercer.formula import dot, sqnorm
 from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.graphs.fingerprints import Morgan
+from mercer.kernels.occurrences import Occurrences
 
 _TOGETHER = 8  # reactions whose products and reactants are compared in one block, of which the diagonal is needed
 
@@ -24,6 +26,7 @@ _TOGETHER = 8  # reactions whose products and reactants are compared in one bloc
 class OfReactions(Composite):
     """A kernel between molecules, applied to sides of reactions. The molecules of a side are compared as one, "A.B"."""
 
+    _same_items = False
     base: Kernel
 
     @property
@@ -176,6 +179,15 @@ class OneSide(OfReactions):
 
     def _width(self, A: Items) -> int:
         return self.base._width(A)
+
+    def _occurrences(self, x: Items) -> Occurrences | None:
+        """Those of the base, at the atoms of this side: the places of a reaction are its atoms, side by side."""
+        found = self.base._occurrences(self.base.domain.check(_side(x, self.side)))
+        if found is None:
+            return None
+        atoms = [len(own) for own in Molecules().labels(list(x[0])) or []]
+        places = Ragged(found.places.values + sum(atoms[: SIDES.index(self.side)]), found.places.offsets)
+        return Occurrences(found.codes, places, sum(atoms))
 
     @property
     def _integer_features(self) -> bool:  # type: ignore[override]

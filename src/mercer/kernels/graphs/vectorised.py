@@ -8,13 +8,15 @@ import numpy as np
 
 from mercer.annotations import Samples, Weights
 from mercer.arrays import Array
-from mercer.data import DataError, Domain
+from mercer.data import DataError, Domain, check_weights
 from mercer.data.descriptors import DESCRIPTORS, described
 from mercer.data.molecules import Molecules
 from mercer.data.structures import Structures, coulomb_matrix
+from mercer.gram import NoGradient
 from mercer.kernels import notation
 from mercer.kernels.base import Kernel, kernel
-from mercer.kernels.compose.inputs import Redirected, Shifted, Standardized
+from mercer.kernels.compose.inputs import Redirected, Shifted, mean_and_deviation
+from mercer.kernels.parameters import sample
 from mercer.kernels.vectors.products import Linear
 from mercer.kernels.vectors.radial import Gaussian, Laplacian
 
@@ -33,8 +35,13 @@ class Vectorised(Redirected):
         return self.domain.to_store(X)
 
     def _names(self, X: Samples) -> dict[int, Any]:
-        inside = self.kernel.kernel if isinstance(self.kernel, Shifted) else self.kernel
-        return dict(enumerate(self._columns)) if isinstance(inside, Linear) else super()._names(X)
+        return dict(enumerate(self._columns)) if isinstance(self.kernel, Linear) else super()._names(X)
+
+    def _redirect_back(self, X: Samples, gradients: Array) -> Array:
+        raise NoGradient(
+            f"{self} compares samples that are no rows of numbers: a function over it has no gradient by them. Ask"
+            ' explain by="sample".'
+        )
 
     @property
     def _notation(self) -> str:
@@ -101,24 +108,36 @@ class Descriptors(Vectorised):
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         vectors = described(self.domain.check(X), self._columns)
-        return Described(Standardized(self.kernel).bind(vectors, weights), self._columns)
+        mean, spread = mean_and_deviation(vectors, check_weights(len(vectors), weights))
+        rows = self.kernel.domain.check((vectors - mean) / spread)
+        return Described(self.kernel.bind(rows, weights), np.stack([mean, spread]), self.names)
 
 
 @kernel
 class Described(Vectorised):
-    """The same bound to data: ``kernel`` standardises."""
+    """The same bound to data, by whose ``moments``, means and deviations, descriptors are standardised."""
 
     _internal: ClassVar[bool] = True
     domain: ClassVar[Domain] = Molecules()
     kernel: Kernel
-    names: Any
+    moments: Any = sample()
+    names: Any = None
 
     @property
     def _columns(self) -> list[str]:
-        return list(self.names)
+        return list(DESCRIPTORS if self.names is None else self.names)
+
+    def _descriptors(self, X: Samples) -> Array:
+        """As they are, of which ``_between_descriptors`` is the kernel."""
+        return described(self.domain.check(X), self._columns)
+
+    @property
+    def _between_descriptors(self) -> Kernel:
+        return Shifted(self.kernel, *self.moments)
 
     def _redirect(self, X: Samples) -> Any:
-        return described(self.domain.check(X), self._columns)
+        mean, spread = np.asarray(self.moments)
+        return (self._descriptors(X) - mean) / spread
 
 
 _FORMS = ("spectrum", "sorted")

@@ -79,6 +79,11 @@ def series(n: int = 23) -> list[Any]:
     return [rng.standard_normal((k, 2)) for k in rng.integers(1, 12, n)]
 
 
+def timed_series(n: int = 23) -> list[Any]:
+    """Those with their second channel as the time."""
+    return [np.column_stack([x[:, 0], np.sort(x[:, 1])]) for x in series(n)]
+
+
 def filled_series(n: int = 23) -> list[Any]:
     return [np.concatenate([x, x[:1]]) for x in series(n)]
 
@@ -361,7 +366,9 @@ SEQUENCES = [
     Case(mc.GlobalAlignment(0.8), None, series),
     Case(mc.GlobalAlignment(0.8, 2.5), _with(sequences.triangular_alignment, sigma=0.8, triangle=2.5), series),
     Case(
-        mc.GlobalAlignment(1.5, 0.9, 1), _with(sequences.triangular_alignment, sigma=1.5, triangle=0.9, times=1), series
+        mc.GlobalAlignment(1.5, 0.9, 1),
+        _with(sequences.triangular_alignment, sigma=1.5, triangle=0.9, times=1),
+        timed_series,
     ),
     Case(mc.SoftDTW(0.7, 0.4), _with(sequences.soft_dtw, gamma=0.7, rate=0.4), series),
     Case(mc.CrossCorrelation(3.0, 13), _with(sequences.cross_correlation, gamma=3.0, length=13), series),

@@ -49,6 +49,8 @@ class Validity:
         bits.
     without_derivative : tuple of str
         Parameters that ``gradient`` and ``tune`` do not see though they are said to be continuous.
+    not_tuned : tuple of str
+        The other numbers among the parameters, which are said to have no derivative: ``tune`` leaves them.
 
     Examples
     --------
@@ -68,6 +70,7 @@ class Validity:
     verdict: str
     tolerance: float = 1e-8
     without_derivative: tuple[str, ...] = ()
+    not_tuned: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         return self.finite and self.symmetric and self.cauchy_schwarz and self.smallest_eigenvalue >= -self.tolerance
@@ -129,7 +132,13 @@ def check_kernel(kernel: Kernel, X: Samples) -> Validity:
     found = _examine(arrays.to_numpy(K), str(kernel))
     missing, why = kernel.without_derivative(X)
     said = f" It has no derivative with respect to {', '.join(missing)}: {why}." if missing else ""
-    return replace(found, verdict=found.verdict + said, without_derivative=tuple(missing))
+    fixed = kernel._not_tuned()
+    if fixed:
+        said += (
+            f" tune leaves {', '.join(fixed)} as {'they are' if len(fixed) > 1 else 'it is'}, without a derivative:"
+            " search over values with KernelSearchCV."
+        )
+    return replace(found, verdict=found.verdict + said, without_derivative=tuple(missing), not_tuned=tuple(fixed))
 
 
 def check_gram(K: Any) -> Validity:

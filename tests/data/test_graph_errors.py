@@ -342,3 +342,12 @@ def test_sums_over_walks_that_diverge_are_refused() -> None:
         model.predict([edge, star])
     with pytest.raises(DataError, match=r"diverges"):
         (mc.GeometricWalk(0.3) + mc.VertexHistogram())([triangle])
+
+
+def test_attributes_that_are_no_numbers_are_named_with_the_cure() -> None:
+    with pytest.raises(DataError, match=r"vertex 0 has the attribute 'a'.*words are labels"):
+        mc.Graph([(0, 1)], attributes=["a", "b"])
+    with pytest.raises(DataError, match="vertex 1 has 1 attributes and vertex 0 has 2"):
+        mc.Graph([(0, 1)], attributes=[[1.0, 2.0], [1.0]])
+    with pytest.raises(DataError, match=r"Graph 0: vertex 1 .* nan in column 0; fill it by the mean of the column, or"):
+        mc.ShortestPath()([([(0, 1)], None, None, [1.0, float("nan")])])

@@ -216,7 +216,7 @@ def test_words_are_learnt_by_weight() -> None:
         (
             lambda: mc.MeanEmbedding(mc.Gaussian(0.3))(point_sets(), [[[1.0]]]),
             mc.DataError,
-            "2 numbers, those of Y have 1",
+            r"2 numbers, each set of Y .* 1; all",
         ),
         (lambda: mc.SlicedWasserstein(0.3)([[[1.0, 2.0]]], [[[1.0]]]), mc.DataError, "must have the same"),
         (lambda: mc.SlicedWasserstein(power=3), ValueError, "power"),
@@ -306,8 +306,59 @@ def test_agrees_with_gudhi() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::mercer.IgnoredWarning")
+<<<<<<< HEAD
 @pytest.mark.parametrize("points", [mc.Linear(), mc.RandomFeatures(mc.Gaussian(1.0), 8, random_state=0)])
 def test_sets_that_are_all_empty_have_the_features_of_the_others(points: mc.Kernel) -> None:
     k = mc.MeanEmbedding(points).bind(point_sets(5))
     assert k.features([[], []]).shape == k.features(point_sets(5)[:2]).shape
     np.testing.assert_array_equal(k([[]], point_sets(5)), np.zeros((1, 5)))
+=======
+@pytest.mark.parametrize(
+    "base",
+    [mc.ChiSquared(), mc.Gaussian(0.5), mc.Linear() + 1, mc.RandomFeatures(mc.Gaussian(0.5), 8, random_state=0)],
+    ids=str,
+)
+def test_empty_sets_have_no_words_and_the_value_zero(base: mc.Kernel) -> None:
+    X = [[0.0, 1.0, 5.0], [], [1.0, 5.0], []]
+    k = mc.VisualWords(mc.KMeans(2, random_state=0), base)
+    K = k(X)
+    assert not K[[1, 3]].any()
+    assert not K[:, [1, 3]].any()
+    assert K[0, 2] > 0
+    np.testing.assert_allclose(k.diag(X), np.diagonal(K))
+    if k.explicit:
+        phi = k.bind(X).features(X)
+        np.testing.assert_allclose(phi @ phi.T, K)
+
+
+def test_visual_words_are_equal_where_the_parameters_of_their_clusterers_are() -> None:
+    k = mc.VisualWords(mc.KMeans(4, random_state=0))
+    assert clone(k) == k
+    assert hash(clone(k)) == hash(k)
+    assert k != mc.VisualWords(mc.KMeans(5, random_state=0))
+
+
+@pytest.mark.parametrize(
+    "k",
+    [mc.MeanEmbedding(mc.Gaussian(1.0)), mc.SlicedWasserstein(1.0, 5), mc.VisualWords(mc.KMeans(2, random_state=0))],
+    ids=str,
+)
+def test_points_of_another_width_than_those_of_the_fit_are_refused(k: mc.Kernel) -> None:
+    machine = mc.KernelRidge(kernel=k).fit([np.zeros((2, 3)), np.ones((3, 3))], [0.0, 1.0])
+    with pytest.raises(mc.DataError, match=r"set.* 4 numbers.* 3; all points must have the same"):
+        machine.predict([np.ones((2, 4))])
+
+
+def test_complex_points_are_refused() -> None:
+    with pytest.raises(mc.DataError, match=r"Set 0 has complex numbers; .*real"):
+        mc.MeanEmbedding(mc.Gaussian(1.0))([[1 + 1j, 2.0]])
+
+
+def test_images_with_channels_first_are_told_of() -> None:
+    X = np.random.default_rng(0).random((2, 3, 32, 32))
+    with pytest.warns(mc.IgnoredWarning, match=r"\(3, 32, 32\).*X.transpose\(0, 2, 3, 1\)") as told:
+        mc.patches(X, 2, 8)
+    assert len(told) == 1
+    with pytest.raises(mc.DataError, match=r"If its channels come first, give"):
+        mc.patches(X, 5)
+>>>>>>> inputs

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import polars as pl
 import pytest
 
 import mercer as mc
+from mercer.data import Series
 from tests.cases import series, series_in_time
 from tests.sequence_oracles import alignments
 
@@ -177,10 +180,15 @@ def test_resampled_series_are_of_one_length() -> None:
         (mc.GlobalAlignment(1.0).interpolated(times=1), [[1.0, NAN]], "times=1: the series have 1 channels"),
         (mc.GlobalAlignment(1.0).interpolated(times=0), [[[NAN, 1.0]]], r"no time \(channel 0\) in frame 0"),
         (mc.Signature().resampled(4, 0), [[[1.0, 1.0], [1.0, 2.0]]], r"does not go on in time .* after frame 0; sort"),
+        (
+            mc.GlobalAlignment(1.0, 2.0, 0),
+            [[[0.0, 1.0]], [[0.0, 1], [2.0, 3], [1.0, 0]]],
+            r"Item 1 .* after frame 1; sort",
+        ),
         (mc.Signature().resampled(4), [[1.0], []], "Item 1 .* empty"),
         (mc.Signature().interpolated(), ["ACGT"], "Item 0 .* letters"),
-        (mc.GlobalAlignment(1.0, 2.0, 2), [np.ones((3, 2))], r"times=2\): the series have 2 channels"),
-        (mc.GlobalAlignment(1.0, 2.0, 0), ["ACGT"], r"times=0\): the series have 1 channels"),
+        (mc.GlobalAlignment(1.0, 2.0, 2), [np.ones((3, 2))], r"times=2: the series have 2 channels"),
+        (mc.GlobalAlignment(1.0, 2.0, 0), ["ACGT"], r"times=0: the series have 1 channels"),
     ],
 )
 def test_errors_name_the_series_and_the_cure(kernel: mc.Kernel, items: Any, said: str) -> None:
@@ -246,9 +254,87 @@ def test_machines_over_series_with_gaps_are_saved_and_loaded(tmp_path: Path) -> 
         np.testing.assert_array_equal(again.decision_function(X), machine.decision_function(X))
 
 
+<<<<<<< HEAD
 def test_a_channel_that_does_not_change_has_no_say_in_correlations() -> None:
     waves = [np.sin(np.arange(20.0) + i) for i in range(3)]
     beside = [np.column_stack([x, np.full(20, 1e13)]) for x in waves]
     k = mc.CrossCorrelation(2.0)
     np.testing.assert_allclose(k(beside), k(waves), rtol=1e-10)
     np.testing.assert_allclose(k([1e300 * x for x in waves]), k(waves), rtol=1e-10)
+=======
+# ---------------------------------------------------------------------------------------------------------------------
+# Instants, and the order of axes
+# ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_times_without_a_triangle_say_what_is_missing() -> None:
+    with pytest.raises(ValueError, match=r"times=0.*triangle is None; give triangle=T"):
+        mc.GlobalAlignment(times=0)
+
+
+DAYS = [datetime.date(1970, 1, 1), datetime.date(1970, 1, 2), datetime.date(1970, 1, 4)]
+STAMPS = [datetime.datetime(1970, 1, day.day) for day in DAYS]
+VALUES = [0.0, 1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        pl.DataFrame({"t": DAYS, "v": VALUES}),
+        *(
+            pl.DataFrame({"t": STAMPS, "v": VALUES}, {"t": pl.Datetime(unit), "v": float})
+            for unit in ("ms", "us", "ns")
+        ),
+        pl.DataFrame({"t": STAMPS, "v": VALUES}, {"t": pl.Datetime("us", "UTC"), "v": float}),
+        pl.DataFrame({"t": [t - STAMPS[0] for t in STAMPS], "v": VALUES}),
+        pd.DataFrame({"t": STAMPS, "v": VALUES}),
+        pd.DataFrame({"t": pd.to_datetime(STAMPS).tz_localize("UTC"), "v": VALUES}),
+        pd.DataFrame({"t": DAYS, "v": VALUES}),
+        np.array([[t, v] for t, v in zip(STAMPS, VALUES, strict=True)], object),
+        [[t, v] for t, v in zip(DAYS, VALUES, strict=True)],
+    ],
+)
+def test_instants_of_all_kinds_are_seconds(item: Any) -> None:
+    found = Series().check([item])
+    np.testing.assert_array_equal(found.values, np.column_stack([np.array([0.0, 1.0, 3.0]) * 86400, VALUES]))
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ms", "ns"])
+def test_arrays_of_instants_are_seconds(unit: str) -> None:
+    stamps = np.array(STAMPS, f"datetime64[{unit}]")
+    np.testing.assert_array_equal(Series().check([stamps]).values[:, 0], [0.0, 86400.0, 3 * 86400.0])
+    np.testing.assert_array_equal(Series().check([stamps - stamps[0]]).values[:, 0], [0.0, 86400.0, 3 * 86400.0])
+
+
+@pytest.mark.parametrize(("shape", "told"), [((4, 1, 30), 1), ((4, 3, 40), 1), ((4, 30, 1), 0), ((4, 6, 9), 0)])
+def test_arrays_with_time_as_the_last_axis_are_told_of_once(shape: tuple[int, ...], told: int) -> None:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        mc.GlobalAlignment(1.0)(np.random.default_rng(0).random(shape))
+    assert len(found) == told
+    assert all(w.category is mc.IgnoredWarning and "X.transpose(0, 2, 1)" in str(w.message) for w in found)
+
+
+def test_numbers_that_cannot_be_tuned_are_named() -> None:
+    X = np.random.default_rng(0).random((8, 5))
+    report = mc.check_kernel(mc.CrossCorrelation(), X)
+    assert report.not_tuned == ("gamma",)
+    assert "tune leaves gamma as it is" in report.verdict
+    graphs = [mc.Graph([(0, 1)], attributes=row[:2]) for row in X]
+    k = mc.GraphHopper(mc.Gaussian(0.1))
+    assert mc.check_kernel(k, graphs).not_tuned == ("vertices__gamma",)
+    assert mc.tune(mc.KernelRidge(kernel=k), graphs, X[:, 0]).untouched == ("kernel__vertices__gamma",)
+    assert (
+        mc.check_kernel(mc.Gaussian(0.1), X).not_tuned == mc.check_kernel(mc.Spectrum(2), ["ab", "ba"]).not_tuned == ()
+    )
+
+
+def test_machines_have_no_parameters_of_kernels_that_are_not_there() -> None:
+    names = [name for name in mc.SVC(kernel=mc.Spectrum(3)).get_params() if name.startswith("kernel__")]
+    assert sorted(names) == ["kernel__k", "kernel__k_min", "kernel__weights"]
+
+
+def test_thresholds_are_printed_by_name() -> None:
+    assert str(mc.Profile(threshold=3.0)) == "Profile(threshold=3.0)"
+    assert "half_life=9.0" in str(mc.EstimatedGappy(7, 5, 3, half_life=9.0))
+>>>>>>> inputs

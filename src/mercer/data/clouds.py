@@ -38,8 +38,8 @@ class PointSets(Domain):
         if len(without) and self.told:
             lost(
                 "empty sets",
-                f"{len(without)} of {len(found)} {self.noun}s are empty, the first is {self.noun} {without[0]}: they"
-                " are compared as nothing, and alike. Drop them if that is not meant.",
+                f"{len(without)} of {len(found)} {self.noun}s are empty, the first is {self.noun} {without[0]}: their"
+                " values with all sets are 0, with each other too. Drop them if that is not meant.",
             )
         return found
 
@@ -81,7 +81,14 @@ class PointSets(Domain):
         item = arrays.to_numpy(item) if arrays.is_tensor(item) else item if frame is None else frame_to_numpy(frame)
         try:
             points = np.asarray(item)
+            if points.dtype.kind == "c":
+                raise DataError(
+                    f"{self.noun.capitalize()} {i} has complex numbers; give their parts as columns of real numbers,"
+                    " np.column_stack([z.real, z.imag])."
+                )
             points = points if points.dtype == np.float32 else points.astype(np.float64)
+        except DataError:
+            raise
         except (TypeError, ValueError):
             raise DataError(
                 f"{self.noun.capitalize()} {i} is {shown(item)}; give an array of points × numbers, the same number of"
@@ -106,7 +113,20 @@ class PointSets(Domain):
             )
 
 
+<<<<<<< HEAD
 def _is_table(X: Samples) -> bool:
+=======
+def check_same_points(first: int, second: int) -> None:
+    """Raise where the points of X have not as many numbers as those of Y."""
+    if first != second:
+        raise DataError(
+            f"Each set of X has points of {first} numbers, each set of Y (what the kernel was fitted to) points of"
+            f" {second}; all points must have the same numbers, in the same order."
+        )
+
+
+def _is_table(X: Any) -> bool:
+>>>>>>> inputs
     """Whether it is one set and not a collection of them: an array of two axes, of numbers."""
     if sparse.issparse(X):
         return True

@@ -48,8 +48,9 @@ def tell_of_numbers(attributes: Any, *, read: bool) -> None:
         lost(
             "attributes",
             "The vertices of the graphs have attributes (numbers), which this kernel does not use: GraphHopper,"
-            " KernelWalk, WassersteinAttributes and Propagation do, and HashedAttributes(kernel) makes labels of them. "
-            "mercer.Graph(g.edges, g.labels, g.edge_labels), without them, says that they are not meant.",
+            " KernelWalk, WassersteinAttributes, PathLength and Propagation do, and HashedAttributes(kernel) makes"
+            " labels of them. mercer.Graph(g.edges, g.labels, g.edge_labels), without them, says that they are not"
+            " meant.",
         )
 
 

@@ -43,7 +43,8 @@ class Graph:
     edge_labels : sequence, dict or matrix, optional
         A label for each edge, in the order of ``edges`` or by its ends (u, v). None: all edges are alike.
     attributes : array-like of shape (n,) or (n, d), optional
-        Numbers for each vertex, which ``Propagation`` compares.
+        Numbers for each vertex, which ``GraphHopper``, ``KernelWalk``, ``HashedAttributes``, ``WassersteinAttributes``,
+        ``PathLength`` and ``Propagation`` compare.
     n_vertices : int, optional
         n, needed where vertices without edges come last and there are neither labels nor attributes.
     directed : bool, default=False
@@ -163,15 +164,38 @@ def _listed(labels: Any) -> Any:
 
 
 def _attributes(attributes: Any, n: int) -> Any:
-    numbers = arrays.to_numpy(attributes) if arrays.is_tensor(attributes) else np.asarray(attributes, np.float64)
+    numbers = arrays.to_numpy(attributes) if arrays.is_tensor(attributes) else _as_floats(attributes)
     if numbers.ndim > 2:
         raise DataError(f"attributes are numbers for each vertex, a table of two dimensions; got shape {numbers.shape}")
     numbers = numbers.astype(np.float64).reshape((n, -1) if n else (0, numbers.shape[-1] if numbers.ndim > 1 else 1))
     if not np.isfinite(numbers).all():
+        v, column = (int(place) for place in np.argwhere(~np.isfinite(numbers))[0])
         raise DataError(
-            f"vertex {int(np.argmax(~np.isfinite(numbers).all(1)))} has an attribute that is not a finite number"
+            f"vertex {v} has an attribute that is not a finite number: {numbers[v, column]} in column {column}; fill it"
+            " by the mean of the column, or leave the graph out"
         )
     return numbers
+
+
+def _as_floats(attributes: Any) -> Any:
+    """The attributes as numbers; an error names the vertex that has none."""
+    try:
+        return np.asarray(attributes, np.float64)
+    except (TypeError, ValueError):
+        pass
+    widths: dict[int, int] = {}
+    for v, row in enumerate(attributes):
+        try:
+            widths[v] = np.asarray(row, np.float64).size
+        except (TypeError, ValueError):
+            raise DataError(
+                f"vertex {v} has the attribute {shown(row)}, and attributes are numbers; words are labels:"
+                " mercer.Graph(edges, labels=…)"
+            ) from None
+    other = next((v for v, width in widths.items() if width != widths[0]), 0)
+    raise DataError(
+        f"vertex {other} has {widths[other]} attributes and vertex 0 has {widths[0]}; all must have the same"
+    )
 
 
 def _once(pairs: Any, marks: Any, n: int, *, directed: bool) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ import numpy as np
 from mercer import arrays
 from mercer.annotations import Samples
 from mercer.arrays import Array
+from mercer.data.notices import lost
 from mercer.data.representations import listed
 from mercer.data.tables import DataError
 
@@ -44,7 +45,28 @@ def patches(images: Samples, size: int, stride: int = 1) -> list[Array]:
            [2., 3., 6., 7.]])
     """
     check_patches(size, stride)
-    return [_of_one(i, image, size, stride) for i, image in enumerate(listed(images))]
+    items = list(listed(images))
+    found = [_of_one(i, image, size, stride) for i, image in enumerate(items)]
+    _look_at_axes(items)
+    return found
+
+
+_MANY = 8  # channels, beyond which a few rows of them look as if axes were exchanged
+
+
+def _look_at_axes(images: Samples) -> None:
+    """Say so where all images look like channels × height × width."""
+    shapes = [tuple(getattr(image, "shape", ())) for image in images]
+    if shapes and all(len(shape) == 3 and shape[2] > _MANY and 4 * shape[0] < shape[2] for shape in shapes):
+        height, width, channels = shapes[0]
+        lost(
+            "axes of images",
+            f"Image 0 has shape {shapes[0]}, read as height × width × channels: {height} × {width} pixels of"
+            f" {channels} channels. If images are channels × height × width, give {_CHANNELS_LAST}.",
+        )
+
+
+_CHANNELS_LAST = "np.moveaxis(image, 0, -1) of each, X.transpose(0, 2, 3, 1) of an array of them"
 
 
 def check_patches(size: Any, stride: Any) -> None:
@@ -66,9 +88,10 @@ def _of_one(i: int, image: Any, size: int, stride: int) -> Array:
             " become images by X.reshape(-1, height, width)."
         )
     if min(pixels.shape[:2]) < size:
+        first = pixels.ndim == 3 and pixels.shape[0] < size <= min(pixels.shape[1:])
         raise DataError(
             f"Image {i} is {pixels.shape[0]} × {pixels.shape[1]}, smaller than a patch of {size} × {size}; take smaller"
-            " patches, or fill it up."
+            f" patches, or fill it up.{f' If its channels come first, give {_CHANNELS_LAST}.' if first else ''}"
         )
     pixels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     windows = np.lib.stride_tricks.sliding_window_view(pixels, (size, size), axis=(0, 1))[::stride, ::stride]

@@ -11,6 +11,8 @@ import numpy as np
 from mercer import arrays
 from mercer.annotations import Samples
 from mercer.arrays import Array
+from mercer.data.instants import numbers_of
+from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Ragged, Rep, offsets_of
 from mercer.data.sequences import Sequences, items_of, not_missing, unpacked
@@ -19,8 +21,9 @@ from mercer.data.tables import DataError
 
 @dataclass(frozen=True)
 class Series(Domain):
-    """Time series of different lengths: 1-D arrays, or 2-D arrays of time × channels; or sequences of symbols, as
-    ``Sequences`` takes them, unless ``letters`` is False. With ``missing`` some values may be NaN.
+    """Time series of different lengths: 1-D arrays, or 2-D arrays or data frames of time × channels; or sequences
+    of symbols, as ``Sequences`` takes them, unless ``letters`` is False. With ``missing`` some values may be NaN. Dates
+    and time stamps are seconds since 1970 (``instants``).
 
     The internal form is a ``Ragged`` of frames (float64, total length × channels), or of codes.
     """
@@ -40,6 +43,7 @@ class Series(Domain):
         return found
 
     def _packed(self, X: Samples) -> Ragged:
+        _look_at_axes(X)
         items = items_of(X, "series")
         items = [unpacked(item) for item in items]
         for i, item in enumerate(items):
@@ -73,6 +77,24 @@ class Series(Domain):
         return packed
 
 
+_MANY = 8  # channels, beyond which a few frames of them look as if axes were exchanged
+
+
+def _look_at_axes(X: Samples) -> None:
+    """Say so where an array looks as archives have it, series × channels × time."""
+    shape = tuple(getattr(X, "shape", ()))
+    if len(shape) != 3:
+        return
+    n, frames, channels = shape
+    if n and 0 < frames < channels and (frames == 1 or (channels > _MANY and 4 * frames < channels)):
+        lost(
+            "axes",
+            f"The array of shape {shape} is read as series × time × channels: {n} series of {frames}"
+            f" frame{'s' * (frames > 1)} with {channels} channels each. If it is series × channels × time, as archives"
+            " have it, give X.transpose(0, 2, 1).",
+        )
+
+
 def _symbolic(item: Any) -> bool:
     if isinstance(item, str | bytes | bytearray) or hasattr(item, "seq"):
         return True
@@ -84,7 +106,9 @@ def _symbolic(item: Any) -> bool:
 def _frames(i: int, item: Any) -> Any:
     item = arrays.to_numpy(item) if arrays.is_tensor(item) else item
     try:
-        values = np.asarray(item, np.float64)
+        values = numbers_of(item)
+    except DataError as error:  # of a data frame; it names the cell
+        raise DataError(f"Item {i} of the series: {error}") from None
     except (TypeError, ValueError):
         raise DataError(f"Item {i} of the series is not an array of numbers, but {item!r:.60}.") from None
     if values.ndim not in (1, 2):
@@ -147,24 +171,37 @@ def resampled(X: Ragged, count: int, times: int | None) -> Ragged:
     return Ragged(values, offsets_of([count] * len(rows)))
 
 
+def times_of(X: Ragged, times: int | None) -> Array:
+    """The time of each frame: its number in its series, or what it has in the channel ``times``, where it must go on
+    from frame to frame.
+    """
+    if times is None:
+        return np.asarray(np.arange(len(X.values)) - np.repeat(X.offsets[:-1], X.lengths), np.float64)
+    width = X.values.shape[1] if X.values.ndim == 2 else 0
+    if not (times < width and width > 1):
+        raise DataError(
+            f"times={times}: the series have {width} channels; there must be one of that number, and another to"
+            " compare."
+        )
+    t = X.values[:, times]
+    if np.isnan(t).any():
+        i, frame = _place(X, np.isnan(t))
+        raise DataError(f"Item {i} of the series has no time (channel {times}) in frame {frame}.")
+    back = np.append(np.diff(t) <= 0, False)[: len(t)]
+    back[X.offsets[1:][X.lengths > 0] - 1] = False  # what comes next begins another series
+    if back.any():
+        i, frame = _place(X, back)
+        raise DataError(
+            f"Item {i} of the series does not go on in time (channel {times}) after frame {frame}; sort its frames,"
+            " and keep one of each time."
+        )
+    return np.array(t)
+
+
 def _with_times(X: Ragged, times: int | None) -> Iterator[tuple[Array, Array, Array]]:
     """Of each series the times, the frames, and the channels that are not times; checked."""
-    width = X.values.shape[1]
-    if times is not None and not (times < width and width > 1):
-        raise DataError(
-            f"times={times}: the series have {width} channels; there must be one of that number, and another."
-        )
-    for i, frames in enumerate(X):
-        t = np.arange(len(frames), dtype=np.float64) if times is None else frames[:, times]
-        if np.isnan(t).any():
-            raise DataError(
-                f"Item {i} of the series has no time (channel {times}) in frame {int(np.argmax(np.isnan(t)))}."
-            )
-        if (np.diff(t) <= 0).any():
-            raise DataError(
-                f"Item {i} of the series does not go on in time (channel {times}) after frame"
-                f" {int(np.argmax(np.diff(t) <= 0))}; sort its frames, and keep one of each time."
-            )
+    of_all = Ragged(times_of(X, times), X.offsets)
+    for i, (t, frames) in enumerate(zip(of_all, X, strict=True)):
         channels = frames[:, _compared(frames, times)]
         unseen = np.isnan(channels).all(axis=0)
         if len(frames) and unseen.any():

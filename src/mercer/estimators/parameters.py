@@ -219,7 +219,8 @@ class WithKernels(LazyAnswers, BaseEstimator):  # type: ignore[misc]  # scikit-l
             Values by name.
         """
         params: dict[str, Any] = super().get_params(deep)
-        for name in [name for name in params if deep and _is_text(name, params[name])]:
+        own = [name for name in params if "__" not in name]  # None of a part says nothing of a kernel
+        for name in [name for name in own if deep and _is_text(name, params[name])]:
             with suppress(ValueError):  # a text that is of no kernel is told in fit
                 params |= {f"{name}__{key}": value for key, value in as_kernel(params[name]).get_params().items()}
         return params

@@ -451,6 +451,25 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
             name for part, child in self._children() for name in child._continuous(f"{prefix}{part}__")
         ]
 
+    def _numbers(self, prefix: str = "") -> list[str]:
+        """The numbers among the parameters that might have any value between two others, named as in ``get_params``;
+        those of ``_continuous`` have a derivative.
+        """
+        mine = [
+            f.name
+            for f in dataclasses.fields(self)
+            if (not f.metadata.get("whole") if "continuous" in f.metadata else str(f.type).startswith("float"))
+            and isinstance(getattr(self, f.name), int | float | np.number | np.ndarray | list | tuple)
+        ]
+        return [prefix + name for name in mine] + [
+            name for part, child in self._children() for name in child._numbers(f"{prefix}{part}__")
+        ]
+
+    def _not_tuned(self) -> list[str]:
+        """The numbers that are said to have no derivative: ``tune`` leaves them as they are."""
+        tuned = set(self._continuous(""))
+        return [name for name in self._numbers() if name not in tuned]
+
     def _pairs(self, A: Items, B: Items) -> Any:
         """``_block`` as a part of another kernel's formula."""
         return recorded(self._block, A, B)
@@ -663,11 +682,16 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        mine, theirs = self.get_params(deep=False), other.get_params(deep=False)
+        mine, theirs = self._value(), other._value()
         return all(same_values(mine[name], theirs[name]) for name in mine)
 
     def __hash__(self) -> int:
-        return hash((type(self), tuple(hashable(v) for v in self.get_params(deep=False).values())))
+        return hash((type(self), tuple(hashable(v) for v in self._value().values())))
+
+    def _value(self) -> dict[str, Any]:
+        """What makes it the value that it is: kernels of one class with the same are equal."""
+        found: dict[str, Any] = self.get_params(deep=False)
+        return found
 
     def __repr__(self, N_CHAR_MAX: int = 0) -> str:
         return self._python

@@ -21,9 +21,10 @@ Check = Callable[[Any], str | None]
 
 
 def _parameter(
-    default: Any, check: Check, *, symbol: str | None, continuous: bool, maximum: float | None = None
-) -> Any:
-    metadata = {"check": check, "symbol": symbol, "continuous": continuous, "maximum": maximum}
+    default: Any, check: Check, *, symbol: str | None, continuous: bool, maximum: float | None = None,
+    whole: bool = False,
+) -> Any:  # fmt: skip
+    metadata = {"check": check, "symbol": symbol, "continuous": continuous, "maximum": maximum, "whole": whole}
     return (
         dataclasses.field(metadata=metadata)
         if default is dataclasses.MISSING
@@ -120,7 +121,7 @@ def natural(default: Any = dataclasses.MISSING, *, minimum: int = 1, maximum: in
         whole = isinstance(x, int | np.integer) and not isinstance(x, bool)
         return None if whole and x >= minimum and (maximum is None or x <= maximum) else bounds
 
-    return _parameter(default, check, symbol=None, continuous=False)
+    return _parameter(default, check, symbol=None, continuous=False, whole=True)
 
 
 def sample() -> Any:

@@ -58,6 +58,7 @@ class Objective:
         found = {name: factor(M) for name, M in metrics.items() if M.ndim == 2}
         self.factors = {name: (L, float(np.abs(L).max())) for name, L in found.items() if L.size}
         missing, why = kernel.without_derivative(self.X)
+        self.untouched = tuple(f"kernel__{name}" for name in (*missing, *kernel._not_tuned()))
         if missing:
             warnings.warn(
                 f"tune leaves {', '.join(missing)} of {kernel} as they are: they have no derivative, {why}.",

@@ -41,6 +41,8 @@ class Tuned:
         How long it took.
     history : list of float
         The values of the criterion, in order; where fewer samples judged at first, theirs come first.
+    untouched : tuple of str
+        The numbers of the kernel that have no derivative and stayed as they were; ``KernelSearchCV`` searches them.
     """
 
     estimator: Estimator
@@ -50,6 +52,7 @@ class Tuned:
     n_evaluations: int
     seconds: float
     history: list[float] = field(repr=False)
+    untouched: tuple[str, ...] = ()
 
     def fit(self, X: Samples, y: Targets, **given: Any) -> Any:
         """The estimator, fitted: a clone of ``estimator`` trained on X and y; ``given`` is for its ``fit``."""
@@ -120,7 +123,8 @@ def tune(
     Warns
     -----
     UserWarning
-        If the kernel has continuous parameters without a derivative, which stay as they are.
+        If the kernel has continuous parameters without a derivative, which stay as they are. Those that are said to
+        have none, as γ of ``CrossCorrelation``, are named by ``Tuned.untouched`` alone.
 
     See Also
     --------
@@ -187,8 +191,8 @@ def tune(
     first = objective.start()
     if not len(first):
         raise ValueError(
-            f"{kernel} has no continuous parameter, and {type(estimator).__name__} neither alpha nor C: there is"
-            " nothing to tune."
+            f"{kernel} has no parameter with a derivative, and {type(estimator).__name__} neither alpha nor C: there is"
+            " nothing to tune. KernelSearchCV searches over values."
         )
     history: list[float] = []
 
@@ -231,7 +235,7 @@ def tune(
     value, theta = best
     return Tuned(
         objective.estimator_at(theta), value, history[start], objective.named(theta), len(history),
-        time.perf_counter() - began, history
+        time.perf_counter() - began, history, objective.untouched
     )  # fmt: skip
 
 

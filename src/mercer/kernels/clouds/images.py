@@ -7,15 +7,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
-from mercer.annotations import Samples, Weights
+from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
-from mercer.data import Anything, DataError, Domain, Vectors, check_weights, chunks
+from mercer.data import Anything, DataError, Domain, Ragged, Vectors, check_weights, chunks
 from mercer.data.clouds import PointSets
 from mercer.data.images import check_patches, patches
+from mercer.formula import dot, sqnorm
+from mercer.gram import Counts
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.clouds.sets import BetweenSets
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.inputs import Redirected
+from mercer.kernels.compose.terms import _tensor
 from mercer.kernels.families import squared_distances
 from mercer.kernels.parameters import sample
 from mercer.kernels.vectors.histograms import ChiSquared
@@ -63,7 +66,7 @@ class VisualWords(BetweenSets, Composite):
         ``cluster_centers_``. A clone of it is fitted to at most 50 000 of the points, drawn with a fixed seed; each
         counts as often as its set.
     kernel : Kernel, default=ChiSquared()
-        k, of histograms whose entries add up to 1; all are 0 for an empty set.
+        k, of histograms whose entries add up to 1. An empty set has none, and the value 0 with every other.
 
     See Also
     --------
@@ -100,6 +103,13 @@ class VisualWords(BetweenSets, Composite):
             )
         if not isinstance(self.kernel.domain, Vectors):
             raise TypeError(f"VisualWords(kernel): {self.kernel} is not a kernel of histograms, as ChiSquared().")
+
+    def _value(self) -> dict[str, Any]:
+        # the clusterer by its parameters: a clone of it is fitted, whatever it has learnt
+        found, vocabulary = super()._value(), self.vocabulary
+        if hasattr(vocabulary, "get_params"):
+            found["vocabulary"] = (type(vocabulary), *sorted(vocabulary.get_params(deep=False).items()))
+        return found
 
     @property
     def _data_driven(self) -> bool:
@@ -140,10 +150,32 @@ class InWords(Redirected):
     def _to_store(self, X: Samples) -> Any:
         return self.domain.to_store(X)
 
+    def _prepare(self, X: Ragged) -> Any:
+        # 1 for each set, 0 for an empty one: k of a histogram without entries need not be 0
+        return super()._prepare(X), (X.lengths > 0)[:, None].astype(np.float64)
+
+    def _block(self, A: Items, B: Items) -> Any:
+        return self.kernel._pairs(A[0], B[0]) * dot(A[1], B[1])
+
+    def _diag(self, A: Items) -> Any:
+        return self.kernel._selfs(A[0]) * sqnorm(A[1])
+
+    def _width(self, A: Items) -> int:
+        return self.kernel._width(A[0])
+
+    def _features(self, A: Items) -> Any:
+        return _tensor([self.kernel._features(A[0]), A[1]])
+
+    def _counts(self, A: Items) -> Counts | None:
+        return None
+
     def _redirect(self, X: Samples) -> Array:
         X, words = self.domain.check(X), np.asarray(self.words)
         if len(X.values) and X.values.shape[1] != words.shape[1]:
-            raise DataError(f"The points have {X.values.shape[1]} numbers, those of the words {words.shape[1]}.")
+            raise DataError(
+                f"The points of set {int(np.argmax(X.lengths > 0))} have {X.values.shape[1]} numbers, those of the sets"
+                f" that the words were learnt from {words.shape[1]}; all points must have the same."
+            )
         nearest = np.empty(len(X.values), np.int64)
         for part in chunks(len(nearest), max(1, _TOGETHER // len(words))):
             nearest[part] = np.argmin(squared_distances(X.values[part], words), axis=1)

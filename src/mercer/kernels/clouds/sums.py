@@ -12,10 +12,11 @@ import numpy as np
 from mercer.annotations import Index, Items
 from mercer.arrays import Array
 from mercer.compute import Compute
-from mercer.data import DataError, Ragged, Rep, chunks, take
+from mercer.data import Ragged, Rep, chunks, take
+from mercer.data.clouds import check_same_points
 from mercer.data.representations import batches, spans, sums_of_rows, touched
 from mercer.formula import recorded
-from mercer.gram import KernelGram, departures
+from mercer.gram import Gram, KernelGram, departures
 from mercer.kernels.base import Kernel
 
 _WORTH_COMPILING = 2**20  # pairs of points, in blocks that are too small each
@@ -62,6 +63,11 @@ class SumOverPairs(Kernel):
     def _prepare(self, X: Ragged) -> Any:
         rep = prepared_points(self._between_points(), X.values) if len(X.values) else X.values
         return Clouds(X.offsets, rep, X.values.shape[1])
+
+    def _gram(self, A: Items, B: Items, compute: Compute) -> Gram:
+        if A.points and B.points:
+            check_same_points(A.columns, B.columns)  # features would not say that it is sets that differ
+        return super()._gram(A, B, compute)
 
     def _block(self, A: Items, B: Items) -> Any:
         return self._with_slopes(lambda pairs: recorded(pairs.block, A, B))
@@ -116,10 +122,7 @@ class _Pairs:
         out = np.zeros((len(A), len(B)))
         if not A.points or not B.points:
             return out
-        if A.columns != B.columns:
-            raise DataError(
-                f"The points of X have {A.columns} numbers, those of Y have {B.columns}; they must have the same."
-            )
+        check_same_points(A.columns, B.columns)
         try:
             gram = self.gram(A.rep, B.rep)
             sums = (gram.compiled() if compiled else gram).sums(A.offsets, B.offsets, lower=B is A)

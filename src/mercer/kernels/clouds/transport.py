@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mercer.annotations import Items, Samples, Weights
+from mercer.annotations import Index, Items, Samples, Weights
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Ragged, check_weights, chunks, size, take, weighted_median
-from mercer.data.clouds import Diagrams
+from mercer.data.clouds import Diagrams, check_same_points
 from mercer.formula import exp, recorded, where
 from mercer.kernels.approximations.draws import MOST_QUASI, draw
 from mercer.kernels.base import Kernel, kernel
@@ -35,6 +36,17 @@ def lines(count: int, d: int, seed: int) -> Array:
         raise DataError(f"Directions are drawn for at most {MOST_QUASI} columns, the points have {d}.")
     normal, _ = draw("quasi", count, d, np.random.default_rng(seed))
     return np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
+
+
+@dataclass(frozen=True)
+class Projected(Ragged):
+    """The places of points of ``columns`` numbers on each line."""
+
+    columns: int
+
+    def take(self, rows: Index) -> Projected:
+        part = super().take(rows)
+        return Projected(part.values, part.offsets, self.columns)
 
 
 class Transported(Kernel):
@@ -77,8 +89,8 @@ class Transported(Kernel):
         if hasattr(_first(A), "__formula__"):
             raise TypeError("sets of points are compared as they are, not as symbols")
         first, second = _first(A), _first(B)
-        if len(first.values) and len(second.values) and first.values.shape[1:] != second.values.shape[1:]:
-            raise DataError("The points of X have another number of columns than those of Y; they must have the same.")
+        if isinstance(first, Projected) and isinstance(second, Projected):
+            check_same_points(first.columns, second.columns)
         out = np.zeros((len(first), len(second)))
         steps = first.values.size / max(1, len(first)) * len(second) + second.values.size
         for rows in chunks(len(first), max(1, int(_STEPS / max(1.0, steps)))):
@@ -185,7 +197,7 @@ class SlicedWasserstein(BetweenSets, Transported):
         projected = values @ lines(int(self.directions), values.shape[1], int(self.seed)).T
         for i in range(len(X)):
             projected[X.offsets[i] : X.offsets[i + 1]].sort(axis=0)
-        return Ragged(projected, X.offsets)
+        return Projected(projected, X.offsets, values.shape[1])
 
     def _lengths(self, A: Items, B: Items, same: bool, first: int, out: Array) -> None:
         from mercer.native import clouds

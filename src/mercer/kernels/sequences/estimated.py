@@ -121,7 +121,7 @@ class EstimatedGappy(LaneKernel):
     d: int = natural(3, minimum=0)
     filter: str = "truncated"
     peak: int = natural(default=1, maximum=255)
-    half_life: float = positive(default=50.0, symbol="H", continuous=False)
+    half_life: float = positive(default=50.0, continuous=False)
     alphabet: Any = "ACGT"
     _turns: ClassVar[bool] = True
 

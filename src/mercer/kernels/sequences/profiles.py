@@ -72,7 +72,7 @@ class Profile(Explicit):
     """
 
     k: int = natural(5)
-    threshold: float = positive(7.5, symbol="σ", continuous=False)
+    threshold: float = positive(7.5, continuous=False)
     alphabet: str = STANDARD
 
     def _validate(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from mercer.annotations import Samples, Weights
 from mercer.arrays import Array
 from mercer.data import DataError, Domain, Ragged, Series, check_weights, weighted_median
-from mercer.data.series import check_same_channels
+from mercer.data.series import check_same_channels, times_of
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import positive
 from mercer.kernels.sequences.alignments import Aligned
@@ -51,8 +51,7 @@ class OfFrames(Aligned):
 
     def _timed(self, A: Ragged) -> Timed:
         """The frames with their times: where nothing is said, their numbers."""
-        numbers = np.arange(len(A.values)) - np.repeat(A.offsets[:-1], A.lengths)
-        return Timed(A.values, A.offsets, numbers.astype(np.float64) if self._triangle > 0 else np.zeros(0))
+        return Timed(A.values, A.offsets, times_of(A, None) if self._triangle > 0 else np.zeros(0))
 
     def _with_themselves(self, X: Ragged, A: Ragged, lanes: int) -> Array:
         return lane_by_lane(A, lanes, self._sweep(X, own=True))
@@ -112,7 +111,8 @@ class GlobalAlignment(OfFrames):
         T > 0, in frames or in the unit of ``times``. Series whose lengths differ by T frames or more then have the
         value 0. None: any frame may be paired with any.
     times : int, optional
-        The channel with the time of each frame, which is then not compared; with ``triangle``.
+        The channel with the time of each frame, which is then not compared; with ``triangle``. It goes on from frame to
+        frame; dates and time stamps are seconds.
 
     See Also
     --------
@@ -141,10 +141,14 @@ class GlobalAlignment(OfFrames):
     def _validate(self) -> None:
         if self.triangle is not None and not 0 < self.triangle < np.inf:
             raise ValueError(f"GlobalAlignment(triangle={self.triangle!r}): give a number > 0, or None.")
-        if self.times is not None and (self.triangle is None or self.times < 0):
+        if self.times is None:
+            return
+        if isinstance(self.times, bool) or not isinstance(self.times, int | np.integer) or self.times < 0:
+            raise ValueError(f"GlobalAlignment(times={self.times!r}): give the number of a channel from 0, or None.")
+        if self.triangle is None:
             raise ValueError(
-                f"GlobalAlignment(times={self.times!r}): the number of a channel from 0, for triangle=, the time from"
-                " which on frames are not paired."
+                f"GlobalAlignment(times={self.times!r}): times are compared by a triangle alone, and triangle is None;"
+                " give triangle=T, how far apart in time frames may be paired."
             )
 
     @property
@@ -169,13 +173,8 @@ class GlobalAlignment(OfFrames):
     def _timed(self, A: Ragged) -> Timed:
         if self.times is None or not len(A.values):
             return super()._timed(A)
-        channels = A.values.shape[1] if A.values.ndim == 2 else 0
-        if not self.times < channels or channels < 2:
-            raise DataError(
-                f"GlobalAlignment(times={self.times}): the series have {channels} channels; there must be one of that"
-                " number, and another to compare."
-            )
-        return Timed(np.delete(A.values, self.times, axis=1), A.offsets, A.values[:, self.times].copy())
+        t = times_of(A, self.times)
+        return Timed(np.delete(A.values, self.times, axis=1), A.offsets, t)
 
 
 @kernel

@@ -121,3 +121,13 @@ def test_how_check_ends(folder: Path) -> None:
     assert "mercer: " in run("check", folder / "iris.csv", "-k", "Linear(", code=2).stderr
     assert "There is no file" in run("check", folder / "no.csv", "-k", "Linear()", code=3).stderr
     assert "Spectrum" in run("check", folder / "words.csv", "-t", "kind", "-k", "Spectrum(2)").stdout
+
+
+def test_a_kernel_may_name_the_only_column(folder: Path) -> None:
+    flags = ["-t", "kind", "--json", "-k"]
+    found = [
+        json.loads(run("cv", folder / "words.csv", *flags, k).stdout)["scores"]
+        for k in ("Spectrum(2)", "Spectrum(2).on('word')")
+    ]
+    assert found[0] == found[1]
+    run("check", folder / "words.csv", "-t", "kind", "-k", "Spectrum(2).on('word')")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -121,6 +122,23 @@ def test_spoiled_molecules_are_refused_in_words(tmp_path: Path, content: bytes) 
     (tmp_path / "m.sdf").write_bytes(content)
     with pytest.raises(mc.DataError, match=r"m\.sdf"):
         mc.read_sdf(tmp_path / "m.sdf")
+
+
+def test_packed_molecules_and_records_that_are_left_out(tmp_path: Path) -> None:
+    chem = pytest.importorskip("rdkit.Chem")
+    block = chem.MolToMolBlock(chem.MolFromSmiles("CCO"))
+    text = f"one{block}$$$$\ntwö\n  x\n\nfoo\n$$$$\nthree{block}$$$$\n"
+    for content in (text.encode(), text.encode("latin-1")):
+        (tmp_path / "m.sdf.gz").write_bytes(gzip.compress(content))
+        with pytest.raises(mc.DataError, match=r"read record 2 \('twö'\) of 3; .*errors=\"skip\""):
+            mc.read_sdf(tmp_path / "m.sdf.gz")
+        with pytest.warns(UserWarning, match=r"1 of 3 records are left out.*: record 2 \('twö'\)"):
+            found = mc.read_sdf(tmp_path / "m.sdf.gz", errors="skip")
+        assert [mol.GetProp("_Name") for mol in found] == ["one", "three"]
+    with pytest.raises(mc.DataError, match="more than the"):
+        mc.read_sdf(tmp_path / "m.sdf.gz", max_bytes=100)
+    with pytest.raises(ValueError, match="errors='ignore'"):
+        mc.read_sdf(tmp_path / "m.sdf.gz", errors="ignore")  # type: ignore[arg-type]
 
 
 def test_broken_files_are_named(tmp_path: Path) -> None:

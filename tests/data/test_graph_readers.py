@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,7 +59,7 @@ def test_lists_of_edges(tmp_path: Path, delimiter: str) -> None:
     file = tmp_path / "g.edgelist"
     lines = ["# a comment", "b,a,2", "% another", "", "b,c,1", "alone"]
     file.write_text("\n".join(lines).replace(",", delimiter))
-    [g] = mc.read_graphs(file)
+    [g] = mc.read_graphs(file, edge_label="weight")
     assert (g.n_vertices, g.directed, sorted(g.edge_labels)) == (4, False, [1, 2])
     assert mc.read_graphs(file, directed=True)[0].directed
     file.write_text("source,target,kind\n3,1,x\n1,2,y\n".replace(",", delimiter))
@@ -72,6 +73,43 @@ def test_lists_as_networkx_writes_them(tmp_path: Path) -> None:
     nx.write_edgelist(molecule(), tmp_path / "h.csv", delimiter=",")
     for g in mc.read_graphs(tmp_path):
         assert sorted(g.edge_labels) == ["double", "single"]
+
+
+HEADERS = [  # the text, edges, and what is told
+    ("u v\nv w\nw u", 3, "'u v', is taken for an edge: .*header=True"),
+    ("u v\na b\nb c", 2, "'u v', is taken for the names.*header=False"),
+    ("u v\n1 2\n2 3", 2, None),
+    ("source target\na b\nb c", 2, None),
+    ("source target\nsource b\nb c", 3, "is taken for an edge"),
+    ("person friend\n1 2\n2 3", 3, "is taken for an edge"),
+    ("protein1 protein2 combined_score\nP1 P2 900\nP2 P3 0.5", 2, r"read_graphs\(path, edge_label='combined_score'\)"),
+    ("a b x\nb c y", 2, None),
+]
+
+
+@pytest.mark.filterwarnings("error::mercer.IgnoredWarning")
+@pytest.mark.parametrize(("text", "edges", "told"), HEADERS, ids=[text.split("\n")[0] for text, _, _ in HEADERS])
+def test_a_first_line_is_a_header_where_that_is_certain(
+    tmp_path: Path, text: str, edges: int, told: str | None
+) -> None:
+    (tmp_path / "g.edgelist").write_text(text)
+    with nullcontext() if told is None else pytest.warns(mc.IgnoredWarning, match=told):
+        [g] = mc.read_graphs(tmp_path / "g.edgelist")
+    assert len(g.edges) == edges
+    for header in (True, False):
+        [g] = mc.read_graphs(tmp_path / "g.edgelist", header=header, edge_label=None)
+        assert len(g.edges) == text.count("\n") + (not header)
+
+
+def test_a_third_column_of_numbers_is_a_weight(tmp_path: Path) -> None:
+    (tmp_path / "a.edgelist").write_text("a b 0.9\nb c 1")
+    with pytest.warns(mc.IgnoredWarning, match=r"read_graphs\(path, edge_label='weight'\);.*edge_label=None"):
+        [g] = mc.read_graphs(tmp_path / "a.edgelist")
+    assert g.edge_labels is None
+    [g] = mc.read_graphs(tmp_path / "a.edgelist", edge_label="weight")
+    assert g.edge_labels == [0.9, 1]
+    (tmp_path / "b.edgelist").write_text("a b x\nb c 1")  # one column of two files: texts in both
+    assert [g.edge_labels for g in mc.read_graphs(tmp_path)] == [["0.9", "1"], ["x", "1"]]
 
 
 GRAPHML = (
@@ -101,7 +139,7 @@ BAD = [
     ("x.edges", "a b\na b {'x': open('f')}", "line 2: .* is not a dictionary"),
     ("x.edges", "a b\n,,", "line 2: .* names no vertices"),
     ("x.edges", b"a b\n\xff c", "line 2: it is not a text"),
-    ("x.edges", "a b 1\nb a 2", "x.edges: Graph 0: the edge .* has two labels"),
+    ("x.edges", "a b x\nb a y", "x.edges: Graph 0: the edge .* has two labels"),
     ("x.xlsx", "", "'.xlsx' is not a kind of file of graphs"),
 ]  # fmt: skip
 

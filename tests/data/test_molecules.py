@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -89,3 +90,60 @@ def test_missing_molecules_are_named(column: Any) -> None:
     pytest.importorskip("rdkit")
     with pytest.raises(DataError, match=r"Item 2 .*missing.*drop it"):
         mc.WeisfeilerLehman(2)(column)
+
+
+def test_properties_of_atoms_are_attributes() -> None:
+    chem = pytest.importorskip("rdkit.Chem")
+    charges = pytest.importorskip("rdkit.Chem.rdPartialCharges")
+    mol = chem.MolFromSmiles("CCO")
+    with pytest.raises(DataError, match="Graph 0: atom 0 has no property '_GasteigerCharge'"):
+        mc.as_graphs([mol], attributes="_GasteigerCharge")
+    with pytest.raises(DataError, match="Graph 0: a SMILES string has no attribute"):
+        mc.as_graphs(["CCO"], attributes="_GasteigerCharge")
+    charges.ComputeGasteigerCharges(mol)
+    mol.GetAtomWithIdx(0).SetProp("kind", "end")
+    for names in ("_GasteigerCharge", ["_GasteigerCharge"]):
+        expected = [[atom.GetDoubleProp("_GasteigerCharge")] for atom in mol.GetAtoms()]
+        np.testing.assert_array_equal(mc.as_graphs([mol], attributes=names)[0].attributes, expected)
+    with pytest.raises(DataError, match="'kind' of atom 0 is 'end', not a number"):
+        mc.as_graphs([mol], attributes="kind")
+
+
+def in_space(texts: list[str]) -> list[Any]:
+    """Molecules with hydrogens and positions."""
+    chem, geometry = pytest.importorskip("rdkit.Chem"), pytest.importorskip("rdkit.Chem.rdDistGeom")
+    found = [chem.AddHs(chem.MolFromSmiles(text)) for text in texts]
+    for mol in found:
+        geometry.EmbedMolecule(mol, randomSeed=0)
+        for atom in mol.GetAtoms():
+            atom.SetDoubleProp("q", 0.5 * atom.GetDegree())
+    return found
+
+
+IN_SPACE = {
+    "morgan": mc.Coulomb() + mc.Tanimoto(mc.Morgan(2)),
+    "descriptors": mc.Coulomb() + mc.Descriptors(),
+    "product": mc.Coulomb() * mc.Morgan(),
+    "refined": mc.Coulomb() + mc.WeisfeilerLehman(2),
+    "nested": mc.Coulomb() * (mc.Morgan() + mc.WeisfeilerLehman(1)),
+    "graphs": mc.WeisfeilerLehman(2) + mc.Tanimoto(mc.Morgan(2)),
+    "hydrogens": mc.Tanimoto(mc.Morgan(2)),
+    "property": mc.Tanimoto(mc.Morgan(2, invariants=["q"])),
+}
+
+
+@pytest.mark.filterwarnings("ignore::mercer.IgnoredWarning")
+@pytest.mark.parametrize("name", IN_SPACE)
+def test_what_a_model_keeps_of_molecules_is_read_by_all_terms(tmp_path: Path, name: str) -> None:
+    X, y = in_space(["CCO", "CCN", "c1ccccc1", "C[C@H](N)C(=O)O", "C/C=C/Cl", "CCCC"]), np.array([0, 1] * 3)
+    model = mc.SVC(kernel=IN_SPACE[name]).fit(X, y)
+    expected = model.kernel_(X)[:, model.support_] @ model.dual_coef_.ravel() + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-9)
+    mc.save(model, tmp_path / "m.mercer")
+    np.testing.assert_allclose(mc.load(tmp_path / "m.mercer").decision_function(X), expected, atol=1e-9)
+
+
+def test_samples_without_a_hash_have_probabilities() -> None:
+    X = [([(0, 1), (1, 2)], ["a", "b", "c"]), ([(0, 1), (0, 2)], ["a", "b", "b"])] * 8
+    model = mc.SVC(kernel=mc.WeisfeilerLehman(1), probability=True).fit(X, [0, 1] * 8)
+    assert model.predict_proba(X[:2]).shape == (2, 2)

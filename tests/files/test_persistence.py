@@ -242,7 +242,7 @@ def test_frames_of_pandas(tmp_path: Path) -> None:
     assert list(found.columns) == list(frame.columns)
     pd.testing.assert_frame_equal(found.drop(columns="category"), frame.drop(columns="category").reset_index(drop=True))
     assert found["category"].tolist() == ["u", "v"]
-    for bad in (pd.date_range("2024", periods=2, tz="UTC"), [[1], [2]]):
+    for bad in (pd.date_range("2024", periods=2, tz="UTC"), [object(), object()]):
         with pytest.raises(ModelFileError, match=r"DataFrame\['when'\] is a column of .*, which cannot be saved"):
             save(pd.DataFrame({"when": bad}), tmp_path / "bad.mercer")
 
@@ -348,3 +348,44 @@ def test_classes_of_a_user_are_loaded_when_named(tmp_path: Path) -> None:
         np.testing.assert_array_equal(
             load(tmp_path / "m.mercer", trusted=trusted).decision_function(X), model.decision_function(X)
         )
+
+
+SETS = [X[i : i + 1 + i % 3].tolist() for i in range(12)]
+SETS_OF_TWO = [each[:2] for each in (X[i : i + 2].tolist() for i in range(12))]
+GRAPHS = [mc.Graph([(0, 1), (1, 2)][: 1 + i % 2], ["a", "b", "c"]) for i in range(12)]
+WORDS = [["ab", "c"] * (1 + i % 3) for i in range(12)]
+NESTED: dict[str, tuple[Any, mc.Kernel]] = {
+    "series": (pl.Series("s", [[row[0] for row in each] for each in SETS]), mc.SoftDTW(1.0)),
+    "sets": (pl.Series("s", SETS), mc.MeanEmbedding()),
+    "arrays": (pl.Series("s", SETS_OF_TWO, dtype=pl.Array(pl.Float64, (2, X.shape[1]))), mc.MeanEmbedding()),
+    "words": (pl.Series("s", WORDS), mc.Spectrum(2)),
+    "graphs": (pl.Series("s", GRAPHS, dtype=pl.Object), mc.WeisfeilerLehman(1)),
+    "pandas arrays": (pd.Series([np.array(each) for each in SETS], name="s"), mc.MeanEmbedding()),
+    "pandas words": (pd.Series(WORDS, name="s"), mc.Spectrum(2)),
+    "pandas graphs": (pd.Series(GRAPHS, name="s"), mc.WeisfeilerLehman(1)),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_columns_of_collections(tmp_path: Path, name: str) -> None:
+    column, k = NESTED[name]
+    frame = column.to_frame()
+    model = mc.SVC(kernel=k.on("s")).fit(frame, [0, 1] * 6)
+    found = _there_and_back(model, tmp_path)
+    np.testing.assert_array_equal(found.decision_function(frame), model.decision_function(frame))
+    with pytest.raises(ModelFileError, match=r"columns\[0\]\[0\]\[0\] is the function 'print'"):
+        save(pd.DataFrame({"s": [[print]]}), tmp_path / "f.mercer")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series("s", [[1, None], None, [], [3]]),
+        pl.Series("s", [[[1.0, 2.0], []], None, [], [[3.0], None]]),
+        pl.Series("s", [[[True, False]], None], dtype=pl.Array(pl.Array(pl.Boolean, 2), 1)),
+        pl.Series("s", [None, None], dtype=pl.List(pl.Float32)),
+        pl.Series("s", [], dtype=pl.List(pl.UInt8)),
+    ],
+)
+def test_lists_with_gaps(tmp_path: Path, column: pl.Series) -> None:
+    assert_series_equal(_there_and_back(column, tmp_path), column)

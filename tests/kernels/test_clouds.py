@@ -306,13 +306,14 @@ def test_agrees_with_gudhi() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::mercer.IgnoredWarning")
-<<<<<<< HEAD
 @pytest.mark.parametrize("points", [mc.Linear(), mc.RandomFeatures(mc.Gaussian(1.0), 8, random_state=0)])
 def test_sets_that_are_all_empty_have_the_features_of_the_others(points: mc.Kernel) -> None:
     k = mc.MeanEmbedding(points).bind(point_sets(5))
     assert k.features([[], []]).shape == k.features(point_sets(5)[:2]).shape
     np.testing.assert_array_equal(k([[]], point_sets(5)), np.zeros((1, 5)))
-=======
+
+
+@pytest.mark.filterwarnings("ignore::mercer.IgnoredWarning")
 @pytest.mark.parametrize(
     "base",
     [mc.ChiSquared(), mc.Gaussian(0.5), mc.Linear() + 1, mc.RandomFeatures(mc.Gaussian(0.5), 8, random_state=0)],
@@ -361,4 +362,3 @@ def test_images_with_channels_first_are_told_of() -> None:
     assert len(told) == 1
     with pytest.raises(mc.DataError, match=r"If its channels come first, give"):
         mc.patches(X, 5)
->>>>>>> inputs

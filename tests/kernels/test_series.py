@@ -254,14 +254,14 @@ def test_machines_over_series_with_gaps_are_saved_and_loaded(tmp_path: Path) -> 
         np.testing.assert_array_equal(again.decision_function(X), machine.decision_function(X))
 
 
-<<<<<<< HEAD
 def test_a_channel_that_does_not_change_has_no_say_in_correlations() -> None:
     waves = [np.sin(np.arange(20.0) + i) for i in range(3)]
     beside = [np.column_stack([x, np.full(20, 1e13)]) for x in waves]
     k = mc.CrossCorrelation(2.0)
     np.testing.assert_allclose(k(beside), k(waves), rtol=1e-10)
     np.testing.assert_allclose(k([1e300 * x for x in waves]), k(waves), rtol=1e-10)
-=======
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Instants, and the order of axes
 # ---------------------------------------------------------------------------------------------------------------------
@@ -337,4 +337,3 @@ def test_machines_have_no_parameters_of_kernels_that_are_not_there() -> None:
 def test_thresholds_are_printed_by_name() -> None:
     assert str(mc.Profile(threshold=3.0)) == "Profile(threshold=3.0)"
     assert "half_life=9.0" in str(mc.EstimatedGappy(7, 5, 3, half_life=9.0))
->>>>>>> inputs

@@ -33,6 +33,16 @@ def taken(frame: Any = FRAME, target: str = "y", **asked: Any) -> Taken:
     return take_in(frame, target, Asked(**asked))
 
 
+def test_columns_of_arrays_are_left_out_and_no_target() -> None:
+    arrays = [np.array([1.0, 2.0]) for _ in range(N)]
+    for frame in (FRAME.to_pandas().assign(s=arrays), FRAME.with_columns(pl.Series("s", [[1.0, 2.0]] * N))):
+        found = taken(as_table(frame))
+        assert found.kinds["s"].name == "other"
+        assert "kernel.on('s')" in found.kinds["s"].reason
+        with pytest.raises(DataError, match=r"The column 's' holds .* a target is a number or a class"):
+            taken(as_table(frame), "s")
+
+
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 

@@ -370,7 +370,7 @@ def cv(
         if machine is not None:
             with _used_rightly():
                 machine_of(machine, k, parameters)
-        rows = read_rows(data, target, drop or (), max_bytes)
+        rows = read_rows(data, target, drop or (), max_bytes, k)
         if rows.y is None:
             raise DataError(f"{data} has columns: say which is to be predicted, --target COLUMN.")
         name = machine or suited(rows.y)
@@ -405,7 +405,8 @@ def check(
         from mercer.app.validity import examined, in_words, plain
         from mercer.kernels.notation import parse
 
-        found = examined(parse(kernel), read_rows(data, target, drop or (), max_bytes), rows, seed)
+        k = parse(kernel)
+        found = examined(k, read_rows(data, target, drop or (), max_bytes, k), rows, seed)
     if json:
         from json import dumps
 

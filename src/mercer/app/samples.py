@@ -13,6 +13,8 @@ from mercer.data import DataError
 from mercer.files.places import listed
 from mercer.files.readers import read_table
 from mercer.files.svmlight import SparseTable
+from mercer.kernels.base import Kernel
+from mercer.kernels.compose.inputs import OnColumns
 
 _NARROW = 1000  # columns of a svmlight table whose zeros are written out
 
@@ -29,8 +31,12 @@ class Rows(NamedTuple):
         return self.X.shape[0] if hasattr(self.X, "shape") else len(self.X)
 
 
-def read_rows(path: Path, target: str | None, drop: Sequence[str] = (), max_bytes: str | None = None) -> Rows:
-    """The samples of a file; of a svmlight file the target is the label of each line."""
+def read_rows(
+    path: Path, target: str | None, drop: Sequence[str] = (), max_bytes: str | None = None, kernel: Kernel | None = None
+) -> Rows:
+    """The samples of a file; of a svmlight file the target is the label of each line. For a kernel that names columns
+    they stay a table.
+    """
     table = read_table(path, sparse=True, max_bytes=max_bytes)
     if isinstance(table, SparseTable):
         if target not in (None, "target"):
@@ -48,8 +54,18 @@ def read_rows(path: Path, target: str | None, drop: Sequence[str] = (), max_byte
     table = table.drop([*([target] if target is not None else ()), *drop])
     if not table.width:
         raise DataError(f"{path}: there is no column beside the target.")
+    if kernel is not None and _names_columns(kernel):
+        return Rows(table, y)
     if all(kind.is_numeric() or kind == pl.Boolean for kind in table.dtypes):
         return Rows(table.cast(pl.Float64).fill_null(float("nan")).to_numpy(), y)
     if table.width == 1 and table.dtypes[0] == pl.String:
         return Rows(table.to_series().to_list(), y)
     return Rows(table, y)
+
+
+def _names_columns(kernel: Kernel) -> bool:
+    """Whether a part of a kernel is of columns by their names."""
+    if isinstance(kernel, OnColumns):
+        asked = kernel.columns if isinstance(kernel.columns, list | tuple) else [kernel.columns]
+        return any(isinstance(column, str) for column in asked)
+    return any(_names_columns(child) for _, child in kernel._children())

@@ -113,9 +113,6 @@ class PointSets(Domain):
             )
 
 
-<<<<<<< HEAD
-def _is_table(X: Samples) -> bool:
-=======
 def check_same_points(first: int, second: int) -> None:
     """Raise where the points of X have not as many numbers as those of Y."""
     if first != second:
@@ -125,8 +122,7 @@ def check_same_points(first: int, second: int) -> None:
         )
 
 
-def _is_table(X: Any) -> bool:
->>>>>>> inputs
+def _is_table(X: Samples) -> bool:
     """Whether it is one set and not a collection of them: an array of two axes, of numbers."""
     if sparse.issparse(X):
         return True

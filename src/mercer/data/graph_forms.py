@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -95,11 +95,12 @@ class Graphs(Domain):
 
     def _read(self, item: Any) -> Graph:
         if isinstance(item, str) or hasattr(item, "GetAtoms"):
-            from mercer.data.molecules import molecule_graph
+            from mercer.data.molecules import atom_numbers, molecule_graph
 
-            return molecule_graph(
+            found = molecule_graph(
                 item, charge=bool(self.charge), chirality=bool(self.chirality), invariants=self.invariants
             )
+            return found if self.attributes is None else replace(found, attributes=atom_numbers(item, self.attributes))
         if hasattr(item, "adj") and hasattr(item, "is_directed"):
             return of_networkx(item, self.label, self.edge_label, self.attributes)
         if hasattr(item, "vs") and hasattr(item, "get_edgelist"):
@@ -153,7 +154,8 @@ def as_graphs(
     edge_label : str, optional
         What edges call theirs.
     attributes : str or list of str, optional
-        What vertices call their numbers. None: none are read.
+        What vertices call their numbers; those of RDKit's atoms are properties, as "_GasteigerCharge". None: none are
+        read.
     charge : bool, optional
         Whether the labels of atoms tell charges (N+). None: not, with a warning where there are any.
     chirality : bool, optional

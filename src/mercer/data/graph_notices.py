@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from mercer.data.graph_xml import Drawn
 from mercer.data.notices import lost, used
 
 
@@ -31,11 +32,14 @@ def tell_of_names(
     for i, item in enumerate(items):
         if has_named_attributes(item):
             vertices, edges, weights = _attribute_names(item)
+            call = "mercer.read_graphs(path, " if isinstance(item, Drawn) else "mercer.as_graphs(X, "
             if attributes is None:
-                _compare("vertex", "vertices", vertices, label, i, "label", "; attributes=… reads numbers")
-            _compare("edge", "edges", edges, edge_label, i, "edge_label", "")
-            if edge_label != "weight" and len(set(weights)) > 1:
-                _tell_of_weights("mercer.as_graphs(X, edge_label='weight')")
+                _compare("vertex", "vertices", vertices, label, i, f"{call}label", "; attributes=… reads numbers")
+            _compare(
+                "edge", "edges", edges, edge_label, i, f"{call}edge_label", "; edge_label=None says it is not meant"
+            )
+            if edge_label not in ("weight", None) and len(set(weights)) > 1:
+                _tell_of_weights(f"{call}edge_label='weight')", f"{call}edge_label=None)")
         elif sparse.issparse(item) or isinstance(item, np.ndarray | tuple):
             _look_at_weights(item)
 
@@ -60,7 +64,7 @@ def _compare(noun: str, nouns: str, found: set[Any], wanted: str | None, i: int,
         lost(
             f"{noun} attributes",
             f"The {nouns} of graph {i} have {names}, and nothing called {wanted!r}: it is not used, and all {nouns} are"
-            f" alike. mercer.as_graphs(X, {option}={min(found, key=str)!r}) reads labels of another name{more}.",
+            f" alike. {option}={min(found, key=str)!r}) reads labels of another name{more}.",
         )
 
 
@@ -86,12 +90,12 @@ def _look_at_weights(item: Any) -> None:
     if (len(rest) < 2 or rest[1] is None) and is_matrix(first):
         present = first.tocoo().data if sparse.issparse(first) else first
         if len(np.unique(present[present != 0])) > 1:
-            _tell_of_weights("(adjacency, labels, adjacency)")
+            _tell_of_weights("(adjacency, labels, adjacency)", "a matrix of 0 and 1")
 
 
-def _tell_of_weights(instead: str) -> None:
+def _tell_of_weights(instead: str, not_meant: str) -> None:
     lost(
         "weights",
         "The edges of the graphs have weights, which kernels between graphs do not use. Where they stand for kinds of"
-        f" edges they are labels: {instead}; a matrix of 0 and 1 says that they are not meant.",
+        f" edges they are labels: {instead}; {not_meant} says that they are not meant.",
     )

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from mercer.data.archives import check_fields, most_bytes, unpacked
+from mercer.data.edge_lists import EdgeList, drawn_lists
 from mercer.data.graph_forms import Graphs
 from mercer.data.graph_xml import Drawn, gexf, graphml, read_xml
 from mercer.data.graphs import Graph
 from mercer.data.notices import one_call
 from mercer.data.tables import DataError, excerpt
 
-_XML = {".graphml": graphml, ".gexf": gexf}
+_XML: dict[str, Any] = {".graphml": graphml, ".gexf": gexf}
 _LISTS = (".edgelist", ".edges", ".el", ".csv", ".tsv", ".txt")
 _PACKED = (".gz", ".bz2", ".xz")
-_ENDS = {"source", "target", "from", "to", "src", "dst", "u", "v", "node1", "node2", "head", "tail"}
-_LONGEST = 10_000  # letters of the attributes of an edge, written as a dictionary of Python
 
 
 def read_graphs(
@@ -28,14 +26,16 @@ def read_graphs(
     edge_label: str | None = "label",
     attributes: str | Sequence[str] | None = None,
     directed: bool = False,
+    header: bool | None = None,
     max_bytes: int | str | None = None,
 ) -> list[Graph]:
     """The graphs of GraphML and GEXF files and of lists of edges, as they are or packed by gzip, bzip2 or xz.
 
     A list of edges (.edgelist, .edges, .csv, .tsv, .txt) has an edge in a line: two names of vertices and, if wanted,
-    a label, between blanks, tabs or commas; or, as networkx writes them, a dictionary of attributes. A line with one
-    name is a vertex without edges; lines that begin with # or % are comments; a first line of names (source, target, …)
-    names the columns. Document types and entities of XML are refused.
+    a label, between blanks, tabs or commas; or, as networkx writes them, a dictionary of attributes. A third column of
+    numbers is the attribute "weight", not a label. A line with one name is a vertex without edges; lines that begin
+    with # or % are comments; a first line of names (source, target, …) names the columns. Document types and entities
+    of XML are refused.
 
     Parameters
     ----------
@@ -44,12 +44,16 @@ def read_graphs(
     label : str, optional
         The attribute of vertices that is their label. None: they have none.
     edge_label : str, optional
-        The attribute of edges that is their label; that of a third column is "label" where no line names it. None: they
-        have none.
+        The attribute of edges that is their label. Where no line names it, that of a third column is "weight" if all
+        that stands there is numbers, else "label". None: they have none.
     attributes : str or list of str, optional
         The attributes of vertices that are numbers to compare. None: none are read.
     directed : bool, default=False
         Whether the edges of lists have a direction; GraphML and GEXF say it themselves.
+    header : bool, optional
+        Whether the first line of a list names its columns. None: it does where that is certain, as nothing there is the
+        name of a vertex: its first words are of source, target, from, to, …, or its third is no number where all others
+        in that column are. What is assumed is told where it may be wrong.
     max_bytes : int or str, optional
         The most that is read of a file after unpacking, in bytes or as "2GB". None: an eighth of the machine's memory.
 
@@ -66,7 +70,8 @@ def read_graphs(
     Warns
     -----
     IgnoredWarning
-        When vertices or edges have attributes that are not read.
+        When vertices or edges have attributes that are not read, or the first line of a list may be another thing than
+        is assumed.
 
     See Also
     --------
@@ -86,18 +91,20 @@ def read_graphs(
     (<graph of 3 vertices and 2 edges>, ['single', 'single'])
     """
     files = [file for each in ([path] if isinstance(path, str | Path) else path) for file in _files(Path(each))]
-    found: list[Drawn] = []
+    read: list[tuple[Path, Drawn | EdgeList]] = []
     limit = most_bytes(max_bytes)
     numbers = attributes if isinstance(attributes, str) or attributes is None else tuple(attributes)
     wanted = Graphs(label, edge_label, numbers)
     with one_call():
         for file in files:
-            for number, drawn in enumerate(_read(file, directed, limit)):
-                try:
-                    wanted.graph(number, drawn)
-                except DataError as error:
-                    raise DataError(f"{file}: {error}") from None
-                found.append(drawn)
+            read += [(file, drawn) for drawn in _read(file, header, limit)]
+        lists = iter(drawn_lists([one for _, one in read if isinstance(one, EdgeList)], directed=directed))
+        found = [one if isinstance(one, Drawn) else next(lists) for _, one in read]
+        for number, ((file, _), drawn) in enumerate(zip(read, found, strict=True)):
+            try:
+                wanted.graph(number, drawn)
+            except DataError as error:
+                raise DataError(f"{file}: {error}") from None
         return wanted.graphs(found)
 
 
@@ -121,7 +128,7 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _read(path: Path, directed: bool, limit: int) -> list[Drawn]:
+def _read(path: Path, header: bool | None, limit: int) -> list[Drawn | EdgeList]:
     content, kind = unpacked(path, limit), _kind(path)
 
     def wrong(line: int, what: str) -> DataError:
@@ -133,7 +140,7 @@ def _read(path: Path, directed: bool, limit: int) -> list[Drawn]:
         except UnicodeDecodeError as error:
             raise wrong(content[: error.start].count(b"\n") + 1, "it is not a text in UTF-8.") from None
         check_fields(path, 3 * (text.count("\n") + 1), limit)
-        return [_edges(text, directed, wrong)]
+        return [EdgeList.of(text, path, header, wrong)]
     check_fields(path, 4 * content.count(b"<"), limit)
     root = read_xml(content, wrong)
     if root.name != kind[1:]:
@@ -141,55 +148,4 @@ def _read(path: Path, directed: bool, limit: int) -> list[Drawn]:
     found = _XML[kind](root, wrong)
     if not found:
         raise DataError(f"{path} holds no graph.")
-    return found
-
-
-def _edges(text: str, directed: bool, wrong: Any) -> Drawn:
-    g = Drawn(directed=directed)
-    names: list[str] = ["source", "target", "label"]
-    first, named = True, False
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip()[0] in "#%":
-            continue
-        fields, data = _fields(line, number, wrong)
-        if first and len(fields) > 1 and {fields[0].casefold(), fields[1].casefold()} <= _ENDS:
-            names, named, first = fields, True, False
-            continue
-        first = False
-        if len(fields) > len(names):
-            what = "the first line names" if named else "an edge here has two ends and a label, at most"
-            raise wrong(number, f"it has {len(fields)} fields, {what} {len(names)}; name the columns in a first line.")
-        data |= {name: _typed(value) for name, value in zip(names[2:], fields[2:], strict=False) if value}
-        ends = [_typed(end) for end in fields[:2] if end]
-        for end in ends:
-            g.vertices.setdefault(end, {})
-        if len(ends) == 2:
-            g.links.append((ends[0], ends[1], data))
-    if all(isinstance(name, int) for name in g.vertices):
-        g.vertices = {name: g.vertices[name] for name in sorted(g.vertices)}
-    return g
-
-
-def _fields(line: str, number: int, wrong: Any) -> tuple[list[str], dict[str, Any]]:
-    """The fields of a line, and the attributes that a dictionary after them has."""
-    front, brace, rest = line.partition("{")
-    data: Any = {}
-    if brace:
-        try:
-            if len(rest) > _LONGEST:
-                raise ValueError
-            data = ast.literal_eval(brace + rest.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            raise wrong(number, f"{excerpt(brace + rest.strip())} is not a dictionary of attributes.") from None
-    separator = next((mark for mark in ("\t", ",", ";") if mark in front), None)
-    fields = [field.strip().strip('"') for field in (front.strip().rstrip(",;").split(separator))]
-    if not any(fields) or not isinstance(data, dict):
-        raise wrong(number, f"{excerpt(line.strip())} names no vertices.")
-    return fields, data
-
-
-def _typed(text: str) -> Any:
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    return list(found)

@@ -6,18 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from mercer.annotations import Samples
+from mercer.data.archives import most_bytes, unpacked
 from mercer.data.graphs import Graph
 from mercer.data.invariants import Invariants
-from mercer.data.notices import lost
+from mercer.data.notices import lost, warn
 from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.sequences import is_missing, items_of
-from mercer.data.tables import DataError, shown
+from mercer.data.tables import DataError, excerpt, shown
 
 
 def chemistry() -> Any:
@@ -50,7 +51,7 @@ def molecule(item: Any) -> Any:
 @dataclass(frozen=True)
 class Molecules(Domain):
     """Molecules as SMILES strings or RDKit objects; the internal form is a list of these, read when a kernel prepares
-    them. A model keeps SMILES.
+    them. A model keeps both as they are: the SMILES of a molecule with hydrogens is read without them.
     """
 
     def check(self, X: Samples) -> Rep:
@@ -62,7 +63,7 @@ class Molecules(Domain):
         return [[str(atom.GetSymbol()) for atom in molecule(item).GetAtoms()] for item in self.check(X)]
 
     def to_store(self, X: Samples) -> Any:
-        return [item if isinstance(item, str) else str(chemistry().MolToSmiles(item)) for item in self.check(X)]
+        return [_copied(item) for item in self.check(X)]
 
 
 def _checked(i: int, item: Any) -> Any:
@@ -70,6 +71,28 @@ def _checked(i: int, item: Any) -> Any:
         return item
     what = "missing" if is_missing(item) else f"a {type(item).__name__}"
     raise DataError(f"Item {i} of the molecules is {what}; give SMILES strings or RDKit molecules.")
+
+
+def as_given(X: Samples) -> list[Any] | None:
+    """Texts, molecules of RDKit and ASE's ``Atoms`` as they are, for kernels that each read something else of them;
+    None where there is anything else.
+    """
+    if not isinstance(X, list) and not (isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1):
+        return None
+    known = all(isinstance(item, str) or hasattr(item, "GetAtoms") or is_ase(item) for item in X)
+    return [_copied(item) for item in X] if known else None
+
+
+def is_ase(item: Any) -> bool:
+    """Whether it is ASE's ``Atoms``."""
+    return hasattr(item, "get_atomic_numbers") and hasattr(item, "get_positions")
+
+
+def _copied(item: Any) -> Any:
+    """What a model can keep: not what a user may change later."""
+    if isinstance(item, str):
+        return item
+    return chemistry().Mol(item) if hasattr(item, "GetAtoms") else item.copy()
 
 
 def unreadable(smiles: list[str]) -> int | None:
@@ -135,8 +158,10 @@ def molecule_svg(item: Any, colours: Sequence[tuple[float, float, float]], size:
     return str(canvas.GetDrawingText())
 
 
-def read_sdf(path: str | Path) -> list[Any]:
-    """The molecules of an SDF file, as RDKit objects.
+def read_sdf(
+    path: str | Path, *, errors: Literal["raise", "skip"] = "raise", max_bytes: int | str | None = None
+) -> list[Any]:
+    """The molecules of an SDF file, as RDKit objects; one that gzip, bzip2 or xz packed is unpacked.
 
     Kernels on molecules (``Morgan``, ``PathBag``, …) take them as they are. Needs RDKit: ``pip install
     "mercer[molecules]"``.
@@ -145,6 +170,11 @@ def read_sdf(path: str | Path) -> list[Any]:
     ----------
     path : str or Path
         The file.
+    errors : {"raise", "skip"}, default="raise"
+        Whether a record that RDKit cannot read is an error, or left out with a warning that names it.
+    max_bytes : int or str, optional
+        The most that is read of the file after unpacking, in bytes or as "2GB". None: an eighth of the machine's
+        memory.
 
     Returns
     -------
@@ -171,24 +201,45 @@ def read_sdf(path: str | Path) -> list[Any]:
     ...     print(error)
     no-such-file.sdf: there is no such file.
     """
+    if errors not in ("raise", "skip"):
+        raise ValueError(f'errors={errors!r}: choose "raise" or "skip".')
     if not Path(path).is_file():
         raise DataError(f"{path}: there is no such file.")
+    content = unpacked(Path(path), most_bytes(max_bytes))
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:  # only titles and fields have other letters
+        text = content.decode("latin-1")
     chem = chemistry()
     from rdkit import rdBase
 
     with rdBase.BlockLogs():  # the errors below say it
         try:
-            found = list(chem.SDMolSupplier(str(path)))
+            supplier = chem.SDMolSupplier()
+            supplier.SetData(text)
+            found = list(supplier)
+            bad = {i: _record_name(i, supplier.GetItemText(i)) for i, mol in enumerate(found) if mol is None}
         except (OSError, RuntimeError, ValueError, UnicodeError) as error:
             raise DataError(
                 f"{path} cannot be read as an SDF file:"
                 f" {(str(error).strip() or type(error).__name__).splitlines()[0][:200]}"
             ) from None
-    if None in found:
-        raise DataError(f"{path}: RDKit cannot read record {found.index(None) + 1} of {len(found)}.")
-    if not found:
-        raise DataError(f"{path} holds no molecules.")
-    return found
+    if bad and errors == "raise":
+        name = next(iter(bad.values()))
+        raise DataError(
+            f'{path}: RDKit cannot read {name} of {len(found)}; mend it, or leave such records out: errors="skip".'
+        )
+    if len(bad) == len(found):
+        raise DataError(f"{path} holds no molecules{' that RDKit can read' if bad else ''}.")
+    if bad:
+        names = ", ".join(list(bad.values())[:8]) + (", …" if len(bad) > 8 else "")
+        warn(f"{path}: {len(bad)} of {len(found)} records are left out, which RDKit cannot read: {names}.")
+    return [mol for mol in found if mol is not None]
+
+
+def _record_name(i: int, text: str) -> str:
+    title = text.partition("\n")[0].strip()
+    return f"record {i + 1}" + (f" ({excerpt(title)})" if title else "")
 
 
 def molecule_graph(
@@ -254,6 +305,29 @@ def _traits_of(mol: Any) -> tuple[bool, bool]:
         str(b.GetStereo()) in _TURNS for b in mol.GetBonds()
     )
     return charged, turned
+
+
+def atom_numbers(item: Any, names: str | tuple[str, ...]) -> list[list[float]]:
+    """Properties of the atoms of a molecule of RDKit that are numbers, a row for each atom."""
+    wanted = (names,) if isinstance(names, str) else names
+    if isinstance(item, str):
+        raise DataError(
+            f"a SMILES string has no attribute {wanted[0]!r}; give RDKit molecules whose atoms have such a property"
+        )
+    rows = []
+    for i, atom in enumerate(item.GetAtoms()):
+        own = atom.GetPropsAsDict(True, True)
+        for name in wanted:
+            if name not in own:
+                has = ", ".join(repr(each) for each in own if each != "__computedProps") or "none"
+                raise DataError(
+                    f"atom {i} has no property {name!r} (it has {has}); set it before: atom.SetDoubleProp({name!r}, …),"
+                    " or, of charges, rdkit.Chem.rdPartialCharges.ComputeGasteigerCharges(mol)"
+                )
+            if not isinstance(own[name], int | float):
+                raise DataError(f"the property {name!r} of atom {i} is {shown(own[name])}, not a number")
+        rows.append([float(own[name]) for name in wanted])
+    return rows
 
 
 def tell_of_charge_and_chirality(

@@ -7,7 +7,7 @@ every leaf. ``size``, ``take`` and ``leaves`` are all that blocks, laziness and 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -187,11 +187,19 @@ def distinct(rep: Rep, y: Targets) -> tuple[Any, Any]:
     first: dict[Any, int] = {}
     kinds = np.empty(len(items), np.int64)
     for i, (item, target) in enumerate(zip(items, y, strict=True)):
-        key = (item if isinstance(item, Hashable) else i, np.asarray(target).tobytes())
+        key = (item if _can_be_hashed(item) else i, np.asarray(target).tobytes())
         kinds[i] = first.setdefault(key, len(first))
     numbers = np.empty(len(first), np.int64)
     numbers[kinds[::-1]] = np.arange(len(items))[::-1]
     return numbers, kinds
+
+
+def _can_be_hashed(item: Any) -> bool:
+    try:
+        hash(item)
+    except TypeError:  # a tuple has a hash if all that is in it has one
+        return False
+    return True
 
 
 _WEIGHTS = 1e-100, 1e100  # the largest weight of all; beyond, the answer is that of the limit to every digit

@@ -22,6 +22,9 @@ from mercer.annotations import Index, Samples
 from mercer.data import Graph, as_frame
 from mercer.data.networks import Network
 from mercer.data.tables import excerpt
+from mercer.files.nested import Nested, is_nested
+from mercer.files.plain_form import Plain
+from mercer.files.plain_molecules import in_plain_form
 from mercer.kernels.base import Kernel
 
 _OF_A_RUN = ("progress", "_skl_callbacks", "_callback_fit_ctx")
@@ -146,6 +149,8 @@ def _plain(value: Any, where: str) -> Any:
         return Sparse.of(value)
     if arrays.is_tensor(value):
         return Tensor(arrays.to_numpy(value))
+    if (known := in_plain_form(value)) is not None:
+        return known
     frame = as_frame(value) if hasattr(value, "columns") else None
     if frame is not None:
         return Table.of(frame, where)
@@ -163,13 +168,6 @@ def _without_run(model: Any) -> Any:
     if "progress" in vars(model):
         other.progress = None
     return other
-
-
-class Plain:
-    """The form of a value in the file; ``restored`` is the value."""
-
-    def restored(self) -> Any:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -279,10 +277,15 @@ class Table(Plain):
         library = "pandas" if frame.implementation.is_pandas() else "polars"
         if not frame.implementation.is_pandas() and not frame.implementation.is_polars():
             frame = nw.from_native(frame.to_polars(), eager_only=True)
-        columns, missing = [], []
+        columns: list[Any] = []
+        missing: list[Any] = []
         for name in frame.columns:
             column = frame.get_column(name)
             gone = column.is_null().to_numpy()
+            if library == "polars" and is_nested(column.to_native().dtype):
+                columns.append(Nested.of(column.to_native()))
+                missing.append(None)
+                continue
             columns.append(_values_of(column, gone, f"{where}[{name!r}]"))
             missing.append(np.asarray(gone, bool) if gone.any() else None)
         return cls(library, list(frame.columns), columns, missing, single)
@@ -306,11 +309,20 @@ def _values_of(column: nw.Series[Any], gone: Any, where: str) -> Any:
         items = [None if empty else item for item, empty in zip(column.to_list(), gone, strict=True)]
         if all(item is None or type(item) is str for item in items):
             return Texts.of(items)
-        if all(item is None or type(item) in (str, bool, int, float) for item in items):
+        if all(_can_be_packed(item) for item in items):
             return items
     raise ModelFileError(
-        f"{where} is a column of {kind}, which cannot be saved; turn it into numbers, texts or dates without time zone."
+        f"{where} is a column of {kind}, which cannot be saved; turn it into numbers, texts, arrays or dates without"
+        " time zone."
     )
+
+
+def _can_be_packed(item: Any) -> bool:
+    """Whether an object in a column is of a kind that a file holds; what is inside of it is looked at when it is
+    packed.
+    """
+    known = (str, bool, int, float, list, tuple, dict, np.ndarray, np.generic, Graph, Network)
+    return item is None or isinstance(item, known) or sparse.issparse(item) or in_plain_form(item) is not None
 
 
 def _polars_table(names: Sequence[Any], columns: Sequence[Any], missing: Sequence[Any]) -> Any:
@@ -318,6 +330,12 @@ def _polars_table(names: Sequence[Any], columns: Sequence[Any], missing: Sequenc
 
     made = {}
     for name, values, gone in zip(names, columns, missing, strict=True):
+        if isinstance(values, pl.Series):  # with its own gaps
+            made[name] = values.alias(name)
+            continue
+        if isinstance(values, list) and not all(item is None or type(item) is str for item in values):
+            made[name] = pl.Series(name, values, dtype=pl.Object)
+            continue
         column = pl.Series(name, values, dtype=pl.String if isinstance(values, list) else None, strict=False)
         made[name] = (
             column if gone is None else pl.select(pl.when(pl.Series(~gone)).then(column)).to_series().alias(name)

@@ -13,6 +13,7 @@ from scipy import stats
 from mercer.annotations import Index
 from mercer.arrays import Array
 from mercer.data import DataError, as_frame
+from mercer.data.tables import shown
 from mercer.files.svmlight import SparseTable
 from mercer.tabular.kinds import Kind, Task, clean, infer_kinds, target_values, task_of
 from mercer.tabular.metrics import metric_of
@@ -245,7 +246,18 @@ def as_table(given: Any) -> pl.DataFrame | SparseTable:
             f"A table is a data frame of polars or pandas, or what read_table returns, not a {type(given).__name__}."
         )
     columns = {str(name): frame.get_column(name) for name in frame.columns}
-    return pl.DataFrame([pl.Series(name, _values(column), strict=False) for name, column in columns.items()])
+    return pl.DataFrame([_as_series(name, _values(column)) for name, column in columns.items()])
+
+
+def _as_series(name: str, values: Any) -> pl.Series:
+    """A column of polars; arrays, lists and other things that are no cells stay the objects that they are."""
+    if isinstance(values, list) and any(_is_collection(value) for value in values):
+        return pl.Series(name, values, dtype=pl.Object)
+    return pl.Series(name, values, strict=False)
+
+
+def _is_collection(value: Any) -> bool:
+    return isinstance(value, list | tuple | dict | set) or getattr(value, "ndim", 0) > 0
 
 
 def _values(column: Any) -> Any:
@@ -257,8 +269,8 @@ def _values(column: Any) -> Any:
 
 def _is_missing(value: Any) -> bool:
     """None, NaN, or pandas' NA, of which no comparison is true or false."""
-    if value is None:
-        return True
+    if value is None or _is_collection(value):
+        return value is None
     try:
         return bool(value != value)
     except TypeError:
@@ -276,7 +288,13 @@ def target_column(table: pl.DataFrame | SparseTable, target: str) -> pl.Series:
         return pl.Series("target", table.target)
     if target not in table.columns:
         infer_kinds(table, target)  # says so, and what there is
-    return table.get_column(target)
+    column = table.get_column(target)
+    if column.dtype.is_nested() or column.dtype == pl.Object:
+        raise DataError(
+            f"The column {target!r} holds {column.dtype}, {shown(column.head(1).to_list()[0])} in row 0; a target is a"
+            " number or a class. Make one column of each number, and learn them one by one."
+        )
+    return column
 
 
 def is_present(column: pl.Series) -> pl.Series:

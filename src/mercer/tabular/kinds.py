@@ -97,7 +97,7 @@ def _kind(given: pl.Series) -> Kind:
     column = without_nan(given)
     present, dtype = column.drop_nulls(), column.dtype
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
-        return Kind("other", f"{dtype}: no kernel for it, left out")
+        return Kind("other", f"{dtype}: no kernel for it, left out; a machine over kernel.on({given.name!r}) reads it")
     distinct = present.n_unique()
     if distinct == 0:
         return Kind("constant", "no value at all, left out")

@@ -13,6 +13,7 @@ from mercer import arrays
 from mercer.annotations import Items, Samples
 from mercer.compute import Compute
 from mercer.data import HashedRows, side_by_side, tensor
+from mercer.data.molecules import as_given
 from mercer.gram import Counts, Gram
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.columns import ColumnTerm, column_terms, gathered, product
@@ -33,6 +34,8 @@ class Terms(Composite):
             raise ValueError(f"{type(self).__name__} needs at least one kernel.")
 
     def _to_store(self, X: Samples) -> Any:
+        if len({type(term.domain) for term in self.terms}) > 1 and (given := as_given(X)) is not None:
+            return given  # the form of one kind, as pairs of elements and positions, is nothing that another reads
         return reduce(lambda kept, term: term._to_store(kept), self.terms, X)
 
     def _children(self) -> Iterator[tuple[str, Kernel]]:

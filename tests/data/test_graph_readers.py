@@ -151,6 +151,15 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, name: str, content
         mc.read_graphs(tmp_path / name)
 
 
+def test_names_that_python_would_take_for_one_number_are_different(tmp_path: Path) -> None:
+    path = tmp_path / "grid.edgelist"
+    path.write_text("1_10 11_0\n01 1\n+1 1\n", "utf-8")
+    assert mc.read_graphs(path)[0].n_vertices == 5
+    path.write_text("(0, 0) (0, 1)\n", "utf-8")
+    with pytest.raises(DataError, match=r"line 1: .* name in brackets"):
+        mc.read_graphs(path)
+
+
 def test_files_that_are_not_there_or_too_large(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file"):
         mc.read_graphs(tmp_path / "g.edges")

@@ -122,14 +122,17 @@ def _fields(line: str, number: int, wrong: Callable[[int, str], DataError]) -> t
             raise wrong(number, f"{excerpt(brace + rest.strip())} is not a dictionary of attributes.") from None
     separator = next((mark for mark in ("\t", ",", ";") if mark in front), None)
     fields = [field.strip().strip('"') for field in (front.strip().rstrip(",;").split(separator))]
+    if any(field.startswith("(") and not field.endswith(")") for field in fields):
+        raise wrong(number, f"{excerpt(line.strip())} has a name in brackets, which is cut in two; write names as 0_1.")
     if not any(fields) or not isinstance(data, dict):
         raise wrong(number, f"{excerpt(line.strip())} names no vertices.")
     return fields, data
 
 
 def _vertex(text: str) -> Any:
+    """A whole number where it is written as one: 01, +1 and 1_0 are names, and others than 1 and 10."""
     try:
-        return int(text)
+        return int(text) if str(int(text)) == text else text
     except ValueError:
         return text
 

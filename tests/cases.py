@@ -402,7 +402,7 @@ SEQUENCES = [
     Case(mc.Spectrum(2).both_strands(), sequences.both_strands(_with(sequences.spectrum, k=2)), strings),
     Case(mc.Substring(0.5).both_strands(), sequences.both_strands(_with(sequences.substring, decay=0.5)), strings),
     *(
-        Case(k.expanded(16), sequences.expanded(oracle, width, 16), ambiguous_strings)
+        Case(k.expanded(6), sequences.expanded(oracle, width, 6), ambiguous_strings)
         for k, oracle, width in (
             (mc.Spectrum(3), _with(sequences.spectrum, k=3), 3),
             (mc.Mismatch(3, 1, "ACGT"), _with(sequences.mismatch, k=3, m=1, alphabet="ACGT"), 3),

@@ -5,6 +5,7 @@ string, bytes, a list of tokens, or (global alignment) a sequence of numbers or 
 they are `==`.
 """
 
+import functools
 import itertools
 import math
 import re
@@ -358,9 +359,11 @@ def expanded(kernel: Callable[[str, str], float], width: int, most: int) -> Orac
                 found.append(["".join(w) for w in itertools.product(*options)])
         return found
 
+    known = functools.cache(kernel)
+
     def value(x: str, z: str) -> float:
         return math.fsum(
-            kernel(u, v) / (len(U) * len(V)) for U in readings(x) for V in readings(z) for u in U for v in V
+            known(u, v) / (len(U) * len(V)) for U in readings(x) for V in readings(z) for u in U for v in V
         )
 
     return value

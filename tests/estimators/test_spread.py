@@ -88,8 +88,9 @@ def _delayed(values: Any) -> Any:
 
 KINDS: dict[str, Callable[[Any], Any]] = {"array": _array, "frame": _frame, "delayed": _delayed}
 # each machine from one kind of collection, by turns, and two of them from all
+LONG = ("svc of three", "svr", "own loss")  # many passes
 FORMS = [
-    (name, kind)
+    pytest.param(name, kind, marks=pytest.mark.slow) if name in LONG else (name, kind)
     for i, name in enumerate(CASES)
     for k, kind in enumerate(KINDS)
     if i % len(KINDS) == k or name in ("ridge", "pca")

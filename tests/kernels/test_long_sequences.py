@@ -124,7 +124,7 @@ def test_global_alignments_of_unequal_lengths() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("sigma", [1000.0, 3000.0])
+@pytest.mark.parametrize("sigma", [1000.0, pytest.param(3000.0, marks=pytest.mark.slow)])
 def test_global_alignments_of_long_random_walks(sigma: float) -> None:
     X = list(np.cumsum(np.random.default_rng(0).standard_normal((2, 5000)), axis=1))
     K = mc.GlobalAlignment(sigma)(X)

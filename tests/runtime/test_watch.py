@@ -262,7 +262,7 @@ def seconds_to_stop(work: str, n: int, wait: float, before: str = "pass") -> flo
     ("work", "n"),
     [
         ("mc.KernelPCA(None, mc.Gaussian(0.1)).fit(X)", 5000),
-        ("mc.KernelRidgeCV(kernel=mc.Gaussian(0.1)).fit(X, y)", 5000),
+        pytest.param("mc.KernelRidgeCV(kernel=mc.Gaussian(0.1)).fit(X, y)", 5000, marks=pytest.mark.slow),
     ],
 )
 def test_ctrl_c_leaves_a_long_factorisation(work: str, n: int) -> None:

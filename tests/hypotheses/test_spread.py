@@ -47,6 +47,7 @@ def test_hsic_of_blocks_sees_dependence() -> None:
     assert alone.pvalue > 0.05
 
 
+@pytest.mark.slow
 def test_the_level_is_kept() -> None:
     """Of 200 samples without a difference no more are rejected than a binomial of 10 % allows (99.9 %: 35)."""
     rejected = [0, 0]

@@ -22,7 +22,19 @@ class OfSequences:
         return BothStrands(cast("Kernel", self))
 
     def expanded(self, most: int = 64) -> Kernel:
-        """k, of words, of DNA with N, R, Y, …: expected features, of words that can be read in at most so many ways."""
+        """k, of words, of DNA with N, R, Y, …: the expected features over the bases that these letters stand for.
+
+        Parameters
+        ----------
+        most : int, default=64
+            A word that can be read in more ways does not count; at most 4096.
+
+        Examples
+        --------
+        >>> import mercer as mc
+        >>> mc.Spectrum(2).expanded()(["AN"], ["AC", "AG", "TT"])
+        array([[0.25, 0.25, 0.  ]])
+        """
         from mercer.kernels.sequences.ambiguous import Expanded
 
         return Expanded(cast("Kernel", self), most)
@@ -58,6 +70,12 @@ class OfSequences:
             lengths, as alignments do, need not know of them.
         times : int, optional
             The channel with the time of each frame, for series that were not sampled evenly.
+
+        Examples
+        --------
+        >>> import mercer as mc
+        >>> mc.GlobalAlignment(1.0).interpolated()([[1.0, float("nan"), 3.0]], [[1.0, 2.0, 3.0]]).round(6)
+        array([[1.]])
         """
         from mercer.kernels.sequences.gaps import Interpolated
 
@@ -75,6 +93,12 @@ class OfSequences:
             The number of frames, at least 2.
         times : int, optional
             The channel with the time of each frame, for series that were not sampled evenly; the result is without it.
+
+        Examples
+        --------
+        >>> import mercer as mc
+        >>> mc.Linear().resampled(3)([[1.0, 2.0, 3.0, 4.0, 5.0]], [[1.0, 3.0, 5.0]])
+        array([[35.]])
         """
         from mercer.kernels.sequences.gaps import Resampled
 

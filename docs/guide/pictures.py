@@ -1,0 +1,99 @@
+"""Draws the pictures of the guide: ``python docs/guide/pictures.py`` writes them beside this file.
+
+No background, and ink of medium lightness, so that one picture serves light and dark pages.
+"""
+
+from pathlib import Path
+
+import matplotlib as mpl
+
+mpl.use("svg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+import mercer as mc
+
+HERE = Path(__file__).parent
+INK = "#808890"
+BLUE, ORANGE, GREEN = "#3b8ac4", "#d9822b", "#4a9d5b"
+
+plt.rcParams.update(
+    {
+        "svg.hashsalt": "mercer",
+        "font.size": 9,
+        "text.color": INK,
+        "axes.edgecolor": INK,
+        "axes.labelcolor": INK,
+        "axes.titlecolor": INK,
+        "axes.titlesize": 9,
+        "xtick.color": INK,
+        "ytick.color": INK,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "legend.frameon": False,
+    }
+)
+
+
+def panels(count: int) -> tuple[Figure, list[Axes]]:
+    """That many square panels side by side."""
+    figure, axes = plt.subplots(1, count, figsize=(2.6 * count, 2.5), layout="constrained", squeeze=False)
+    return figure, list(axes[0])
+
+
+def write(figure: Figure, name: str) -> None:
+    """The same bytes for the same picture: no date, ids from a fixed salt."""
+    figure.savefig(HERE / f"{name}.svg", transparent=True, metadata={"Date": None})
+    plt.close(figure)
+
+
+def trick() -> None:
+    rng = np.random.default_rng(0)
+    angle, radius = rng.uniform(0, 2 * np.pi, 120), np.repeat([1.0, 2.0], 60)
+    X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    figure, (left, right) = panels(2)
+    for c, colour, marker in ((1.0, BLUE, "o"), (2.0, ORANGE, "s")):
+        own = X[radius == c]
+        left.plot(*own.T, marker, color=colour, markersize=3)
+        right.plot(*(own**2).T, marker, color=colour, markersize=3)
+    right.plot([0, 2.5], [2.5, 0], "--", color=INK, linewidth=1)
+    left.set(aspect="equal", xlabel="x₁", ylabel="x₂")
+    right.set(xlabel="x₁²", ylabel="x₂²")
+    write(figure, "trick")
+
+
+def norms() -> None:
+    """The interpolants of chapter 4."""
+    five, rough = np.arange(5.0)[:, None], np.array([1.0, -1.0, 1.0, -1.0, 1.0])
+    t = np.linspace(-1, 5, 241)[:, None]
+    figure, axes = panels(3)
+    for axis, gamma in zip(axes, (0.2, 1.0, 5.0), strict=True):
+        k = mc.Gaussian(gamma)
+        f = mc.RKHSFunction(k, five, np.linalg.solve(k(five), rough))
+        axis.plot(t[:, 0], f(t), color=BLUE, linewidth=1.2)
+        axis.plot(five[:, 0], rough, "o", color=ORANGE, markersize=4)
+        axis.set(title=f"γ = {gamma:g}, norm {f.norm():.1f}", ylim=(-3, 3), xlabel="x")
+    write(figure, "norms")
+
+
+def penalties() -> None:
+    """Ridge with three λ; the middle one is found by leave-one-out."""
+    rng = np.random.default_rng(1)
+    x = np.sort(rng.uniform(0, 1, 40))[:, None]
+    y = np.sin(6 * x[:, 0]) + 0.3 * rng.standard_normal(40)
+    k, t = mc.Gaussian(60.0), np.linspace(0, 1, 200)[:, None]
+    found = mc.KernelRidgeCV(alphas=np.logspace(-6, 3, 37), kernel=k).fit(x, y).alpha_
+    figure, axes = panels(3)
+    for axis, alpha, word in zip(axes, (1e-6, found, 1e3), ("too small", "leave-one-out", "too large"), strict=True):
+        axis.plot(x[:, 0], y, "o", color=ORANGE, markersize=2.5)
+        axis.plot(t[:, 0], mc.KernelRidge(alpha, k).fit(x, y).predict(t), color=BLUE, linewidth=1.2)
+        axis.set(title=f"λ = {alpha:.2g} ({word})", ylim=(-2, 2), xlabel="x")
+    write(figure, "lambda")
+
+
+if __name__ == "__main__":
+    trick()
+    norms()
+    penalties()

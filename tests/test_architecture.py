@@ -35,6 +35,7 @@ LAYERS = [
     {"compute"},
     {"runtime"},
     {"arrays", "annotations"},
+    {"troubles"},
 ]
 HOMES = {
     "torch": {"arrays", "engine.gpu"},

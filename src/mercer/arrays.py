@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from mercer.troubles import coded
+
 # A NumPy array; or a torch tensor, of which only what both have is then used.
 Array = np.ndarray[Any, Any]
 Tensor = Any  # a torch tensor, without importing torch
@@ -103,7 +105,9 @@ def _torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise ImportError("A device other than the CPU needs PyTorch: pip install 'mercer[gpu]'.") from None
+        raise ImportError(
+            coded("A device other than the CPU needs PyTorch: pip install 'mercer[gpu]'.", "M402")
+        ) from None
     return torch
 
 

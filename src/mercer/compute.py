@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike
 
 from mercer.arrays import Array, empty
 from mercer.runtime.threads import default_workers, in_worker
+from mercer.troubles import coded
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 
@@ -59,14 +60,20 @@ class Compute:
     def __post_init__(self) -> None:
         if self.dtype not in (None, "tf32") and str(np.dtype(self.dtype)) not in ("float32", "float64"):
             raise ValueError(
-                f"Compute(dtype={self.dtype!r}): kernels are computed in 'float32' or 'float64' ('tf32' on a GPU)."
+                coded(
+                    f"Compute(dtype={self.dtype!r}): kernels are computed in 'float32' or 'float64' ('tf32' on a GPU).",
+                    "M205",
+                )
             )
         if self.threads is not None and (not isinstance(self.threads, int) or self.threads < 1):
             raise ValueError(
-                f"Compute(threads={self.threads!r}): give a whole number of at least 1, or None for all cores."
+                coded(
+                    f"Compute(threads={self.threads!r}): give a whole number of at least 1, or None for all cores.",
+                    "M205",
+                )
             )
         if self.budget <= 0:
-            raise ValueError(f"Compute(memory={self.memory!r}): the budget must be positive.")
+            raise ValueError(coded(f"Compute(memory={self.memory!r}): the budget must be positive.", "M205"))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compute:
         return self  # nothing of it changes, and a client cannot be copied
@@ -100,7 +107,7 @@ def _bytes(text: str) -> int:
         return int(float(digits) * _UNITS[unit])
     except (ValueError, KeyError):
         raise ValueError(
-            f"memory={text!r} is not a size: write bytes as a number, or '500MB', '2GB', '1.5GiB'."
+            coded(f"memory={text!r} is not a size: write bytes as a number, or '500MB', '2GB', '1.5GiB'.", "M205")
         ) from None
 
 

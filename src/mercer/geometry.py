@@ -12,6 +12,7 @@ from mercer.arrays import Array
 from mercer.gram import as_gram
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import eigenvalues
+from mercer.troubles import coded
 
 
 def distance(kernel: Kernel, X: Samples, Y: Samples = None) -> Array:
@@ -84,7 +85,7 @@ def alignment(K: Any, L: Any, *, centered: bool = True) -> float:
         K, L = (M - M.mean(0) - M.mean(1)[:, None] + M.mean() for M in (K, L))
     norms = float(np.linalg.norm(K) * np.linalg.norm(L))
     if norms == 0:
-        raise ValueError("A constant kernel has no alignment: centred, it is zero.")
+        raise ValueError(coded("A constant kernel has no alignment: centred, it is zero.", "M214"))
     return float(np.vdot(K, L)) / norms
 
 
@@ -118,7 +119,7 @@ def effective_dimension(K: Any, alpha: float) -> float:
 def dimension_of_spectrum(values: Array, alpha: float) -> float:
     """Σ λ_i/(λ_i + α); negative λ_i count as 0."""
     if alpha <= 0:
-        raise ValueError(f"alpha={alpha}: the ridge must be positive.")
+        raise ValueError(coded(f"alpha={alpha}: the ridge must be positive.", "M205"))
     values = np.maximum(values, 0.0)
     return float(np.sum(values / (values + alpha)))
 

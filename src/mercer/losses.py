@@ -17,6 +17,7 @@ from scipy.special import expit, log_softmax, softmax
 
 from mercer.arrays import Array
 from mercer.problems import DualQP
+from mercer.troubles import coded
 
 
 class Loss(ABC):
@@ -257,7 +258,7 @@ class Logistic(Loss):
 
     def check(self, y: Array) -> None:
         if not np.isin(y, (-1.0, 1.0)).all():
-            raise ValueError("The logistic loss is of labels −1 and 1.")
+            raise ValueError(coded("The logistic loss is of labels −1 and 1.", "M112"))
 
 
 @dataclass(frozen=True)
@@ -358,7 +359,9 @@ class Huber(Loss):
 
     def __post_init__(self) -> None:
         if not self.delta > 0:
-            raise ValueError(f"Huber(delta={self.delta!r}): where squares end must be a positive number.")
+            raise ValueError(
+                coded(f"Huber(delta={self.delta!r}): where squares end must be a positive number.", "M205")
+            )
 
     def value(self, y: Array, f: Array) -> Array:
         r = np.abs(y - f)
@@ -407,7 +410,7 @@ class Expectile(Loss):
 
     def __post_init__(self) -> None:
         if not 0 < self.tau < 1:
-            raise ValueError(f"Expectile(tau={self.tau!r}): a share between 0 and 1.")
+            raise ValueError(coded(f"Expectile(tau={self.tau!r}): a share between 0 and 1.", "M205"))
 
     def _side(self, y: Array, f: Array) -> Array:
         return np.where(y < f, 1 - self.tau, self.tau)
@@ -466,10 +469,12 @@ class Poisson(Loss):
     def check(self, y: Array) -> None:
         if (y < 0).any():
             raise ValueError(
-                f"The Poisson loss is of counts; target {int(np.argmax(y < 0))} is {y[np.argmax(y < 0)]:g}."
+                coded(
+                    f"The Poisson loss is of counts; target {int(np.argmax(y < 0))} is {y[np.argmax(y < 0)]:g}.", "M112"
+                )
             )
         if not (y > 0).any():
-            raise ValueError("All counts are 0: their rate is 0, whose logarithm is no number.")
+            raise ValueError(coded("All counts are 0: their rate is 0, whose logarithm is no number.", "M112"))
 
 
 @dataclass(frozen=True)
@@ -505,7 +510,7 @@ class Pinball(Loss):
 
     def __post_init__(self) -> None:
         if not 0 < self.tau < 1:
-            raise ValueError(f"Pinball(tau={self.tau!r}): a quantile is a share between 0 and 1.")
+            raise ValueError(coded(f"Pinball(tau={self.tau!r}): a quantile is a share between 0 and 1.", "M205"))
 
     def value(self, y: Array, f: Array) -> Array:
         return np.maximum(self.tau * (y - f), (self.tau - 1) * (y - f))
@@ -554,7 +559,11 @@ class EpsilonInsensitive(Loss):
     def __post_init__(self) -> None:
         if not (isinstance(self.epsilon, int | float | np.number) and np.isfinite(self.epsilon) and self.epsilon >= 0):
             raise ValueError(
-                f"EpsilonInsensitive(epsilon={self.epsilon!r}): the width that is free must be a number of at least 0."
+                coded(
+                    f"EpsilonInsensitive(epsilon={self.epsilon!r}): the width that is free must be a number of at least"
+                    " 0.",
+                    "M205",
+                )
             )
 
     def value(self, y: Array, f: Array) -> Array:
@@ -612,7 +621,7 @@ class Hinge(Loss):
 
     def check(self, y: Array) -> None:
         if not np.isin(y, (-1.0, 1.0)).all():
-            raise ValueError("The hinge loss is of labels −1 and 1.")
+            raise ValueError(coded("The hinge loss is of labels −1 and 1.", "M112"))
 
 
 @dataclass(frozen=True)
@@ -686,4 +695,4 @@ class Perceptron(Loss):
 
     def check(self, y: Array) -> None:
         if not np.isin(y, (-1.0, 1.0)).all():
-            raise ValueError("The perceptron loss is of labels −1 and 1.")
+            raise ValueError(coded("The perceptron loss is of labels −1 and 1.", "M112"))

@@ -372,7 +372,7 @@ def cv(
                 machine_of(machine, k, parameters)
         rows = read_rows(data, target, drop or (), max_bytes, k)
         if rows.y is None:
-            raise DataError(f"{data} has columns: say which is to be predicted, --target COLUMN.")
+            raise DataError(f"{data} has columns: say which is to be predicted, --target COLUMN.", "M601")
         name = machine or suited(rows.y)
         with _used_rightly():
             chosen = machine_of(name, k, parameters)

@@ -44,7 +44,7 @@ def read_rows(
         return Rows(table.X.toarray() if table.X.shape[1] <= _NARROW else table.X, np.asarray(table.target))
     for name in (*([target] if target is not None else ()), *drop):
         if name not in table.columns:
-            raise DataError(f"{path} has no column {name!r}; its columns are {listed(table.columns)}.")
+            raise DataError(f"{path} has no column {name!r}; its columns are {listed(table.columns)}.", "M601")
     y = None
     if target is not None:
         table = table.filter(table.get_column(target).is_not_null())

@@ -54,7 +54,7 @@ def most_bytes(given: int | str | None) -> int:
         return Compute(memory=given).budget
     except (TypeError, ValueError):
         raise DataError(
-            f"max_bytes={given!r} is not a size: write a number of bytes, or '500MB', '2GB', '1.5GiB'."
+            f"max_bytes={given!r} is not a size: write a number of bytes, or '500MB', '2GB', '1.5GiB'.", "M205"
         ) from None
 
 
@@ -65,7 +65,8 @@ def too_large(path: str | Path, size: int | None, limit: int) -> DataError:
     found = "unpacks to" if size is None else f"holds {size / 1e6:.4g} MB,"
     return DataError(
         f"{path} {found} more than the {limit / 1e6:.4g} MB that may be read of one file. If it is meant to be so"
-        " large, allow more: max_bytes='8GB' in Python, --max-bytes 8GB on the command line."
+        " large, allow more: max_bytes='8GB' in Python, --max-bytes 8GB on the command line.",
+        "M503",
     )
 
 
@@ -91,7 +92,7 @@ def unpacked(path: Path, limit: int) -> bytes:
         try:
             content = bytes(opener(file).read(limit + 1))
         except _DAMAGE:
-            raise DataError(f"{path} is compressed, and damaged or cut off; fetch or pack it again.") from None
+            raise DataError(f"{path} is compressed, and damaged or cut off; fetch or pack it again.", "M502") from None
     if len(content) > limit:
         raise too_large(path, None, limit)
     return content
@@ -109,7 +110,7 @@ class Archive:
             self.file = zipfile.ZipFile(path)
             self.parts = {info.filename: info for info in self.file.infolist()}
         except _DAMAGE:
-            raise DataError(f"{path} is not a zip archive, or is damaged; fetch or pack it again.") from None
+            raise DataError(f"{path} is not a zip archive, or is damaged; fetch or pack it again.", "M502") from None
 
     def __enter__(self) -> Archive:
         return self
@@ -125,7 +126,9 @@ class Archive:
         try:
             return self.file.read(name)
         except (*_DAMAGE, KeyError):
-            raise DataError(f"{self.path}: its part {excerpt(name)} is damaged; fetch or pack it again.") from None
+            raise DataError(
+                f"{self.path}: its part {excerpt(name)} is damaged; fetch or pack it again.", "M502"
+            ) from None
 
 
 def read_array(content: bytes, place: str) -> Any:
@@ -136,13 +139,15 @@ def read_array(content: bytes, place: str) -> Any:
     if dtype.hasobject:
         raise DataError(
             f"{place} cannot be read: Object arrays are not data. Instead, save it as numbers or texts, X.astype(float)"
-            " or X.astype(str)."
+            " or X.astype(str).",
+            "M502",
         )
     try:
         return np.lib.format.read_array(io.BytesIO(content), allow_pickle=False)
     except Exception as error:  # of a type that NumPy can describe and not make
         raise DataError(
-            f"{place} of {excerpt(dtype.str)} and shape {shape} cannot be read: {str(error)[:200]}. Save it again."
+            f"{place} of {excerpt(dtype.str)} and shape {shape} cannot be read: {str(error)[:200]}. Save it again.",
+            "M502",
         ) from None
 
 
@@ -156,21 +161,24 @@ def check_array(content: bytes, place: str) -> tuple[tuple[int, ...], np.dtype[A
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read(stream)
     except Exception:  # NumPy reads it with Python's parser, which has errors of every kind
-        raise DataError(f"{place} is not an array, or is damaged; write it with numpy.save or numpy.savez.") from None
+        raise DataError(
+            f"{place} is not an array, or is damaged; write it with numpy.save or numpy.savez.", "M502"
+        ) from None
     shape = tuple(int(n) for n in shape)
     if min(shape, default=0) < 0:
-        raise DataError(f"{place} declares the shape {excerpt(shape)}, which no array has.")
+        raise DataError(f"{place} declares the shape {excerpt(shape)}, which no array has.", "M502")
     count: int = math.prod(shape)
     declared, there = count * dtype.itemsize, len(content) - stream.tell()
     if not dtype.hasobject and (declared != there or (not declared and max(shape, default=0) > len(content))):
         raise DataError(
             f"{place} declares {excerpt(shape)} values of {excerpt(dtype.str)}, {declared} bytes; {there} are there. It"
-            " is damaged."
+            " is damaged.",
+            "M502",
         )
     if (
         dtype.kind == "U"
         and np.frombuffer(content, np.dtype("u4").newbyteorder(dtype.byteorder), offset=stream.tell()).max(initial=0)
         > sys.maxunicode
     ):
-        raise DataError(f"{place} holds what is not a character. It is damaged.")
+        raise DataError(f"{place} holds what is not a character. It is damaged.", "M502")
     return shape, dtype

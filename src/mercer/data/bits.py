@@ -107,7 +107,8 @@ def _binary(X: Samples) -> Any:
     if wrong.any():
         i, j = map(int, np.argwhere(wrong)[0])
         raise DataError(
-            f"Row {i}, column {j} is {shown(X[i, j])}; a set is a row of 0 and 1. For counts use MinMax(Linear())."
+            f"Row {i}, column {j} is {shown(X[i, j])}; a set is a row of 0 and 1. For counts use MinMax(Linear()).",
+            "M106",
         )
     return X != 0
 
@@ -121,7 +122,8 @@ def _of_sparse(X: Samples) -> Any:
         i = int(np.searchsorted(X.indptr, k, side="right")) - 1
         raise DataError(
             f"Row {i}, column {X.indices[k]} is {shown(X.data[k])}; a set is a row of 0 and 1. For counts use"
-            " MinMax(Linear())."
+            " MinMax(Linear()).",
+            "M106",
         )
     return HashedRows.of(X.astype(np.float64)) if X.shape[1] > _WIDEST else Bits.of(X.toarray() != 0)
 
@@ -141,7 +143,8 @@ def _of_collections(items: list[Any]) -> HashedRows:
         isinstance(item, list | tuple) and len(item) == len(items[0]) > 2 and set(item) <= {0, 1} for item in items
     ):
         raise DataError(
-            "Rows of 0 and 1 as lists could be sets of the numbers 0 and 1; give them as an array, numpy.array(X)."
+            "Rows of 0 and 1 as lists could be sets of the numbers 0 and 1; give them as an array, numpy.array(X).",
+            "M107",
         )
     known: dict[Any, int] = {}
     codes: list[int] = []
@@ -150,13 +153,15 @@ def _of_collections(items: list[Any]) -> HashedRows:
         if is_missing(item) or isinstance(item, str | bytes) or not isinstance(item, Iterable):
             raise DataError(
                 f"Item {i} of the sets is {shown(item)}; give a set, list or tuple of hashable things, or rows of 0 and"
-                " 1."
+                " 1.",
+                "M107",
             )
         try:
             members = dict.fromkeys(item)
         except TypeError:
             raise DataError(
-                f"Item {i} of the sets has a member that cannot be hashed; give strings, numbers or tuples of them."
+                f"Item {i} of the sets has a member that cannot be hashed; give strings, numbers or tuples of them.",
+                "M107",
             ) from None
         for member in members:
             if member not in known:

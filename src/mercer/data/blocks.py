@@ -13,6 +13,7 @@ from mercer.annotations import Samples
 from mercer.arrays import Array
 from mercer.data.representations import chunks, size, take
 from mercer.data.tables import DataError, as_frame
+from mercer.troubles import coded
 
 _ROWS = 65_536
 
@@ -54,7 +55,7 @@ class Blocks:
 
     def __init__(self, source: Any, rows: int = _ROWS) -> None:
         if isinstance(rows, bool) or not isinstance(rows, int | np.integer) or rows < 1:
-            raise ValueError(f"Blocks(rows={rows!r}): a number of rows, at least 1.")
+            raise ValueError(coded(f"Blocks(rows={rows!r}): a number of rows, at least 1.", "M205"))
         self.rows = int(rows)
         self._source = source
         self._sizes: list[int] | None = None
@@ -143,7 +144,7 @@ class Blocks:
         for block in self._first():
             if size(block):
                 return block
-        raise DataError("There are no samples in these blocks.")
+        raise DataError("There are no samples in these blocks.", "M103")
 
     def _first(self) -> Iterable[Samples]:
         if self._sliced:
@@ -164,7 +165,7 @@ def joined(parts: list[Any]) -> Samples:
     if len(parts) == 1:
         return parts[0]
     if not parts:
-        raise DataError("There are no samples in these blocks.")
+        raise DataError("There are no samples in these blocks.", "M103")
     first = parts[0]
     if sparse.issparse(first):
         return sparse.vstack(parts, format="csr")

@@ -69,14 +69,17 @@ class PointSets(Domain):
         if _is_table(X):
             raise DataError(
                 f"Expected a collection of {self.noun}s, got one table of shape {tuple(X.shape)}; put it in a list,"
-                f" [X], or give a list of arrays, one for each {self.noun}."
+                f" [X], or give a list of arrays, one for each {self.noun}.",
+                "M103",
             )
         return items_of(X, f"{self.noun}s")
 
     def _one(self, i: int, item: Any) -> Array:
         """The points of set i, one in each row."""
         if is_missing(item):
-            raise DataError(f"{self.noun.capitalize()} {i} is missing ({item}); drop it, or give an empty one, [].")
+            raise DataError(
+                f"{self.noun.capitalize()} {i} is missing ({item}); drop it, or give an empty one, [].", "M101"
+            )
         frame = as_frame(item) if hasattr(item, "columns") else None
         item = arrays.to_numpy(item) if arrays.is_tensor(item) else item if frame is None else frame_to_numpy(frame)
         try:
@@ -92,14 +95,16 @@ class PointSets(Domain):
         except (TypeError, ValueError):
             raise DataError(
                 f"{self.noun.capitalize()} {i} is {shown(item)}; give an array of points × numbers, the same number of"
-                " numbers for each point."
+                " numbers for each point.",
+                "M107",
             ) from None
         if not points.size:
             return np.empty((0, 1))
         points = points[:, None] if points.ndim == 1 else points
         if points.ndim != 2:
             raise DataError(
-                f"{self.noun.capitalize()} {i} has shape {points.shape}; give an array of two axes, points × numbers."
+                f"{self.noun.capitalize()} {i} has shape {points.shape}; give an array of two axes, points × numbers.",
+                "M107",
             )
         self._check_values(i, points)
         return points
@@ -109,7 +114,8 @@ class PointSets(Domain):
             j, column = np.argwhere(~np.isfinite(points))[0]
             raise DataError(
                 f"{self.noun.capitalize()} {i}, point {j}, column {column} is {points[j, column]}; drop the point, or"
-                " fill in a number."
+                " fill in a number.",
+                "M101",
             )
 
 
@@ -118,7 +124,8 @@ def check_same_points(first: int, second: int) -> None:
     if first != second:
         raise DataError(
             f"Each set of X has points of {first} numbers, each set of Y (what the kernel was fitted to) points of"
-            f" {second}; all points must have the same numbers, in the same order."
+            f" {second}; all points must have the same numbers, in the same order.",
+            "M104",
         )
 
 

@@ -29,7 +29,7 @@ def descriptors(items: Sequence[Any], names: Sequence[str] = DESCRIPTORS) -> Any
         try:
             out[i] = _read_row(item, wanted) if isinstance(item, str) else _row(item, wanted)
         except DataError as error:
-            raise DataError(f"Item {i} of the molecules: {error}.") from None
+            raise DataError(f"Item {i} of the molecules: {error}.", "M110") from None
     return out
 
 
@@ -49,7 +49,7 @@ def described(items: Sequence[Any], names: Sequence[str]) -> Array:
     if not np.isfinite(found).all():
         i, j = map(int, np.argwhere(~np.isfinite(found))[0])
         what = "it has no atoms" if np.isnan(found[i]).all() else f"{names[j]} is {found[i, j]} there; leave it out"
-        raise DataError(f"Item {i} of the molecules has descriptors that are not finite numbers: {what}.")
+        raise DataError(f"Item {i} of the molecules has descriptors that are not finite numbers: {what}.", "M101")
     return found
 
 

@@ -46,7 +46,7 @@ class Fingerprints:
                 mol = molecule(item)
                 own = self._own(mol)
             except DataError as error:
-                raise DataError(f"Item {i} of the molecules: {error}.") from None
+                raise DataError(f"Item {i} of the molecules: {error}.", "M110") from None
             if self.bits is None:
                 found.append(maker.GetSparseCountFingerprint(mol, **own).GetNonzeroElements())
             else:

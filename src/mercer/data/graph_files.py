@@ -61,16 +61,19 @@ def read_tu(
     graph_of = graph_of.ravel() - 1
     if len(graph_of) and ((np.diff(graph_of) < 0).any() or graph_of.min() < 0):
         raise DataError(
-            f"{files.path}: the vertices in _graph_indicator.txt must be in the order of their graphs, numbered from 1."
+            f"{files.path}: the vertices in _graph_indicator.txt must be in the order of their graphs, numbered from"
+            " 1.",
+            "M109",
         )
     arcs = files.numbers("A", np.int64)
     if arcs.size % 2:
-        raise DataError(f"{files.path}: _A.txt has {arcs.size} numbers; each line is a pair of vertices.")
+        raise DataError(f"{files.path}: _A.txt has {arcs.size} numbers; each line is a pair of vertices.", "M109")
     arcs = arcs.reshape(-1, 2) - 1
     if len(arcs) and (arcs.min() < 0 or arcs.max() >= len(graph_of)):
         raise DataError(
             f"{files.path}: line {int(np.argmax(((arcs < 0) | (arcs >= len(graph_of))).any(1))) + 1} of _A.txt names an"
-            " unknown vertex."
+            " unknown vertex.",
+            "M109",
         )
     y = files.targets()
     count = len(y) if y is not None else int(graph_of.max(initial=-1)) + 1
@@ -86,15 +89,16 @@ def read_tu(
     }
     for what, (values, wanted) in lengths.items():
         if values is not None and len(values) != wanted:
-            raise DataError(f"{files.path}: _{what}.txt has {len(values)} lines where {wanted} are needed.")
+            raise DataError(f"{files.path}: _{what}.txt has {len(values)} lines where {wanted} are needed.", "M109")
     if y is None and count > len(graph_of):
         raise DataError(
             f"{files.path}: _graph_indicator.txt names graph {count}, and has {len(graph_of)} vertices; graphs are"
-            " numbered 1, 2, 3, …"
+            " numbered 1, 2, 3, …",
+            "M109",
         )
     if count <= int(graph_of.max(initial=-1)):
         raise DataError(
-            f"{files.path}: there are labels for {count} graphs, and vertices of {int(graph_of.max()) + 1}."
+            f"{files.path}: there are labels for {count} graphs, and vertices of {int(graph_of.max()) + 1}.", "M109"
         )
     order = np.argsort(graph_of[arcs[:, 0]], kind="stable")
     arcs, marks = arcs[order], None if marks is None else marks[order]
@@ -114,7 +118,7 @@ def read_tu(
                 )
             )
         except DataError as error:
-            raise DataError(f"{files.path}, graph {g + 1}: {error}.") from None
+            raise DataError(f"{files.path}, graph {g + 1}: {error}.", "M109") from None
     return graphs, y
 
 
@@ -139,12 +143,13 @@ class _Files:
                     if name.endswith(".txt")
                 }
         else:
-            raise DataError(f"{path} is neither a folder nor a zip archive.")
+            raise DataError(f"{path} is neither a folder nor a zip archive.", "M501")
         found = [name for name in self.texts if name.endswith("_graph_indicator.txt")]
         if len(found) != 1:
             raise DataError(
                 f"{path} holds {len(found) or 'no'} files named …_graph_indicator.txt; one set of graphs is read at a"
-                " time."
+                " time.",
+                "M109",
             )
         self.name = found[0].removesuffix("_graph_indicator.txt")
 
@@ -159,14 +164,16 @@ class _Files:
         try:
             return content.decode()
         except UnicodeDecodeError:
-            raise DataError(f"{self.path}: {name} is not a text; files of a set are tables of numbers.") from None
+            raise DataError(
+                f"{self.path}: {name} is not a text; files of a set are tables of numbers.", "M109"
+            ) from None
 
     def numbers(self, what: str, dtype: DTypeLike) -> Any:
         """A file as an array of rows, None where there is none."""
         name = f"{self.name}_{what}.txt"
         if name not in self.texts:
             if what in ("A", "graph_indicator"):
-                raise DataError(f"{self.path}: there is no {name}.")
+                raise DataError(f"{self.path}: there is no {name}.", "M109")
             return None
         text = self.texts[name]
         width = text.partition("\n")[0].count(",") + 1
@@ -174,11 +181,12 @@ class _Files:
             values = np.array(text.replace(",", " ").split(), np.float64)
             values = values.reshape(-1, width)
         except ValueError as error:
-            raise DataError(f"{self.path}: {name} is not a table of numbers ({str(error)[:100]}).") from None
+            raise DataError(f"{self.path}: {name} is not a table of numbers ({str(error)[:100]}).", "M109") from None
         if dtype == np.int64 and (wrong := ~(np.abs(values) < 2**53) | (values != np.rint(values))).any():
             row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
             raise DataError(
-                f"{self.path}: line {row + 1} of {name} has {values[row, column]:g} where a whole number is needed."
+                f"{self.path}: line {row + 1} of {name} has {values[row, column]:g} where a whole number is needed.",
+                "M109",
             )
         return values.astype(dtype)
 

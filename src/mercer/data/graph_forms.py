@@ -60,7 +60,7 @@ class Graphs(Domain):
         """Each item as a ``Graph``."""
         if _is_one(X):
             cure = "unpack a batch: batch.to_data_list()" if hasattr(X, "to_data_list") else "put it in a list: [graph]"
-            raise DataError(f"Expected a collection of graphs, got one {type(X).__name__}; {cure}.")
+            raise DataError(f"Expected a collection of graphs, got one {type(X).__name__}; {cure}.", "M103")
         items = items_of(X, "graphs")
         found = [self.graph(i, item) for i, item in enumerate(items)]
         tell_of_names(items, self.label, self.edge_label, self.attributes)
@@ -73,7 +73,8 @@ class Graphs(Domain):
             wanted = getattr(self, name)
             if wanted not in (default, None) and items and all(getattr(g, f"{name}s") is None for g in found):
                 raise DataError(
-                    f"No {'edge' if name == 'edge_label' else 'vertex'} of any graph has an attribute {wanted!r}."
+                    f"No {'edge' if name == 'edge_label' else 'vertex'} of any graph has an attribute {wanted!r}.",
+                    "M109",
                 )
         return found
 
@@ -82,7 +83,9 @@ class Graphs(Domain):
         if isinstance(item, Graph):
             return item
         if is_missing(item):
-            raise DataError(f"Item {i} of the graphs is missing ({item}); drop it, or put Graph() in its place.")
+            raise DataError(
+                f"Item {i} of the graphs is missing ({item}); drop it, or put Graph() in its place.", "M101"
+            )
         try:
             return self._read(item)
         except (DataError, ValueError, TypeError, KeyError, IndexError, OverflowError) as error:
@@ -91,7 +94,7 @@ class Graphs(Domain):
                 if isinstance(error, DataError)
                 else f"its edges, labels or attributes cannot be read ({type(error).__name__}: {error})"
             )
-            raise DataError(f"Graph {i}: {said}".rstrip(".") + ".") from None
+            raise DataError(f"Graph {i}: {said}".rstrip(".") + ".", "M109") from None
 
     def _read(self, item: Any) -> Graph:
         if isinstance(item, str) or hasattr(item, "GetAtoms"):
@@ -119,14 +122,16 @@ class Graphs(Domain):
             if not ((item == item.T).all() and ((item == 0) | (item == 1)).all()):
                 raise DataError(
                     "an array of shape (2, 2) may be an adjacency matrix or two edges; give mercer.Graph(edges), or"
-                    " (adjacency, labels)"
+                    " (adjacency, labels)",
+                    "M109",
                 )
             return _of_adjacency(item, None, None)
         if isinstance(item, list | np.ndarray | set | frozenset):
             return _of_edges(item, None, None)
         raise DataError(
             f"a {type(item).__name__} is not a graph here; give mercer.Graph(edges, labels), a networkx graph,"
-            " (adjacency, labels), (edges, labels), a dictionary, an RDKit molecule or a SMILES string"
+            " (adjacency, labels), (edges, labels), a dictionary, an RDKit molecule or a SMILES string",
+            "M109",
         )
 
 
@@ -233,9 +238,11 @@ def _of_tuple(first: Any, labels: Any = None, edge_labels: Any = None, attribute
 def _of_adjacency(A: Items, labels: Any, edge_labels: Any, attributes: Any = None) -> Graph:
     A = sparse.coo_array(A)
     if A.shape[0] != A.shape[1]:
-        raise DataError(f"an adjacency matrix is square, got shape {A.shape}")
+        raise DataError(f"an adjacency matrix is square, got shape {A.shape}", "M109")
     if A.dtype.kind == "f" and not np.isfinite(A.data).all():
-        raise DataError("an adjacency matrix has 0 where there is no edge; it holds a number that is not finite")
+        raise DataError(
+            "an adjacency matrix has 0 where there is no edge; it holds a number that is not finite", "M101"
+        )
     kept = A.data != 0
     edges = np.stack([A.row[kept], A.col[kept]], axis=1).astype(np.int64)
     return Graph(edges, labels, edge_labels, attributes, A.shape[0], _one_way(edges, A.shape[0]))
@@ -262,7 +269,7 @@ def _of_edges(edges: Any, labels: Any, edge_labels: Any, attributes: Any = None,
     number = {name: k for k, name in enumerate(names)}
     unknown = next((v for p in pairs for v in p if v not in number), None)
     if unknown is not None:
-        raise DataError(f"an edge names the vertex {shown(unknown)}, which has no label")
+        raise DataError(f"an edge names the vertex {shown(unknown)}, which has no label", "M109")
     marks = None if edge_labels is None else labels_by_edge(edge_labels, pairs, directed=directed)
     values = None if labels is None else [labels[name] for name in names]
     return Graph([(number[u], number[v]) for u, v in pairs], values, marks, attributes, len(names), directed)
@@ -291,13 +298,17 @@ def _of_mapping(g: Mapping[str, Any]) -> Graph:
             arrays.to_numpy(get["edge_index"]) if arrays.is_tensor(get["edge_index"]) else np.asarray(get["edge_index"])
         )
         if index.size and (index.ndim != 2 or len(index) != 2 or (index.dtype.kind not in "iu" and (index % 1).any())):
-            raise DataError(f"edge_index holds two rows of vertex numbers, got {index.dtype} of shape {index.shape}")
+            raise DataError(
+                f"edge_index holds two rows of vertex numbers, got {index.dtype} of shape {index.shape}", "M109"
+            )
         edges = index.astype(np.int64).reshape(2, -1).T
         directed = bool(get.get("directed", _one_way(edges, int(edges.max(initial=0)) + 1)))
     elif "edges" in get:
         edges, directed = get["edges"], bool(get.get("directed", False))
     else:
-        raise DataError(f"a dictionary needs 'edge_index' or 'edges'; it has {', '.join(map(repr, g)) or 'nothing'}")
+        raise DataError(
+            f"a dictionary needs 'edge_index' or 'edges'; it has {', '.join(map(repr, g)) or 'nothing'}", "M109"
+        )
     if attributes is not None and labels is None and (found := _one_hot(attributes)) is not None:
         labels, attributes = found, None
     if marks is not None and not isinstance(marks, Mapping):

@@ -18,7 +18,7 @@ def of_networkx(g: Any, label: str | None, edge_label: str | None, attributes: s
     """A graph of networkx, or of a file."""
     if g.is_multigraph():
         raise DataError(
-            "it is a multigraph; several edges between two vertices must become one, as with networkx.Graph(g)"
+            "it is a multigraph; several edges between two vertices must become one, as with networkx.Graph(g)", "M109"
         )
     names = list(g)
     number = {name: k for k, name in enumerate(names)}
@@ -31,7 +31,7 @@ def of_networkx(g: Any, label: str | None, edge_label: str | None, attributes: s
         for name in names:
             bare = next((each for each in wanted if each not in g.nodes[name]), None)
             if bare is not None:
-                raise DataError(f"vertex {name!r} has no attribute {bare!r}")
+                raise DataError(f"vertex {name!r} has no attribute {bare!r}", "M109")
         numbers = [_together([g.nodes[name][each] for each in wanted]) for name in names]
     edges = [(number[u], number[v]) for u, v, _ in pairs]
     return Graph(edges, labels, marks, numbers, len(names), g.is_directed())
@@ -48,7 +48,7 @@ def _all_or_none(found: list[tuple[Any, Any]], noun: str, name: str | None) -> l
         return None
     if missing:
         raise DataError(
-            f"{noun} {missing[0]!r} has no attribute {name!r}, others have; give it to each {noun} or to none"
+            f"{noun} {missing[0]!r} has no attribute {name!r}, others have; give it to each {noun} or to none", "M109"
         )
     return [label for _, label in found]
 
@@ -56,7 +56,7 @@ def _all_or_none(found: list[tuple[Any, Any]], noun: str, name: str | None) -> l
 def of_igraph(g: Any, label: str | None, edge_label: str | None, attributes: str | tuple[str, ...] | None) -> Graph:
     """A graph of igraph."""
     if callable(getattr(g, "has_multiple", None)) and g.has_multiple():
-        raise DataError("it has several edges between two vertices; they must become one: g.simplify()")
+        raise DataError("it has several edges between two vertices; they must become one: g.simplify()", "M109")
     labels = g.vs[label] if label in g.vs.attributes() else None
     marks = g.es[edge_label] if edge_label in g.es.attributes() else None
     if attributes is None or isinstance(attributes, str):
@@ -71,13 +71,17 @@ def of_dgl(
 ) -> dict[str, Any]:
     """A graph of DGL with the names of PyTorch Geometric."""
     if not getattr(g, "is_homogeneous", True):
-        raise DataError("it has several kinds of vertices or edges; one kind is compared: dgl.to_homogeneous(g)")
+        raise DataError(
+            "it has several kinds of vertices or edges; one kind is compared: dgl.to_homogeneous(g)", "M109"
+        )
     if getattr(g, "batch_size", 1) > 1:
-        raise DataError("it is a batch; give its graphs one by one: dgl.unbatch(g)")
+        raise DataError("it is a batch; give its graphs one by one: dgl.unbatch(g)", "M109")
     wanted = (attributes,) if isinstance(attributes, str) else attributes
     for name in wanted or ():
         if name not in g.ndata:
-            raise DataError(f"its vertices have no {name!r}; ndata has {', '.join(map(repr, g.ndata)) or 'nothing'}")
+            raise DataError(
+                f"its vertices have no {name!r}; ndata has {', '.join(map(repr, g.ndata)) or 'nothing'}", "M109"
+            )
     columns = [arrays.to_numpy(g.ndata[name]) for name in wanted or [n for n in _NUMBERS if n in g.ndata][:1]]
     return {
         "edge_index": np.stack([arrays.to_numpy(end) for end in g.edges()]),

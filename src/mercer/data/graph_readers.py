@@ -104,7 +104,7 @@ def read_graphs(
             try:
                 wanted.graph(number, drawn)
             except DataError as error:
-                raise DataError(f"{file}: {error}") from None
+                raise DataError(f"{file}: {error}", "M109") from None
         return wanted.graphs(found)
 
 
@@ -116,14 +116,15 @@ def _files(path: Path) -> list[Path]:
     if path.is_dir():
         found = sorted(p for p in path.iterdir() if p.is_file() and _kind(p) in (*_XML, *_LISTS))
         if not found:
-            raise DataError(f"{path} holds no files of graphs ({', '.join((*_XML, *_LISTS))}).")
+            raise DataError(f"{path} holds no files of graphs ({', '.join((*_XML, *_LISTS))}).", "M501")
         return found
     if not path.is_file():
-        raise DataError(f"{path}: there is no such file.")
+        raise DataError(f"{path}: there is no such file.", "M501")
     if _kind(path) not in (*_XML, *_LISTS):
         raise DataError(
             f"{path}: {_kind(path)!r} is not a kind of file of graphs that is known; known are"
-            f" {', '.join((*_XML, *_LISTS))}. read_tu reads sets of the TU benchmarks, read_sdf molecules."
+            f" {', '.join((*_XML, *_LISTS))}. read_tu reads sets of the TU benchmarks, read_sdf molecules.",
+            "M109",
         )
     return [path]
 
@@ -132,7 +133,7 @@ def _read(path: Path, header: bool | None, limit: int) -> list[Drawn | EdgeList]
     content, kind = unpacked(path, limit), _kind(path)
 
     def wrong(line: int, what: str) -> DataError:
-        return DataError(f"{path}, line {line}: {what}")
+        return DataError(f"{path}, line {line}: {what}", "M109")
 
     if kind in _LISTS:
         try:
@@ -147,5 +148,5 @@ def _read(path: Path, header: bool | None, limit: int) -> list[Drawn | EdgeList]
         raise wrong(root.line, f"it begins with {excerpt(root.name)}, where a file of graphs has <{kind[1:]}>.")
     found = _XML[kind](root, wrong)
     if not found:
-        raise DataError(f"{path} holds no graph.")
+        raise DataError(f"{path} holds no graph.", "M109")
     return list(found)

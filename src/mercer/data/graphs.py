@@ -82,14 +82,16 @@ class Graph:
         n = self._count(pairs)
         if len(pairs) and (pairs.min() < 0 or pairs.max() >= n):
             u, v = pairs[int(np.argmax((pairs < 0).any(1) | (pairs >= n).any(1)))]
-            raise DataError(f"the edge ({u}, {v}) names a vertex that is not there: there are {n}, numbered from 0")
+            raise DataError(
+                f"the edge ({u}, {v}) names a vertex that is not there: there are {n}, numbered from 0", "M109"
+            )
         marks = (
             None
             if self.edge_labels is None
             else _listed(labels_by_edge(self.edge_labels, pairs, directed=self.directed))
         )
         if marks is not None and len(marks) != len(pairs):
-            raise DataError(f"there are {len(pairs)} edges and {len(marks)} edge labels")
+            raise DataError(f"there are {len(pairs)} edges and {len(marks)} edge labels", "M109")
         pairs, marks = _once(pairs, marks, n, directed=self.directed)
         numbers = None if self.attributes is None else _attributes(self.attributes, n)
         values = {
@@ -108,11 +110,12 @@ class Graph:
             "attributes": None if self.attributes is None else len(self.attributes),
         }
         if self.n_vertices is not None and not (isinstance(self.n_vertices, int | np.integer) and self.n_vertices >= 0):
-            raise DataError(f"n_vertices must be a whole number of at least 0, got {shown(self.n_vertices)}")
+            raise DataError(f"n_vertices must be a whole number of at least 0, got {shown(self.n_vertices)}", "M109")
         given = {name: int(c) for name, c in counts.items() if c is not None}
         if len(set(given.values())) > 1:
             raise DataError(
-                "the number of vertices is not clear: " + ", ".join(f"{name} say {c}" for name, c in given.items())
+                "the number of vertices is not clear: " + ", ".join(f"{name} say {c}" for name, c in given.items()),
+                "M109",
             )
         return next(iter(given.values())) if given else int(pairs.max(initial=-1)) + 1
 
@@ -125,11 +128,13 @@ def _pairs(edges: Any) -> Any:
     try:
         pairs = np.asarray(edges if hasattr(edges, "dtype") else list(edges))
     except ValueError:
-        raise DataError("edges must be pairs of vertex numbers, and are of different lengths") from None
+        raise DataError("edges must be pairs of vertex numbers, and are of different lengths", "M109") from None
     if pairs.size == 0:
         return np.empty((0, 2), np.int64)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise DataError(f"edges must be pairs of vertex numbers, got an array of {pairs.dtype} of shape {pairs.shape}")
+        raise DataError(
+            f"edges must be pairs of vertex numbers, got an array of {pairs.dtype} of shape {pairs.shape}", "M109"
+        )
     return pairs.astype(np.int64)
 
 
@@ -139,7 +144,7 @@ def _by_vertex_name(labels: Any, n: int) -> Any:
         return labels
     missing = next((v for v in range(n) if v not in labels), None)
     if missing is not None:
-        raise DataError(f"vertex {missing} has no label; give one to each vertex, numbered from 0")
+        raise DataError(f"vertex {missing} has no label; give one to each vertex, numbered from 0", "M109")
     return [labels[v] for v in range(n)]
 
 
@@ -151,7 +156,7 @@ def labels_by_edge(labels: Any, pairs: Any, *, directed: bool) -> Any:
     ends = [tuple(p) for p in (pairs.tolist() if hasattr(pairs, "tolist") else pairs)]
     lost = next((e for e in ends if e not in labels and (directed or e[::-1] not in labels)), None)
     if lost is not None:
-        raise DataError(f"the edge {lost} has no label; give one to each edge or to none")
+        raise DataError(f"the edge {lost} has no label; give one to each edge or to none", "M109")
     return [labels[e] if e in labels else labels[e[::-1]] for e in ends]
 
 
@@ -166,13 +171,16 @@ def _listed(labels: Any) -> Any:
 def _attributes(attributes: Any, n: int) -> Any:
     numbers = arrays.to_numpy(attributes) if arrays.is_tensor(attributes) else _as_floats(attributes)
     if numbers.ndim > 2:
-        raise DataError(f"attributes are numbers for each vertex, a table of two dimensions; got shape {numbers.shape}")
+        raise DataError(
+            f"attributes are numbers for each vertex, a table of two dimensions; got shape {numbers.shape}", "M109"
+        )
     numbers = numbers.astype(np.float64).reshape((n, -1) if n else (0, numbers.shape[-1] if numbers.ndim > 1 else 1))
     if not np.isfinite(numbers).all():
         v, column = (int(place) for place in np.argwhere(~np.isfinite(numbers))[0])
         raise DataError(
             f"vertex {v} has an attribute that is not a finite number: {numbers[v, column]} in column {column}; fill it"
-            " by the mean of the column, or leave the graph out"
+            " by the mean of the column, or leave the graph out",
+            "M101",
         )
     return numbers
 
@@ -190,11 +198,12 @@ def _as_floats(attributes: Any) -> Any:
         except (TypeError, ValueError):
             raise DataError(
                 f"vertex {v} has the attribute {shown(row)}, and attributes are numbers; words are labels:"
-                " mercer.Graph(edges, labels=…)"
+                " mercer.Graph(edges, labels=…)",
+                "M109",
             ) from None
     other = next((v for v, width in widths.items() if width != widths[0]), 0)
     raise DataError(
-        f"vertex {other} has {widths[other]} attributes and vertex 0 has {widths[0]}; all must have the same"
+        f"vertex {other} has {widths[other]} attributes and vertex 0 has {widths[0]}; all must have the same", "M109"
     )
 
 
@@ -212,7 +221,7 @@ def _once(pairs: Any, marks: Any, n: int, *, directed: bool) -> tuple[Any, Any]:
         for k, f in enumerate(first[which]):
             if marks[k] != marks[f]:
                 raise DataError(
-                    f"the edge ({pairs[k, 0]}, {pairs[k, 1]}) has two labels, {marks[f]!r} and {marks[k]!r}"
+                    f"the edge ({pairs[k, 0]}, {pairs[k, 1]}) has two labels, {marks[f]!r} and {marks[k]!r}", "M109"
                 )
         marks = [marks[f] for f in first]
     return pairs[first], marks
@@ -289,13 +298,14 @@ def _side_by_side(attributes: list[Any], counts: Any) -> Any:
     if len(widths) > 1:
         raise DataError(
             "The vertices of all graphs must have as many attributes; there are graphs with"
-            f" {' and '.join(map(str, sorted(widths)))}."
+            f" {' and '.join(map(str, sorted(widths)))}.",
+            "M109",
         )
     if not widths:
         return None
     bare = next((i for i, (a, n) in enumerate(zip(attributes, counts, strict=True)) if a is None and n), None)
     if bare is not None:
-        raise DataError(f"Graph {bare} has no vertex attributes, others have; give them to all or to none.")
+        raise DataError(f"Graph {bare} has no vertex attributes, others have; give them to all or to none.", "M109")
     return np.concatenate([a for a, n in zip(attributes, counts, strict=True) if n])
 
 
@@ -359,7 +369,8 @@ def _known_code(i: int, j: int, label: Any, noun: str, known: dict[Any, int]) ->
         if label not in known:
             if is_missing(label):
                 raise DataError(
-                    f"Graph {i}, {noun} {j}: the label is missing ({label}); give one to each {noun}, or to none."
+                    f"Graph {i}, {noun} {j}: the label is missing ({label}); give one to each {noun}, or to none.",
+                    "M101",
                 )
             known[label] = label_code(label)
         return known[label]
@@ -367,5 +378,7 @@ def _known_code(i: int, j: int, label: Any, noun: str, known: dict[Any, int]) ->
         if str(error).startswith("Graph "):
             raise
         raise DataError(
-            f"Graph {i}, {noun} {j}: a label must be a string, a number or a tuple of them, got {type(label).__name__}."
+            f"Graph {i}, {noun} {j}: a label must be a string, a number or a tuple of them, got"
+            f" {type(label).__name__}.",
+            "M109",
         ) from None

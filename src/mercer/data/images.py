@@ -12,6 +12,7 @@ from mercer.arrays import Array
 from mercer.data.notices import lost
 from mercer.data.representations import listed
 from mercer.data.tables import DataError
+from mercer.troubles import coded
 
 
 def patches(images: Samples, size: int, stride: int = 1) -> list[Array]:
@@ -73,7 +74,9 @@ def check_patches(size: Any, stride: Any) -> None:
     """Raise ValueError unless both are whole numbers of pixels."""
     for name, value in (("size", size), ("stride", stride)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise ValueError(f"patches({name}={value!r}): {name} must be a whole number of pixels, at least 1.")
+            raise ValueError(
+                coded(f"patches({name}={value!r}): {name} must be a whole number of pixels, at least 1.", "M205")
+            )
 
 
 def _of_one(i: int, image: Any, size: int, stride: int) -> Array:
@@ -81,11 +84,12 @@ def _of_one(i: int, image: Any, size: int, stride: int) -> Array:
         pixels = np.asarray(arrays.to_numpy(image) if arrays.is_tensor(image) else image)
         pixels = pixels if pixels.dtype == np.float32 else pixels.astype(np.float64)
     except (TypeError, ValueError):
-        raise DataError(f"Image {i} is not an array of numbers, but a {type(image).__name__}.") from None
+        raise DataError(f"Image {i} is not an array of numbers, but a {type(image).__name__}.", "M107") from None
     if pixels.ndim not in (2, 3):
         raise DataError(
             f"Image {i} has shape {pixels.shape}; give height × width, or height × width × channels. Rows of pixels"
-            " become images by X.reshape(-1, height, width)."
+            " become images by X.reshape(-1, height, width).",
+            "M107",
         )
     if min(pixels.shape[:2]) < size:
         first = pixels.ndim == 3 and pixels.shape[0] < size <= min(pixels.shape[1:])

@@ -8,6 +8,7 @@ from typing import Any
 
 from mercer.data.sequences import canonical, token_code
 from mercer.data.tables import DataError, shown
+from mercer.troubles import coded
 
 
 def _of_atoms(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
@@ -54,8 +55,11 @@ class Invariants:
         wrong = next((part for part in parts if not (isinstance(part, str) or callable(part))), None)
         if wrong is not None:
             raise TypeError(
-                f"invariants={given!r}: give names ({', '.join(KNOWN)}, or of a property that atoms have) and functions"
-                " of an RDKit atom."
+                coded(
+                    f"invariants={given!r}: give names ({', '.join(KNOWN)}, or of a property that atoms have) and"
+                    " functions of an RDKit atom.",
+                    "M205",
+                )
             )
         return cls(parts)
 

@@ -19,6 +19,7 @@ from mercer.data.objects import Domain
 from mercer.data.representations import Rep
 from mercer.data.sequences import is_missing, items_of
 from mercer.data.tables import DataError, excerpt, shown
+from mercer.troubles import coded
 
 
 def chemistry() -> Any:
@@ -27,7 +28,7 @@ def chemistry() -> Any:
         from rdkit import Chem
     except ImportError:
         raise ImportError(
-            'Molecules are read with RDKit, which is not installed: pip install "mercer[molecules]".'
+            coded('Molecules are read with RDKit, which is not installed: pip install "mercer[molecules]".', "M402")
         ) from None
     return Chem
 
@@ -37,14 +38,14 @@ def molecule(item: Any) -> Any:
     if hasattr(item, "GetAtoms"):
         return item
     if not isinstance(item, str):
-        raise DataError(f"a {type(item).__name__} is not a molecule; give SMILES strings or RDKit molecules")
+        raise DataError(f"a {type(item).__name__} is not a molecule; give SMILES strings or RDKit molecules", "M107")
     chem = chemistry()
     from rdkit import rdBase
 
     with rdBase.BlockLogs():  # the error below says it
         found = chem.MolFromSmiles(item)
     if found is None:
-        raise DataError(f"{shown(item)} is not a SMILES string that RDKit can read")
+        raise DataError(f"{shown(item)} is not a SMILES string that RDKit can read", "M110")
     return found
 
 
@@ -56,7 +57,7 @@ class Molecules(Domain):
 
     def check(self, X: Samples) -> Rep:
         if isinstance(X, str) or hasattr(X, "GetAtoms"):
-            raise DataError("Expected a collection of molecules, got one; put it in a list: [molecule].")
+            raise DataError("Expected a collection of molecules, got one; put it in a list: [molecule].", "M103")
         return [_checked(i, item) for i, item in enumerate(items_of(X, "molecules"))]
 
     def labels(self, X: Samples) -> list[list[Any]] | None:
@@ -70,7 +71,7 @@ def _checked(i: int, item: Any) -> Any:
     if isinstance(item, str) or hasattr(item, "GetAtoms"):
         return item
     what = "missing" if is_missing(item) else f"a {type(item).__name__}"
-    raise DataError(f"Item {i} of the molecules is {what}; give SMILES strings or RDKit molecules.")
+    raise DataError(f"Item {i} of the molecules is {what}; give SMILES strings or RDKit molecules.", "M107")
 
 
 def as_given(X: Samples) -> list[Any] | None:
@@ -202,9 +203,9 @@ def read_sdf(
     no-such-file.sdf: there is no such file.
     """
     if errors not in ("raise", "skip"):
-        raise ValueError(f'errors={errors!r}: choose "raise" or "skip".')
+        raise ValueError(coded(f'errors={errors!r}: choose "raise" or "skip".', "M205"))
     if not Path(path).is_file():
-        raise DataError(f"{path}: there is no such file.")
+        raise DataError(f"{path}: there is no such file.", "M501")
     content = unpacked(Path(path), most_bytes(max_bytes))
     try:
         text = content.decode("utf-8-sig")
@@ -227,10 +228,11 @@ def read_sdf(
     if bad and errors == "raise":
         name = next(iter(bad.values()))
         raise DataError(
-            f'{path}: RDKit cannot read {name} of {len(found)}; mend it, or leave such records out: errors="skip".'
+            f'{path}: RDKit cannot read {name} of {len(found)}; mend it, or leave such records out: errors="skip".',
+            "M110",
         )
     if len(bad) == len(found):
-        raise DataError(f"{path} holds no molecules{' that RDKit can read' if bad else ''}.")
+        raise DataError(f"{path} holds no molecules{' that RDKit can read' if bad else ''}.", "M110")
     if bad:
         names = ", ".join(list(bad.values())[:8]) + (", …" if len(bad) > 8 else "")
         warn(f"{path}: {len(bad)} of {len(found)} records are left out, which RDKit cannot read: {names}.")

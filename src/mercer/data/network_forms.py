@@ -51,7 +51,8 @@ def weights_and_names(graph: Any, names: Any = None) -> tuple[Any, list[Any] | N
     if isinstance(graph, str | bytes | Path) or not isinstance(graph, Iterable):
         raise DataError(
             f"A {type(graph).__name__}{f' ({str(graph)[:60]!r})' if isinstance(graph, str | Path) else ''} is not a"
-            f" graph here; {_FORMS}."
+            f" graph here; {_FORMS}.",
+            "M109",
         )
     return _of_edges(graph.tolist() if isinstance(graph, np.ndarray) else list(graph), names)
 
@@ -83,7 +84,8 @@ def _as_matrix(graph: Any) -> Any:
     if not numeric:
         raise DataError(
             f"The weights of a graph are a square matrix of numbers, got {graph.dtype} of shape {graph.shape};"
-            f" {_FORMS}."
+            f" {_FORMS}.",
+            "M109",
         )
     return sparse.csr_array(graph)
 
@@ -99,7 +101,9 @@ def _of_networkx(g: Any, given: list[Any] | None) -> tuple[Any, list[Any] | None
         u, v, weight = next(
             (u, v, d["weight"]) for u, v, d in found if not isinstance(d.get("weight", 1.0), int | float | np.number)
         )
-        raise DataError(f"The edge ({u!r}, {v!r}) has the weight {shown(weight)}, which is not a number.") from None
+        raise DataError(
+            f"The edge ({u!r}, {v!r}) has the weight {shown(weight)}, which is not a number.", "M109"
+        ) from None
     ends = np.array([(number[u], number[v]) for u, v, _ in found], np.int64).reshape(-1, 2)
     W = _matrix(ends[:, 0], ends[:, 1], weights, len(names), directed=g.is_directed())
     return W, given if given is not None else None if names == list(range(len(names))) else names
@@ -133,7 +137,8 @@ def _of_frame(graph: Any, frame: Any, names: list[Any] | None) -> tuple[Any, lis
         if rows != columns:
             raise DataError(
                 f"A table of {len(columns)} columns is not a graph here: edges have two or three; weights have rows"
-                " named as columns."
+                " named as columns.",
+                "M109",
             )
         return sparse.csr_array(frame.to_numpy().astype(np.float64)), columns if names is None else names
     return _of_edges(list(frame.iter_rows()), names)
@@ -148,7 +153,7 @@ def _of_edges(edges: list[Any], names: list[Any] | None) -> tuple[Any, list[Any]
         seen[u] = seen[v] = None
         known = weights.get((u, v), weights.get((v, u), weight))
         if known != weight:
-            raise DataError(f"The edge ({u!r}, {v!r}) has two weights, {known:g} and {weight:g}; give one.")
+            raise DataError(f"The edge ({u!r}, {v!r}) has two weights, {known:g} and {weight:g}; give one.", "M109")
         weights[u, v] = weight
     order = list(seen) if names is None else names
     if names is None and all(isinstance(v, int) for v in order):
@@ -156,7 +161,7 @@ def _of_edges(edges: list[Any], names: list[Any] | None) -> tuple[Any, list[Any]
     number = {name: k for k, name in enumerate(order)}
     unknown = next((v for v in seen if v not in number), None)
     if unknown is not None:
-        raise DataError(f"An edge ends at {shown(unknown)}, which is not among the names of the vertices.")
+        raise DataError(f"An edge ends at {shown(unknown)}, which is not among the names of the vertices.", "M109")
     once = {
         (number[u], number[v]) if number[u] <= number[v] else (number[v], number[u]): w for (u, v), w in weights.items()
     }
@@ -167,12 +172,13 @@ def _of_edges(edges: list[Any], names: list[Any] | None) -> tuple[Any, list[Any]
 
 def _ends(k: int, edge: Any) -> tuple[Any, Any, float]:
     if isinstance(edge, str | bytes) or not isinstance(edge, Iterable):
-        raise DataError(f"Edge {k} is {shown(edge)}; an edge is (u, v) or (u, v, weight).")
+        raise DataError(f"Edge {k} is {shown(edge)}; an edge is (u, v) or (u, v, weight).", "M109")
     parts = [_plain(part) for part in islice(edge, 4)]
     if len(parts) not in (2, 3):
         raise DataError(
             f"Edge {k} has {'more than 3' if len(parts) > 3 else len(parts)} parts; an edge is (u, v) or (u, v,"
-            " weight)."
+            " weight).",
+            "M109",
         )
     try:
         hash((parts[0], parts[1]))
@@ -183,7 +189,7 @@ def _ends(k: int, edge: Any) -> tuple[Any, Any, float]:
         )
     except (TypeError, ValueError, KeyError):
         raise DataError(
-            f"Edge {k} is {shown(tuple(parts))}; its ends are names or numbers, its weight is a number."
+            f"Edge {k} is {shown(tuple(parts))}; its ends are names or numbers, its weight is a number.", "M109"
         ) from None
     return parts[0], parts[1], weight
 
@@ -197,6 +203,7 @@ def _matrix(rows: Index, cols: Index, weights: Weights, n: int, *, directed: boo
     if W.nnz and apart.max() > _CLOSE * max(1.0, float(abs(W).max())):
         raise DataError(
             "The graph is directed, and not the same in both directions; these kernels are for undirected graphs:"
-            " graph.to_undirected(), or the matrix (W + W.T) / 2."
+            " graph.to_undirected(), or the matrix (W + W.T) / 2.",
+            "M109",
         )
     return W

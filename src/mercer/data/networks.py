@@ -68,18 +68,19 @@ class Network:
         given, names = weights_and_names(self.W, self.names)
         W = sparse.csr_array(given).astype(np.float64)
         if W.shape[0] != W.shape[1]:
-            raise DataError(f"The weights of a graph are a square matrix, got shape {W.shape}.")
+            raise DataError(f"The weights of a graph are a square matrix, got shape {W.shape}.", "M109")
         if not np.isfinite(W.data).all():
-            raise DataError("The weights of a graph must be finite numbers.")
+            raise DataError("The weights of a graph must be finite numbers.", "M101")
         if W.nnz and abs(W - W.T).max() > _CLOSE * max(1.0, abs(W).max()):
             raise DataError(
                 "The weights of a graph must be symmetric: these kernels are for undirected graphs. Use (W + W.T) / 2"
-                " if that is meant."
+                " if that is meant.",
+                "M109",
             )
         if not self.signed and W.nnz and W.data.min() < 0:
-            raise DataError(f"The weights of a graph must be at least 0, got {W.data.min():g}.")
+            raise DataError(f"The weights of a graph must be at least 0, got {W.data.min():g}.", "M109")
         if names is not None and (len(names) != W.shape[0] or len(set(names)) != len(names)):
-            raise DataError(f"There are {W.shape[0]} vertices; give as many names, each once.")
+            raise DataError(f"There are {W.shape[0]} vertices; give as many names, each once.", "M109")
         object.__setattr__(self, "W", sparse.csr_array((W + W.T) / 2))
         object.__setattr__(self, "names", names)
 
@@ -258,5 +259,7 @@ class Vertices(Domain):
         items = [item.item() if isinstance(item, np.generic) else item for item in items_of(X, "vertices")]
         lost = next((i for i, item in enumerate(items) if item not in number), None)
         if lost is not None:
-            raise DataError(f"Row {lost} is {shown(items[lost])}, which is not the name of a vertex of the graph.")
+            raise DataError(
+                f"Row {lost} is {shown(items[lost])}, which is not the name of a vertex of the graph.", "M109"
+            )
         return VertexIds(np.array([number[item] for item in items], np.int64))

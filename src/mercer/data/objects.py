@@ -44,7 +44,9 @@ class Anything(Domain):
         if hasattr(X, "shape") or isinstance(X, tuple | list | Ragged) or hasattr(X, "take") or as_frame(X) is not None:
             return list(X) if isinstance(X, tuple) else X
         if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
-            raise DataError(f"Expected a collection of samples, got a single {type(X).__name__}; put it in a list.")
+            raise DataError(
+                f"Expected a collection of samples, got a single {type(X).__name__}; put it in a list.", "M103"
+            )
         return list(X)
 
 
@@ -57,12 +59,14 @@ class Objects(Domain):
 
     def check(self, X: Samples) -> Rep:
         if isinstance(X, self.single):
-            raise DataError(f"Expected a collection of {self.noun}, got one {type(X).__name__}; put it in a list: [x].")
+            raise DataError(
+                f"Expected a collection of {self.noun}, got one {type(X).__name__}; put it in a list: [x].", "M103"
+            )
         series = nw.from_native(X, series_only=True, pass_through=True)
         if isinstance(series, nw.Series):
             X = series.to_list()
         if not isinstance(X, Iterable):
-            raise DataError(f"Expected a collection of {self.noun}, got {type(X).__name__}.")
+            raise DataError(f"Expected a collection of {self.noun}, got {type(X).__name__}.", "M103")
         items = X if isinstance(X, list) else list(X)
         for i, item in enumerate(items):
             self._check_item(i, item)
@@ -70,7 +74,9 @@ class Objects(Domain):
 
     def _check_item(self, i: int, item: Any) -> None:
         if item is None:
-            raise DataError(f"Item {i} of the {self.noun} is missing (None); drop it or put an empty one in its place.")
+            raise DataError(
+                f"Item {i} of the {self.noun} is missing (None); drop it or put an empty one in its place.", "M101"
+            )
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,9 @@ class Nodes(Domain):
         if ids.ndim == 2 and ids.shape[1] == 1:
             ids = ids[:, 0]
         if ids.ndim != 1:
-            raise DataError(f"Expected a list of object numbers 0…{self.count - 1}, got an array of shape {ids.shape}.")
+            raise DataError(
+                f"Expected a list of object numbers 0…{self.count - 1}, got an array of shape {ids.shape}.", "M103"
+            )
         numbers = ids.astype(np.int64) if ids.dtype.kind in "iufb" else None
         wrong = (
             np.ones(len(ids), bool) if numbers is None else (numbers != ids) | (numbers < 0) | (numbers >= self.count)
@@ -94,6 +102,7 @@ class Nodes(Domain):
             i = int(np.argmax(wrong))
             raise DataError(
                 f"Row {i} is {ids.tolist()[i]!r}; expected a whole number from 0 to {self.count - 1}, the number of an"
-                " object."
+                " object.",
+                "M107",
             )
         return numbers

@@ -48,7 +48,9 @@ class Profiles(Domain):
 
     def _profile(self, i: int, item: Any) -> Any:
         if is_missing(item):
-            raise DataError(f"Profile {i} is missing ({item}); drop it, or give an empty one, an array without rows.")
+            raise DataError(
+                f"Profile {i} is missing ({item}); drop it, or give an empty one, an array without rows.", "M101"
+            )
         if isinstance(item, bytes | bytearray):
             item = item.decode("latin-1")
         if isinstance(item, str):
@@ -58,14 +60,16 @@ class Profiles(Domain):
         except (TypeError, ValueError):
             raise DataError(
                 f"Profile {i} is {shown(item)}; give an array of probabilities, a row for each place, or a protein as a"
-                " text."
+                " text.",
+                "M107",
             ) from None
         if P.size == 0:
             return np.empty((0, len(self.alphabet)))
         if P.ndim != 2 or P.shape[1] != len(self.alphabet):
             raise DataError(
                 f"Profile {i} has shape {P.shape}; there must be {len(self.alphabet)} columns, one for each letter of"
-                f" {self.alphabet!r}, and a row for each place."
+                f" {self.alphabet!r}, and a row for each place.",
+                "M107",
             )
         wrong = ~(np.isfinite(P) & (P >= 0)).all(axis=1)
         sums = P.sum(axis=1)

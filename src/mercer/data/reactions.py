@@ -22,7 +22,7 @@ class Reactions(Domain):
 
     def check(self, X: Samples) -> Rep:
         if isinstance(X, str) or hasattr(X, "GetReactants"):
-            raise DataError("Expected a collection of reactions, got one; put it in a list: [reaction].")
+            raise DataError("Expected a collection of reactions, got one; put it in a list: [reaction].", "M103")
         return [_sides(i, item) for i, item in enumerate(items_of(X, "reactions"))]
 
     def labels(self, X: Samples) -> list[list[Any]] | None:
@@ -37,7 +37,7 @@ class Reactions(Domain):
 
 def _sides(i: int, item: Any) -> tuple[str, str, str]:
     if is_missing(item):
-        raise DataError(f"Item {i} of the reactions is missing ({item}); drop it.")
+        raise DataError(f"Item {i} of the reactions is missing ({item}); drop it.", "M101")
     if hasattr(item, "GetReactants"):
         from mercer.data.molecules import reaction_smiles
 
@@ -48,14 +48,16 @@ def _sides(i: int, item: Any) -> tuple[str, str, str]:
         if len(parts) != 3:
             raise DataError(
                 f"Item {i} of the reactions is {shown(item)}, with {len(parts) - 1} signs >; write reactants>agents>"
-                "products, as in CCO.CC(=O)O>>CC(=O)OCC, where there may be no agents."
+                "products, as in CCO.CC(=O)O>>CC(=O)OCC, where there may be no agents.",
+                "M107",
             )
     elif isinstance(item, tuple | list) and len(item) in (2, 3) and all(isinstance(side, str) for side in item):
         parts = [item[0], "", item[1]] if len(item) == 2 else list(item)
     else:
         raise DataError(
             f"Item {i} of the reactions is {shown(item)}; give reaction SMILES, reactants>agents>products, or pairs"
-            " (reactants, products) of SMILES."
+            " (reactants, products) of SMILES.",
+            "M107",
         )
     reactants, agents, products = parts
     return reactants, agents, products

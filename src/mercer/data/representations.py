@@ -20,6 +20,7 @@ from scipy import sparse
 from mercer import arrays
 from mercer.annotations import Index, Samples, Targets, Weights
 from mercer.data.tables import DataError, as_frame
+from mercer.troubles import coded
 
 Rep = Any
 
@@ -212,7 +213,7 @@ def check_weights(n: int, weights: Weights) -> Any:
         raise DataError("There are no rows: data-driven parameters have nothing to follow.")
     w = np.ones(n) if weights is None else np.asarray(weights, np.float64)
     if w.shape != (n,) or not np.isfinite(w).all() or (w < 0).any() or not w.any():
-        raise ValueError(f"weights must be {n} numbers of at least 0, not all 0.")
+        raise ValueError(coded(f"weights must be {n} numbers of at least 0, not all 0.", "M114"))
     return w if weights is None else moderate_weights(w)
 
 

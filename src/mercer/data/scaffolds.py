@@ -22,5 +22,5 @@ def scaffolds(items: Sequence[Any]) -> list[str]:
         try:
             found.append(str(scaffold(mol=molecule(item), includeChirality=False)))
         except DataError as error:
-            raise DataError(f"Item {i} of the molecules: {error}.") from None
+            raise DataError(f"Item {i} of the molecules: {error}.", "M110") from None
     return found

@@ -21,6 +21,7 @@ from mercer.data.notices import lost
 from mercer.data.objects import Domain
 from mercer.data.representations import Ragged, Rep, listed, offsets_of
 from mercer.data.tables import DataError, as_frame, shown
+from mercer.troubles import coded
 
 NOTHING = 0  # the code of a symbol that equals nothing
 _HASHED = 2**40  # hashed tokens start here, above code points and most numbers
@@ -32,13 +33,14 @@ _CASES = (None, "keep", "fold")
 def items_of(X: Samples, noun: str) -> list[Any]:
     """A collection of samples as a list: lists, arrays, generators, a column of a data frame."""
     if isinstance(X, str | bytes | bytearray | Mapping):
-        raise DataError(f"Expected a collection of {noun}, got one {type(X).__name__}; put it in a list: [x].")
+        raise DataError(f"Expected a collection of {noun}, got one {type(X).__name__}; put it in a list: [x].", "M103")
     frame = as_frame(X) if hasattr(X, "columns") else None
     if frame is not None:
         if len(frame.columns) != 1:
             raise DataError(
                 f"Expected a collection of {noun}, got a table of {len(frame.columns)} columns; choose one with"
-                f" kernel.on({frame.columns[0]!r})."
+                f" kernel.on({frame.columns[0]!r}).",
+                "M103",
             )
         X = frame.get_column(frame.columns[0]).to_native()
     X = listed(X)
@@ -47,13 +49,15 @@ def items_of(X: Samples, noun: str) -> list[Any]:
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS":
         X = X[:, 0]  # one column of a table
     if not isinstance(X, Iterable):
-        raise DataError(f"Expected a collection of {noun}, got {type(X).__name__}.")
+        raise DataError(f"Expected a collection of {noun}, got {type(X).__name__}.", "M103")
     return X if isinstance(X, list) else list(X)
 
 
 def not_missing(i: int, item: Any, noun: str) -> None:
     if is_missing(item):
-        raise DataError(f"Item {i} of the {noun} is missing ({item}); drop it or put an empty one in its place.")
+        raise DataError(
+            f"Item {i} of the {noun} is missing ({item}); drop it or put an empty one in its place.", "M101"
+        )
 
 
 def is_missing(value: Any) -> bool:
@@ -182,7 +186,8 @@ def _codes(i: int, item: Any, known: dict[Any, int]) -> Any:
     if not hasattr(item, "__len__") or not isinstance(item, Iterable) or getattr(item, "ndim", 1) == 0:
         raise DataError(
             f"Item {i} of the sequences is {shown(item)}, a {type(item).__name__}; give strings, bytes or lists of"
-            " tokens."
+            " tokens.",
+            "M107",
         )
     return np.array([_code(i, j, token, known) for j, token in enumerate(item)], np.int64)
 
@@ -204,7 +209,7 @@ def _huge(numbers: Any) -> bool:
 def _code(i: int, j: int, token: Any, known: dict[Any, int]) -> int:
     if is_missing(token):
         raise DataError(
-            f"Item {i} of the sequences has a missing token ({token}) at place {j}; drop it, or give it a name."
+            f"Item {i} of the sequences has a missing token ({token}) at place {j}; drop it, or give it a name.", "M101"
         )
     try:
         token = canonical(token)
@@ -241,7 +246,8 @@ def token_code(token: Any) -> int:
     text = repr(token)
     if " at 0x" in text:
         raise DataError(
-            f"A token is a {type(token).__name__} without a value to compare; give strings, numbers or tuples of them."
+            f"A token is a {type(token).__name__} without a value to compare; give strings, numbers or tuples of them.",
+            "M107",
         )
     number = int.from_bytes(hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
     return _HASHED + number % (2**62 - _HASHED)
@@ -269,7 +275,8 @@ def restricted(ragged: Ragged, alphabet: Sequence[Any] | None, unknown: str, cas
         i = int(np.searchsorted(ragged.offsets, k, side="right")) - 1
         raise DataError(
             f"Item {i} of the sequences has {_shown(int(values[k]))} at place {k - int(ragged.offsets[i])}, which is"
-            " not in the alphabet; correct it, or say what it means: unknown='skip' or unknown='letter'."
+            " not in the alphabet; correct it, or say what it means: unknown='skip' or unknown='letter'.",
+            "M108",
         )
     other = NOTHING if unknown == "skip" else 1 if 1 not in known else one_code("other letter")
     changed = np.where(strange, other, values.astype(np.int64))
@@ -284,9 +291,9 @@ def _letters(alphabet: Sequence[Any], case: str | None) -> Any:
 
 def check_alphabet(alphabet: Any, unknown: str, case: str | None) -> None:
     if unknown not in _RULES:
-        raise ValueError(f"unknown={unknown!r}: choose one of {', '.join(map(repr, _RULES))}.")
+        raise ValueError(coded(f"unknown={unknown!r}: choose one of {', '.join(map(repr, _RULES))}.", "M205"))
     if case not in _CASES:
-        raise ValueError(f"case={case!r}: choose one of {', '.join(map(repr, _CASES))}.")
+        raise ValueError(coded(f"case={case!r}: choose one of {', '.join(map(repr, _CASES))}.", "M205"))
     if alphabet is None:
         if case is None:
             raise ValueError(
@@ -316,7 +323,7 @@ _UPPER = {
 AMBIGUOUS = _UPPER | {a.lower(): bases.lower() for a, bases in _UPPER.items()}  # letters of DNA for several bases
 
 
-def coded(letter: str) -> int:
+def character_code(letter: str) -> int:
     """The code of a character."""
     return ord(letter) + 1
 
@@ -325,7 +332,7 @@ def _looked_up(pairs: Iterable[tuple[str, str]], codes: Any) -> Any:
     """The codes with some characters, of Latin-1, in the place of others."""
     table = np.arange(256)
     for a, b in pairs:
-        table[coded(a)] = coded(b)
+        table[character_code(a)] = character_code(b)
     if codes.dtype == np.uint8:
         return table.astype(np.uint8)[codes]
     return np.where((codes >= 0) & (codes < 256), table[codes & 255], codes)

@@ -37,7 +37,7 @@ class Series(Domain):
             if not len(found.values):
                 return Ragged(np.empty((0, 1)), found.offsets)
             i = int(np.argmax(found.lengths > 0))
-            raise DataError(f"Item {i} of the series is of letters; this kernel is for series of numbers.")
+            raise DataError(f"Item {i} of the series is of letters; this kernel is for series of numbers.", "M107")
         if not self.missing and found.values.ndim == 2:
             _all_seen(found)
         return found
@@ -55,7 +55,7 @@ class Series(Domain):
             if other is not None:
                 what = ("of letters", "of numbers") if kind else ("of numbers", "of letters")
                 raise DataError(
-                    f"Item {other} of the series is {what[1]}, item {first} {what[0]}; all must be of one kind."
+                    f"Item {other} of the series is {what[1]}, item {first} {what[0]}; all must be of one kind.", "M107"
                 )
             return Sequences().check(items)
         frames = [_frames(i, item) for i, item in enumerate(items)]
@@ -73,7 +73,7 @@ class Series(Domain):
         packed = Ragged(values, offsets_of([len(f) for f in frames]))
         if np.isinf(values).any():
             i, t = _place(packed, np.isinf(values).any(axis=1))
-            raise DataError(f"Item {i} of the series is not finite at time {t}; drop the frame or fill it.")
+            raise DataError(f"Item {i} of the series is not finite at time {t}; drop the frame or fill it.", "M101")
         return packed
 
 
@@ -110,9 +110,9 @@ def _frames(i: int, item: Any) -> Any:
     except DataError as error:  # of a data frame; it names the cell
         raise DataError(f"Item {i} of the series: {error}") from None
     except (TypeError, ValueError):
-        raise DataError(f"Item {i} of the series is not an array of numbers, but {item!r:.60}.") from None
+        raise DataError(f"Item {i} of the series is not an array of numbers, but {item!r:.60}.", "M107") from None
     if values.ndim not in (1, 2):
-        raise DataError(f"Item {i} of the series has shape {values.shape}; give time, or time × channels.")
+        raise DataError(f"Item {i} of the series has shape {values.shape}; give time, or time × channels.", "M107")
     return values[:, None] if values.ndim == 1 else values
 
 
@@ -123,7 +123,8 @@ def _all_seen(X: Ragged) -> None:
     i, t = _place(X, np.isnan(X.values).any(axis=1))
     raise DataError(
         f"Item {i} of the series is not finite at time {t}; drop the frame or fill it: kernel.interpolated() takes the"
-        " line between what was seen before and after."
+        " line between what was seen before and after.",
+        "M101",
     )
 
 
@@ -137,7 +138,9 @@ def _place(X: Ragged, found: Any) -> tuple[int, int]:
 def check_same_channels(first: int, second: int) -> None:
     """Raise where the series of X and those of Y have not as many channels."""
     if first != second:
-        raise DataError(f"The series of X have {first} channels, those of Y have {second}; they must have the same.")
+        raise DataError(
+            f"The series of X have {first} channels, those of Y have {second}; they must have the same.", "M104"
+        )
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -186,7 +189,7 @@ def times_of(X: Ragged, times: int | None) -> Array:
     t = X.values[:, times]
     if np.isnan(t).any():
         i, frame = _place(X, np.isnan(t))
-        raise DataError(f"Item {i} of the series has no time (channel {times}) in frame {frame}.")
+        raise DataError(f"Item {i} of the series has no time (channel {times}) in frame {frame}.", "M101")
     back = np.append(np.diff(t) <= 0, False)[: len(t)]
     back[X.offsets[1:][X.lengths > 0] - 1] = False  # what comes next begins another series
     if back.any():
@@ -207,7 +210,8 @@ def _with_times(X: Ragged, times: int | None) -> Iterator[tuple[Array, Array, Ar
         if len(frames) and unseen.any():
             raise DataError(
                 f"Item {i} of the series has no value at all in channel"
-                f" {int(np.flatnonzero(_compared(frames, times))[np.argmax(unseen)])}; drop the series or the channel."
+                f" {int(np.flatnonzero(_compared(frames, times))[np.argmax(unseen)])}; drop the series or the channel.",
+                "M101",
             )
         yield t, frames, channels
 

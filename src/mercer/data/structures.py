@@ -34,7 +34,7 @@ class Structures(Domain):
 
     def check(self, X: Samples) -> Rep:
         if isinstance(X, str) or hasattr(X, "GetAtoms") or hasattr(X, "get_atomic_numbers"):
-            raise DataError("Expected a collection of structures, got one; put it in a list: [structure].")
+            raise DataError("Expected a collection of structures, got one; put it in a list: [structure].", "M103")
         return [_structure(i, item) for i, item in enumerate(items_of(X, "structures"))]
 
     def to_store(self, X: Samples) -> Any:
@@ -54,7 +54,7 @@ def _structure(i: int, item: Any) -> tuple[Array, Array]:
 
 def _parts(item: Any) -> tuple[Any, Any]:
     if is_missing(item):
-        raise DataError("it is missing")
+        raise DataError("it is missing", "M101")
     if hasattr(item, "GetAtoms"):
         if not item.GetNumConformers():
             raise DataError(f"the molecule has no conformer, hence no positions; {_EMBED}")
@@ -69,7 +69,8 @@ def _parts(item: Any) -> tuple[Any, Any]:
         return item[0], item[1]
     raise DataError(
         f"{shown(item)} is not a structure; give (elements, positions), an xyz text, ASE's Atoms, or an RDKit molecule"
-        " with a conformer"
+        " with a conformer",
+        "M107",
     )
 
 
@@ -104,7 +105,9 @@ def _checked(elements: Any, positions: Any) -> tuple[Array, Array]:
         raise DataError(f"positions are three numbers for each element, got an array of shape {np.shape(positions)}")
     numbers = np.array([_element(element) for element in elements], np.int64)
     if not np.isfinite(where).all():
-        raise DataError(f"atom {int(np.argmax(~np.isfinite(where).all(axis=1)))} has a position that is not finite")
+        raise DataError(
+            f"atom {int(np.argmax(~np.isfinite(where).all(axis=1)))} has a position that is not finite", "M101"
+        )
     return numbers, where.reshape(len(numbers), 3)
 
 

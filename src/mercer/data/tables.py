@@ -11,6 +11,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Samples
+from mercer.troubles import coded
 
 
 class DataError(ValueError):
@@ -31,8 +32,11 @@ class DataError(ValueError):
     ...     mc.Linear()([[1.0, 2.0], [3.0, float("nan")]])
     ... except mc.DataError as error:
     ...     print(error)
-    Row 1, column 1 is a missing value (NaN). Drop or fill it, or say what it means with kernel.imputed().
+    Row 1, column 1 is a missing value (NaN). Drop or fill it, or say what it means with kernel.imputed(). [M101]
     """
+
+    def __init__(self, message: str, code: str = "M100") -> None:
+        super().__init__(coded(message, code))
 
 
 def shown(value: Any) -> str:
@@ -94,19 +98,23 @@ def select(X: Samples, columns: Any) -> Any:
         ]
         for name in names:
             if name not in frame.columns:
-                raise DataError(f"There is no column {name!r} in the table; its columns are {_listing(frame.columns)}.")
+                raise DataError(
+                    f"There is no column {name!r} in the table; its columns are {_listing(frame.columns)}.", "M105"
+                )
         return frame.select(names).to_native() if many else frame.get_column(names[0]).to_native()
     if not hasattr(X, "shape"):
         X = np.asarray(X, dtype=object)
     if len(X.shape) != 2:
         raise DataError(
-            f"Columns {columns!r} were asked of an object of shape {tuple(X.shape)}; give a data frame or a 2-D array."
+            f"Columns {columns!r} were asked of an object of shape {tuple(X.shape)}; give a data frame or a 2-D array.",
+            "M105",
         )
     for c in columns if many else [columns]:
         if not isinstance(c, int | np.integer) or not -X.shape[1] <= c < X.shape[1]:
             raise DataError(
                 f"There is no column {c!r} in an array of {X.shape[1]} columns; use 0…{X.shape[1] - 1}, or a data frame"
-                " for names."
+                " for names.",
+                "M105",
             )
     if sparse.issparse(X):
         X = X.tocsr()
@@ -137,7 +145,8 @@ def column_to_numpy(column: nw.Series[Any], position: int) -> Any:
         row, value = next((i, v) for i, v in enumerate(column.to_list()) if not _is_number(v))
         raise DataError(
             f"Row {row}, column {column.name!r} ({position}) is {shown(value)}, not a number. "
-            f"Encode it, or compare that column with Categorical().on({column.name!r})."
+            f"Encode it, or compare that column with Categorical().on({column.name!r}).",
+            "M102",
         ) from None
 
 

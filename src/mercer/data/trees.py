@@ -52,7 +52,7 @@ class Trees(Domain):
         if isinstance(X, PackedTrees):
             return X
         if isinstance(X, str) or hasattr(X, "label"):
-            raise DataError("Expected a collection of trees, got one; put it in a list: [tree].")
+            raise DataError("Expected a collection of trees, got one; put it in a list: [tree].", "M103")
         counts, productions, widths, children = [], [], [], []
         known: dict[Any, int] = {}
         for i, item in enumerate(items_of(X, "trees")):
@@ -103,7 +103,7 @@ def _nodes(i: int, item: Any) -> list[tuple[Any, list[int]]]:
     deep.
     """
     if is_missing(item):
-        raise DataError(f"Tree {i} is missing ({item}); drop it.")
+        raise DataError(f"Tree {i} is missing ({item}); drop it.", "M101")
     root = _read(i, item) if isinstance(item, str) else item
     out: list[tuple[Any, list[int]]] = []
     stack: list[tuple[Any, list[Any], list[int]]] = [(*_parts(i, root), [])]

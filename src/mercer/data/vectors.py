@@ -55,20 +55,23 @@ class Vectors(Domain):
             if X.dtype.kind == "c":
                 raise DataError(
                     "The data is complex; kernels here take real numbers: use abs, angle, or real and imaginary"
-                    " columns."
+                    " columns.",
+                    "M103",
                 )
             X = X.astype(np.float32 if X.dtype == np.float16 else np.float64)
         if len(X.shape) != 2:
             raise DataError(
                 f"Expected a 2-D array, samples × columns, got shape {tuple(X.shape)}. "
-                "Use X.reshape(-1, 1) for one column, X.reshape(1, -1) for one sample."
+                "Use X.reshape(-1, 1) for one column, X.reshape(1, -1) for one sample.",
+                "M103",
             )
         if X.shape[1] == 0:
-            raise DataError(f"The data has {X.shape[0]} rows but no columns; there is nothing to compare.")
+            raise DataError(f"The data has {X.shape[0]} rows but no columns; there is nothing to compare.", "M103")
         if self.columns is not None and X.shape[1] != self.columns:
             raise DataError(
                 f"This kernel is defined on {self.columns} column(s), the data has {X.shape[1]}; choose with"
-                " kernel.on([column])."
+                " kernel.on([column]).",
+                "M104",
             )
         if sparse.issparse(X):
             X = X.tocsr()
@@ -89,14 +92,16 @@ class Vectors(Domain):
         if isinstance(series, nw.Series):  # one column of a table
             return column_to_numpy(series, 0)[:, None]
         if hasattr(X, "collect"):
-            raise DataError(f"A {type(X).__name__} is a plan, not data yet: collect() it first.")
+            raise DataError(f"A {type(X).__name__} is a plan, not data yet: collect() it first.", "M103")
         try:
             X = np.asarray(X)
         except ValueError:
-            raise DataError("The rows have different lengths; vectors need the same columns in every row.") from None
+            raise DataError(
+                "The rows have different lengths; vectors need the same columns in every row.", "M103"
+            ) from None
         if X.dtype.kind not in "fiubc":
             if X.ndim != 2:
-                raise DataError(f"Expected a 2-D array of numbers, got shape {X.shape} of {X.dtype}.")
+                raise DataError(f"Expected a 2-D array of numbers, got shape {X.shape} of {X.dtype}.", "M103")
             X = _to_float(X)
         return X
 
@@ -114,7 +119,8 @@ class Vectors(Domain):
             what = "a missing value (NaN)" if found != found else "infinite"
             raise DataError(
                 f"Row {row}, column {_column(column, names)} is {what}. "
-                f"{cure if found != found else 'Drop the row, or clip the column to finite values.'}"
+                f"{cure if found != found else 'Drop the row, or clip the column to finite values.'}",
+                "M101",
             )
 
     def _check_values(self, X: Samples, names: Sequence[Any] | None) -> None:
@@ -127,13 +133,15 @@ class Vectors(Domain):
             raise DataError(
                 f"Row {row}, column {_column(column, names)} is {found:g}; this kernel needs entries of at least"
                 f" {self.minimum:g}. Shift or clip the data, or choose a kernel that allows any sign (Gaussian,"
-                " Laplacian)."
+                " Laplacian).",
+                "M106",
             )
         if self.below is not None and bool((values >= self.below).any()):
             row, column, found = _locate(X, values >= self.below)
             raise DataError(
                 f"Row {row}, column {_column(column, names)} is {found:g}; this kernel needs entries below"
-                f" {self.below:g}, where it diverges. Rescale the data."
+                f" {self.below:g}, where it diverges. Rescale the data.",
+                "M106",
             )
 
 
@@ -149,7 +157,8 @@ def check_same_width(A: Items, B: Items) -> None:
     a, b = (x.shape[1] if len(getattr(x, "shape", ())) == 2 else None for x in (A, B))
     if a is not None and b is not None and a != b:
         raise DataError(
-            f"X has {a} columns and Y has {b}; both must have the columns the kernel was made for, in the same order."
+            f"X has {a} columns and Y has {b}; both must have the columns the kernel was made for, in the same order.",
+            "M104",
         )
 
 
@@ -182,6 +191,7 @@ def _to_float(X: Samples) -> Any:
         except (TypeError, ValueError):
             raise DataError(
                 f"Row {row}, column {column} is {shown(value)}, not a number. Encode it, or compare that column with"
-                f" Categorical().on({column})."
+                f" Categorical().on({column}).",
+                "M102",
             ) from None
     return out

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mercer.annotations import Samples
+from mercer.troubles import coded
 
 
 def is_collection(X: Samples) -> bool:
@@ -46,19 +47,19 @@ def in_blocks_of(y: Any, sizes: Sequence[int | None], what: str) -> list[Any]:
     """Targets or weights in the blocks of the samples, whose sizes are given: those of a collection are made to agree
     where all sizes are known; an array, whose samples' sizes must be known, is cut.
     """
+    total = sum(size or 0 for size in sizes)
     if not is_collection(y):
-        if len(y) != sum(size or 0 for size in sizes):
+        if len(y) != total:
             raise ValueError(
-                "Found input variables with inconsistent numbers of samples:"
-                f" {[sum(size or 0 for size in sizes), len(y)]}"
+                coded(f"Found input variables with inconsistent numbers of samples: {[total, len(y)]}", "M111")
             )
         stops = list(itertools.accumulate(size or 0 for size in sizes))
         rows = y.iloc if hasattr(y, "iloc") else y
         return [rows[stop - (size or 0) : stop] for stop, size in zip(stops, sizes, strict=True)]
     if hasattr(y, "rechunk") and None not in sizes and not any(size != size for size in y.chunks[0]):
-        if y.shape[0] != sum(size or 0 for size in sizes):
+        if y.shape[0] != total:
             raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: {[sum(map(int, sizes)), y.shape[0]]}"  # type: ignore[arg-type]
+                coded(f"Found input variables with inconsistent numbers of samples: {[total, y.shape[0]]}", "M111")
             )
         y = y.rechunk({0: tuple(sizes)})
     blocks, _ = blocks_of(y)

@@ -18,6 +18,7 @@ from typing import Any
 from mercer.annotations import Items, Weights
 from mercer.formula import recorded
 from mercer.runtime.threads import cached_property
+from mercer.troubles import coded
 
 Kind = str
 _UNARY = {
@@ -514,7 +515,7 @@ def _chained(n: Node, d: tuple[Node, ...]) -> Node:
             return _apply("where", args[0], d[1], d[2])
         case "apply" if n.data[1] is not None:
             return Node("apply", args, (n.data[1], None), n.kind) * d[0]
-    raise NotImplementedError(f"The formula cannot be differentiated through {n.op!r}.")
+    raise NotImplementedError(coded(f"The formula cannot be differentiated through {n.op!r}.", "M211"))
 
 
 def _arc_slope(x: Node) -> Node:

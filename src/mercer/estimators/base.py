@@ -32,6 +32,7 @@ from mercer.kernels.approximations.nystrom import Nystrom
 from mercer.kernels.base import Kernel
 from mercer.kernels.given import PRECOMPUTED, as_kernel
 from mercer.runtime.randomness import generator
+from mercer.troubles import coded
 
 _NARROW = 128  # columns
 _AT_ONCE = 1024  # rows of a matrix that are looked at together
@@ -50,8 +51,11 @@ class Met(NamedTuple):
         """k(x, x) of each."""
         if self.kernel is None:
             raise ValueError(
-                "A precomputed matrix does not hold k(x, x) of new samples, which is needed here; give the kernel"
-                " itself."
+                coded(
+                    "A precomputed matrix does not hold k(x, x) of new samples, which is needed here; give the kernel"
+                    " itself.",
+                    "M213",
+                )
             )
         return np.asarray(arrays.to_numpy(self.kernel._own(self.items)), np.float64)
 
@@ -186,7 +190,9 @@ class KernelEstimator(WithKernels):
         centers = self.centers
         if self._precomputed:
             if centers is not None:
-                raise ValueError("centers are for a kernel; a precomputed matrix has been computed already.")
+                raise ValueError(
+                    coded("centers are for a kernel; a precomputed matrix has been computed already.", "M213")
+                )
             return None
         given = kernel or self._given_kernel
         if centers is None:
@@ -197,7 +203,9 @@ class KernelEstimator(WithKernels):
         if not number and hasattr(centers, "__len__") and not isinstance(centers, str):
             return Nystrom(given, landmarks=centers)
         if not number or centers < 1:
-            raise ValueError(f"centers={centers!r}: a number of samples, at least 1, or the samples themselves.")
+            raise ValueError(
+                coded(f"centers={centers!r}: a number of samples, at least 1, or the samples themselves.", "M205")
+            )
         return Nystrom(given, int(centers))
 
     def _landmark_matrix(self, rule: Nystrom, X: Samples, weights: Array | None) -> Gram:
@@ -340,8 +348,11 @@ class KernelEstimator(WithKernels):
         if is_gram(X):
             if X.shape[1] != self._n_items:
                 raise ValueError(
-                    f"The matrix has {X.shape[1]} columns, but {type(self).__name__} was trained on {self._n_items} "
-                    "items: give the matrix of the new items with all of these."
+                    coded(
+                        f"The matrix has {X.shape[1]} columns, but {type(self).__name__} was trained on {self._n_items}"
+                        " items: give the matrix of the new items with all of these.",
+                        "M213",
+                    )
                 )
             return X.sub(slice(None), self.support_)
         if not self._precomputed:
@@ -357,8 +368,11 @@ class KernelEstimator(WithKernels):
             return Met(X)
         if not hasattr(self, "support_vectors_"):
             raise NotFittedError(
-                f"This {type(self).__name__} has learnt from a matrix alone and keeps no samples: give new items by "
-                "their matrix with the training items."
+                coded(
+                    f"This {type(self).__name__} has learnt from a matrix alone and keeps no samples: give new items by"
+                    " their matrix with the training items.",
+                    "M213",
+                )
             )
         with one_call():
             _, A = kernel._entered(in_order_of(self._unpacked(X), self.support_vectors_))
@@ -390,4 +404,6 @@ def _symmetric(K: Array) -> Array:
 
 def _check_square(K: Array) -> None:
     if K.shape[0] != K.shape[1]:
-        raise ValueError(f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.")
+        raise ValueError(
+            coded(f"Precomputed matrix must be a square matrix. Input is a {K.shape[0]}x{K.shape[1]} matrix.", "M213")
+        )

@@ -29,6 +29,7 @@ from mercer.kernels.base import Kernel
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations, largest_values
 from mercer.solvers.incomplete import Incomplete, incomplete_cholesky
+from mercer.troubles import coded
 
 _WHOLE = 2000  # items whose matrix is decomposed; beyond, an incomplete factor
 _RANK = 500  # its columns
@@ -96,16 +97,18 @@ class View(Column, Components):
         n = size(X)
         if expected is not None and n != expected:
             raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: {expected} of X and {n} of Y."
+                coded(
+                    f"Found input variables with inconsistent numbers of samples: {expected} of X and {n} of Y.", "M111"
+                )
             )
         if n < 2:
-            raise ValueError(f"Canonical correlation needs at least two samples, got n_samples={n}.")
+            raise ValueError(coded(f"Canonical correlation needs at least two samples, got n_samples={n}.", "M310"))
         if self.rank is not None:
             check_whole(self, "rank")
         given, self.scale_ = relative(checked(sample_weight, n), NEGLIGIBLE)
         part, _, weights, original = self._without_zeros(X, None, given)
         if len(original) < 2:
-            raise ValueError("Canonical correlation needs at least two samples of positive weight.")
+            raise ValueError(coded("Canonical correlation needs at least two samples of positive weight.", "M114"))
         self.n_given_, self.items_, self.weights_ = n, part, None if sample_weight is None else weights
         gram = self._matrix(part, weights)
         if self.rank is None and (len(original) <= _WHOLE or gram.features() is not None):
@@ -114,11 +117,15 @@ class View(Column, Components):
         else:
             found = incomplete_cholesky(gram, self._affordable_rank(gram))
             if not len(found.pivots):
-                raise ValueError("The kernel is 0 for all samples of a view, so there is nothing to correlate.")
+                raise ValueError(
+                    coded("The kernel is 0 for all samples of a view, so there is nothing to correlate.", "M214")
+                )
             self.spectra_, V, mean = Spectra.of(found.factor, self.weights_)
             self._keep_pivots(found, V, -(mean @ V))
         if not self.spectra_.rank:
-            raise ValueError("All samples of a view are the same to its kernel: there is nothing to correlate.")
+            raise ValueError(
+                coded("All samples of a view are the same to its kernel: there is nothing to correlate.", "M214")
+            )
         self._remember(X, gram, original)
         self.basis_, self.bias_ = self.dual_coef_, self.intercept_
         return self
@@ -130,9 +137,12 @@ class View(Column, Components):
             return max(1, min(_RANK, room // column))
         if self.rank * column > room:
             raise MemoryError(
-                f"rank={self.rank}: factors of so many columns for {gram.shape[0]} samples take"
-                f" {human(self.rank * column)} in all; the budget is {human(room)}. Give a rank of at most"
-                f" {max(1, room // column)}, or raise the budget: Compute(memory=…)."
+                coded(
+                    f"rank={self.rank}: factors of so many columns for {gram.shape[0]} samples take"
+                    f" {human(self.rank * column)} in all; the budget is {human(room)}. Give a rank of at most"
+                    f" {max(1, room // column)}, or raise the budget: Compute(memory=…).",
+                    "M401",
+                )
             )
         return int(self.rank)
 
@@ -168,7 +178,7 @@ def rescaled(pair: tuple[float, float], scale: float) -> tuple[float, float]:
 def as_pair(alpha: Any) -> tuple[float, float]:
     pair = (float(alpha), float(alpha)) if np.ndim(alpha) == 0 else tuple(float(g) for g in alpha)
     if len(pair) != 2:
-        raise ValueError(f"alpha={alpha!r}: give a number for both views, or one for each.")
+        raise ValueError(coded(f"alpha={alpha!r}: give a number for both views, or one for each.", "M205"))
     return pair
 
 
@@ -214,8 +224,11 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         """
         if y is None:
             raise ValueError(
-                f"requires y to be passed, but the target y is None: {type(self).__name__} correlates two views,"
-                " fit(X, Y)."
+                coded(
+                    f"requires y to be passed, but the target y is None: {type(self).__name__} correlates two views,"
+                    " fit(X, Y).",
+                    "M112",
+                )
             )
         check_whole(self, "n_components")
         for name in ("alpha_scores_", "n_features_in_", "feature_names_in_"):  # of a fit before
@@ -264,8 +277,11 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         check_whole(self, "cv", least=2)
         if n < 2 * self.cv:
             raise ValueError(
-                f"n_samples={n} is too few to choose alpha by {self.cv} folds of at least two items: give alpha, or a"
-                " smaller cv."
+                coded(
+                    f"n_samples={n} is too few to choose alpha by {self.cv} folds of at least two items: give alpha, or"
+                    " a smaller cv.",
+                    "M310",
+                )
             )
         return split(check_random_state(self.random_state).permutation(n), self.cv)
 
@@ -292,7 +308,11 @@ class CanonicalCorrelation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Wi
         other = self.transform_y(Y)
         if len(other) != len(scores):
             raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: {len(scores)} of X and {len(other)} of Y."
+                coded(
+                    f"Found input variables with inconsistent numbers of samples: {len(scores)} of X and {len(other)}"
+                    " of Y.",
+                    "M111",
+                )
             )
         return scores, other
 

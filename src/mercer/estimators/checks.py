@@ -17,6 +17,7 @@ from mercer.estimators.spread import SpreadSamples
 from mercer.gram import Gram
 from mercer.kernels.base import Kernel
 from mercer.native.linalg import eigenvalues, is_positive
+from mercer.troubles import coded
 
 _DRAWN = 20_000  # samples of blocks, from which landmarks are chosen
 _SEEN = 128  # items on which a kernel without a proof is looked at: a millisecond
@@ -71,7 +72,9 @@ def check_whole(machine: Estimator, *names: str, least: int = 1) -> None:
     for name in names:
         value = getattr(machine, name)
         if isinstance(value, bool) or not (isinstance(value, int | np.integer) and value >= least):
-            raise ValueError(f"{type(machine).__name__}({name}={value!r}): give a whole number of at least {least}.")
+            raise ValueError(
+                coded(f"{type(machine).__name__}({name}={value!r}): give a whole number of at least {least}.", "M205")
+            )
 
 
 def check_room(kernel: Kernel, X: Samples, compute: Compute) -> None:
@@ -82,9 +85,12 @@ def check_room(kernel: Kernel, X: Samples, compute: Compute) -> None:
     need = min(int(getattr(kernel, "n_components", 0)), size(X)) * size(X) * (4 if single else 8)
     if need > 0.4 * compute.budget:
         raise MemoryError(
-            f"The features of {kernel} of {size(X)} samples take {human(need)}, and two fifths of the memory budget are"
-            f" {human(0.4 * compute.budget)}. Take fewer, float32 data, an estimator with centers, or raise the budget:"
-            f" Compute(memory='{human(2.6 * need).replace(' ', '')}')."
+            coded(
+                f"The features of {kernel} of {size(X)} samples take {human(need)}, and two fifths of the memory budget"
+                f" are {human(0.4 * compute.budget)}. Take fewer, float32 data, an estimator with centers, or raise the"
+                f" budget: Compute(memory='{human(2.6 * need).replace(' ', '')}').",
+                "M401",
+            )
         )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from mercer.arrays import Array
+from mercer.troubles import coded
 
 
 def component_count(wanted: Any, most: int, what: str) -> int | None:
@@ -18,8 +19,11 @@ def component_count(wanted: Any, most: int, what: str) -> int | None:
         return None
     if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
         raise ValueError(
-            f"n_components={wanted!r}: give a whole number of at least 1, a share of the variance between 0 and 1, or"
-            " None for all."
+            coded(
+                f"n_components={wanted!r}: give a whole number of at least 1, a share of the variance between 0 and 1,"
+                " or None for all.",
+                "M205",
+            )
         )
     if wanted > most:
         raise ValueError(f"n_components={wanted} is more than {what}.")

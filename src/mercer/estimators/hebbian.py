@@ -23,6 +23,7 @@ from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import signs
 from mercer.runtime import threads
 from mercer.solvers.incomplete import incomplete_cholesky
+from mercer.troubles import coded
 
 _PIECE = 1024  # samples that are taken in together
 
@@ -137,11 +138,17 @@ class KernelHebbian(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelMac
         first = not hasattr(self, "n_samples_seen_")
         if self._precomputed:
             raise ValueError(
-                "KernelHebbian meets new samples, which a precomputed matrix does not know; give the kernel itself."
+                coded(
+                    "KernelHebbian meets new samples, which a precomputed matrix does not know; give the kernel"
+                    " itself.",
+                    "M213",
+                )
             )
         check_whole(self, "n_components", "budget")
         if not (isinstance(self.tol, int | float | np.number) and self.tol > 0):
-            raise ValueError(f"tol={self.tol!r}: the share of the variance that may be left out must be positive.")
+            raise ValueError(
+                coded(f"tol={self.tol!r}: the share of the variance that may be left out must be positive.", "M205")
+            )
         X = self._accept(X, reset=first)
         n = size(X)
         given, scale = relative(checked(sample_weight, n))

@@ -19,6 +19,7 @@ from mercer.estimators.generative import GenerativeModel
 from mercer.estimators.parameters import estimator
 from mercer.runtime.randomness import generator
 from mercer.solvers.baum_welch import Chain, Counts, climbed, expected, likelihoods, most_probable, side_by_side
+from mercer.troubles import coded
 
 
 @estimator
@@ -151,7 +152,7 @@ class HiddenMarkovModel(GenerativeModel):
         check_whole(self, "max_iter", least=0)
         for name in ("smoothing", "tol"):
             if not getattr(self, name) >= 0:
-                raise ValueError(f"{name}={getattr(self, name)!r}: give a number of at least 0.")
+                raise ValueError(coded(f"{name}={getattr(self, name)!r}: give a number of at least 0.", "M205"))
 
     @property
     def _chain(self) -> Chain:

@@ -30,6 +30,7 @@ from mercer.solvers import eigen
 from mercer.solvers.eigen import SOLVERS, Negatives, negatives, solve_eigen
 from mercer.solvers.spread import Spread
 from mercer.solvers.spread_lloyd import largest_values, second_moments
+from mercer.troubles import coded
 
 _FIRST = 32  # components that are tried first, where a share of the variance is wanted
 
@@ -51,15 +52,18 @@ class Components(Unsupervised):
     def _check(self) -> None:
         super()._check()
         if self.solver not in SOLVERS:
-            raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
+            raise ValueError(coded(f"solver={self.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.", "M205"))
 
     def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         """Sets what ``_values`` needs."""
         n = gram.shape[0]
         if n < 2:
             raise ValueError(
-                f"{type(self).__name__} needs at least two samples of positive weight (n_samples={n}): one has no"
-                " variance."
+                coded(
+                    f"{type(self).__name__} needs at least two samples of positive weight (n_samples={n}): one has no"
+                    " variance.",
+                    "M310",
+                )
             )
         gram = held(gram, Use.AGAIN)
         weights, scale = relative(weights)
@@ -69,10 +73,16 @@ class Components(Unsupervised):
             s, positive = _some(s, int(positive.sum())), positive[positive]
         if not positive.any():
             if s.trace < -1e-10 * abs(float(np.max(np.abs(s.means)))):
-                raise ValueError("The centred matrix has no positive eigenvalue: it is negative, not that of a kernel.")
+                raise ValueError(
+                    coded(
+                        "The centred matrix has no positive eigenvalue: it is negative, not that of a kernel.", "M209"
+                    )
+                )
             explicit = self._bound is None or self._bound.explicit
             cure = "." if explicit else "; change its parameters (a Gaussian with a tiny γ makes all samples equal)."
-            raise ValueError(f"The kernel is the same for all {n} samples, constant: they have no directions{cure}")
+            raise ValueError(
+                coded(f"The kernel is the same for all {n} samples, constant: they have no directions{cure}", "M214")
+            )
         # those of scores, which repetitions do not change
         vectors = s.vectors * signs(s.vectors / np.sqrt(weights)[:, None])
         roots = np.sqrt(np.where(positive, s.values, 1.0))
@@ -299,7 +309,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         super()._check()
         if self.pre_image not in ("auto", *PRE_IMAGES):
             raise ValueError(
-                f"pre_image={self.pre_image!r}: choose one of {', '.join(map(repr, ('auto', *PRE_IMAGES)))}."
+                coded(
+                    f"pre_image={self.pre_image!r}: choose one of {', '.join(map(repr, ('auto', *PRE_IMAGES)))}.",
+                    "M205",
+                )
             )
 
     def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
@@ -323,7 +336,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         positive = values > len(values) * float(np.finfo(np.float64).eps) * float(np.trace(inner))
         most = min(len(samples), int(positive.sum()))
         if not most:
-            raise ValueError("The kernel is the same for all samples, constant: they have no directions.")
+            raise ValueError(
+                coded("The kernel is the same for all samples, constant: they have no directions.", "M214")
+            )
         count = component_count(self.n_components, len(values), f"the {len(values)} landmarks")
         count = share_of_variance(values[:most], trace, self.n_components) if count is None else min(count, most)
         values, vectors = values[:count], vectors[:, :count]
@@ -393,7 +408,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Components): 
         if not np.isfinite(Z).all():
             raise ValueError("Scores hold NaN or infinity; there is nothing to go back to.")
         if self.kernel_ is None:
-            raise ValueError("A precomputed matrix has no items to go back to; give the kernel itself.")
+            raise ValueError(coded("A precomputed matrix has no items to go back to; give the kernel itself.", "M213"))
         if self._compressed:
             raise ValueError(
                 "A compressed model has lost the training scores that the way back needs; use the model it was made"

@@ -28,6 +28,7 @@ from mercer.runtime.watch import unwatched
 from mercer.solvers.alignment import aligned_weights
 from mercer.solvers.dual import ActiveSet
 from mercer.solvers.kernel_weights import InnerProblem, learn_weights
+from mercer.troubles import coded
 
 _ROUNDS = 100
 _CONSTANT = 1e-12  # of its trace: a kernel of less variance than that is constant on the samples
@@ -104,7 +105,7 @@ class LearnsWeights(WeightParameters, KernelMachine):
         else:
             found = [(str(term), term) for term in as_kernel(given)._summands()]
         if not found:
-            raise ValueError(f"{type(self).__name__}(kernel={given!r}): give at least one kernel.")
+            raise ValueError(coded(f"{type(self).__name__}(kernel={given!r}): give at least one kernel.", "M205"))
         return found
 
     @property
@@ -127,11 +128,13 @@ class LearnsWeights(WeightParameters, KernelMachine):
                 " from a part, and give the kernel that was learnt, kernel_, to a machine with centers."
             )
         if not (isinstance(self.p, int | float | np.number) and np.isfinite(self.p) and self.p >= 1):
-            raise ValueError(f"p={self.p!r}: the weights are bounded in a norm ‖β‖_p with 1 ≤ p < ∞.")
+            raise ValueError(coded(f"p={self.p!r}: the weights are bounded in a norm ‖β‖_p with 1 ≤ p < ∞.", "M205"))
         if self.weighting not in ("learned", "average", "alignment"):
-            raise ValueError(f"weighting={self.weighting!r}: choose 'learned', 'average' or 'alignment'.")
+            raise ValueError(
+                coded(f"weighting={self.weighting!r}: choose 'learned', 'average' or 'alignment'.", "M205")
+            )
         if self.normalize not in ("variance", "trace", None):
-            raise ValueError(f"normalize={self.normalize!r}: choose 'variance', 'trace' or None.")
+            raise ValueError(coded(f"normalize={self.normalize!r}: choose 'variance', 'trace' or None.", "M205"))
 
     def _matrix(self, X: Samples, weights: Array | None, kernel: Kernel | None = None) -> Gram:
         self.kernel_, A = (kernel or self._given_kernel)._entered(self._unpacked(X), weights)
@@ -140,8 +143,12 @@ class LearnsWeights(WeightParameters, KernelMachine):
             found = None if term.psd else indefiniteness(part)
             if found is not None:
                 raise ValueError(
-                    f"{type(self).__name__}: the kernel {term} is indefinite on these samples ({found}), and the weight"
-                    " of such a kernel has no best value: leave it out, or repair it, kernel.repaired('clip')."
+                    coded(
+                        f"{type(self).__name__}: the kernel {term} is indefinite on these samples ({found}), and the"
+                        " weight of such a kernel has no best value: leave it out, or repair it,"
+                        " kernel.repaired('clip').",
+                        "M209",
+                    )
                 )
         return SumGram(parts, np.ones(len(parts)), symmetric=True)
 
@@ -217,7 +224,9 @@ class LearnsWeights(WeightParameters, KernelMachine):
     def _units(self, gram: Gram, weights: Array) -> Array:
         """The factor of each part that normalises it; 0 for one that is constant, and says nothing."""
         if len(weights) < 2:
-            raise ValueError(f"{type(self).__name__}: of one sample (n_samples = 1) no weights can be learnt.")
+            raise ValueError(
+                coded(f"{type(self).__name__}: of one sample (n_samples = 1) no weights can be learnt.", "M310")
+            )
         parts, share = gram.parts, weights / weights.sum()
         traces = np.array([float(share @ np.asarray(part.diag(), np.float64)) for part in parts])
         means = gram.products(share) @ share
@@ -225,7 +234,9 @@ class LearnsWeights(WeightParameters, KernelMachine):
         alive = variances > _CONSTANT * np.maximum(np.abs(traces), np.finfo(np.float64).tiny)
         if not alive.any():
             raise ValueError(
-                f"{type(self).__name__}: every kernel is constant on these samples: nothing can be learnt."
+                coded(
+                    f"{type(self).__name__}: every kernel is constant on these samples: nothing can be learnt.", "M214"
+                )
             )
         if not alive.all():
             names = [name for (name, _), lives in zip(self._named(), alive, strict=False) if not lives]

@@ -34,6 +34,7 @@ from mercer.runtime.watch import watching
 from mercer.solvers.lloyd import DRAWS, Clustering, Pairs, Points, Space, cluster, outlook
 from mercer.solvers.spread import Spread
 from mercer.solvers.spread_lloyd import cluster_spread
+from mercer.troubles import coded
 
 _AT_ONCE = 8192  # rows whose distances to all centres are held
 _AUTO = 10  # descents from starts that are not spread out
@@ -52,10 +53,14 @@ def check_clusters(machine: Estimator, n: int) -> None:
     )
     tol = getattr(machine, "tol", 0.0)
     if not (isinstance(tol, int | float | np.number) and tol >= 0):
-        raise ValueError(f"{type(machine).__name__}(tol={tol!r}): give a number of at least 0.")
+        raise ValueError(coded(f"{type(machine).__name__}(tol={tol!r}): give a number of at least 0.", "M205"))
     if machine.n_clusters > n:
         raise ValueError(
-            f"n_samples={n} should be >= n_clusters={machine.n_clusters}: there cannot be more clusters than samples."
+            coded(
+                f"n_samples={n} should be >= n_clusters={machine.n_clusters}: there cannot be more clusters than"
+                " samples.",
+                "M310",
+            )
         )
 
 
@@ -198,8 +203,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, La
         if isinstance(self.init, str):
             if self.init not in DRAWS:
                 raise ValueError(
-                    f"KMeans(init={self.init!r}): choose one of {', '.join(map(repr, DRAWS))}, an array of centres, or"
-                    " a function."
+                    coded(
+                        f"KMeans(init={self.init!r}): choose one of {', '.join(map(repr, DRAWS))}, an array of centres,"
+                        " or a function.",
+                        "M205",
+                    )
                 )
             return []
         given = (

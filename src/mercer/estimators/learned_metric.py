@@ -26,6 +26,7 @@ from mercer.kernels.given import PRECOMPUTED, as_kernel
 from mercer.kernels.vectors.radial import PowerExponential, PowerLaplacian
 from mercer.runtime.randomness import generator
 from mercer.runtime.watch import Stopped, asked_to_stop
+from mercer.troubles import coded
 
 _ROUNDS = 100  # where nobody says
 _POOL, _POOL_OF_EACH = 40_000, 4  # samples, and times ``max_samples``: of more, so many are looked at
@@ -136,24 +137,30 @@ class LearnsMetric(MetricParameters, KernelMachine):
     def _check(self) -> None:
         super()._check()
         if self.metric not in ("auto", "full", "diagonal"):
-            raise ValueError(f"metric={self.metric!r}: choose 'auto', 'full' or 'diagonal'.")
+            raise ValueError(coded(f"metric={self.metric!r}: choose 'auto', 'full' or 'diagonal'.", "M205"))
         if self.alpha is not None:
             self._positive("alpha")
         for candidate in self._candidates(1):
             domain = candidate.kernel.domain
             if not isinstance(domain, Vectors) or domain.missing:
                 raise ValueError(
-                    f"{type(self).__name__}(kernel={self.kernel!r}): a metric is learnt of kernels that compare whole"
-                    " rows of numbers; choose columns, and fill in what is missing, before."
+                    coded(
+                        f"{type(self).__name__}(kernel={self.kernel!r}): a metric is learnt of kernels that compare"
+                        " whole rows of numbers; choose columns, and fill in what is missing, before.",
+                        "M205",
+                    )
                 )
         if not (isinstance(self.validation_fraction, int | float) and 0 < self.validation_fraction < 1):
             raise ValueError(
-                f"validation_fraction={self.validation_fraction!r}: a share of the samples, above 0 and below 1."
+                coded(
+                    f"validation_fraction={self.validation_fraction!r}: a share of the samples, above 0 and below 1.",
+                    "M205",
+                )
             )
         if self.max_samples is not None and not (
             isinstance(self.max_samples, int | np.integer) and self.max_samples >= 2
         ):
-            raise ValueError(f"max_samples={self.max_samples!r}: at least 2, or None for all.")
+            raise ValueError(coded(f"max_samples={self.max_samples!r}: at least 2, or None for all.", "M205"))
 
     def _candidates(self, columns: int) -> list[Candidate]:
         given = self.kernel
@@ -164,10 +171,12 @@ class LearnsMetric(MetricParameters, KernelMachine):
                 candidates = [candidate for candidate in candidates if candidate.diagonal]
             return candidates
         if isinstance(given, str) and given == PRECOMPUTED:
-            raise ValueError(f"{type(self).__name__}: a precomputed matrix has no columns, and no metric of them.")
+            raise ValueError(
+                coded(f"{type(self).__name__}: a precomputed matrix has no columns, and no metric of them.", "M213")
+            )
         kernels = [as_kernel(k) for k in (given if isinstance(given, list | tuple) else [given])]
         if not kernels:
-            raise ValueError(f"{type(self).__name__}(kernel={given!r}): give at least one kernel.")
+            raise ValueError(coded(f"{type(self).__name__}(kernel={given!r}): give at least one kernel.", "M205"))
         known = {str(candidate.kernel): candidate.start for candidate in _CANDIDATES}
         return [
             Candidate(
@@ -182,7 +191,9 @@ class LearnsMetric(MetricParameters, KernelMachine):
     def _learned_kernel(self, X: Samples, y: Targets, weights: Array) -> Kernel:
         Y, weights = self._coded(y, weights)
         if len(Y) < 2:
-            raise ValueError(f"{type(self).__name__}: of one sample (n_samples = 1) no metric can be learnt.")
+            raise ValueError(
+                coded(f"{type(self).__name__}: of one sample (n_samples = 1) no metric can be learnt.", "M310")
+            )
         random = generator(self.random_state)
         pool = self._pool(len(Y), random)
         drawn = X if pool is None else take(X, pool)

@@ -35,6 +35,7 @@ from mercer.kernels.base import Kernel
 from mercer.problems import Solution
 from mercer.solvers.dual import EPS32, ActiveSet, Tried
 from mercer.solvers.landmarks import adjoint
+from mercer.troubles import coded
 
 _AT_ONCE = 8192  # items that are not vectors, predicted together
 _FEATURES = 10_000  # of a kernel, as many as landmarks could be
@@ -99,12 +100,12 @@ class KernelMachine(Reporting, KernelEstimator):
             )
         self._check()
         if y is None and self._supervised:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            raise ValueError(coded(f"{type(self).__name__} requires y to be passed, but the target y is None.", "M112"))
         compute, numeric = self.compute or Compute(), bool(self._targets.get("y_numeric"))
         classes = self._supervised and not numeric
         samples = SpreadSamples.of(X, y, sample_weight, compute, numeric=numeric, classes=classes)
         if (samples.outputs or 1) > 1 and not self._targets.get("multi_output"):
-            raise ValueError(f"y should be a 1d array, got {samples.outputs} columns instead.")
+            raise ValueError(coded(f"y should be a 1d array, got {samples.outputs} columns instead.", "M112"))
         self._accept(samples.head, reset=True)
         self._open_task(X, y)
         marks = self._landmark_matrix(self._spread_rule(samples), samples, None).landmarks()
@@ -156,15 +157,17 @@ class KernelMachine(Reporting, KernelEstimator):
         """Blocks, of which the first is checked now and each when a pass comes to it; and y."""
         self._rule_of_blocks()
         if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+            raise ValueError(coded(f"{type(self).__name__} requires y to be passed, but the target y is None.", "M112"))
         found = arrays.to_numpy(y)
         found = found if self._targets.get("multi_output") else column_or_1d(found, warn=True)
         if len(found) != len(X):
-            raise ValueError(f"Found input variables with inconsistent numbers of samples: {[len(X), len(found)]}")
+            raise ValueError(
+                coded(f"Found input variables with inconsistent numbers of samples: {[len(X), len(found)]}", "M111")
+            )
         if found.dtype.kind == "f":
             assert_all_finite(found, input_name="y")
         if next(X.each(partial(self._accept, reset=True)), None) is None:
-            raise DataError("There are no samples in these blocks.")
+            raise DataError("There are no samples in these blocks.", "M103")
         return X, found
 
     def _learned_kernel(self, X: Samples, y: Targets, weights: Array) -> Kernel | None:
@@ -177,17 +180,19 @@ class KernelMachine(Reporting, KernelEstimator):
             getattr(self, name, None) for name in ("tol", "on_interrupt", "progress", "compute")
         )
         if tol is not None and not (isinstance(tol, int | float | np.number) and tol > 0):
-            raise ValueError(f"tol={tol}: the gap to reach must be positive.")
+            raise ValueError(coded(f"tol={tol}: the gap to reach must be positive.", "M205"))
         for name in ("max_iter", "max_time"):
             limit = getattr(self, name, None)
             if limit is not None and not (isinstance(limit, int | float | np.number) and limit >= 0):
-                raise ValueError(f"{name}={limit!r}: a number of at least 0, or None for no limit.")
+                raise ValueError(coded(f"{name}={limit!r}: a number of at least 0, or None for no limit.", "M205"))
         if on_interrupt not in (None, "raise", "keep"):
-            raise ValueError(f"on_interrupt={on_interrupt!r}: 'raise', or 'keep' the model found so far.")
+            raise ValueError(
+                coded(f"on_interrupt={on_interrupt!r}: 'raise', or 'keep' the model found so far.", "M205")
+            )
         if progress is not None and not callable(progress):
-            raise TypeError(f"progress={progress!r}: a function of a dictionary, or None.")
+            raise TypeError(coded(f"progress={progress!r}: a function of a dictionary, or None.", "M205"))
         if compute is not None and not isinstance(compute, Compute):
-            raise TypeError(f"compute={compute!r}: a mercer.Compute, or None.")
+            raise TypeError(coded(f"compute={compute!r}: a mercer.Compute, or None.", "M205"))
 
     def _learn(self, gram: Gram, y: Targets, weights: Array, X: Samples = None) -> None:
         """All that is fitted but what is kept of the samples, from their matrix; ``support_`` are numbers of its rows.
@@ -280,7 +285,7 @@ class KernelMachine(Reporting, KernelEstimator):
                 if value in (np.inf, np.float32("inf"))
                 else "a positive number"
             )
-            raise ValueError(f"{type(self).__name__}({name}={value!r}): {name} must be {wanted}.")
+            raise ValueError(coded(f"{type(self).__name__}({name}={value!r}): {name} must be {wanted}.", "M205"))
         return float(value)
 
     def _without_zeros(self, X: Samples, y: Targets, weights: Array | None) -> tuple[Any, Any, Array, Array]:
@@ -354,7 +359,9 @@ class KernelMachine(Reporting, KernelEstimator):
         """
         check_is_fitted(self)
         if self.kernel_ is None:
-            raise ValueError("A precomputed matrix has no support vectors to compress; give the kernel itself.")
+            raise ValueError(
+                coded("A precomputed matrix has no support vectors to compress; give the kernel itself.", "M213")
+            )
         kept, weights = RKHSFunction(self.kernel_, self.support_vectors_, self._functions()).nearest(n)
         other = copy.copy(self)
         other.support_, other.support_vectors_ = self.support_[kept], take(self.support_vectors_, kept)
@@ -393,7 +400,7 @@ class KernelMachine(Reporting, KernelEstimator):
         """
         check_is_fitted(self)
         if self.kernel_ is None:
-            raise AttributeError("A precomputed matrix has no function on data; give the kernel itself.")
+            raise AttributeError(coded("A precomputed matrix has no function on data; give the kernel itself.", "M213"))
         coef = self._functions()
         one = coef.shape[1] == 1
         return RKHSFunction(
@@ -424,8 +431,11 @@ class Weighted(KernelMachine):
         check_is_fitted(self)
         if self.kernel_ is None or not self.kernel_.explicit:
             raise AttributeError(
-                "coef_ is of kernels with a finite feature map, such as Linear();"
-                f" {self.kernel_ or 'a precomputed matrix'} has none."
+                coded(
+                    "coef_ is of kernels with a finite feature map, such as Linear();"
+                    f" {self.kernel_ or 'a precomputed matrix'} has none.",
+                    "M212",
+                )
             )
         try:
             phi = self.kernel_._embedded(self.support_vectors_)
@@ -491,8 +501,11 @@ class LabelLearner(ClassifierMixin, Supervised):  # type: ignore[misc]
         """What the samples of each class count, whose weights are given."""
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class,"
-                f" {self.classes_[0]!r}."
+                coded(
+                    f"{type(self).__name__} needs samples of at least 2 classes in y; the data has one class,"
+                    f" {self.classes_[0]!r}.",
+                    "M113",
+                )
             )
         return class_weights(self.class_weight, dict(zip(self.classes_, weights.tolist(), strict=True)))
 
@@ -629,7 +642,9 @@ def _uneven(X: Samples) -> str:
 
 def check_nu(machine: Estimator) -> float:
     if not (isinstance(machine.nu, int | float | np.number) and 0 < machine.nu <= 1):
-        raise ValueError(f"{type(machine).__name__}(nu={machine.nu!r}): nu is a share, above 0 and at most 1.")
+        raise ValueError(
+            coded(f"{type(machine).__name__}(nu={machine.nu!r}): nu is a share, above 0 and at most 1.", "M205")
+        )
     return float(machine.nu)
 
 

@@ -12,6 +12,7 @@ from mercer.arrays import Array
 from mercer.data import Ragged, Sequences, check_weights
 from mercer.estimators.generative import GenerativeModel
 from mercer.estimators.parameters import estimator
+from mercer.troubles import coded
 
 
 @estimator
@@ -73,8 +74,11 @@ class MarkovChain(GenerativeModel):
         """
         if not self.smoothing > 0:
             raise ValueError(
-                f"smoothing={self.smoothing!r}: give a number above 0; without it a string with a new pair of letters"
-                " is impossible."
+                coded(
+                    f"smoothing={self.smoothing!r}: give a number above 0; without it a string with a new pair of"
+                    " letters is impossible.",
+                    "M205",
+                )
             )
         codes: Ragged = Sequences().check(X)
         w = check_weights(len(codes), sample_weight)

@@ -27,6 +27,7 @@ from mercer.estimators.weights import checked, relative
 from mercer.solvers.covariances import FAMILIES, Family
 from mercer.solvers.em import Mixture, climbed, expected, from_labels, from_shares, joint, log_likelihoods
 from mercer.solvers.lloyd import Points, at_random, cluster, spread_out
+from mercer.troubles import coded
 
 STARTS: dict[str, Any] = {"kmeans": None, "k-means++": spread_out, "random": None, "random_from_data": at_random}
 
@@ -138,7 +139,9 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
     def _family(self) -> Family:
         if self.covariance_type not in FAMILIES:
             raise ValueError(
-                f"covariance_type={self.covariance_type!r}: choose one of {', '.join(map(repr, FAMILIES))}."
+                coded(
+                    f"covariance_type={self.covariance_type!r}: choose one of {', '.join(map(repr, FAMILIES))}.", "M205"
+                )
             )
         return FAMILIES[self.covariance_type]
 
@@ -198,9 +201,11 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         check_whole(self, "max_iter", least=0)
         for name in ("reg_covar", "tol"):
             if not getattr(self, name) >= 0:
-                raise ValueError(f"{name}={getattr(self, name)!r}: give a number of at least 0.")
+                raise ValueError(coded(f"{name}={getattr(self, name)!r}: give a number of at least 0.", "M205"))
         if self.init_params not in STARTS:
-            raise ValueError(f"init_params={self.init_params!r}: choose one of {', '.join(map(repr, STARTS))}.")
+            raise ValueError(
+                coded(f"init_params={self.init_params!r}: choose one of {', '.join(map(repr, STARTS))}.", "M205")
+            )
 
     def _data(self, X: Samples, sample_weight: Weights) -> MixtureData:
         """A table in memory, checked."""
@@ -221,7 +226,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
 
     def _check_enough(self, n: int) -> None:
         if n < self.n_components:
-            raise ValueError(f"n_components={self.n_components} is more than the n_samples={n}.")
+            raise ValueError(coded(f"n_components={self.n_components} is more than the n_samples={n}.", "M310"))
 
     def _spoken(self, number: int) -> Any:
         speak(f"Initialization {number}")
@@ -332,7 +337,7 @@ class GaussianMixture(DensityMixin, GenerativeModel):  # type: ignore[misc]  # s
         """
         check_is_fitted(self)
         if n_samples < 1:
-            raise ValueError(f"n_samples={n_samples}: draw at least one.")
+            raise ValueError(coded(f"n_samples={n_samples}: draw at least one.", "M205"))
         rng = check_random_state(self.random_state)
         k, d = self.means_.shape
         counts = rng.multinomial(n_samples, self.weights_)
@@ -374,7 +379,9 @@ def _shape(covariance_type: str, k: int, d: int) -> tuple[int, ...]:
 def _inverted(family: Family, precisions: Array) -> Array:
     least = float(np.linalg.eigvalsh(precisions).min() if family.matrices else precisions.min())
     if not least > 0:
-        raise ValueError(f"precisions_init must be positive definite, and has an eigenvalue of {least:.3g}.")
+        raise ValueError(
+            coded(f"precisions_init must be positive definite, and has an eigenvalue of {least:.3g}.", "M209")
+        )
     return family.of_precisions(precisions)
 
 

@@ -19,6 +19,7 @@ from mercer.estimators.weights import LARGEST_SUM
 from mercer.gram import Gram
 from mercer.problems import DualQP, LinearSystem
 from mercer.solvers.kernel_weights import InnerProblem, SquaredErrors, SupportVectors
+from mercer.troubles import coded
 
 
 @estimator
@@ -183,9 +184,13 @@ class MKLRidge(LearnsWeights, KernelRidge):
 
     def _inner_problem(self, gram: Gram, y: Targets, weights: Array) -> InnerProblem:
         if np.ndim(self.alpha):
-            raise ValueError(f"MKLRidge(alpha={self.alpha!r}): all outputs share the weights, so alpha is one number.")
+            raise ValueError(
+                coded(f"MKLRidge(alpha={self.alpha!r}): all outputs share the weights, so alpha is one number.", "M205")
+            )
         if np.isnan(y).any():
-            raise ValueError("MKLRidge: all outputs share the weights, so every label must be there; y has NaN.")
+            raise ValueError(
+                coded("MKLRidge: all outputs share the weights, so every label must be there; y has NaN.", "M112")
+            )
         targets = self._target_features(y)
         return SquaredErrors(LinearSystem(targets, weights, self._positive("alpha"), self.fit_intercept), self.tol)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mercer.arrays import Array
+from mercer.troubles import coded
 
 
 def classes_and_codes(y: Array) -> tuple[Array, Array]:
@@ -75,7 +76,9 @@ def class_weights(given: Any, counts: dict[Any, float]) -> Array:
         return np.ones(len(counts))
     if isinstance(given, str):
         if given != "balanced":
-            raise ValueError(f"class_weight={given!r}: give a dictionary {{class: weight}}, 'balanced' or None.")
+            raise ValueError(
+                coded(f"class_weight={given!r}: give a dictionary {{class: weight}}, 'balanced' or None.", "M205")
+            )
         total = sum(counts.values())
         return np.array([total / (len(counts) * c) for c in counts.values()])
     unnamed, named = [label for label in counts if label not in given], sum(label in given for label in counts)
@@ -88,5 +91,5 @@ def class_weights(given: Any, counts: dict[Any, float]) -> Array:
         )
     weights = np.array([float(given.get(label, 1.0)) for label in counts])
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise ValueError(f"class_weight={given!r}: weights are numbers of at least 0.")
+        raise ValueError(coded(f"class_weight={given!r}: weights are numbers of at least 0.", "M114"))
     return weights

@@ -20,6 +20,7 @@ from mercer.gram import Gram, Outline, Use, Work, held, outlined
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import Tried, outlook
+from mercer.troubles import coded
 
 _NONE = 1e-8  # of the kernel's size: an edge nearer to the origin is not told from it
 
@@ -75,8 +76,11 @@ class Thresholded:
 def check_contamination(machine: Estimator) -> None:
     if not (isinstance(machine.contamination, int | float | np.number) and 0 <= machine.contamination <= 0.5):
         raise ValueError(
-            f"{type(machine).__name__}(contamination={machine.contamination!r}): the share to call outliers is between"
-            " 0 and 0.5."
+            coded(
+                f"{type(machine).__name__}(contamination={machine.contamination!r}): the share to call outliers is"
+                " between 0 and 0.5.",
+                "M205",
+            )
         )
 
 

@@ -19,6 +19,7 @@ from mercer.gram import Gram
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.problems import DualQP, Solution
 from mercer.solvers.dual import ActiveSet
+from mercer.troubles import coded
 
 
 @estimator
@@ -99,8 +100,11 @@ class NuSVC(Classifier, SolverParameters):
                 most = 2 * min(counts[a], counts[b]) / max(counts[a] + counts[b], 1e-300)
                 if nu > most * (1 + 1e-12):
                     raise ValueError(
-                        f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!s} and {b!s}"
-                        " of this y; take a smaller nu, or class_weight='balanced'."
+                        coded(
+                            f"NuSVC: specified nu is infeasible: nu={nu:g}, but nu ≤ {most:.3g} for classes {a!s} and"
+                            f" {b!s} of this y; take a smaller nu, or class_weight='balanced'.",
+                            "M305",
+                        )
                     )
 
     def _bounds(self, weights: Array) -> Array:

@@ -23,6 +23,7 @@ from mercer.gram import LowRankGram
 from mercer.native.linalg import signed, thin_svd
 from mercer.problems import Eigen
 from mercer.solvers.eigen import solve_eigen
+from mercer.troubles import coded
 
 _WHOLE = 500  # columns or rows whose singular values are all found
 _AT_ONCE = 8192  # rows whose deviations are held
@@ -124,7 +125,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LazyAnswers, BaseEs
         w, size = relative(checked(sample_weight, n))
         used = int(np.sum(w > 0))
         if used < 2:
-            raise ValueError("PCA needs at least two samples of positive weight (n_samples=1 has no variance).")
+            raise ValueError(
+                coded("PCA needs at least two samples of positive weight (n_samples=1 has no variance).", "M310")
+            )
         likeliest = isinstance(self.n_components, str) and self.n_components == "mle"
         count = (
             None

@@ -27,6 +27,7 @@ from mercer.solvers.dual import Tried
 from mercer.solvers.erm import Limits, minimise
 from mercer.solvers.spread import Spread
 from mercer.solvers.spread_erm import minimise_spread
+from mercer.troubles import coded
 
 _FEW = 100  # targets that a loss is asked about
 
@@ -54,7 +55,7 @@ class LossMachine(Supervised, Weighted):
     ) -> SmoothSolution:
         """The function that minimises one loss, on samples that are spread."""
         if self.solver != "auto":
-            raise ValueError(f"solver={self.solver!r}: of a Dask collection there is but 'auto'.")
+            raise ValueError(coded(f"solver={self.solver!r}: of a Dask collection there is but 'auto'.", "M205"))
         budget = marks.values.compute.budget
         return minimise_spread(loss, Spread(passes, marks.factor), ridge, self.fit_intercept, limits, budget)
 
@@ -199,8 +200,11 @@ class RepresenterMachine(LossRegressor, LossParameters):
     def _losses(self) -> list[Loss]:
         if self.loss is not None and not isinstance(self.loss, Loss):
             raise TypeError(
-                f"loss={self.loss!r}: give a loss such as mercer.losses.Huber(1.0), or a subclass of"
-                " mercer.losses.Loss."
+                coded(
+                    f"loss={self.loss!r}: give a loss such as mercer.losses.Huber(1.0), or a subclass of"
+                    " mercer.losses.Loss.",
+                    "M205",
+                )
             )
         return [self.loss or Squared()]
 
@@ -428,7 +432,9 @@ class KernelQuantile(LossRegressor, CenterParameters, SolverParameters):
         wanted = np.atleast_1d(np.asarray(self.quantiles, np.float64))
         if wanted.ndim != 1 or not len(wanted):
             raise ValueError(
-                f"KernelQuantile(quantiles={self.quantiles!r}): a share between 0 and 1, or a list of them."
+                coded(
+                    f"KernelQuantile(quantiles={self.quantiles!r}): a share between 0 and 1, or a list of them.", "M205"
+                )
             )
         return [Pinball(float(tau)) for tau in wanted]
 

@@ -32,6 +32,7 @@ from mercer.solvers.posterior import LandmarkPosterior, Posterior
 from mercer.solvers.spectral import Eigendecomposition, decompose
 from mercer.solvers.spread import Spread
 from mercer.solvers.spread_ridge import solve_spread
+from mercer.troubles import coded
 
 _SOLVERS = ("auto", "cholesky", "woodbury", "cg", "eigen")
 _SEVERAL = 8  # different λ, from which one decomposition is cheaper than a factor for each
@@ -99,7 +100,9 @@ class Ridge(ManyOutputs, RegressorMixin, Supervised, Weighted):  # type: ignore[
                 " samples. A machine with centers gathers it in fit where uncertainty=True."
             )
         if any(ridge == 0 for ridge, _ in self._parts):
-            raise ValueError("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.")
+            raise ValueError(
+                coded("alpha = 0 is a process without noise, whose uncertainty may not exist; give alpha > 0.", "M307")
+            )
         new = self._meet(self._accept_new(X))
         if posterior is None:
             variances = self._variances(new, include_noise)
@@ -286,7 +289,7 @@ class KernelRidge(Ridge, CenterParameters):
     def _check(self) -> None:
         super()._check()
         if self.solver not in _SOLVERS:
-            raise ValueError(f"solver={self.solver!r}: choose one of {', '.join(map(repr, _SOLVERS))}.")
+            raise ValueError(coded(f"solver={self.solver!r}: choose one of {', '.join(map(repr, _SOLVERS))}.", "M205"))
 
     def _learn(self, gram: Gram, y: Array, weights: Array, X: Samples = None) -> None:
         Y = y.reshape(len(y), -1)
@@ -416,10 +419,12 @@ class KernelRidge(Ridge, CenterParameters):
         alpha = np.asarray(self.alpha, np.float64) if known and np.ndim(self.alpha) <= 1 else np.array(np.nan)
         if alpha.ndim == 1 and alpha.shape != (outputs,):
             raise ValueError(
-                f"KernelRidge(alpha={self.alpha!r}): one number, or one for each of the {outputs} outputs."
+                coded(
+                    f"KernelRidge(alpha={self.alpha!r}): one number, or one for each of the {outputs} outputs.", "M205"
+                )
             )
         if not (np.isfinite(alpha).all() and (alpha >= 0).all()):
-            raise ValueError(f"KernelRidge(alpha={self.alpha!r}): alpha must be a number of at least 0.")
+            raise ValueError(coded(f"KernelRidge(alpha={self.alpha!r}): alpha must be a number of at least 0.", "M205"))
         return np.broadcast_to(alpha, (outputs,))
 
     def _solve(
@@ -505,7 +510,7 @@ class KernelRidge(Ridge, CenterParameters):
 def _check_labels(Y: Array) -> None:
     empty = np.isnan(Y).all(axis=0)
     if empty.any():
-        raise ValueError(f"Output {int(np.argmax(empty))} of y has no label at all.")
+        raise ValueError(coded(f"Output {int(np.argmax(empty))} of y has no label at all.", "M112"))
 
 
 def _by_labels(Y: Array) -> list[tuple[Array | None, Array]]:

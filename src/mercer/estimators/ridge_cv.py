@@ -23,6 +23,7 @@ from mercer.native.linalg import NotPositive
 from mercer.runtime.watch import asked_to_stop
 from mercer.solvers import spectral
 from mercer.solvers.spectral import Decomposition, Eigendecomposition, decompose, grid
+from mercer.troubles import coded
 
 
 @estimator
@@ -109,7 +110,9 @@ class KernelRidgeCV(Ridge):
     def _check(self) -> None:
         super()._check()
         if self.criterion not in self._CRITERIA:
-            raise ValueError(f"criterion={self.criterion!r}: choose one of {', '.join(map(repr, self._CRITERIA))}.")
+            raise ValueError(
+                coded(f"criterion={self.criterion!r}: choose one of {', '.join(map(repr, self._CRITERIA))}.", "M205")
+            )
 
     def _matrix(self, X: Samples, weights: Array | None, kernel: Kernel | None = None) -> Any:
         """Those of all kernels, one after the other; ``kernel_`` is that of the last one."""
@@ -128,7 +131,9 @@ class KernelRidgeCV(Ridge):
         first, kinds = self._kinds(gram, y, X)
         if len(first) < 2:
             raise ValueError(
-                "Leaving one out of one sample leaves nothing: KernelRidgeCV needs n_samples of at least 2."
+                coded(
+                    "Leaving one out of one sample leaves nothing: KernelRidgeCV needs n_samples of at least 2.", "M310"
+                )
             )
         some, y, weights = first if len(first) < len(kinds) else None, y[first], np.bincount(kinds, weights=weights)
         self._choose(y, self._tried(chain([gram], grams), some, y.reshape(len(y), -1), weights), weights, kinds)
@@ -187,7 +192,7 @@ class KernelRidgeCV(Ridge):
             return grid(gram)
         alphas = np.atleast_1d(np.asarray(self.alphas, np.float64))
         if alphas.ndim != 1 or not len(alphas) or not (np.isfinite(alphas).all() and (alphas > 0).all()):
-            raise ValueError(f"KernelRidgeCV(alphas={self.alphas!r}): give positive numbers.")
+            raise ValueError(coded(f"KernelRidgeCV(alphas={self.alphas!r}): give positive numbers.", "M205"))
         return alphas
 
     def _cost(self, outline: Outline, y: Array, tried: Any = None) -> Work:
@@ -219,9 +224,12 @@ class KernelRidgeCV(Ridge):
         need = cls._needed(gram)
         if need > gram.compute.budget:
             raise MemoryError(
-                f"Leave-one-out for all λ of {gram.shape[0]} samples takes {human(need)}, the memory budget is"
-                f" {human(gram.compute.budget)}: use KernelSearchCV over KernelRidge, fewer samples, or"
-                f" Compute(memory='{human(1.1 * need).replace(' ', '')}')."
+                coded(
+                    f"Leave-one-out for all λ of {gram.shape[0]} samples takes {human(need)}, the memory budget is"
+                    f" {human(gram.compute.budget)}: use KernelSearchCV over KernelRidge, fewer samples, or"
+                    f" Compute(memory='{human(1.1 * need).replace(' ', '')}').",
+                    "M401",
+                )
             )
 
     def _decomposed(self, gram: Gram, Y: Array, weights: Array, alphas: Array) -> tuple[Decomposition, Array]:

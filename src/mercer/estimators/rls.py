@@ -19,6 +19,7 @@ from mercer.estimators.streams import StreamLearner
 from mercer.gram import Gram
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.solvers.recursive import Recursive
+from mercer.troubles import coded
 
 
 @estimator
@@ -135,7 +136,9 @@ class KernelRLS(RegressorMixin, StreamLearner):  # type: ignore[misc]
         super()._check()
         self._positive("alpha")
         if not (isinstance(self.threshold, int | float | np.number) and 0 <= self.threshold < 1):
-            raise ValueError(f"KernelRLS(threshold={self.threshold!r}): a share, at least 0 and less than 1.")
+            raise ValueError(
+                coded(f"KernelRLS(threshold={self.threshold!r}): a share, at least 0 and less than 1.", "M205")
+            )
 
     def _taking_in(self, gram: Gram, y: Array, weights: Array, order: Array) -> Iterable[int]:
         return self._stream.pass_over(gram, order, y, weights, self.alpha, self.threshold, self.budget)

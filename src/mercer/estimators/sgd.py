@@ -29,6 +29,7 @@ from mercer.kernels.vectors.radial import Gaussian
 from mercer.losses import Hinge, Logistic, Loss, Multinomial, Poisson, Squared
 from mercer.solvers.gradient_steps import REMOVALS, STEPS, Rule
 from mercer.solvers.streams import Stream, as_rule
+from mercer.troubles import coded
 
 
 @estimator
@@ -98,20 +99,29 @@ class GradientStream(StreamLearner):
         name = type(self).__name__
         for parameter, known in (("removal", REMOVALS), ("step", STEPS)):
             if getattr(self, parameter) not in known:
-                raise ValueError(f"{name}({parameter}={getattr(self, parameter)!r}): one of {', '.join(known)}.")
+                raise ValueError(
+                    coded(f"{name}({parameter}={getattr(self, parameter)!r}): one of {', '.join(known)}.", "M205")
+                )
         for parameter in ("alpha", "eta0"):
             value = getattr(self, parameter)
             number = isinstance(value, int | float | np.number) and value >= 0 and not np.isnan(value)
             if not (number or (parameter == "eta0" and value is None)) or (parameter == "eta0" and value == 0):
-                raise ValueError(f"{name}({parameter}={value!r}): a number of at least 0, eta0 more than that.")
+                raise ValueError(
+                    coded(f"{name}({parameter}={value!r}): a number of at least 0, eta0 more than that.", "M205")
+                )
         if self.step == "inverse" and not self.alpha > 0:
             raise ValueError(f"{name}(step='inverse', alpha={self.alpha!r}): steps 1/(2λt) are of a positive alpha.")
         if self.step != "inverse" and self.eta0 is not None and not np.isfinite(self.eta0):
-            raise ValueError(f"{name}(eta0={self.eta0!r}): only step='inverse' has steps that are finite without it.")
+            raise ValueError(
+                coded(f"{name}(eta0={self.eta0!r}): only step='inverse' has steps that are finite without it.", "M205")
+            )
         if self.loss is not None and not isinstance(self.loss, Loss):
             raise TypeError(
-                f"loss={self.loss!r}: give a loss such as mercer.losses.Huber(1.0), or a subclass of"
-                " mercer.losses.Loss."
+                coded(
+                    f"loss={self.loss!r}: give a loss such as mercer.losses.Huber(1.0), or a subclass of"
+                    " mercer.losses.Loss.",
+                    "M205",
+                )
             )
 
     def _rule(self) -> Rule:
@@ -380,9 +390,9 @@ class KernelSGDClassifier(ScoredClasses, GradientStream, _Steps):
                 raise ValueError("classes must be passed on the first call to partial_fit: all labels that will come.")
             self.classes_ = np.unique(np.asarray(classes))
             if len(self.classes_) < 2:
-                raise ValueError(f"classes={classes!r}: a classifier is of at least 2 classes.")
+                raise ValueError(coded(f"classes={classes!r}: a classifier is of at least 2 classes.", "M113"))
         elif classes is not None and not np.array_equal(self.classes_, np.unique(np.asarray(classes))):
-            raise ValueError(f"classes={classes!r}: the stream began with {self.classes_.tolist()}.")
+            raise ValueError(coded(f"classes={classes!r}: the stream began with {self.classes_.tolist()}.", "M205"))
         codes: Array = np.searchsorted(self.classes_, np.asarray(y))
         known = self.classes_[np.minimum(codes, len(self.classes_) - 1)] == y
         if not np.all(known):

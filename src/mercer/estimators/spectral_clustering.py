@@ -31,6 +31,7 @@ from mercer.kernels.vectors.radial import Gaussian
 from mercer.solvers import cuts
 from mercer.solvers.cuts import association, by_means, by_pivots, on_sphere, relaxed
 from mercer.solvers.neighbours import nearest
+from mercer.troubles import coded
 
 _AFFINITIES = ("kernel", "nearest_neighbors", "precomputed_nearest_neighbors")
 _CUTS = ("normalized", "ratio")
@@ -181,7 +182,7 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
                     if name == "affinity"
                     else ""
                 )
-                raise ValueError(f"{name}={value!r}: choose one of {', '.join(map(repr, known))}.{also}")
+                raise ValueError(coded(f"{name}={value!r}: choose one of {', '.join(map(repr, known))}.{also}", "M205"))
         sparse_graph = self._precomputed and sparse.issparse(X) and self.affinity == "kernel"
         if self._of_distances or sparse_graph:
             X = self._accept_graph(X)
@@ -223,7 +224,9 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         X = checked_table(self, X)
         if X.shape[0] != X.shape[1]:
             raise ValueError(
-                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix."
+                coded(
+                    f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} matrix.", "M213"
+                )
             )
         if self._of_distances:
             return X
@@ -248,8 +251,11 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         check_whole(self, "n_neighbors")
         if self.n_neighbors > size(X):
             raise ValueError(
-                f"n_neighbors={self.n_neighbors} is more than the n_samples={size(X)} (of positive weight), each its"
-                " own first neighbour."
+                coded(
+                    f"n_neighbors={self.n_neighbors} is more than the n_samples={size(X)} (of positive weight), each"
+                    " its own first neighbour.",
+                    "M310",
+                )
             )
         if self._of_distances or self._chosen_width:  # trees where columns are few
             self.kernel_ = None
@@ -363,9 +369,12 @@ class SpectralClustering(ClusterMixin, _Partition):  # type: ignore[misc]  # sci
         gram = kernel.gram(self._unpacked(X), compute=self.compute)
         if self._too_large(size(X), gram.compute):
             raise MemoryError(
-                f"Choosing a width holds the {size(X)} × {size(X)} matrix and its factor, more than the memory budget"
-                f" of {human(gram.compute.budget)}. Give a kernel, cluster a sample of the rows, or raise"
-                " Compute(memory=…)."
+                coded(
+                    f"Choosing a width holds the {size(X)} × {size(X)} matrix and its factor, more than the memory"
+                    f" budget of {human(gram.compute.budget)}. Give a kernel, cluster a sample of the rows, or raise"
+                    " Compute(memory=…).",
+                    "M401",
+                )
             )
         K = np.asarray(arrays.to_numpy(gram.dense()))
         K[np.arange(len(K)), np.arange(len(K))] = np.maximum(1 - 1 / repeats, 0.0)

@@ -28,6 +28,7 @@ from mercer.gram import Gram, Landmarks
 from mercer.kernels.base import Kernel
 from mercer.losses import Loss
 from mercer.solvers.spread import Answer, Piece
+from mercer.troubles import coded
 
 _SEED = 0  # of the samples that say what a system is like
 
@@ -95,9 +96,9 @@ class SpreadSamples:
             parts = parts.kept()  # else they are read again in each pass
         found = cls(workers, parts, facts)
         if not found.items:
-            raise DataError("There are no samples in these blocks.")
+            raise DataError("There are no samples in these blocks.", "M103")
         if not len(found):
-            raise ValueError("sample_weight is zero for every sample: there is nothing to fit.")
+            raise ValueError(coded("sample_weight is zero for every sample: there is nothing to fit.", "M114"))
         if len({fact.columns for fact in facts if fact.used}) > 1:
             raise DataError("The targets of some blocks have other columns than those of others.")
         return found
@@ -337,13 +338,15 @@ def _part(number: int, name: str, X: Samples, y: Any, w: Any) -> Part:
     y, w = (None if given is None else arrays.to_numpy(as_block(given)) for given in (y, w))
     for what, given in (("targets", y), ("weights", w)):
         if given is not None and len(given) != n:
-            raise DataError(f"Block {number} ({name}) has {n} samples and {len(given)} {what}.")
+            raise DataError(f"Block {number} ({name}) has {n} samples and {len(given)} {what}.", "M111")
     if w is None:
         return Part(number, n, np.arange(n), X, y, np.ones(n))
     w = np.asarray(w, np.float64).reshape(n)
     if not (np.isfinite(w).all() and (w >= 0).all()):
         row = int(np.argmax(~(np.isfinite(w) & (w >= 0))))
-        raise DataError(f"Block {number} ({name}), row {row}: sample_weight is {w[row]}, not a number of at least 0.")
+        raise DataError(
+            f"Block {number} ({name}), row {row}: sample_weight is {w[row]}, not a number of at least 0.", "M114"
+        )
     used = np.flatnonzero(w > 0)
     if len(used) == n:
         return Part(number, n, used, X, y, w)
@@ -360,7 +363,7 @@ def _facts(part: Part, numeric: bool, classes: bool) -> Facts:
             bad = ~np.isfinite(numbers.reshape(len(w), -1)).all(axis=1)
             if bad.any():
                 row = int(part.rows[np.argmax(bad)])
-                raise DataError(f"Block {part.number}, row {row}: the target y is not a finite number.")
+                raise DataError(f"Block {part.number}, row {row}: the target y is not a finite number.", "M101")
         if classes:
             in_block(part.number, partial(check_classification_targets, y))
             found, codes, counts = np.unique(y, return_inverse=True, return_counts=True)

@@ -20,6 +20,7 @@ from mercer.estimators.weights import checked
 from mercer.gram import Gram
 from mercer.runtime.watch import Stopped
 from mercer.solvers.streams import passes, values_at_hand
+from mercer.troubles import coded
 
 _PIECE = 4096  # samples of a batch that are prepared together
 
@@ -83,8 +84,11 @@ class StreamLearner(Supervised, Weighted):
         self.n_iter_, self.stop_reason_, self.converged_ = n_iter, reason, reason == "passed"
         if not (np.isfinite(self.dual_coef_).all() and np.isfinite(self.intercept_).all()):
             raise ValueError(
-                f"The steps of {type(self).__name__} grew without bound: after {taken} samples coefficients are no"
-                " numbers. Give a smaller eta0, or None, and look at the scale of the targets."
+                coded(
+                    f"The steps of {type(self).__name__} grew without bound: after {taken} samples coefficients are no"
+                    " numbers. Give a smaller eta0, or None, and look at the scale of the targets.",
+                    "M308",
+                )
             )
         if reason == "max_time":
             warn(
@@ -103,13 +107,18 @@ class StreamLearner(Supervised, Weighted):
         """The next samples and targets of the stream, checked."""
         if self._precomputed:
             raise ValueError(
-                f"{type(self).__name__} meets new samples, which a precomputed matrix does not know; give the kernel"
-                " itself."
+                coded(
+                    f"{type(self).__name__} meets new samples, which a precomputed matrix does not know; give the"
+                    " kernel itself.",
+                    "M213",
+                )
             )
         if self._compressed:
             raise ValueError("A compressed machine learns no more: its coefficients are not those of the stream.")
         if self._begun and not hasattr(self, "support_vectors_"):
-            raise NotFittedError(f"This {type(self).__name__} has learnt from a matrix alone and keeps no samples.")
+            raise NotFittedError(
+                coded(f"This {type(self).__name__} has learnt from a matrix alone and keeps no samples.", "M213")
+            )
         found: tuple[Any, Any] = self._accept(X, y, reset=not self._begun, **self._targets)
         return found
 

@@ -32,6 +32,7 @@ from mercer.solvers import landmark_dual
 from mercer.solvers.dual import ActiveSet, Tried, outlook
 from mercer.solvers.spread import Spread
 from mercer.solvers.spread_dual import solve_spread_dual
+from mercer.troubles import coded
 
 
 class Pair(NamedTuple):
@@ -459,9 +460,12 @@ class SVC(Classifier, CenterParameters, SolverParameters):
         found = [self._names(t) for t, machine in enumerate(machines) if self._hard and machine.constant]
         if found:
             raise ValueError(
-                f"SVC(C=inf): no hyperplane in the feature space of this kernel separates class {found[0]} by a margin"
-                " that arithmetic can resolve, so there is no hard margin: give a finite C, or a richer kernel, such"
-                " as a narrower Gaussian."
+                coded(
+                    f"SVC(C=inf): no hyperplane in the feature space of this kernel separates class {found[0]} by a"
+                    " margin that arithmetic can resolve, so there is no hard margin: give a finite C, or a richer"
+                    " kernel, such as a narrower Gaussian.",
+                    "M306",
+                )
             )
 
     def _learn_spread(self, passes: SpreadPasses, samples: SpreadSamples, marks: Landmarks) -> None:

@@ -21,6 +21,7 @@ from mercer.solvers import landmark_dual
 from mercer.solvers.dual import Tried, outlook
 from mercer.solvers.spread import Spread
 from mercer.solvers.spread_dual import solve_spread_dual
+from mercer.troubles import coded
 
 
 class Regressor(ManyOutputs, RegressorMixin, Supervised, SupportVectorMachine):  # type: ignore[misc]
@@ -233,9 +234,12 @@ class NuSVR(Regressor, SolverParameters):
     def _dual(self, y: Array, C: Array) -> DualQP:
         if float(C.sum()) * np.finfo(np.float64).eps > self.tol:
             raise ValueError(
-                f"NuSVR: C times the weights adds up to {float(C.sum()):.3g}, and float64 cannot resolve"
-                f" tol={self.tol:g} beside such a sum. Give a smaller C, or smaller weights: beyond some 10⁹ the"
-                " machine no longer changes."
+                coded(
+                    f"NuSVR: C times the weights adds up to {float(C.sum()):.3g}, and float64 cannot resolve"
+                    f" tol={self.tol:g} beside such a sum. Give a smaller C, or smaller weights: beyond some 10⁹ the"
+                    " machine no longer changes.",
+                    "M302",
+                )
             )
         n, zero = len(y), np.zeros(len(y))
         half = filled(C, self.nu * C.sum() / 2)

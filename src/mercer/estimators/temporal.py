@@ -20,6 +20,7 @@ from mercer.estimators.parameters import KernelLike, WithKernels, estimator
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.solvers.correlation import Spectra, canonical, choose_reg, correlations
 from mercer.solvers.incomplete import incomplete_cholesky
+from mercer.troubles import coded
 
 _COLUMNS = 2000  # of all lags together, without a rank given
 _FEW = 300  # components with which regularisations are compared
@@ -36,7 +37,10 @@ class TimeFeatures(Column):
         """Returns g, one row for each moment."""
         if isinstance(self.kernel, str):
             raise ValueError(
-                "TemporalKernelCCA compares moments at several lags; give kernels, not precomputed matrices."
+                coded(
+                    "TemporalKernelCCA compares moments at several lags; give kernels, not precomputed matrices.",
+                    "M213",
+                )
             )
         X = self._accept(X, reset=True)
         gram = self._matrix(X, None)
@@ -155,7 +159,7 @@ class TemporalKernelCCA(WithKernels):
         X, Y = listed(X), listed(Y)
         T = size(X)
         if size(Y) != T:
-            raise ValueError(f"The series have {T} and {size(Y)} moments: they must be on one clock.")
+            raise ValueError(coded(f"The series have {T} and {size(Y)} moments: they must be on one clock.", "M111"))
         if T - 2 * lag < 10:
             raise ValueError(
                 f"{T} moments leave {max(T - 2 * lag, 0)} with a complete past and future of max_lag={lag}: at least 10"
@@ -168,7 +172,7 @@ class TemporalKernelCCA(WithKernels):
         n, lags, m = E.shape
         (sx, Vx, mean_x), (sy, Vy, mean_y) = Spectra.of(E.reshape(n, -1)), Spectra.of(G)
         if not (sx.rank and sy.rank):
-            raise ValueError("A series is constant to its kernel: there is nothing to correlate.")
+            raise ValueError(coded("A series is constant to its kernel: there is nothing to correlate.", "M214"))
         candidates = candidates_of(self.alpha, sx, sy)
         if candidates is None:
             self.alpha_ = as_pair(self.alpha)
@@ -239,7 +243,9 @@ class TemporalKernelCCA(WithKernels):
             return scores
         values = self._y._values(Y)
         if len(values) != size(X):
-            raise ValueError(f"The series have {size(X)} and {len(values)} moments: they must be on one clock.")
+            raise ValueError(
+                coded(f"The series have {size(X)} and {len(values)} moments: they must be on one clock.", "M111")
+            )
         return scores, values[lag : len(values) - lag]
 
     def _by_lag(self, X: Samples) -> Array:
@@ -248,7 +254,10 @@ class TemporalKernelCCA(WithKernels):
         n = size(X) - 2 * lag
         if n <= 0:
             raise ValueError(
-                f"{size(X)} moments are too few for a past and future of max_lag={lag}: give more than {2 * lag}."
+                coded(
+                    f"{size(X)} moments are too few for a past and future of max_lag={lag}: give more than {2 * lag}.",
+                    "M310",
+                )
             )
         values = self._x._values(X).reshape(size(X), 2 * lag + 1, count)
         return np.stack([values[lag - j : lag - j + n, j + lag] for j in range(-lag, lag + 1)], axis=1)

@@ -7,6 +7,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from mercer.annotations import Weights
 from mercer.arrays import Array
+from mercer.troubles import coded
 
 LARGEST_SUM = 1e9  # of the variables of a dual problem
 NEGLIGIBLE = 1e-20  # of the largest weight: what is divided by the square roots of such weights is rounding
@@ -19,7 +20,7 @@ def checked(sample_weight: Weights, n: int) -> Array:
     given = np.asarray(sample_weight)
     # versions of scikit-learn differ in whether they refuse these
     if given.size and given.dtype.kind in "biuf" and not given.any():
-        raise ValueError("sample_weight is zero for every sample: there is nothing to fit.")
+        raise ValueError(coded("sample_weight is zero for every sample: there is nothing to fit.", "M114"))
     return np.asarray(_check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True))
 
 

@@ -21,6 +21,7 @@ from mercer.explanations.subject import Subject
 from mercer.functions import RKHSFunction
 from mercer.kernels.base import Kernel
 from mercer.runtime.randomness import generator
+from mercer.troubles import coded
 
 _PERMUTATIONS = 200
 
@@ -93,9 +94,9 @@ def explain(
     True
     """
     if by not in ("auto", *_WAYS):
-        raise ValueError(f"by={by!r}: choose one of {', '.join(map(repr, ('auto', *_WAYS)))}.")
+        raise ValueError(coded(f"by={by!r}: choose one of {', '.join(map(repr, ('auto', *_WAYS)))}.", "M205"))
     if not (isinstance(n_permutations, int | np.integer) and n_permutations >= 1):
-        raise ValueError(f"n_permutations={n_permutations!r}: give a whole number of at least 1.")
+        raise ValueError(coded(f"n_permutations={n_permutations!r}: give a whole number of at least 1.", "M205"))
     if hasattr(model, "_by_lag") and by in ("auto", "lag"):
         return _by_lag(model, X)
     subject = Subject.of(model, X)

@@ -21,6 +21,7 @@ from mercer.estimators.multiclass import class_weights
 from mercer.selection.bounds import is_svc_of_two_classes, spanned
 from mercer.selection.criteria import Projected
 from mercer.selection.left_out import has_closed_form
+from mercer.troubles import coded
 
 _FLAT = 1e-8  # of the largest curvature: what stands for none, as in the solver
 
@@ -129,7 +130,7 @@ def influence(model: Estimator, X: Samples, y: Targets, sample_weight: Weights =
     """
     targets = np.asarray(y)
     if size(X) != len(targets):
-        raise ValueError(f"X has {size(X)} samples and y has {len(targets)}.")
+        raise ValueError(coded(f"X has {size(X)} samples and y has {len(targets)}.", "M111"))
     if len(getattr(model, "support_", ())) and int(model.support_.max()) >= len(targets):
         raise ValueError(f"The machine was trained on more than these {len(targets)} samples; give all of them.")
     w = np.ones(len(targets)) if sample_weight is None else np.asarray(sample_weight, np.float64)
@@ -180,7 +181,9 @@ def _of_loss(model: Estimator, X: Samples, y: Array, w: Array, loss: Any) -> Inf
         y, w = np.where(codes == 1, 1.0, -1.0), w * class_weights(model.class_weight, counts)[codes]
     curvature = loss.curvature(np.asarray(y, np.float64), f)
     if curvature is None:
-        raise TypeError(f"{loss} has no curvature, and so no Newton step; refit the machine without the row.")
+        raise TypeError(
+            coded(f"{loss} has no curvature, and so no Newton step; refit the machine without the row.", "M211")
+        )
     bent = np.maximum(curvature, _FLAT * max(float(np.max(curvature)), 1e-300))
     working = f - loss.gradient(np.asarray(y, np.float64), f) / bent
     return _of_ridge(model, X, working, w * bent / 2, w, exact=False)

@@ -16,6 +16,7 @@ from mercer.explanations.explain import explain
 from mercer.explanations.result import Explanation
 from mercer.functions import RKHSFunction
 from mercer.kernels.sequences.strands import BothStrands
+from mercer.troubles import coded
 
 _ROUNDS = 20  # of alignment
 _DNA = "ACGT"
@@ -112,7 +113,7 @@ class Motif:
             Letters, their background and the probabilities by place.
         """
         if not name or name.split() != [name]:
-            raise ValueError(f"name={name!r}: the name of a motif is one word, without blanks.")
+            raise ValueError(coded(f"name={name!r}: the name of a motif is one word, without blanks.", "M205"))
         if not all(isinstance(letter, str) and len(letter) == 1 and letter.isalpha() for letter in self.letters):
             raise DataError(f"MEME knows motifs of letters, and these are of {shown(self.letters)}; use .matrix.")
         alphabet = "".join(self.letters)
@@ -202,9 +203,9 @@ def motif(model: Estimator, X: Samples, width: int, *, output: int | None = None
     ('GATTACA', 12)
     """
     if not (isinstance(width, int | np.integer) and width >= 1):
-        raise ValueError(f"width={width!r}: a motif has a whole number of places, at least 1.")
+        raise ValueError(coded(f"width={width!r}: a motif has a whole number of places, at least 1.", "M205"))
     if not pseudo_count >= 0:
-        raise ValueError(f"pseudo_count={pseudo_count!r}: give a number of at least 0.")
+        raise ValueError(coded(f"pseudo_count={pseudo_count!r}: give a number of at least 0.", "M205"))
     explanations = explain(model, X, "place")
     items = [e.labels or [] for e in explanations]
     items = [item[:-1] if e.names[-1:] == ["constant"] else item for item, e in zip(items, explanations, strict=True)]

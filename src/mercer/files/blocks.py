@@ -66,11 +66,11 @@ def scan_parquet(
         names = lazy[0].collect_schema().names()
         counts = [int(frame.select(pl.len()).collect().item()) for frame in lazy]
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise DataError(f"{path} cannot be read as Parquet: {_first_line(error)}") from None
+        raise DataError(f"{path} cannot be read as Parquet: {_first_line(error)}", "M502") from None
     wanted = [name for name in names if name != target] if columns is None else list(columns)
     missing = [name for name in [*wanted, *([] if target is None else [target])] if name not in names]
     if missing:
-        raise DataError(f"{path} has no column {missing[0]!r}; it has {', '.join(map(repr, names[:20]))}.")
+        raise DataError(f"{path} has no column {missing[0]!r}; it has {', '.join(map(repr, names[:20]))}.", "M105")
 
     def read() -> Iterator[Any]:
         for place, frame, count in zip(places, lazy, counts, strict=True):
@@ -78,7 +78,9 @@ def scan_parquet(
                 try:
                     yield frame.select(wanted).slice(start, rows).collect()
                 except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-                    raise DataError(f"{place}, rows from {start} on, cannot be read: {_first_line(error)}") from None
+                    raise DataError(
+                        f"{place}, rows from {start} on, cannot be read: {_first_line(error)}", "M502"
+                    ) from None
 
     blocks = Blocks(read, rows)
     if target is None:
@@ -91,17 +93,17 @@ def _column(place: Path, frame: pl.LazyFrame, name: str) -> Array:
     try:
         return frame.select(name).collect().to_series().to_numpy()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise DataError(f"{place}, column {name!r}, cannot be read: {_first_line(error)}") from None
+        raise DataError(f"{place}, column {name!r}, cannot be read: {_first_line(error)}", "M502") from None
 
 
 def _files(path: Path) -> list[Path]:
     if path.is_dir():
         found = sorted(path.glob("*.parquet"))
         if not found:
-            raise DataError(f"There is no file *.parquet in the folder {path}.")
+            raise DataError(f"There is no file *.parquet in the folder {path}.", "M501")
         return found
     if not path.is_file():
-        raise DataError(f"There is no file {path}.")
+        raise DataError(f"There is no file {path}.", "M501")
     return [path]
 
 

@@ -64,7 +64,7 @@ def read_delimited(text: str, delimiter: str, path: Path) -> pl.DataFrame:
     commas = delimiter == ";" and not _have_points(texts.slice(1))
     header = _is_header(first, texts.slice(1), commas)
     if header and texts.height == 1:
-        raise DataError(f"{path} has a header but no rows.")
+        raise DataError(f"{path} has a header but no rows.", "M502")
     names = _names(first, path) if header else texts.columns
     body = texts.slice(int(header))
     if header and not first[-1] and body[:, -1].null_count() == body.height:
@@ -87,7 +87,7 @@ def read_lines(text: str, name: str, path: Path) -> pl.DataFrame:
     column = _without_missing(lines.str.strip_chars())
     values = column.slice(int((column[0] or "").casefold() == name.casefold()))
     if not len(values):
-        raise DataError(f"{path} has a header but no rows.")
+        raise DataError(f"{path} has a header but no rows.", "M502")
     return pl.DataFrame({name: values})
 
 
@@ -106,7 +106,7 @@ def delimiter_of(text: str, path: Path) -> str:
             best, share = delimiter, often / counts.total()
     words = head.lstrip().partition("\n")[0].split()
     if not best and len(words) > 1 and not any(_is_text(word) for word in words):
-        raise DataError(f"{path}: its fields seem to be separated by blanks: put commas in their place.")
+        raise DataError(f"{path}: its fields seem to be separated by blanks: put commas in their place.", "M502")
     return best
 
 
@@ -148,7 +148,7 @@ def _cells(text: str, delimiter: str, path: Path) -> tuple[pl.Series, int]:
     plain = _unquoted(text, delimiter)
     lines = _split(plain).to_frame().with_row_index("line", offset=1).filter(pl.col("text").str.strip_chars() != "")
     if not lines.height:
-        raise DataError(f"{path} is empty: it holds only blank lines.")
+        raise DataError(f"{path} is empty: it holds only blank lines.", "M502")
     cells, width = lines["text"], 1
     if delimiter:
         counts = cells.str.count_matches(delimiter, literal=True)
@@ -168,7 +168,7 @@ def _cells(text: str, delimiter: str, path: Path) -> tuple[pl.Series, int]:
 
 def _ragged(path: Path, line: int, found: int, expected: int) -> DataError:
     cure = "put quotes around fields that hold the delimiter, and two for each one inside"
-    return DataError(f"{path}, line {line} has {found} fields, the first line has {expected}; {cure}.")
+    return DataError(f"{path}, line {line} has {found} fields, the first line has {expected}; {cure}.", "M502")
 
 
 def _without_missing(texts: pl.Series) -> pl.Series:
@@ -254,7 +254,8 @@ def _names(header: Sequence[str], path: Path) -> list[str]:
     if twice:
         places = [j + 1 for j, name in enumerate(names) if name == twice[0]]
         raise DataError(
-            f"{path}: columns {_numbers(places)} are all named {excerpt(twice[0])}; a table needs different names."
+            f"{path}: columns {_numbers(places)} are all named {excerpt(twice[0])}; a table needs different names.",
+            "M502",
         )
     return names
 

@@ -46,7 +46,7 @@ def as_table(
         for batch in batches
     ]
     if not frames:
-        raise DataError(f"{path}: there are no records in the file; a record begins with {beginning}.")
+        raise DataError(f"{path}: there are no records in the file; a record begins with {beginning}.", "M502")
     found = pl.concat(frames)
     columns = {name: column.alias(name) for name, column in zip(names, found.get_columns(), strict=True)}
     # an id is a name, a sequence is letters, and so are qualities, also where all of them could be numbers
@@ -82,7 +82,8 @@ def _records(text: str, path: Path, keys: Sequence[str]) -> Iterator[tuple[str, 
             continue
         elif head is None:
             raise DataError(
-                f"{path}, line {number}: a FASTA file begins with a line that starts with '>', not with {line[:20]!r}."
+                f"{path}, line {number}: a FASTA file begins with a line that starts with '>', not with {line[:20]!r}.",
+                "M502",
             )
         else:
             parts.append("".join(line.split()))

@@ -40,7 +40,8 @@ def _records(text: str, path: Path) -> Iterator[tuple[str, str, str]]:
         if not line.startswith("@"):
             raise DataError(
                 f"{path}, line {number}: a FASTQ record begins with a line that starts with '@', not with"
-                f" {line[:20]!r}; the record before may have more letters of quality than of sequence."
+                f" {line[:20]!r}; the record before may have more letters of quality than of sequence.",
+                "M502",
             )
         sequence = _sequence(lines, path, number)
         yield line[1:], sequence, _quality(lines, path, number, len(sequence))
@@ -55,7 +56,8 @@ def _sequence(lines: Iterator[tuple[int, str]], path: Path, begin: int) -> str:
         parts.append("".join(line.split()))
     raise DataError(
         f"{path}: the record of line {begin} has no line that starts with '+'; the file ends before its quality. Get"
-        " the whole file, or cut the last record off."
+        " the whole file, or cut the last record off.",
+        "M502",
     )
 
 
@@ -68,7 +70,8 @@ def _quality(lines: Iterator[tuple[int, str]], path: Path, begin: int, length: i
         wrong = next((c for c in part if not _LOWEST <= c <= _HIGHEST), None)
         if wrong is not None:
             raise DataError(
-                f"{path}, line {number}: {wrong!r} is no quality; they are characters from '!' to '~', without blanks."
+                f"{path}, line {number}: {wrong!r} is no quality; they are characters from '!' to '~', without blanks.",
+                "M502",
             )
         parts.append(part)
         count += len(part)
@@ -77,6 +80,7 @@ def _quality(lines: Iterator[tuple[int, str]], path: Path, begin: int, length: i
     if count != length:
         raise DataError(
             f"{path}: the record of line {begin} has {length} letters and {count} characters of quality; there must be"
-            " as many. Correct it, or cut it off."
+            " as many. Correct it, or cut it off.",
+            "M502",
         )
     return "".join(parts)

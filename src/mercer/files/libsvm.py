@@ -97,7 +97,7 @@ def read_libsvm(path: str | Path, max_bytes: int | str | None = None) -> LibsvmM
     except DataError as error:
         raise ModelFileError(str(error)) from None
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}.", "M501") from None
     return _Reading(path).model(text)
 
 

@@ -216,7 +216,7 @@ def save_libsvm(model: Any, path: str | Path, *, probability: bool | None = None
     try:
         write_whole(path, text.encode("ascii"))
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.") from None
+        raise ModelFileError(f"{path} cannot be written: {error.strerror or error}.", "M501") from None
 
 
 def described(model: Any, probability: bool | None = None) -> LibsvmModel:
@@ -225,14 +225,15 @@ def described(model: Any, probability: bool | None = None) -> LibsvmModel:
     if kind is None:
         raise ModelFileError(
             f"A {type(model).__name__} has no place in a file of libsvm, which holds {', '.join(_names())}. save() and"
-            " to_onnx() take others."
+            " to_onnx() take others.",
+            "M507",
         )
     check_is_fitted(model)
     kernel_type, parameters = _kernel_in_words(model.kernel_)
     coef, entries, rho = np.asarray(model._dual_coef), _entries(model), -np.asarray(model.intercept_, np.float64)
     if kind not in CLASSIFIERS:
         if len(coef) > 1:
-            raise ModelFileError(f"libsvm has one output, this {type(model).__name__} has {len(coef)}.")
+            raise ModelFileError(f"libsvm has one output, this {type(model).__name__} has {len(coef)}.", "M507")
         rho = np.array([model.offset_]) if kind == "one_class" else rho
         return LibsvmModel(kind, kernel_type, rho, coef, entries, parameters)
     labels, counts = _labels(model.classes_), np.asarray(model.n_support_)
@@ -263,7 +264,8 @@ def _kernel_in_words(kernel: Kernel | None) -> tuple[str, dict[str, float]]:
         return "sigmoid", {"gamma": kernel.scale, "coef0": kernel.offset}
     raise ModelFileError(
         f"libsvm has no kernel {kernel}. It has Linear(), Polynomial(degree, offset, scale), Gaussian(gamma) with one"
-        " gamma, Sigmoid(offset, scale), and matrices, kernel='precomputed'; save() and to_onnx() take others."
+        " gamma, Sigmoid(offset, scale), and matrices, kernel='precomputed'; save() and to_onnx() take others.",
+        "M507",
     )
 
 
@@ -272,7 +274,8 @@ def _labels(classes: Array) -> tuple[int, ...]:
     if not numbers or np.abs(classes.astype(np.float64)).max() > 2**31 - 1:
         raise ModelFileError(
             f"libsvm's labels are whole numbers of at most 2³¹ − 1, the machine has {classes[0]!s}, {classes[1]!s}, …:"
-            " train it on numbers, as sklearn.preprocessing.LabelEncoder gives them."
+            " train it on numbers, as sklearn.preprocessing.LabelEncoder gives them.",
+            "M507",
         )
     return tuple(int(label) for label in classes)
 
@@ -294,7 +297,7 @@ def _sigmoids(model: Any, probability: bool | None) -> tuple[tuple[float, float]
     if probability is False or (probability is None and model._sigmoids is None):
         return ()
     if model._sigmoids is None:
-        raise ModelFileError("The machine has no probabilities to write: fit it with probability=True.")
+        raise ModelFileError("The machine has no probabilities to write: fit it with probability=True.", "M507")
     found = []
     for sigmoid in model._sigmoids:
         if isinstance(sigmoid, ScoreSigmoid):
@@ -302,7 +305,8 @@ def _sigmoids(model: Any, probability: bool | None) -> tuple[tuple[float, float]
                 raise ModelFileError(
                     "Mercer's probabilities have a slope on each side of the margin, libsvm's one slope and an offset:"
                     " no file of libsvm says the same. Leave them out, save_libsvm(…, probability=False), or train with"
-                    " mercer train -b 1, which finds libsvm's."
+                    " mercer train -b 1, which finds libsvm's.",
+                    "M507",
                 )
             sigmoid = PlattSigmoid(sigmoid.below, 0.0)
         found.append((-sigmoid.slope, -sigmoid.offset))

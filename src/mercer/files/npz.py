@@ -26,13 +26,13 @@ def read_npz(path: Path, limit: int) -> pl.DataFrame:
     try:
         archive = Archive(path, limit)
     except DataError:
-        raise DataError(f"{path} is not an NPZ file, or is damaged; write it with numpy.savez.") from None
+        raise DataError(f"{path} is not an NPZ file, or is damaged; write it with numpy.savez.", "M502") from None
     with archive:
         for part in archive.parts:
             name = part.removesuffix(".npy")
             arrays[name] = read_array(archive.read(part), f"{path}: array {excerpt(name)}")
     if not arrays:
-        raise DataError(f"{path} holds no arrays.")
+        raise DataError(f"{path} holds no arrays.", "M502")
     X = arrays.get("X")
     names: list[str] = []
     if X is not None and X.ndim == 2:
@@ -44,10 +44,12 @@ def read_npz(path: Path, limit: int) -> pl.DataFrame:
         names = given[0] if given else []
         arrays = {name: a for name, a in arrays.items() if name == "y" or (a.shape[:1] == X.shape[:1] and a.ndim <= 2)}
     if len(names) > len(set(names)) or any(map(_is_surrogate, names)):
-        raise DataError(f"{path}: the columns of X need different names, of characters.")
+        raise DataError(f"{path}: the columns of X need different names, of characters.", "M502")
     if len({a.shape[:1] for a in arrays.values()}) > 1 or any(a.ndim not in (1, 2) for a in arrays.values()):
         shapes = ", ".join(f"{name} {a.shape}" for name, a in arrays.items())
-        raise DataError(f"{path}: the columns of a table are 1-D or 2-D arrays of the same length; found {shapes}.")
+        raise DataError(
+            f"{path}: the columns of a table are 1-D or 2-D arrays of the same length; found {shapes}.", "M502"
+        )
     columns: dict[str, pl.Series] = {}
     for name, array in arrays.items():
         stem = {"X": "x", "y": "target"}.get(name, name)
@@ -56,7 +58,7 @@ def read_npz(path: Path, limit: int) -> pl.DataFrame:
         labels = [stem] if wide.shape[1] == 1 and name != "X" else names if name == "X" and names else several
         for j, label in enumerate(labels):
             if label in columns:
-                raise DataError(f"{path}: two arrays give a column {excerpt(label)}; rename {excerpt(name)}.")
+                raise DataError(f"{path}: two arrays give a column {excerpt(label)}; rename {excerpt(name)}.", "M502")
             columns[label] = _column_of(wide[:, j], f"{path}: array {excerpt(name)}")
     return pl.DataFrame(columns)
 
@@ -82,8 +84,8 @@ def _column_of(values: Any, place: str) -> pl.Series:
         OverflowError,
         pl.exceptions.PolarsError,
     ) as error:  # characters and dates that there are not
-        raise DataError(f"{place} holds what cannot be read as {values.dtype}: {error}") from None
-    raise DataError(f"{place} is of {values.dtype}; a column is of numbers, booleans, texts or dates.")
+        raise DataError(f"{place} holds what cannot be read as {values.dtype}: {error}", "M502") from None
+    raise DataError(f"{place} is of {values.dtype}; a column is of numbers, booleans, texts or dates.", "M502")
 
 
 def _native(values: Any) -> Any:

@@ -27,6 +27,7 @@ from mercer.estimators.svm import Classifier
 from mercer.estimators.svr import Regressor
 from mercer.files.persistence import check_folder, write_whole
 from mercer.files.plain import ModelFileError
+from mercer.troubles import coded
 
 _TAKEN = (
     "SVC, NuSVC, OneClassSVM, SVR, NuSVR, KernelRidge, KernelRidgeCV, KernelLogistic, KernelHuber, KernelExpectile,"
@@ -87,11 +88,11 @@ def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64
     ['label', 'scores']
     """
     if dtype not in _DTYPES:
-        raise ValueError(f"dtype={dtype!r}: choose one of {', '.join(map(repr, _DTYPES))}.")
+        raise ValueError(coded(f"dtype={dtype!r}: choose one of {', '.join(map(repr, _DTYPES))}.", "M205"))
     try:
         import onnx  # noqa: F401  # before the work
     except ImportError:
-        raise ImportError('to_onnx needs the package onnx: pip install "mercer[onnx]".') from None
+        raise ImportError(coded('to_onnx needs the package onnx: pip install "mercer[onnx]".', "M402")) from None
     if path is not None:
         check_folder(Path(path))
     _check(model)
@@ -106,12 +107,14 @@ def to_onnx(model: Any, path: str | Path | None = None, *, dtype: str = "float64
 def _check(model: Any) -> None:
     kinds = (Classifier, OneClassSVM, Regressor, Ridge, KernelLogistic, LossRegressor)
     if not isinstance(model, kinds) or isinstance(model, KernelQuantile):
-        raise ModelFileError(f"to_onnx has no graph for a {type(model).__name__}; it takes {_TAKEN}.")
+        raise ModelFileError(f"to_onnx has no graph for a {type(model).__name__}; it takes {_TAKEN}.", "M507")
     check_is_fitted(model)
     if model.kernel_ is None:
-        raise ModelFileError("A machine of a precomputed matrix has no kernel to write: give it the kernel itself.")
+        raise ModelFileError(
+            "A machine of a precomputed matrix has no kernel to write: give it the kernel itself.", "M507"
+        )
     if not hasattr(model, "n_features_in_"):
-        raise ModelFileError(f"to_onnx is of rows of numbers, and {model.kernel_} does not compare those.")
+        raise ModelFileError(f"to_onnx is of rows of numbers, and {model.kernel_} does not compare those.", "M507")
 
 
 def _functions(model: Any, X: Recorded) -> Any:
@@ -128,7 +131,8 @@ def _functions(model: Any, X: Recorded) -> Any:
         why = str(error) if isinstance(error, NotRecorded) else "what it does with the samples has no operators"
         raise ModelFileError(
             f"to_onnx cannot write {kernel}: {why}. Kernels of vectors whose formulas are recorded can be written, such"
-            " as Linear, Polynomial, Gaussian, Laplacian, Sigmoid, their sums and products."
+            " as Linear, Polynomial, Gaussian, Laplacian, Sigmoid, their sums and products.",
+            "M507",
         ) from error
     if not isinstance(K, Recorded) or K.shape != (None, len(coef)):
         K = nothing + K + np.zeros((1, len(coef)))
@@ -152,7 +156,7 @@ def _answers(model: Any, f: Any) -> dict[str, Any]:
         try:
             f = model._trained[0].mean(f)
         except TypeError as error:
-            raise ModelFileError(f"to_onnx has no operators for the mean of {model._trained[0]}.") from error
+            raise ModelFileError(f"to_onnx has no operators for the mean of {model._trained[0]}.", "M507") from error
     return {"variable": f}
 
 

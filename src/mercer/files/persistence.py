@@ -120,7 +120,7 @@ def save(model: Any, path: str | Path) -> None:
 def check_folder(path: Path) -> None:
     """Raise ModelFileError unless there is a folder to put a model in."""
     if not path.parent.is_dir():
-        raise ModelFileError(f"{path}: there is no folder {str(path.parent)!r}; make it first.")
+        raise ModelFileError(f"{path}: there is no folder {str(path.parent)!r}; make it first.", "M501")
 
 
 def write_whole(path: Path, content: bytes | memoryview) -> None:
@@ -211,7 +211,8 @@ def load(path: str | Path, *, trusted: Sequence[type | str] = ()) -> Any:
         ) from error
     raise ModelFileError(
         f"{path} asks for {', '.join(name[:100] for name in foreign[:8])}, which is not Mercer's: nothing was loaded. "
-        "If you know who wrote the file and what these are, name them: load(path, trusted=[…])."
+        "If you know who wrote the file and what these are, name them: load(path, trusted=[…]).",
+        "M506",
     )
 
 
@@ -242,13 +243,13 @@ def _opened(path: str | Path) -> tuple[bytes, Header]:
     """The bytes of a file, whole and of the expected parts, and its header."""
     path = Path(path)
     if path.is_dir():
-        raise ModelFileError(f"{path} is a folder; name the file of a model.")
+        raise ModelFileError(f"{path} is a folder; name the file of a model.", "M501")
     if not path.exists():
-        raise ModelFileError(f"There is no file {path}. Check the path.")
+        raise ModelFileError(f"There is no file {path}. Check the path.", "M501")
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror}.") from None
+        raise ModelFileError(f"{path} cannot be read: {error.strerror}.", "M501") from None
     not_ours = f"{path} is not a model that Mercer saved"
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

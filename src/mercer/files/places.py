@@ -46,7 +46,8 @@ def kind_of(path: Path) -> str:
     known = (*DELIMITED, *PARQUET, ".npz", *SVMLIGHT, *_FASTA, *_FASTQ, *_SMILES, *_SDF, *_UNSPECIFIC[1:])
     raise DataError(
         f"{path}: {suffix!r} is not a kind of table that is known; known are {listed(known)}, text also with"
-        f" {listed(_COMPRESSED)}."
+        f" {listed(_COMPRESSED)}.",
+        "M502",
     )
 
 
@@ -58,7 +59,7 @@ def is_text(path: str | Path) -> bool:
 def check_readable(path: Path) -> None:
     """Raise DataError unless there is a file that can be read, and something in it."""
     if path.is_dir():
-        raise DataError(f"{path} is a folder; name a file in it.")
+        raise DataError(f"{path} is a folder; name a file in it.", "M501")
     if not path.exists():
         near = (
             difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()], n=3)
@@ -66,12 +67,12 @@ def check_readable(path: Path) -> None:
             else []
         )
         raise DataError(
-            f"There is no file {path}." + (f" Did you mean {listed(near)}?" if near else " Check the path.")
+            f"There is no file {path}." + (f" Did you mean {listed(near)}?" if near else " Check the path."), "M501"
         )
     if not os.access(path, os.R_OK):
-        raise DataError(f"{path} may not be read; ask for the permission, or name a copy.")
+        raise DataError(f"{path} may not be read; ask for the permission, or name a copy.", "M501")
     if path.is_file() and path.stat().st_size == 0:
-        raise DataError(f"{path} is empty.")
+        raise DataError(f"{path} is empty.", "M502")
 
 
 def check_place(path: str | Path, extensions: Sequence[str] = ()) -> None:
@@ -79,20 +80,24 @@ def check_place(path: str | Path, extensions: Sequence[str] = ()) -> None:
     path = Path(path)
     if extensions and path.suffix.lower() not in extensions:
         raise DataError(
-            f"{path}: a table is written as {listed(extensions)}, not as {path.suffix or 'a file without extension'!r}."
+            f"{path}: a table is written as {listed(extensions)}, not as"
+            f" {path.suffix or 'a file without extension'!r}.",
+            "M502",
         )
     if path.is_dir():
-        raise DataError(f"{path} is a folder; name a file in it.")
+        raise DataError(f"{path} is a folder; name a file in it.", "M501")
     if not path.resolve().parent.is_dir():
-        raise DataError(f"{path}: there is no folder {str(path.parent)!r} to put {path.name} in; make it first.")
+        raise DataError(
+            f"{path}: there is no folder {str(path.parent)!r} to put {path.name} in; make it first.", "M501"
+        )
     if path.exists() and not os.access(path, os.W_OK):
-        raise DataError(f"{path} cannot be written: it is there, and protected. Choose another name.")
+        raise DataError(f"{path} cannot be written: it is there, and protected. Choose another name.", "M501")
     beside = path.with_name(f".{uuid.uuid4().hex}")
     try:
         beside.touch()
         beside.unlink()
     except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror}. Choose another folder.") from None
+        raise DataError(f"{path} cannot be written: {error.strerror}. Choose another folder.", "M501") from None
 
 
 def listed(names: Sequence[str], most: int = 16) -> str:

@@ -26,6 +26,7 @@ from mercer.files.nested import Nested, is_nested
 from mercer.files.plain_form import Plain
 from mercer.files.plain_molecules import in_plain_form
 from mercer.kernels.base import Kernel
+from mercer.troubles import coded
 
 _OF_A_RUN = ("progress", "_skl_callbacks", "_callback_fit_ctx")
 _MANY = 32  # texts, from which on a list of them is one buffer
@@ -47,6 +48,9 @@ class ModelFileError(ValueError):
     Mapped.function is the function '<lambda>'. A file holds data and no code
     """
 
+    def __init__(self, message: str, code: str = "M504") -> None:
+        super().__init__(coded(message, code))
+
 
 def pack(value: Any, where: str, known: dict[int, tuple[Any, Any]]) -> Any:
     """A copy of a value in which everything is of a form that skops holds; what is met twice is packed once."""
@@ -59,7 +63,8 @@ def pack(value: Any, where: str, known: dict[int, tuple[Any, Any]]) -> Any:
         raise ModelFileError(
             f"{where} is the function {getattr(value, '__name__', value)!r}. A file holds data and no code, so it"
             " cannot be saved: apply the function to the data before they come to the model, or write a kernel class"
-            " of your own with it."
+            " of your own with it.",
+            "M505",
         )
     known[id(value)] = value, _UNDER_WAY
     packed = _with_parts(_plain(value, where), lambda part, name: pack(part, where + name, known))

@@ -182,14 +182,16 @@ def _of_pairs(
 
 def _selected(frame: pl.DataFrame, columns: Sequence[str] | None, path: Path) -> pl.DataFrame:
     if frame.height == 0:
-        raise DataError(f"{path} has a header but no rows.")
+        raise DataError(f"{path} has a header but no rows.", "M502")
     if columns is None:
         return frame
     absent = [c for c in columns if c not in frame.columns]
     if absent:
         near = difflib.get_close_matches(absent[0], frame.columns, n=1)
         hint = f" Did you mean {excerpt(near[0])}?" if near else ""
-        raise DataError(f"{path} has no column {listed(absent)}; its columns are {listed(frame.columns)}.{hint}")
+        raise DataError(
+            f"{path} has no column {listed(absent)}; its columns are {listed(frame.columns)}.{hint}", "M105"
+        )
     return pl.DataFrame([frame.get_column(name) for name in columns])
 
 

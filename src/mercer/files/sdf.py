@@ -30,7 +30,9 @@ class _Record(NamedTuple):
 
     def wrong(self, path: Path, what: str) -> DataError:
         """The error for this record."""
-        return DataError(f"{path}, record {self.number} ({excerpt(self.title) if self.title else 'no title'}): {what}")
+        return DataError(
+            f"{path}, record {self.number} ({excerpt(self.title) if self.title else 'no title'}): {what}", "M502"
+        )
 
 
 def read_sdf_table(text: str, path: Path, limit: int) -> pl.DataFrame:
@@ -42,7 +44,7 @@ def read_sdf_table(text: str, path: Path, limit: int) -> pl.DataFrame:
     """
     records = list(_records(text, path))
     if not records:
-        raise DataError(f"{path} holds no molecules.")
+        raise DataError(f"{path} holds no molecules.", "M502")
     names = list(dict.fromkeys(name for record in records for name in record.fields))
     check_fields(path, len(records) * (2 + len(names)), limit)  # each record may have fields of its own
     columns: dict[str, list[str | None]] = {"name": [record.title for record in records]}

@@ -23,7 +23,7 @@ class _Line(NamedTuple):
     def wrong(self, path: Path, what: str) -> DataError:
         """The error for this line."""
         title = f", {excerpt(self.fields[1])}" if len(self.fields) > 1 else ""
-        return DataError(f"{path}, line {self.number} (record {self.record}{title}): {what}")
+        return DataError(f"{path}, line {self.number} (record {self.record}{title}): {what}", "M502")
 
 
 def read_smiles(text: str, path: Path, limit: int) -> pl.DataFrame:
@@ -38,7 +38,7 @@ def read_smiles(text: str, path: Path, limit: int) -> pl.DataFrame:
     names = _names(lines[0][1], path)
     lines = lines[bool(names) :]
     if not lines:
-        raise DataError(f"{path} has a header but no rows.")
+        raise DataError(f"{path} has a header but no rows.", "M502")
     rows = [
         _Line(number, record, fields)
         for record, ((number, _), fields) in enumerate(
@@ -76,7 +76,9 @@ def _names(first: str, path: Path) -> list[str]:
     for j, name in enumerate(names, start=1):
         if places.setdefault(name, j) < j:
             raise DataError(
-                f"{path}: columns {places[name]} and {j} are both named {excerpt(name)}; a table needs different names."
+                f"{path}: columns {places[name]} and {j} are both named {excerpt(name)}; a table needs different"
+                " names.",
+                "M502",
             )
     return names
 

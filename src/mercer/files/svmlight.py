@@ -154,7 +154,7 @@ class SparseTable:
                 else np.empty((frame.height, 0))
             )
         except pl.exceptions.PolarsError as error:
-            raise DataError(f"The columns x1, x2, … must be of numbers: {str(error).splitlines()[0]}") from None
+            raise DataError(f"The columns x1, x2, … must be of numbers: {str(error).splitlines()[0]}", "M502") from None
         given = frame.get_column(target).to_numpy() if target in frame.columns else np.zeros(frame.height)
         return cls(sparse.csr_array(values), np.array([names[name] for name in ordered], np.int64), given)
 
@@ -179,24 +179,25 @@ def read_svmlight(lines: Iterator[str], path: Any) -> SparseTable:
             amount = _float(value) if index.isascii() and index.isdigit() and len(index) <= 18 else None
             if amount is None:
                 large = " Indices have at most 18 digits." if index.isdigit() else ""
-                raise DataError(f"{path}, line {number}: {part[:40]!r} is not 'index:value'.{large}")
+                raise DataError(f"{path}, line {number}: {part[:40]!r} is not 'index:value'.{large}", "M502")
             indices.append(int(index))
             values.append(amount)
         label = _float(parts[0])
         if label is None:
             raise DataError(
                 f"{path}, line {number}: the label {parts[0][:40]!r} is not a number; several labels a line are not"
-                " supported."
+                " supported.",
+                "M502",
             )
         twice = _twice(indices[ends[-1] :])
         if twice is not None:
             raise DataError(
-                f"{path}, line {number}: the index {twice} stands there twice; a column has one value in a row."
+                f"{path}, line {number}: the index {twice} stands there twice; a column has one value in a row.", "M502"
             )
         target.append(label)
         ends.append(len(indices))
     if not target:
-        raise DataError(f"{path} has no rows.")
+        raise DataError(f"{path} has no rows.", "M502")
     present, columns = np.unique(
         np.frombuffer(indices, np.int64) if indices else np.empty(0, np.int64), return_inverse=True
     )

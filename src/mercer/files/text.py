@@ -23,15 +23,16 @@ def read_text(path: Path, limit: int) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         cure = "save it again as UTF-8 (a spreadsheet's 'CSV UTF-8'; or: iconv -f latin1 -t utf-8)"
-        raise DataError(f"{path}, line {line}: byte {raw[error.start]:#04x} is not {name}; {cure}.") from None
+        raise DataError(f"{path}, line {line}: byte {raw[error.start]:#04x} is not {name}; {cure}.", "M502") from None
     del raw
     if "\0" in text:
         raise DataError(
             f"{path} is not text, though its name says so; known are"
-            f" {listed((*DELIMITED, *PARQUET, '.npz', *SVMLIGHT))}."
+            f" {listed((*DELIMITED, *PARQUET, '.npz', *SVMLIGHT))}.",
+            "M502",
         )
     if not text.strip():
-        raise DataError(f"{path} is empty: it holds only blank lines.")
+        raise DataError(f"{path} is empty: it holds only blank lines.", "M502")
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 

@@ -32,6 +32,7 @@ from mercer.engine.onnx import lowered
 from mercer.engine.sums import block_sums
 from mercer.engine.tiles import NonFinite, Tiles
 from mercer.gram.contract import Cost, Gram, as_index, precision
+from mercer.troubles import coded
 
 
 def recorded_values(kernel: Any, A: Items, B: Items) -> Any:
@@ -186,8 +187,11 @@ class KernelGram(Gram):
             with self._naming():
                 self._tiles.check_finite()
             raise FloatingPointError(
-                f"The product with {self.name} overflows {self.dtype} though the kernel does not: use"
-                " gram.astype('float64')."
+                coded(
+                    f"The product with {self.name} overflows {self.dtype} though the kernel does not: use"
+                    " gram.astype('float64').",
+                    "M210",
+                )
             )
         return self._out(values)
 
@@ -199,9 +203,12 @@ class KernelGram(Gram):
         except NonFinite as found:
             i = found.row if idx is None else int(np.arange(self.shape[0])[idx][found.row])
             raise FloatingPointError(
-                f"The kernel {self.name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with row"
-                f" {found.column} of {'X' if self._tiles.symmetric else 'Y'}. {self._cure}"
-                + (", or compute in float64." if self.dtype == np.float32 else ".")
+                coded(
+                    f"The kernel {self.name} gives {found.value} for the pair ({i}, {found.column}): row {i} of X with"
+                    f" row {found.column} of {'X' if self._tiles.symmetric else 'Y'}. {self._cure}"
+                    + (", or compute in float64." if self.dtype == np.float32 else "."),
+                    "M210",
+                )
             ) from None
 
 

@@ -23,6 +23,7 @@ from mercer import arrays
 from mercer.annotations import Index, Samples
 from mercer.arrays import Array
 from mercer.compute import Compute, human
+from mercer.troubles import coded
 
 if TYPE_CHECKING:
     from mercer.gram.factored import Features
@@ -213,10 +214,13 @@ class Gram(ABC):
                 else "fewer rows (gram.rows, gram.sub)"
             )
             raise MemoryError(
-                f"A dense {n} × {m} matrix of {self.dtype} takes {human(need)}, the memory budget is"
-                f" {human(self.compute.budget)}. Either keep it lazy (gram @ v, gram.rows(i) and gram.sub(i, j) never"
-                f" store it), or halve it with {smaller}, or raise the budget:"
-                f" Compute(memory='{human(1.1 * need).replace(' ', '')}')."
+                coded(
+                    f"A dense {n} × {m} matrix of {self.dtype} takes {human(need)}, the memory budget is"
+                    f" {human(self.compute.budget)}. Either keep it lazy (gram @ v, gram.rows(i) and gram.sub(i, j)"
+                    f" never store it), or halve it with {smaller}, or raise the budget:"
+                    f" Compute(memory='{human(1.1 * need).replace(' ', '')}').",
+                    "M401",
+                )
             )
         return self._dense(out)
 

@@ -19,6 +19,7 @@ from mercer.formula import dot, sqnorm
 from mercer.gram.computed import KernelGram, common_dtype
 from mercer.gram.contract import Gram, as_index, precision
 from mercer.runtime.threads import cached_property
+from mercer.troubles import coded
 
 
 class Features:
@@ -167,8 +168,11 @@ class LowRankGram(FactoredGram):
             if not arrays.all_finite(phi.data if sparse.issparse(phi) else phi):
                 finite = np.isfinite(phi.sum(axis=1) if sparse.issparse(phi) else arrays.to_numpy(phi).sum(axis=1))
                 raise FloatingPointError(
-                    f"The features of row {int(np.argmin(finite))} of {name} are not finite. Scale the data, or compute"
-                    " in float64."
+                    coded(
+                        f"The features of row {int(np.argmin(finite))} of {name} are not finite. Scale the data, or"
+                        " compute in float64.",
+                        "M210",
+                    )
                 )
         self.shape = (int(self.left.shape[0]), int(self.right.shape[0]))
         self.dtype = common_dtype((self.left, self.right), self.compute)
@@ -220,7 +224,11 @@ class LowRankGram(FactoredGram):
             product = arrays.astype(left @ (right.T @ V), np.float64)
         if not arrays.all_finite(product) and arrays.all_finite(V):
             raise FloatingPointError(
-                f"The product with a matrix of features overflows {self.dtype}. Scale the data, or compute in float64."
+                coded(
+                    f"The product with a matrix of features overflows {self.dtype}. Scale the data, or compute in"
+                    " float64.",
+                    "M210",
+                )
             )
         return product
 

@@ -34,6 +34,7 @@ from mercer.engine.expression import (
 from mercer.engine.slopes import contract, evaluated
 from mercer.engine.tiles import Tiles
 from mercer.gram.computed import KernelGram, common_dtype
+from mercer.troubles import coded
 
 _ZERO = number(0)
 _AT_ONCE = 2**22  # numbers of a product that are held together
@@ -121,7 +122,7 @@ class _Gradients:
                 try:
                     slope = partial_derivative(formula, n)
                 except NotImplementedError as error:
-                    raise NoGradient(f"{self.name} has no gradient by its samples: {error}") from None
+                    raise NoGradient(coded(f"{self.name} has no gradient by its samples: {error}", "M211")) from None
                 if slope != _ZERO:
                     self._add(n, slope)
         return self.out
@@ -135,7 +136,9 @@ class _Gradients:
         if sparse.issparse(x):
             x = x.toarray()
         if not (isinstance(x, np.ndarray) or arrays.is_tensor(x)) or x.ndim != 2 or arrays.numpy_dtype(x).kind == "O":
-            raise NoGradient(f"{self.name} compares what is no row of numbers: it has no gradient by its samples.")
+            raise NoGradient(
+                coded(f"{self.name} compares what is no row of numbers: it has no gradient by its samples.", "M211")
+            )
         return arrays.to_device(x, self.device, np.float64)
 
     def _put(self, n: Node, values: Array) -> None:
@@ -151,8 +154,11 @@ class _Gradients:
         m, outputs = self.shape[0], self.coef.shape[1]
         if n.op in ("opaque", "items"):
             raise NoGradient(
-                f"{self.name} has no gradient by its samples: its values are computed by NumPy or by the kernel itself,"
-                " not by a recorded formula (mercer.formula)."
+                coded(
+                    f"{self.name} has no gradient by its samples: its values are computed by NumPy or by the kernel"
+                    " itself, not by a recorded formula (mercer.formula).",
+                    "M211",
+                )
             )
         gram = self._gram(slope)
         if n.op in ("dot", "sqdist"):
@@ -195,7 +201,11 @@ class _Gradients:
         slope = column_slope(n.data, variable)
         if slope is None:
             raise NoGradient(
-                f"{self.name} has no gradient by its samples: it is a programme over the columns, not a sum of terms."
+                coded(
+                    f"{self.name} has no gradient by its samples: it is a programme over the columns, not a sum of"
+                    " terms.",
+                    "M211",
+                )
             )
         return slope
 
@@ -214,8 +224,11 @@ class _PairGradients(_Gradients):
     def _add(self, n: Node, slope: Node) -> None:
         if n.op in ("opaque", "items", "mean"):
             raise NoGradient(
-                f"{self.name} has no gradient by its samples: its values are computed by NumPy or by the kernel itself,"
-                " or are means over other samples."
+                coded(
+                    f"{self.name} has no gradient by its samples: its values are computed by NumPy or by the kernel"
+                    " itself, or are means over other samples.",
+                    "M211",
+                )
             )
         P = self.coef * arrays.astype(self._gram(slope).dense(), np.float64)
         if n.op == "dot":

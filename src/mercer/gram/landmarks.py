@@ -24,6 +24,7 @@ from mercer.gram.nystrom import Landmarks
 from mercer.native.linalg import cholesky, lower_triangle
 from mercer.native.products import inner, product, triangular_inverse
 from mercer.runtime.watch import look
+from mercer.troubles import coded
 
 _ROWS = 4096  # whose scores are computed together
 _DRAWS = 16  # of pivots, at least: those of one draw know nothing of each other
@@ -116,8 +117,12 @@ def pivoted(gram: Gram, count: int, random: np.random.Generator, weights: Array,
     need = 8 * gram.shape[0] * count
     if need > gram.compute.budget // 2:
         raise MemoryError(
-            f"To choose {count} pivoted landmarks of {gram.shape[0]} items takes {human(need)}, and half the memory"
-            f" budget is {human(gram.compute.budget // 2)}: choose them by 'leverage' or 'uniform', or from a part."
+            coded(
+                f"To choose {count} pivoted landmarks of {gram.shape[0]} items takes {human(need)}, and half the memory"
+                f" budget is {human(gram.compute.budget // 2)}: choose them by 'leverage' or 'uniform', or from a"
+                " part.",
+                "M401",
+            )
         )
     used = np.flatnonzero(weights)
     part = gram if len(used) == len(weights) else gram.sub(used, used)

@@ -24,6 +24,7 @@ from mercer.gram.factored import FactoredGram, LowRankGram
 from mercer.native.linalg import NotPositive, cholesky, lower_triangle, triangular_solve
 from mercer.native.products import multiply, triangular_inverse
 from mercer.runtime.threads import cached_property, run_tasks
+from mercer.troubles import coded
 
 TOGETHER, _LEAST = 2048, 64  # whose features are computed together, where the budget allows it, and where not
 # of the largest k(z, z): ε, below which a direction among the landmarks is rounding
@@ -110,9 +111,12 @@ def root_of(among: Gram, dtype: np.dtype[Any]) -> Array:
         except NotPositive as found:
             if epsilon > 1e-3 * largest:
                 raise ValueError(
-                    f"The matrix of the landmarks has a negative eigenvalue (pivot {found.pivot}): {among.name} is not"
-                    " positive semi-definite on these data. Repair the kernel, kernel.repaired('clip'), or choose"
-                    " another."
+                    coded(
+                        f"The matrix of the landmarks has a negative eigenvalue (pivot {found.pivot}): {among.name} is"
+                        " not positive semi-definite on these data. Repair the kernel, kernel.repaired('clip'), or"
+                        " choose another.",
+                        "M209",
+                    )
                 ) from None
             epsilon *= 10
 
@@ -144,9 +148,12 @@ class NystromGram(FactoredGram):
         need = self.shape[0] * self.width * self.dtype.itemsize
         if need > self.compute.budget // 2:
             raise MemoryError(
-                f"The features of {self.shape[0]} items by {self.width} landmarks take {human(need)}, and half the"
-                f" memory budget is {human(self.compute.budget // 2)}. Take fewer landmarks, float32 data, or raise the"
-                f" budget: Compute(memory='{human(2.2 * need).replace(' ', '')}')."
+                coded(
+                    f"The features of {self.shape[0]} items by {self.width} landmarks take {human(need)}, and half the"
+                    f" memory budget is {human(self.compute.budget // 2)}. Take fewer landmarks, float32 data, or raise"
+                    f" the budget: Compute(memory='{human(2.2 * need).replace(' ', '')}').",
+                    "M401",
+                )
             )
         return LowRankGram(self._landmarks.features(dtype=self.dtype), None, self.compute)
 

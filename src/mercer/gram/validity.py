@@ -11,6 +11,7 @@ from mercer import arrays
 from mercer.data import chunks
 from mercer.gram.stored import DenseGram
 from mercer.native.linalg import eigenvalues
+from mercer.troubles import coded
 
 _EDGE = 512
 _DENSE_EIGENVALUES = 1000  # up to here LAPACK is faster and needs no convergence
@@ -61,8 +62,11 @@ def check_symmetric(K: Any, tolerance: float | None = None) -> None:
     if found is not None:
         i, j = found
         raise ValueError(
-            f"The matrix is not symmetric: K[{i}, {j}] = {float(K[i, j]):.6g} but K[{j}, {i}] = {float(K[j, i]):.6g}. "
-            "If both mean the same similarity, use (K + K.T)/2."
+            coded(
+                f"The matrix is not symmetric: K[{i}, {j}] = {float(K[i, j]):.6g} but K[{j}, {i}] ="
+                f" {float(K[j, i]):.6g}. If both mean the same similarity, use (K + K.T)/2.",
+                "M208",
+            )
         )
 
 

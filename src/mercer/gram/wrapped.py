@@ -20,6 +20,7 @@ from mercer.engine.tiles import same_selection
 from mercer.gram.contract import Cost, Gram, as_index, precision
 from mercer.gram.factored import Features
 from mercer.gram.stored import DenseGram
+from mercer.troubles import coded
 
 
 class WeightedGram(Gram):
@@ -214,7 +215,7 @@ class CachedGram(Gram):
         row = max(1, self.shape[1] * self.dtype.itemsize)
         self.capacity = max(1, self.compute.budget // 4 // row) if capacity is None else capacity
         if self.capacity < 1:
-            raise ValueError(f"CachedGram(capacity={capacity}): keep at least one row.")
+            raise ValueError(coded(f"CachedGram(capacity={capacity}): keep at least one row.", "M205"))
         self.hits = self.misses = 0
         self._kept: OrderedDict[int, Array] = OrderedDict()
 

@@ -21,6 +21,7 @@ from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian
 from mercer.native.linalg import centred, eigh
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _WIDTHS = 2.0 ** np.arange(-3, 4)  # of the kernel of z, in median distances
 _RIDGES = 10.0 ** np.arange(-6, 2)
@@ -103,18 +104,21 @@ def kci_test(
     """
     if method not in ("gamma", "local"):
         raise ValueError(
-            f"method={method!r}: choose 'gamma' or 'local'. (A plain permutation is not valid for conditional"
-            " independence.)"
+            coded(
+                f"method={method!r}: choose 'gamma' or 'local'. (A plain permutation is not valid for conditional"
+                " independence.)",
+                "M205",
+            )
         )
     for k in (kernel_x, kernel_y, kernel_z):
         if k is not None and not isinstance(k, Kernel):
-            raise TypeError(f"kernel={k!r}: give a kernel such as mercer.Gaussian('median'), or None.")
+            raise TypeError(coded(f"kernel={k!r}: give a kernel such as mercer.Gaussian('median'), or None.", "M203"))
     X, Y, Z = (items(V, k) for V, k in ((X, kernel_x), (Y, kernel_y), (Z, kernel_z)))
     n = size(X)
     if size(Y) != n or size(Z) != n:
-        raise ValueError(f"X, Y and Z have {n}, {size(Y)} and {size(Z)} items: they must come together.")
+        raise ValueError(coded(f"X, Y and Z have {n}, {size(Y)} and {size(Z)} items: they must come together.", "M111"))
     if n < 10:
-        raise ValueError(f"{n} items are too few to see dependence given Z: at least 10 are needed.")
+        raise ValueError(coded(f"{n} items are too few to see dependence given Z: at least 10 are needed.", "M310"))
     ridges, nearness, distances = _conditions(Z, kernel_z)
     with threads.single_threaded_if_small(n):
         a, S = _left(X, kernel_x, ridges, "X")

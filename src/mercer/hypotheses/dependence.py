@@ -23,6 +23,7 @@ from mercer.hypotheses.spread import SpreadPair
 from mercer.native.linalg import centred
 from mercer.runtime import compiling, threads
 from mercer.solvers.incomplete import incomplete_cholesky
+from mercer.troubles import coded
 
 _NAME = "Hilbert–Schmidt independence criterion"
 _RANK = 200  # columns of a factor, where matrices do not fit
@@ -93,15 +94,15 @@ def hsic_test(
     Hilbert–Schmidt independence criterion: statistic 0.01967, p = 0.004975 (200 permutations)
     """
     if statistic not in ("biased", "block"):
-        raise ValueError(f"statistic={statistic!r}: choose 'biased' or 'block'.")
+        raise ValueError(coded(f"statistic={statistic!r}: choose 'biased' or 'block'.", "M205"))
     if is_collection(X) or is_collection(Y):
         return _spread(X, Y, (kernel_x, kernel_y), n_permutations, statistic, random_state, compute)
     X, Y = items(X, kernel_x), items(Y, kernel_y)
     n = size(X)
     if size(Y) != n:
-        raise ValueError(f"X has {n} items and Y {size(Y)}: they must come in pairs.")
+        raise ValueError(coded(f"X has {n} items and Y {size(Y)}: they must come in pairs.", "M111"))
     if n < 4:
-        raise ValueError(f"{n} pairs are too few to see dependence: at least 4 are needed.")
+        raise ValueError(coded(f"{n} pairs are too few to see dependence: at least 4 are needed.", "M310"))
     kernels = kernels_of(kernel_x, X), kernels_of(kernel_y, Y)
     count = check_permutations(n_permutations)
     rng = check_random_state(random_state)
@@ -193,7 +194,9 @@ def _spread(
 ) -> Outcome:  # fmt: skip
     """``_blocks`` of Dask collections whose blocks have the same sizes."""
     if statistic != "block":
-        raise ValueError(f"statistic={statistic!r} needs all samples in one place; of Dask collections give 'block'.")
+        raise ValueError(
+            coded(f"statistic={statistic!r} needs all samples in one place; of Dask collections give 'block'.", "M205")
+        )
     pair = SpreadPair(X, Y, kernels, compute, paired=True)
     bound = [kernels_of(kernel, few) for kernel, few in zip(kernels, pair.some, strict=True)]
     if len(bound[0]) * len(bound[1]) > 1:

@@ -12,6 +12,7 @@ from mercer.data import Vectors, in_order_of, listed, size, take
 from mercer.kernels.base import Kernel
 from mercer.kernels.families import squared_distances
 from mercer.kernels.vectors.radial import Gaussian, Laplacian
+from mercer.troubles import coded
 
 _WIDTHS = 10
 _SEEN = 500  # items whose distances are looked at
@@ -51,7 +52,10 @@ def kernels_of(given: Any, Z: Samples) -> list[Kernel]:
     if isinstance(given, str):
         if given != "aggregated":
             raise ValueError(
-                f"kernel={given!r}: give a kernel, a list of them, 'aggregated', or None for Gaussian('median')."
+                coded(
+                    f"kernel={given!r}: give a kernel, a list of them, 'aggregated', or None for Gaussian('median').",
+                    "M205",
+                )
             )
         return [k.bind(Z) for k in _many_widths(Z)]
     found = [Gaussian("median")] if given is None else list(given) if isinstance(given, list | tuple) else [given]
@@ -60,7 +64,11 @@ def kernels_of(given: Any, Z: Samples) -> list[Kernel]:
     for k in found:
         if not isinstance(k, Kernel):
             raise TypeError(
-                f"kernel={k!r}: give a kernel such as mercer.Gaussian('median'), a list of them, 'aggregated', or None."
+                coded(
+                    f"kernel={k!r}: give a kernel such as mercer.Gaussian('median'), a list of them, 'aggregated', or"
+                    " None.",
+                    "M203",
+                )
             )
     return [k.bind(k.domain.check(Z)) for k in found]
 

@@ -8,12 +8,16 @@ import numpy as np
 
 from mercer.arrays import Array
 from mercer.hypotheses.result import Outcome, permutation_outcome
+from mercer.troubles import coded
 
 
 def check_permutations(count: Any) -> int:
     if isinstance(count, bool) or not (isinstance(count, int | np.integer) and count >= 1):
         raise ValueError(
-            f"n_permutations={count!r}: give an integer of at least 1; p is never below 1/(n_permutations + 1)."
+            coded(
+                f"n_permutations={count!r}: give an integer of at least 1; p is never below 1/(n_permutations + 1).",
+                "M205",
+            )
         )
     return int(count)
 

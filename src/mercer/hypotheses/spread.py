@@ -16,6 +16,7 @@ from mercer.data import check_same_width, chunks, size, take
 from mercer.data.blocks import joined
 from mercer.distributed import Partitions, Workers, as_block, blocks_of, is_collection
 from mercer.hypotheses.kernels import comparable, items
+from mercer.troubles import coded
 
 _FEW = 2000  # samples of each side that a kernel takes its parameters from
 
@@ -56,7 +57,9 @@ class SpreadPair:
         there = [some for some in found if some is not None]
         self.sizes = tuple(sum(some[i] for some in there) for i in (0, 1))
         if min(self.sizes, default=0) < 2:
-            raise ValueError(f"The samples have {self.sizes[0]} and {self.sizes[1]} items: two of each are the least.")
+            raise ValueError(
+                coded(f"The samples have {self.sizes[0]} and {self.sizes[1]} items: two of each are the least.", "M310")
+            )
         self.some = joined([some[2] for some in there]), joined([some[3] for some in there])
 
     def mean(
@@ -80,7 +83,9 @@ def _pair(number: int, x: Samples, y: Samples, kernels: tuple[Any, Any], paired:
     if not paired:
         check_same_width(X, Y)
     if paired and size(X) != size(Y):
-        raise ValueError(f"Block {number} has {size(X)} samples of X and {size(Y)} of Y: they must come in pairs.")
+        raise ValueError(
+            coded(f"Block {number} has {size(X)} samples of X and {size(Y)} of Y: they must come in pairs.", "M111")
+        )
     return number, X, Y
 
 

@@ -20,6 +20,7 @@ from mercer.hypotheses.permutations import aggregated, check_permutations
 from mercer.hypotheses.result import Outcome
 from mercer.hypotheses.spread import SpreadPair
 from mercer.kernels.base import Kernel
+from mercer.troubles import coded
 
 _NAME = "maximum mean discrepancy"
 _AT_ONCE = 512  # permutations in one product
@@ -107,7 +108,7 @@ def mmd_test(
     True
     """
     if statistic not in _STATISTICS:
-        raise ValueError(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.")
+        raise ValueError(coded(f"statistic={statistic!r}: choose one of {', '.join(map(repr, _STATISTICS))}.", "M205"))
     if is_collection(X) or is_collection(Y):
         return _spread(X, Y, kernel, n_permutations, statistic, random_state, compute)
     if arrays.is_tensor(X) != arrays.is_tensor(Y):
@@ -115,13 +116,15 @@ def mmd_test(
     X, Y = items(X, kernel), items(comparable(X, Y), kernel)
     m, n = size(X), size(Y)
     if min(m, n) < 2:
-        raise ValueError(f"The samples have {m} and {n} items: two of each are the least.")
+        raise ValueError(coded(f"The samples have {m} and {n} items: two of each are the least.", "M310"))
     if all(len(getattr(V, "shape", ())) == 2 for V in (X, Y)):
         check_same_width(X, Y)
     Z = stack(X, Y)
     kernels = kernels_of(kernel, Z)
     if statistic in ("linear", "block") and len(kernels) > 1:
-        raise ValueError(f"statistic={statistic!r} is for one kernel; aggregate with 'unbiased' or 'biased'.")
+        raise ValueError(
+            coded(f"statistic={statistic!r} is for one kernel; aggregate with 'unbiased' or 'biased'.", "M205")
+        )
     if statistic == "linear":
         return _linear(kernels[0], X, Y, compute)
     count = check_permutations(n_permutations)
@@ -206,7 +209,9 @@ def _spread(
 ) -> Outcome:
     """``_blocks`` of Dask collections: each of their blocks with the one of the same number, in blocks of √n."""
     if statistic != "block":
-        raise ValueError(f"statistic={statistic!r} needs all samples in one place; of Dask collections give 'block'.")
+        raise ValueError(
+            coded(f"statistic={statistic!r} needs all samples in one place; of Dask collections give 'block'.", "M205")
+        )
     pair = SpreadPair(X, Y, (kernel, kernel), compute, paired=False)
     few_x, few_y = pair.some
     kernels, count = kernels_of(kernel, stack(few_x, few_y)), check_permutations(n_permutations)
@@ -230,7 +235,10 @@ def _normal(values: Array, note: str) -> Outcome:
     """The mean of independent values over its standard error, against Student's distribution."""
     if len(values) < 2:
         raise ValueError(
-            f"The samples make {len(values)} blocks, too few to know their spread: use statistic='unbiased'."
+            coded(
+                f"The samples make {len(values)} blocks, too few to know their spread: use statistic='unbiased'.",
+                "M310",
+            )
         )
     mean, error = float(values.mean()), float(values.std(ddof=1)) / np.sqrt(len(values))
     # Student's distribution: with few blocks their spread is itself uncertain; and where all agree nothing is known of

@@ -20,6 +20,7 @@ from mercer.gram.validity import check_symmetric
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.columns import ColumnTerm
 from mercer.kernels.parameters import nonnegative
+from mercer.troubles import coded
 
 _TOGETHER = 32  # samples whose values with themselves are read off one block
 
@@ -164,7 +165,8 @@ def _canonical(i: int, value: Any) -> Any:
         if " at 0x" in text:
             raise DataError(
                 f"Item {i} is a {type(value).__name__} without a value to compare; give strings, numbers or tuples of"
-                " them."
+                " them.",
+                "M107",
             )
         return (type(value).__name__, text)
     return value
@@ -215,12 +217,18 @@ class Precomputed(Kernel):
     def _validate(self) -> None:
         if not isinstance(self.K, np.ndarray) and not arrays.is_tensor(self.K):
             raise TypeError(
-                f"Precomputed(K): K must be a NumPy array or a torch tensor, got {type(self.K).__name__}; convert it"
-                " with np.asarray."
+                coded(
+                    f"Precomputed(K): K must be a NumPy array or a torch tensor, got {type(self.K).__name__}; convert"
+                    " it with np.asarray.",
+                    "M213",
+                )
             )
         if self.K.ndim != 2 or self.K.shape[0] != self.K.shape[1]:
             raise ValueError(
-                f"Precomputed(K): K must be a square array, got {getattr(self.K, 'shape', type(self.K).__name__)}."
+                coded(
+                    f"Precomputed(K): K must be a square array, got {getattr(self.K, 'shape', type(self.K).__name__)}.",
+                    "M213",
+                )
             )
 
     def __post_init__(self) -> None:

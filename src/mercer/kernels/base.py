@@ -47,6 +47,7 @@ from mercer.gram import (
     item_values,
     parameter_symbol,
 )
+from mercer.troubles import coded
 
 if TYPE_CHECKING:
     from mercer.kernels.columns import ColumnTerm
@@ -161,7 +162,9 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:
         """Gradients by the samples, (items, outputs, columns), from those by the leaves of ``_prepare``; None is 0."""
         if type(self)._prepare is not Kernel._prepare:
-            raise NoGradient(f"{self} has no gradient by its samples: {type(self).__name__} does not define one.")
+            raise NoGradient(
+                coded(f"{self} has no gradient by its samples: {type(self).__name__} does not define one.", "M211")
+            )
         return gradients
 
     def _pulled_back(self, X: Samples, gradients: Any) -> Any:
@@ -262,7 +265,9 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         if pair is None:
             return self.gram(X, Y).dense()
         if self._data_driven:
-            raise DataError(f"{self} is fixed by data, and a single pair is none: bind it first, kernel.bind(X).")
+            raise DataError(
+                f"{self} is fixed by data, and a single pair is none: bind it first, kernel.bind(X).", "M206"
+            )
         return self.gram(*pair).dense()[0, 0]
 
     def gram(self, X: Samples, Y: Samples = None, compute: Compute | None = None) -> Gram:
@@ -326,7 +331,7 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         if not arrays.all_finite(values):
             i = int(np.argmin(np.isfinite(arrays.to_numpy(values))))
             raise FloatingPointError(
-                f"The kernel {self} gives {float(values[i])} for the pair ({i}, {i}). {self._cure}."
+                coded(f"The kernel {self} gives {float(values[i])} for the pair ({i}, {i}). {self._cure}.", "M210")
             )
         return values if any(arrays.is_tensor(x) for x in leaves(A)) else arrays.to_numpy(values)
 
@@ -368,12 +373,17 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         """φ(x_i) as an array, a CSR matrix or ``HashedRows``."""
         k, A = self._listed()._entered(X)
         if not k.explicit:
-            raise TypeError(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).")
+            raise TypeError(
+                coded(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).", "M212")
+            )
         need = k._width(A) * size(A) * 8
         if need > Compute().budget:
             raise MemoryError(
-                f"{self} has {k._width(A)} features: {need / 1e9:.3g} GB for {size(A)} rows. Use its values instead:"
-                " k.gram(X)."
+                coded(
+                    f"{self} has {k._width(A)} features: {need / 1e9:.3g} GB for {size(A)} rows. Use its values"
+                    " instead: k.gram(X).",
+                    "M401",
+                )
             )
         return k._features(A)
 
@@ -537,12 +547,15 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
 
     def __sub__(self, other: Any) -> Kernel:
         raise TypeError(
-            "The difference of two kernels is not a kernel: it need not be positive semi-definite. "
-            "Use mercer.Precomputed(K).repaired('clip') on the matrix if you must."
+            coded(
+                "The difference of two kernels is not a kernel: it need not be positive semi-definite. "
+                "Use mercer.Precomputed(K).repaired('clip') on the matrix if you must.",
+                "M203",
+            )
         )
 
     def __neg__(self) -> Kernel:
-        raise TypeError("−k is not a kernel: k(x, x) would be negative. Scales must be at least 0.")
+        raise TypeError(coded("−k is not a kernel: k(x, x) would be negative. Scales must be at least 0.", "M203"))
 
     def normalized(self) -> Kernel:
         """k(x, z)/√(k(x, x) k(z, z)): the cosine in feature space.
@@ -673,10 +686,12 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         for name, check in self._checks:
             complaint = check(getattr(self, name))
             if complaint is not None:
-                raise ValueError(f"{type(self).__name__}({name}={getattr(self, name)!r}): {name} {complaint}.")
+                raise ValueError(
+                    coded(f"{type(self).__name__}({name}={getattr(self, name)!r}): {name} {complaint}.", "M205")
+                )
         for part in [getattr(self, name) for name in self._kernel_fields] + [child for _, child in self._children()]:
             if not isinstance(part, Kernel):
-                raise TypeError(f"{type(self).__name__} is made of kernels, got {part!r}.")
+                raise TypeError(coded(f"{type(self).__name__} is made of kernels, got {part!r}.", "M203"))
         self._validate()
 
     def __eq__(self, other: object) -> bool:

@@ -9,6 +9,7 @@ from mercer.kernels.anything import Function
 from mercer.kernels.base import Kernel
 from mercer.kernels.notation import NotationError, parse
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.troubles import coded
 
 PRECOMPUTED = "precomputed"
 # what scikit-learn calls them
@@ -38,18 +39,24 @@ def as_kernel(given: Any, name: str = "kernel") -> Kernel:
     if callable(given) and not isinstance(given, type):
         return Function(given)
     raise TypeError(
-        f"{name}={given!r}: give a kernel such as mercer.Gaussian(), its text such as 'Gaussian() + Linear()', a"
-        f" function f(X, Y) that returns the matrix, or {PRECOMPUTED!r}."
+        coded(
+            f"{name}={given!r}: give a kernel such as mercer.Gaussian(), its text such as 'Gaussian() + Linear()', a"
+            f" function f(X, Y) that returns the matrix, or {PRECOMPUTED!r}.",
+            "M203",
+        )
     )
 
 
 @lru_cache(maxsize=64)
 def _parsed(text: str, name: str) -> Kernel:
     if text in _ELSEWHERE:
-        raise ValueError(f"{name}={text!r} is scikit-learn's name: write mercer.{_ELSEWHERE[text]}.")
+        raise ValueError(coded(f"{name}={text!r} is scikit-learn's name: write mercer.{_ELSEWHERE[text]}.", "M202"))
     try:
         return parse(text)
     except NotationError as error:
         raise ValueError(
-            f"{name}={text!r}: {error} Give a kernel such as mercer.Gaussian(), its text, or {PRECOMPUTED!r}."
+            coded(
+                f"{name}={text!r}: {error} Give a kernel such as mercer.Gaussian(), its text, or {PRECOMPUTED!r}.",
+                "M201",
+            )
         ) from None

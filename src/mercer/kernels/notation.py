@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mercer.troubles import coded
+
 if TYPE_CHECKING:
     from mercer.kernels.base import Kernel
 
@@ -41,6 +43,9 @@ class NotationError(ValueError):
     ...     print(str(error).partition(". ")[0])
     At character 18: 'Gaussian(γ=0.5) +' is not a kernel expression: it ends too early
     """
+
+    def __init__(self, message: str, code: str = "M201") -> None:
+        super().__init__(coded(message, code))
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

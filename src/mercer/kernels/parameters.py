@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mercer.annotations import Symbol
+from mercer.troubles import coded
 
 if TYPE_CHECKING:
     pass
@@ -145,12 +146,18 @@ def check_psd_matrix(A: Any, of: str, name: str) -> None:
     if not np.allclose(A, A.T, rtol=1e-10, atol=1e-12 * max(1.0, float(np.abs(A).max()))):
         i, j = np.unravel_index(np.argmax(np.abs(A - A.T)), A.shape)
         raise ValueError(
-            f"{of}({name}): {name} is not symmetric, {name}[{i}, {j}] = {A[i, j]:g} but {name}[{j}, {i}] = {A[j, i]:g};"
-            f" use ({name} + {name}.T)/2."
+            coded(
+                f"{of}({name}): {name} is not symmetric, {name}[{i}, {j}] = {A[i, j]:g} but {name}[{j}, {i}] ="
+                f" {A[j, i]:g}; use ({name} + {name}.T)/2.",
+                "M208",
+            )
         )
     smallest, largest = np.linalg.eigvalsh(A)[[0, -1]]
     if smallest < -1e-10 * max(abs(largest), 1e-300):
         raise ValueError(
-            f"{of}({name}): {name} has the negative eigenvalue {smallest:.3g}, so x^T {name} x can be negative; use"
-            f" {name} @ {name}.T."
+            coded(
+                f"{of}({name}): {name} has the negative eigenvalue {smallest:.3g}, so x^T {name} x can be negative; use"
+                f" {name} @ {name}.T.",
+                "M209",
+            )
         )

@@ -14,6 +14,7 @@ import numpy as np
 
 from mercer.annotations import Axes
 from mercer.arrays import Array
+from mercer.troubles import coded
 
 BLUE, VERMILION, GREY, INK = "#0072B2", "#D55E00", "#9A9A9A", "#222222"
 _COLOURS = (BLUE, VERMILION, "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -27,7 +28,7 @@ def pyplot() -> Any:
         import matplotlib.pyplot as plt
     except ImportError:
         raise ImportError(
-            'Displays are drawn with matplotlib, which is not installed: pip install "mercer[plots]".'
+            coded('Displays are drawn with matplotlib, which is not installed: pip install "mercer[plots]".', "M402")
         ) from None
     return plt
 

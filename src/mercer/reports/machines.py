@@ -27,6 +27,7 @@ from mercer.reports.blocks import Block, Cell, Fact, Facts, Page, Section, Table
 from mercer.reports.figures import MISSING, can_draw, picture, side_by_side
 from mercer.reports.items import drawn_molecule, shown, written
 from mercer.reports.page import Report
+from mercer.troubles import coded
 
 _FOLDS = 5
 _REFITTED = 5000  # samples at most, of the folds
@@ -88,10 +89,12 @@ def report(
             " be judged by; report takes machines that have."
         )
     if getattr(model, "kernel_", None) is None:
-        raise TypeError(f"A {type(model).__name__} without a kernel of its own (a precomputed matrix) has no report.")
+        raise TypeError(
+            coded(f"A {type(model).__name__} without a kernel of its own (a precomputed matrix) has no report.", "M213")
+        )
     X, targets = listed(X), np.asarray(y)
     if size(X) != len(targets):
-        raise ValueError(f"X has {size(X)} samples and y has {len(targets)}.")
+        raise ValueError(coded(f"X has {size(X)} samples and y has {len(targets)}.", "M111"))
     if targets.ndim != 1:
         raise ValueError(f"y is of shape {targets.shape}: the report is of one target.")
     began = time.perf_counter()

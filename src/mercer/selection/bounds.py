@@ -18,6 +18,7 @@ from mercer.estimators.probability import leave_one_out
 from mercer.gram import DenseGram, Gram
 from mercer.native.linalg import eigenvalues
 from mercer.selection.criteria import radius_margin
+from mercer.troubles import coded
 
 
 def rademacher_bound(margins: Array, norm: float, trace: float, delta: float = 0.05, rho: float = 1.0) -> float:
@@ -169,9 +170,9 @@ def generalisation(
     if not is_svc_of_two_classes(machine):
         raise TypeError("generalisation is for a fitted SVC of two classes.")
     if not 0 < delta < 1:
-        raise ValueError(f"delta={delta!r}: a probability between 0 and 1.")
+        raise ValueError(coded(f"delta={delta!r}: a probability between 0 and 1.", "M205"))
     if size(X) != len(y):
-        raise ValueError(f"X has {size(X)} samples and y has {len(y)}.")
+        raise ValueError(coded(f"X has {size(X)} samples and y has {len(y)}.", "M111"))
     if len(machine.support_) and int(machine.support_.max()) >= len(y):
         raise ValueError(
             f"The machine was trained on more than these {len(y)} samples; give the data it was trained on."

@@ -22,6 +22,7 @@ from mercer.selection.folds import Entered, learns_from_matrix
 from mercer.selection.left_out import LeftOut, has_closed_form
 from mercer.selection.ranks import check_coverage, check_enough, rank
 from mercer.selection.scales import LearnedScale, PosteriorScale, check_scale
+from mercer.troubles import coded
 
 _BLOCK = 512  # new samples at a time
 _METHODS = ("split", "loo")
@@ -171,7 +172,7 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         )
         n = size(X)
         if n < 2:
-            raise ValueError(f"Errors on other samples need at least 2 samples, n_samples = {n}.")
+            raise ValueError(coded(f"Errors on other samples need at least 2 samples, n_samples = {n}.", "M310"))
         self._closed: LeftOut | None = None
         if self.method == "split":
             train, rest = self._split(n)
@@ -194,9 +195,9 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
     def _check(self) -> None:
         check_coverage(self.coverage)
         if self.method not in _METHODS:
-            raise ValueError(f"method={self.method!r}: choose one of {', '.join(map(repr, _METHODS))}.")
+            raise ValueError(coded(f"method={self.method!r}: choose one of {', '.join(map(repr, _METHODS))}.", "M205"))
         if not 0 < self.calibration < 1:
-            raise ValueError(f"calibration={self.calibration!r}: a share between 0 and 1.")
+            raise ValueError(coded(f"calibration={self.calibration!r}: a share between 0 and 1.", "M205"))
         if is_classifier(self.estimator):
             raise ValueError(
                 f"{type(self.estimator).__name__} is a classifier: it answers with classes, and an interval is around"
@@ -215,20 +216,23 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
         lower, upper = _two(predicted)
         if self.scale is not None and upper is not lower:
             raise ValueError(
-                f"scale={self.scale!r} is for one prediction; two quantiles follow the noise already: scale=None."
+                coded(
+                    f"scale={self.scale!r} is for one prediction; two quantiles follow the noise already: scale=None.",
+                    "M205",
+                )
             )
         return np.maximum(lower - y, y - upper)
 
     def _accepted(self, X: Samples, y: Targets) -> tuple[Any, Array]:
         if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
+            raise ValueError(coded("requires y to be passed, but the target y is None", "M112"))
         y = np.asarray(column_or_1d(y, warn=True), np.float64)
         X = X if hasattr(X, "shape") or isinstance(X, list) or not hasattr(X, "__array__") else np.asarray(X)
         X = X.tocsr() if hasattr(X, "tocsr") else X
         if isinstance(self.estimator, KernelEstimator):
             clone(self.estimator)._accept(X, reset=True)
         if size(X) != len(y):
-            raise ValueError(f"X and y have inconsistent numbers of samples: {size(X)} and {len(y)}.")
+            raise ValueError(coded(f"X and y have inconsistent numbers of samples: {size(X)} and {len(y)}.", "M111"))
         return X, y
 
     @property
@@ -253,8 +257,11 @@ class ConformalRegressor(RegressorMixin, MetaEstimatorMixin, BaseEstimator):  # 
             rows, errors = train[machine.support_], LeftOut.of(machine, y[train]).residuals
         elif len(train) < 2:
             raise ValueError(
-                f"scale='residuals' learns from errors on other samples within a part of n_samples = {len(train)}, and"
-                " needs at least 2: give more samples, or scale=None."
+                coded(
+                    f"scale='residuals' learns from errors on other samples within a part of n_samples = {len(train)},"
+                    " and needs at least 2: give more samples, or scale=None.",
+                    "M310",
+                )
             )
         else:
             rows, errors = train, np.empty(len(train))

@@ -29,6 +29,7 @@ from mercer.kernels.base import Kernel
 from mercer.solvers.inverses import Apply
 from mercer.solvers.landmarks import NormalEquations, adjoint, in_float64, preconditioner
 from mercer.solvers.linear import ConjugateGradients
+from mercer.troubles import coded
 
 _NEAR = 0.03  # how far the logarithm of a parameter may have moved since the preconditioner was made
 _SLOWER, _MORE = 1.5, 4  # times the steps that it took when it was new, and so many more
@@ -100,7 +101,7 @@ class HoldOut:
         try:
             marks = Landmarks.of(C.sub(t, slice(None)), among)
         except ValueError as error:
-            raise FloatingPointError(str(error)) from None
+            raise FloatingPointError(coded(str(error), "M210")) from None
         held_out = C.sub(v, slice(None)).astype(np.float64)
         w, Y = self.w[t], self.Y[t]
         total, shift = float(w.sum()), np.average(Y, axis=0, weights=w) if self.bias else np.zeros(Y.shape[1])

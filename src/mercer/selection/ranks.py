@@ -10,6 +10,8 @@ from itertools import count
 
 import numpy as np
 
+from mercer.troubles import coded
+
 _ROUNDING = 1e-9  # 0.55·100 is 55.00000000000001 in floating point, and not meant to be 56
 
 
@@ -23,12 +25,15 @@ def check_enough(n: int, coverage: float) -> None:
     if rank(n, coverage) > n:
         least = next(m for m in count(1) if rank(m, coverage) <= m)
         raise ValueError(
-            f"Coverage {coverage:g} needs errors of at least {least} samples, n_samples = {n}: the interval"
-            " would be infinite."
+            coded(
+                f"Coverage {coverage:g} needs errors of at least {least} samples, n_samples = {n}: the interval"
+                " would be infinite.",
+                "M310",
+            )
         )
 
 
 def check_coverage(coverage: float) -> None:
     """Raise ValueError unless it is a share."""
     if not 0 < coverage < 1:
-        raise ValueError(f"coverage={coverage!r}: a share between 0 and 1.")
+        raise ValueError(coded(f"coverage={coverage!r}: a share between 0 and 1.", "M205"))

@@ -18,6 +18,7 @@ from mercer.arrays import Array
 from mercer.estimators.base import KernelEstimator
 from mercer.estimators.ridge_cv import KernelRidgeCV
 from mercer.selection.folds import learns_from_matrix
+from mercer.troubles import coded
 
 SCALES = (None, "std", "residuals")
 _SMALL = 0.01  # of the mean error, added to each: an error of 0 says little of the noise, and its logarithm too much
@@ -80,7 +81,7 @@ def _machine_beside(estimator: Estimator) -> Any:
 def check_scale(scale: Any, estimator: Estimator) -> None:
     """Raise ValueError unless a scale is known, and the estimator has it."""
     if scale not in SCALES:
-        raise ValueError(f"scale={scale!r}: choose one of {', '.join(map(repr, SCALES))}.")
+        raise ValueError(coded(f"scale={scale!r}: choose one of {', '.join(map(repr, SCALES))}.", "M205"))
     if scale == "std" and "return_std" not in _options(estimator):
         raise ValueError(
             f"scale='std' asks the estimator for a standard deviation, and predict of {type(estimator).__name__} takes"

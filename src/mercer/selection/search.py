@@ -38,6 +38,7 @@ from mercer.gram import Outline, Use, Work, outlined
 from mercer.kernels.given import PRECOMPUTED
 from mercer.runtime.watch import Stopped, Watch, watching
 from mercer.selection.folds import Entered, EnteredByLandmarks, Fold, learns_from_matrix, learns_on_landmarks
+from mercer.troubles import coded
 
 Split = tuple[Array, Array]
 
@@ -407,7 +408,9 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         for name, values in (("y", y), ("sample_weight", weights), ("groups", groups)):
             if values is not None and len(values) != n:
-                raise ValueError(f"X and {name} have inconsistent numbers of samples: {n} and {len(values)}.")
+                raise ValueError(
+                    coded(f"X and {name} have inconsistent numbers of samples: {n} and {len(values)}.", "M111")
+                )
         cv = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
         splits = list(cv.split(X if _looks_at_samples(cv) else np.zeros(n), y, groups))
         if not splits:
@@ -417,12 +420,18 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def _cells(self, splits: list[Split]) -> Cells:
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
-            raise ValueError(f"param_grid={self.param_grid!r} has no candidate.")
+            raise ValueError(coded(f"param_grid={self.param_grid!r} has no candidate.", "M205"))
         if self.on_interrupt not in ("raise", "keep"):
-            raise ValueError(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the best found so far.")
+            raise ValueError(
+                coded(f"on_interrupt={self.on_interrupt!r}: 'raise', or 'keep' the best found so far.", "M205")
+            )
         if isinstance(self.scoring, list | tuple | set | dict):
             raise ValueError(
-                f"scoring={self.scoring!r}: one score to choose by; others can be computed from the best estimator."
+                coded(
+                    f"scoring={self.scoring!r}: one score to choose by; others can be computed from the best"
+                    " estimator.",
+                    "M205",
+                )
             )
         return Cells(
             self.estimator,
@@ -473,7 +482,10 @@ class KernelSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if best is None:
             why = self.stopped_ or "every score is NaN"
             raise NothingFinished(
-                f"No candidate has a score on all folds ({why}): give more time, fewer folds or fewer samples."
+                coded(
+                    f"No candidate has a score on all folds ({why}): give more time, fewer folds or fewer samples.",
+                    "M309",
+                )
             )
         done = np.isfinite(cells.scores).all(axis=1)
         mean = np.where(done, cells.scores.mean(axis=1), np.nan)
@@ -651,6 +663,8 @@ def nested_scores(
     cells = search._cells([*splits, *outer])
     stopped = cells.fill(X, y, weights)
     if stopped:
-        raise NothingFinished(f"{stopped}, before all folds were done: half a nested cross-validation says nothing.")
+        raise NothingFinished(
+            coded(f"{stopped}, before all folds were done: half a nested cross-validation says nothing.", "M309")
+        )
     best = [int(np.nanargmax(cells.scores[:, part].mean(axis=1))) for part in inside]
     return np.array([cells.scores[c, len(splits) + k] for k, c in enumerate(best)])

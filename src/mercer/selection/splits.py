@@ -19,6 +19,7 @@ from mercer.data import DataError, as_frame, select, size
 from mercer.data.molecules import Molecules
 from mercer.data.scaffolds import scaffolds
 from mercer.data.sequences import is_missing
+from mercer.troubles import coded
 
 Rows = tuple[Array, Array]
 
@@ -35,7 +36,11 @@ class Splitter:
     def _check_count(self, least: int) -> None:
         if not isinstance(self.n_splits, int | np.integer) or self.n_splits < least:
             raise ValueError(
-                f"{type(self).__name__}(n_splits={self.n_splits!r}): it must be a whole number of at least {least}."
+                coded(
+                    f"{type(self).__name__}(n_splits={self.n_splits!r}): it must be a whole number of at least"
+                    f" {least}.",
+                    "M205",
+                )
             )
 
 
@@ -82,7 +87,9 @@ class ScaffoldSplit(Splitter):
 
     def __post_init__(self) -> None:
         if not 0 < self.test_size < 1:
-            raise ValueError(f"ScaffoldSplit(test_size={self.test_size!r}): it must lie between 0 and 1.")
+            raise ValueError(
+                coded(f"ScaffoldSplit(test_size={self.test_size!r}): it must lie between 0 and 1.", "M205")
+            )
         self._check_count(1)
 
     def split(self, X: Samples, y: Any = None, groups: Any = None) -> Iterator[Rows]:
@@ -178,7 +185,8 @@ class TimeSplit(Splitter):
         if len(found) < self.n_splits:
             raise DataError(
                 f"TimeSplit(n_splits={self.n_splits}): there are {len(np.unique(times))} different times, of which only"
-                f" {len(found)} splits can be made."
+                f" {len(found)} splits can be made.",
+                "M605",
             )
         yield from found
 
@@ -218,7 +226,9 @@ def _in_time(values: Array) -> Array:
     if values.dtype.kind in "mMiuf":
         missing = np.isnat(values) if values.dtype.kind in "mM" else np.isnan(values.astype(np.float64))
     if missing.any():
-        raise DataError(f"The time of row {int(np.argmax(missing))} is missing; leave the row out, or give it a time.")
+        raise DataError(
+            f"The time of row {int(np.argmax(missing))} is missing; leave the row out, or give it a time.", "M101"
+        )
     return values
 
 
@@ -285,7 +295,7 @@ def _values(given: Any, X: Samples, noun: str) -> Array:
     found = np.asarray(select(X, given) if isinstance(given, str | int) else given)
     found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
     if found.ndim != 1 or len(found) != _size(X):
-        raise DataError(f"There are {len(found)} {noun} and {_size(X)} rows; give one for each row.")
+        raise DataError(f"There are {len(found)} {noun} and {_size(X)} rows; give one for each row.", "M111")
     return found
 
 
@@ -293,7 +303,7 @@ def _folds(names: list[Any], several: int, noun: str) -> Iterator[Rows]:
     """Whole groups in folds, from the largest on, each to the fold with the fewest rows."""
     kinds = list(dict.fromkeys(names))
     if len(kinds) < several:
-        raise DataError(f"{len(kinds)} {noun} cannot make {several} folds; ask for fewer.")
+        raise DataError(f"{len(kinds)} {noun} cannot make {several} folds; ask for fewer.", "M605")
     number = {kind: k for k, kind in enumerate(kinds)}
     of = np.array([number[name] for name in names])
     counts, fold, filled = np.bincount(of), np.zeros(len(kinds), np.int64), np.zeros(several, np.int64)
@@ -306,5 +316,7 @@ def _folds(names: list[Any], several: int, noun: str) -> Iterator[Rows]:
 
 def _two_sides(train: Array, test: Array, noun: str) -> Rows:
     if not len(train) or not len(test):
-        raise DataError(f"One {noun} has too many of the {len(train) + len(test)} rows: there is nothing to hold out.")
+        raise DataError(
+            f"One {noun} has too many of the {len(train) + len(test)} rows: there is nothing to hold out.", "M605"
+        )
     return train, test

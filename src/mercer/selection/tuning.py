@@ -19,6 +19,7 @@ from mercer.runtime.randomness import generator
 from mercer.runtime.watch import Stopped, watching
 from mercer.selection.criteria import CRITERIA, Criterion
 from mercer.selection.objectives import Objective, OnLandmarks, OnMatrix
+from mercer.troubles import coded
 
 _MOST = 3000  # samples whose matrix is judged
 
@@ -164,20 +165,24 @@ def tune(
     >>> model = found.fit(X, y)
     """
     if not isinstance(estimator, KernelEstimator) or estimator._precomputed:
-        raise TypeError("tune needs an estimator of Mercer with a kernel; a precomputed matrix has no parameters.")
+        raise TypeError(
+            coded("tune needs an estimator of Mercer with a kernel; a precomputed matrix has no parameters.", "M213")
+        )
     if estimator._learns_kernel:
         raise TypeError(f"{type(estimator).__name__} learns its kernel itself; tune that of a KernelRidge.")
     if isinstance(X, Blocks):
         raise TypeError("tune needs samples that it can draw from: give it some of the blocks, X.take(numbers).")
     if not (isinstance(validation_fraction, int | float) and 0 < validation_fraction < 1):
-        raise ValueError(f"validation_fraction={validation_fraction!r}: a share of the samples, above 0 and below 1.")
+        raise ValueError(
+            coded(f"validation_fraction={validation_fraction!r}: a share of the samples, above 0 and below 1.", "M205")
+        )
     few = getattr(estimator, "centers", None) is not None
     criterion = ("hold-out" if few else "loo") if isinstance(criterion, str) and criterion == "auto" else criterion
     by_passes = isinstance(criterion, str) and criterion == "hold-out"
     judge = None if by_passes else _criterion(criterion)
     most = (None if few and by_passes else _MOST) if max_samples == "auto" else max_samples
     if isinstance(most, str):
-        raise ValueError(f"max_samples={max_samples!r}: a number of samples, 'auto', or None for all.")
+        raise ValueError(coded(f"max_samples={max_samples!r}: a number of samples, 'auto', or None for all.", "M205"))
     began, random = time.perf_counter(), generator(random_state)
     X, Y, w = _sample(estimator, X, y, sample_weight, most, random)
     if (np.ptp(Y, axis=0) == 0).all():
@@ -229,8 +234,11 @@ def tune(
     best: Any = objective.best
     if best is None:
         raise ValueError(
-            f"The criterion has no finite value at the start: {kernel} is not positive semi-definite on these data, or"
-            " y is constant. Raise alpha, or use kernel.repaired('clip')."
+            coded(
+                f"The criterion has no finite value at the start: {kernel} is not positive semi-definite on these data,"
+                " or y is constant. Raise alpha, or use kernel.repaired('clip').",
+                "M209",
+            )
         )
     value, theta = best
     return Tuned(
@@ -244,7 +252,7 @@ def _criterion(criterion: str | Criterion) -> Criterion:
         return criterion
     if criterion not in CRITERIA:
         known = ", ".join(map(repr, ("auto", "hold-out", *CRITERIA)))
-        raise ValueError(f"criterion={criterion!r}: choose one of {known}, or give a function.")
+        raise ValueError(coded(f"criterion={criterion!r}: choose one of {known}, or give a function.", "M205"))
     return CRITERIA[criterion]
 
 
@@ -256,11 +264,11 @@ def _sample(
     w = check_weights(n, weights)
     y = np.asarray(y)
     if len(y) != n:
-        raise ValueError(f"X has {n} samples and y has {len(y)}.")
+        raise ValueError(coded(f"X has {n} samples and y has {len(y)}.", "M111"))
     if is_classifier(estimator):
         classes, codes = np.unique(y, return_inverse=True)
-        coded = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
-        Y = coded[:, 1:] if len(classes) == 2 else coded
+        signs = np.where(codes[:, None] == np.arange(len(classes)), 1.0, -1.0)
+        Y = signs[:, 1:] if len(classes) == 2 else signs
     else:
         Y = y.astype(np.float64).reshape(n, -1)
     chosen = np.flatnonzero(w > 0)

@@ -16,6 +16,7 @@ from mercer.arrays import Array
 from mercer.native import lapack
 from mercer.native.linalg import signs, singular_values, svd, thin_svd
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _WHOLE = 300  # components below which all singular values are found
 
@@ -79,7 +80,7 @@ def canonical(x: Spectra, y: Spectra, count: int, alpha: tuple[float, float], in
     n = len(x.vectors)
     for gamma in alpha:
         if not gamma >= 0:
-            raise ValueError(f"alpha={gamma!r}: the regularisation must be a number of at least 0.")
+            raise ValueError(coded(f"alpha={gamma!r}: the regularisation must be a number of at least 0.", "M205"))
     if min(alpha) == 0 and x.rank + y.rank > n - 1:
         raise Degenerate(
             "Without regularisation every pair of views would correlate perfectly here: their centred matrices have"

@@ -23,6 +23,7 @@ from mercer.solvers.dual import ActiveSet
 from mercer.solvers.linear import ConjugateGradients
 from mercer.solvers.proximal import Splitting
 from mercer.solvers.smooth import Descent
+from mercer.troubles import coded
 
 _CORNERS = 1e-6  # the gap that splitting is asked for at most: it approaches slowly
 _SPLITTING = 300  # steps, by experience
@@ -50,7 +51,7 @@ def minimise(
 ) -> SmoothSolution:
     """The minimiser, by the table above."""
     if limits.solver not in SOLVERS:
-        raise ValueError(f"solver={limits.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.")
+        raise ValueError(coded(f"solver={limits.solver!r}: choose one of {', '.join(map(repr, SOLVERS))}.", "M205"))
     # only their ratio matters: with weights about 1 nothing is too small to be seen; by a power of 2, nothing is
     # rounded
     unit = float(2.0 ** np.floor(np.log2(weights.max())))

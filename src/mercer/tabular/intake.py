@@ -59,7 +59,8 @@ def take_in(table: pl.DataFrame | SparseTable, target: str, asked: Asked) -> Tak
     known = column.filter(pl.Series(present))
     if len(known) < _LEAST:
         raise DataError(
-            f"There are {len(known)} rows with a value of {target!r}; at least {_LEAST} are needed to learn from."
+            f"There are {len(known)} rows with a value of {target!r}; at least {_LEAST} are needed to learn from.",
+            "M605",
         )
     if asked.group and asked.time_column:
         raise DataError("Rows are held out by groups or by time, not by both: give group or time_column.")
@@ -90,7 +91,7 @@ def take_in(table: pl.DataFrame | SparseTable, target: str, asked: Asked) -> Tak
         times = _order(of_rows[asked.time_column], asked.time_column)
     groups = None if asked.group is None else of_rows[asked.group].fill_null("").cast(pl.String).to_numpy()
     if groups is not None and len(np.unique(groups)) < 2:
-        raise DataError(f"The column {asked.group!r} has one group only: there is nothing to hold out.")
+        raise DataError(f"The column {asked.group!r} has one group only: there is nothing to hold out.", "M605")
     problem = Problem(X, y, labels, metric_of(task.name, asked.metric), weights, groups, times)
     return Taken(problem, task, kinds, indices, shown, int((~present).sum()), notes)
 
@@ -101,7 +102,8 @@ def _check_numbers(target: str, y: Array, rows: Array) -> None:
     if len(wrong):
         raise DataError(
             f"Row {rows[wrong[0]]}, column {target!r} is {y[wrong[0]]:g}: a target is a number below {_LARGEST:g}."
-            " Correct it, or leave it empty."
+            " Correct it, or leave it empty.",
+            "M603",
         )
 
 
@@ -112,7 +114,7 @@ def _entries(table: SparseTable, rows: Array, asked: Asked) -> tuple[Any, dict[s
             "In a sparse table (svmlight) columns have no names: kinds, drop, weight, group and time are for tables."
         )
     if not X.nnz:
-        raise DataError("No column is left to learn from (no row has an entry).")
+        raise DataError("No column is left to learn from (no row has an entry).", "M605")
     of = f"{X.nnz} entries in {X.shape[1]} columns, the rest 0"
     return X, {}, {f"x{table.indices[0]} … x{table.indices[-1]}": ["numeric", of]}
 
@@ -127,7 +129,7 @@ def _columns(
     X = clean(known, kinds)
     if not X.width:
         reasons = "; ".join(f"{name!r}: {kind.reason}" for name, kind in kinds.items())
-        raise DataError(f"No column is left to learn from ({reasons or 'the table has only one column'}).")
+        raise DataError(f"No column is left to learn from ({reasons or 'the table has only one column'}).", "M605")
     return X, kinds, shown
 
 
@@ -143,13 +145,16 @@ def _classes_of_several_rows(target: str, y: Array, labels: list[Any]) -> tuple[
     """Classes of one row can be trained on but not judged by; many classes of few rows are no classes."""
     if len(labels) > max(20, len(y) // 5):
         raise DataError(
-            f"{target!r} has {len(labels)} different values in {len(y)} rows: too many to be classes, and no numbers."
+            f"{target!r} has {len(labels)} different values in {len(y)} rows: too many to be classes, and no numbers.",
+            "M603",
         )
     counts = np.bincount(y)
     rare = [str(labels[k]) for k in np.flatnonzero(counts == 1)]
     kept = counts[y] > 1
     if len(np.unique(y[kept])) < 2:
-        raise DataError(f"The target {target!r} has one class with more than one row: there is nothing to tell apart.")
+        raise DataError(
+            f"The target {target!r} has one class with more than one row: there is nothing to tell apart.", "M113"
+        )
     if not rare:
         return kept, []
     said = f"Classes of a single row were left out: {', '.join(rare[:5])}{', …' if len(rare) > 5 else ''}."
@@ -165,7 +170,8 @@ def _of_rows(table: pl.DataFrame | SparseTable, name: str, target: str, rows: Ar
     if isinstance(table, SparseTable) or name not in table.columns:
         there = [] if isinstance(table, SparseTable) else table.columns
         raise DataError(
-            f"There is no column {name!r}; the columns are {', '.join(map(repr, there[:8])) or 'without names'}."
+            f"There is no column {name!r}; the columns are {', '.join(map(repr, there[:8])) or 'without names'}.",
+            "M105",
         )
     if name == target:
         raise DataError(f"The column {name!r} is the target; it cannot be weight, group or time too.")
@@ -179,10 +185,10 @@ def _weights(column: pl.Series, name: str) -> Array:
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(wrong):
         raise DataError(
-            f"Row {wrong[0]}, column {name!r} is {weights[wrong[0]]:g}: a weight is a number of at least 0."
+            f"Row {wrong[0]}, column {name!r} is {weights[wrong[0]]:g}: a weight is a number of at least 0.", "M114"
         )
     if not weights.any():
-        raise DataError(f"All weights in the column {name!r} are 0.")
+        raise DataError(f"All weights in the column {name!r} are 0.", "M114")
     return weights / weights[weights > 0].mean()
 
 
@@ -283,7 +289,8 @@ def target_column(table: pl.DataFrame | SparseTable, target: str) -> pl.Series:
         if target != "target":
             raise DataError(
                 f"There is no column {target!r} to predict; in a svmlight file, what stands first in a line is called"
-                " 'target'."
+                " 'target'.",
+                "M601",
             )
         return pl.Series("target", table.target)
     if target not in table.columns:
@@ -292,7 +299,8 @@ def target_column(table: pl.DataFrame | SparseTable, target: str) -> pl.Series:
     if column.dtype.is_nested() or column.dtype == pl.Object:
         raise DataError(
             f"The column {target!r} holds {column.dtype}, {shown(column.head(1).to_list()[0])} in row 0; a target is a"
-            " number or a class. Make one column of each number, and learn them one by one."
+            " number or a class. Make one column of each number, and learn them one by one.",
+            "M603",
         )
     return column
 

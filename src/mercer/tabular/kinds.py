@@ -80,7 +80,8 @@ def infer_kinds(
     if target is not None and target not in frame.columns:
         raise DataError(
             f"There is no column {target!r} to predict{nearest(target, frame.columns)}; the columns are"
-            f" {_listed(frame.columns)}."
+            f" {_listed(frame.columns)}.",
+            "M601",
         )
     _check_asked(frame.columns, target, given, dropped)
     kinds = {}
@@ -226,7 +227,8 @@ def _check_asked(
     for name in [*given, *dropped]:
         if name not in columns:
             raise DataError(
-                f"There is no column {name!r}{nearest(name, columns)}; the columns are {_listed(list(columns))}."
+                f"There is no column {name!r}{nearest(name, columns)}; the columns are {_listed(list(columns))}.",
+                "M105",
             )
         if name == target:
             raise DataError(f"{name!r} is the column to predict: it has a task, not a kind, and cannot be left out.")
@@ -236,7 +238,8 @@ def _check_asked(
         if kind not in USED:
             raise DataError(
                 f"{kind!r}, asked for the column {name!r}, is not a kind{nearest(kind, USED)}; the kinds are"
-                f" {', '.join(USED)}."
+                f" {', '.join(USED)}.",
+                "M604",
             )
 
 
@@ -248,7 +251,7 @@ def _as_asked(given: pl.Series, name: str) -> Kind:
         return inferred
     form: Form | None = None
     if inferred.name == "other":
-        raise DataError(f"The column {column.name!r} is of {dtype}, which cannot be {name}: leave it out.")
+        raise DataError(f"The column {column.name!r} is of {dtype}, which cannot be {name}: leave it out.", "M604")
     if name == "numeric" and not (dtype.is_numeric() or dtype == pl.Boolean):
         form = numbers_in(column, 0) if texts else None
         if form is None:
@@ -276,7 +279,8 @@ def _impossible(column: pl.Series, name: str, expected: str, row: int | None = N
     row = int(column.is_not_null().arg_true()[0]) if row is None else row
     return DataError(
         f"The column {column.name!r} cannot be {name}, as was asked: row {row} is {shown(column[row])}, not {expected}."
-        " Ask for another kind, or leave the column out."
+        " Ask for another kind, or leave the column out.",
+        "M604",
     )
 
 
@@ -303,7 +307,8 @@ def clean(frame: pl.DataFrame, kinds: Mapping[str, Kind]) -> pl.DataFrame:
         )
         raise DataError(
             f"The table lacks {len(absent)} column(s) that the model was trained on: {told}. It has"
-            f" {_listed(frame.columns)}.{alone}"
+            f" {_listed(frame.columns)}.{alone}",
+            "M602",
         )
     return pl.DataFrame([CONVERSIONS[kind.name](frame.get_column(name), kind.form) for name, kind in used.items()])
 

@@ -177,7 +177,7 @@ class TableModel(BaseEstimator):  # type: ignore[misc]
             search.interrupted = True
             search.say("interrupted")
         if not search.last.tried:
-            raise DataError("Nothing could be learnt from these columns: " + " ".join(search.notes[:2]))
+            raise DataError("Nothing could be learnt from these columns: " + " ".join(search.notes[:2]), "M605")
         self._trained(taken, search, search.choose(), began)
         return self
 

@@ -110,7 +110,7 @@ class Problem:
         of_groups = "of other groups" if self.groups is not None else "left"
         kept = "of earlier times" if self.times is not None else of_groups
         lack = "rows" if not self.classes else "two classes"
-        raise DataError(f"No row can be held out: among those {kept} there are no {lack} to train on.")
+        raise DataError(f"No row can be held out: among those {kept} there are no {lack} to train on.", "M605")
 
     def _forward(self, several: int) -> list[Split]:
         assert self.times is not None

@@ -50,7 +50,8 @@ def read_for(
     if table.width > 1:
         raise DataError(
             f"{path} lacks the column {name!r} that the model was trained on; it has"
-            f" {', '.join(map(repr, table.columns[:8]))}. If it is of one column, write the name {name!r} above it."
+            f" {', '.join(map(repr, table.columns[:8]))}. If it is of one column, write the name {name!r} above it.",
+            "M602",
         )
     values, first = _lines_of(path, name, max_bytes)
     return values, _assumed(path, name, first)

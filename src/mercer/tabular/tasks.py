@@ -43,16 +43,19 @@ def task_of(column: pl.Series, given: str | None = None) -> Task:
     numbers, also those that are written with currencies, units and decimal commas. ``given`` decides otherwise.
     """
     if given is not None and given not in TASKS:
-        raise DataError(f"{given!r} is not a task{nearest(given, TASKS)}; the tasks are {', '.join(TASKS)}.")
+        raise DataError(f"{given!r} is not a task{nearest(given, TASKS)}; the tasks are {', '.join(TASKS)}.", "M603")
     values = without_nan(column).drop_nulls()
     distinct, dtype = values.n_unique(), values.dtype
     if distinct < 2:
         found = "no value at all" if distinct == 0 else f"one value, {values[0]!r}"
-        raise DataError(f"The target {column.name!r} has {found}: there is nothing to learn. Choose another column.")
+        raise DataError(
+            f"The target {column.name!r} has {found}: there is nothing to learn. Choose another column.", "M603"
+        )
     if dtype != pl.Boolean and not dtype.is_numeric() and dtype not in TEXTS:
         raise DataError(
             f"The target {column.name!r} is of {dtype}: only numbers, texts and booleans can be predicted. Turn it into"
-            " a number first."
+            " a number first.",
+            "M603",
         )
     if given == "classification":
         return Task("classification", f"as asked; {distinct} distinct values")
@@ -97,7 +100,8 @@ def _task_of_texts(column: pl.Series) -> Task | None:
             return None
         raise DataError(
             f"Row {wrong}, the target {column.name!r}, is {shown(column[wrong])}, and nearly all others are numbers."
-            " Correct the value, leave it empty if it is missing, or ask for classification if it is a class."
+            " Correct the value, leave it empty if it is missing, or ask for classification if it is a class.",
+            "M603",
         )
     return Task("regression" if task.name == "classification" else task.name, f"{form}: {task.reason}", form)
 
@@ -124,7 +128,8 @@ def _as_asked(column: pl.Series, name: TaskName, distinct: int) -> Task:
         )
         raise DataError(
             f"{name} was asked for, but row {wrong} of the target {column.name!r} is {shown(column[wrong])}, not a"
-            f" number: {cure}."
+            f" number: {cure}.",
+            "M603",
         )
     task = Task(name, f"as asked; {distinct} distinct {form or 'numbers'}", form)
     if name == "count":
@@ -133,12 +138,14 @@ def _as_asked(column: pl.Series, name: TaskName, distinct: int) -> Task:
         if len(bad):
             raise DataError(
                 f"count was asked for, but row {bad[0]} of the target {column.name!r} is {shown(column[bad[0]])}:"
-                " counts are 0, 1, 2, …. Ask for regression."
+                " counts are 0, 1, 2, …. Ask for regression.",
+                "M603",
             )
     if name == "ordinal" and distinct > _RANKS:
         raise DataError(
             f"ordinal was asked for, but the target {column.name!r} has {distinct} distinct values, and ranks are at"
-            f" most {_RANKS}. Ask for regression."
+            f" most {_RANKS}. Ask for regression.",
+            "M603",
         )
     return task
 

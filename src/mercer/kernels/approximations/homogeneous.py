@@ -15,6 +15,7 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.families import Explicit, Homogeneous
 from mercer.kernels.parameters import _is_real, natural
+from mercer.troubles import coded
 
 
 @kernel
@@ -81,7 +82,9 @@ class HomogeneousMap(Composite, Explicit):
             )
         fine = _is_real(self.period) and 0 < self.period < math.inf if self.period is not None else True
         if not fine:
-            raise ValueError(f"HomogeneousMap(period={self.period!r}): period must be a positive number or None.")
+            raise ValueError(
+                coded(f"HomogeneousMap(period={self.period!r}): period must be a positive number or None.", "M205")
+            )
 
     def _sampled(self) -> tuple[float, Any]:
         """The step between frequencies, and the root of the weight of each."""

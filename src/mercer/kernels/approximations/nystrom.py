@@ -19,6 +19,7 @@ from mercer.kernels.compose.feature_space import Projected
 from mercer.kernels.parameters import natural
 from mercer.native.products import product, triangular_inverse
 from mercer.runtime.randomness import generator
+from mercer.troubles import coded
 
 _ROWS = 1024  # whose features are computed together
 _RULES = ("uniform", *CHOICES)
@@ -105,13 +106,18 @@ class Nystrom(Composite):
     def _validate(self) -> None:
         if isinstance(self.landmarks, str) and self.landmarks not in _RULES:
             raise ValueError(
-                f"Nystrom(landmarks={self.landmarks!r}): choose one of {', '.join(map(repr, _RULES))}, or give the"
-                " landmarks themselves."
+                coded(
+                    f"Nystrom(landmarks={self.landmarks!r}): choose one of {', '.join(map(repr, _RULES))}, or give the"
+                    " landmarks themselves.",
+                    "M205",
+                )
             )
         if not (isinstance(self.tol, int | float | np.number) and 0 <= self.tol < 1):
-            raise ValueError(f"Nystrom(tol={self.tol!r}): a share of the trace, from 0 to below 1.")
+            raise ValueError(coded(f"Nystrom(tol={self.tol!r}): a share of the trace, from 0 to below 1.", "M205"))
         if self.tol and not (isinstance(self.landmarks, str) and self.landmarks == "pivoted"):
-            raise ValueError(f"Nystrom(tol={self.tol:g}) is for landmarks='pivoted', which knows what is missed.")
+            raise ValueError(
+                coded(f"Nystrom(tol={self.tol:g}) is for landmarks='pivoted', which knows what is missed.", "M205")
+            )
         check_random_state(self, self.random_state)
 
     @property
@@ -176,8 +182,11 @@ class AtLandmarks(Projected):
 
     def _symbolic(self, prefix: str) -> Any:
         raise NotImplementedError(
-            "What landmarks see depends on the kernel's parameters through the inverse of their matrix; it has no"
-            " gradient here."
+            coded(
+                "What landmarks see depends on the kernel's parameters through the inverse of their matrix; it has no"
+                " gradient here.",
+                "M211",
+            )
         )
 
     def trace_error(self, X: Samples) -> float:

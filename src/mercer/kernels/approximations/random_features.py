@@ -19,6 +19,7 @@ from mercer.kernels.families import Explicit, Spectral
 from mercer.kernels.parameters import natural, sample
 from mercer.runtime import threads
 from mercer.runtime.randomness import generator
+from mercer.troubles import coded
 
 _TOGETHER = 2**19  # features that one task computes: a few MB
 _HIGHEST = 1e25  # of frequencies, so that also float32 holds what they are multiplied with
@@ -28,8 +29,11 @@ def check_random_state(k: Kernel, random_state: Any) -> None:
     whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool) and random_state >= 0
     if not (whole or random_state is None or isinstance(random_state, np.random.Generator | np.random.RandomState)):
         raise ValueError(
-            f"{type(k).__name__}(random_state={random_state!r}): random_state must be a whole number of at least 0, a"
-            " Generator, a RandomState or None."
+            coded(
+                f"{type(k).__name__}(random_state={random_state!r}): random_state must be a whole number of at least 0,"
+                " a Generator, a RandomState or None.",
+                "M205",
+            )
         )
 
 
@@ -113,7 +117,9 @@ class RandomFeatures(Composite):
                 " Nystrom(kernel)."
             )
         if self.draws not in DRAWS:
-            raise ValueError(f"RandomFeatures(draws={self.draws!r}): choose one of {', '.join(map(repr, DRAWS))}.")
+            raise ValueError(
+                coded(f"RandomFeatures(draws={self.draws!r}): choose one of {', '.join(map(repr, DRAWS))}.", "M205")
+            )
         check_random_state(self, self.random_state)
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
@@ -160,7 +166,8 @@ class DrawnFeatures(Composite, Explicit):
         W = np.asarray(self.frequencies)
         if X.shape[1] != W.shape[1]:
             raise DataError(
-                f"The random features of {self.kernel} were drawn for {W.shape[1]} columns, the data has {X.shape[1]}."
+                f"The random features of {self.kernel} were drawn for {W.shape[1]} columns, the data has {X.shape[1]}.",
+                "M104",
             )
         projections = X @ arrays.like(W.T.astype(arrays.numpy_dtype(X)), X)
         if not self.phase:

@@ -20,6 +20,7 @@ from mercer.kernels.families import Explicit
 from mercer.kernels.parameters import natural, sample
 from mercer.runtime import threads
 from mercer.runtime.randomness import generator
+from mercer.troubles import coded
 
 _TOGETHER = 2**18  # features that one task computes
 
@@ -89,8 +90,11 @@ class TensorSketch(Composite):
         without = next((k for k in factors(self.kernel) if not k.explicit and not k._data_driven), None)
         if without is not None:
             raise TypeError(
-                f"TensorSketch multiplies features, and {without} has no finite feature map: approximate it first,"
-                " RandomFeatures(k) or Nystrom(k)."
+                coded(
+                    f"TensorSketch multiplies features, and {without} has no finite feature map: approximate it first,"
+                    " RandomFeatures(k) or Nystrom(k).",
+                    "M212",
+                )
             )
         check_random_state(self, self.random_state)
 
@@ -156,7 +160,8 @@ class Sketched(Composite, Explicit):
         if phi.shape[1] != len(cells):
             raise DataError(
                 f"The sketch of {self.kernel} was drawn for {len(cells)} features of {part}, the data gives"
-                f" {phi.shape[1]}: it has another number of columns."
+                f" {phi.shape[1]}: it has another number of columns.",
+                "M104",
             )
         where = (np.arange(len(cells)), np.abs(cells) - 1)
         return sparse.csr_array((np.sign(cells).astype(phi.dtype), where), (len(cells), self.n_components))

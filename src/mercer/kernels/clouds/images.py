@@ -174,7 +174,8 @@ class InWords(Redirected):
         if len(X.values) and X.values.shape[1] != words.shape[1]:
             raise DataError(
                 f"The points of set {int(np.argmax(X.lengths > 0))} have {X.values.shape[1]} numbers, those of the sets"
-                f" that the words were learnt from {words.shape[1]}; all points must have the same."
+                f" that the words were learnt from {words.shape[1]}; all points must have the same.",
+                "M104",
             )
         nearest = np.empty(len(X.values), np.int64)
         for part in chunks(len(nearest), max(1, _TOGETHER // len(words))):

@@ -18,6 +18,7 @@ from mercer.data.representations import batches, spans, sums_of_rows, touched
 from mercer.formula import recorded
 from mercer.gram import Gram, KernelGram, departures
 from mercer.kernels.base import Kernel
+from mercer.troubles import coded
 
 _WORTH_COMPILING = 2**20  # pairs of points, in blocks that are too small each
 _OWN = 2**9  # points whose sets are compared with themselves together
@@ -127,7 +128,7 @@ class _Pairs:
             gram = self.gram(A.rep, B.rep)
             sums = (gram.compiled() if compiled else gram).sums(A.offsets, B.offsets, lower=B is A)
         except FloatingPointError as error:
-            raise FloatingPointError(f"{self.owner}, between the points of some sets: {error}") from None
+            raise FloatingPointError(coded(f"{self.owner}, between the points of some sets: {error}", "M210")) from None
         if B is A:
             np.copyto(sums, sums.T, where=np.tri(len(sums), k=-1, dtype=bool).T)
         return sums / np.outer(_counts(A), _counts(B)) if self.owner._mean else sums

@@ -14,6 +14,7 @@ import numpy as np
 from mercer.kernels.base import Kernel
 from mercer.kernels.compose.pointwise import Exponential, Geometric, PolynomialOf, Scaled
 from mercer.kernels.compose.terms import Product, Sum, Terms
+from mercer.troubles import coded
 
 
 def add(*parts: Any) -> Kernel:
@@ -46,7 +47,7 @@ def _unscaled(k: Kernel) -> tuple[float | None, list[Kernel], bool]:
 def reciprocal(value: Any) -> float:
     """1/value, by which a kernel may be scaled."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating) or value <= 0:
-        raise ValueError(f"A kernel can be divided by a positive number, not by {value!r}.")
+        raise ValueError(coded(f"A kernel can be divided by a positive number, not by {value!r}.", "M203"))
     return 1.0 / float(value)
 
 
@@ -62,7 +63,9 @@ def _terms(k: Any, kind: type[Terms]) -> tuple[Kernel, ...]:
 
 def _as_number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"Kernels combine with kernels and numbers, not with {type(value).__name__} {value!r}.")
+        raise TypeError(
+            coded(f"Kernels combine with kernels and numbers, not with {type(value).__name__} {value!r}.", "M203")
+        )
     return value if isinstance(value, int) else float(value)
 
 

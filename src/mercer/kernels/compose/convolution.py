@@ -18,6 +18,7 @@ from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.composite import Composite
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _PAIRS = 2**21  # of parts that are compared together
 
@@ -166,7 +167,7 @@ class Convolution(Composite):
             try:
                 product = product * arrays.to_numpy(KernelGram.of(k, a, b, Compute(threads=1)).dense())
             except FloatingPointError as error:
-                raise FloatingPointError(f"{self}, between the parts of some objects: {error}") from None
+                raise FloatingPointError(coded(f"{self}, between the parts of some objects: {error}", "M210")) from None
         return product
 
     def _diag(self, A: Items) -> Any:

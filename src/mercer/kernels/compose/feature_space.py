@@ -25,6 +25,7 @@ from mercer.kernels.families import Explicit
 from mercer.kernels.notation import method
 from mercer.kernels.parameters import sample
 from mercer.native.linalg import eigh, symmetric_part
+from mercer.troubles import coded
 
 
 class Wrapper(OfOne):
@@ -69,7 +70,9 @@ def warn_of_zero_norms(k: Kernel, A: Items, values: str, base: Kernel | None = N
     if (norms < 0).any():
         i = int(np.argmax(norms < 0))
         raise DataError(
-            f"{k} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide by."
+            f"{k} gives k(x, x) = {norms[i]:g} < 0 for row {i}: it is not a kernel there, and has no norm to divide"
+            " by.",
+            "M209",
         )
     warn_of_zeros(k, norms, values)
 
@@ -79,9 +82,12 @@ def warn_of_zeros(k: Kernel, norms: Any, values: str) -> None:
     if not np.isfinite(norms).all():
         i = int(np.argmax(~np.isfinite(norms)))
         raise FloatingPointError(
-            f"{k} gives {norms[i]} for the pair ({i}, {i}), row {i} with itself: its {values} values cannot be"
-            " computed. Scale the data or the kernel's parameters"
-            + (", or compute in float64." if norms.dtype == np.float32 else ".")
+            coded(
+                f"{k} gives {norms[i]} for the pair ({i}, {i}), row {i} with itself: its {values} values cannot be"
+                " computed. Scale the data or the kernel's parameters"
+                + (", or compute in float64." if norms.dtype == np.float32 else "."),
+                "M210",
+            )
         )
     if (norms == 0).any():
         count, i = int(np.sum(norms == 0)), int(np.argmax(norms == 0))
@@ -192,7 +198,9 @@ class Rooted(Wrapper, Explicit):
 
     def _validate(self) -> None:
         if not self.kernel.explicit and not self.kernel._data_driven:
-            raise TypeError(f"rooted() takes roots of features, and {self.kernel} has no finite feature map.")
+            raise TypeError(
+                coded(f"rooted() takes roots of features, and {self.kernel} has no finite feature map.", "M212")
+            )
 
     def _prepare(self, X: Samples) -> Any:
         phi = self.kernel._features(super()._prepare(X))
@@ -382,5 +390,7 @@ class Projected(Composite):
 
     def _symbolic(self, prefix: str) -> Any:
         raise NotImplementedError(
-            "A repaired similarity depends on its parameters through eigenvectors; it has no gradient here."
+            coded(
+                "A repaired similarity depends on its parameters through eigenvectors; it has no gradient here.", "M211"
+            )
         )

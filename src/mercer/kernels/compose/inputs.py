@@ -18,6 +18,7 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.columns import ColumnTerm, redirected
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.feature_space import Wrapper
+from mercer.troubles import coded
 
 
 class Redirected(Wrapper):
@@ -38,7 +39,9 @@ class Redirected(Wrapper):
 
     def _redirect_back(self, X: Samples, gradients: Array) -> Array:
         """The gradients by x from those by f(x)."""
-        raise NoGradient(f"{self} has no gradient by its samples: the derivative of {self.method_name} is not known.")
+        raise NoGradient(
+            coded(f"{self} has no gradient by its samples: the derivative of {self.method_name} is not known.", "M211")
+        )
 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:
         found = self.kernel._pulled_back(self.kernel.domain.check(self._redirect(X)), gradients)
@@ -175,7 +178,8 @@ class Imputed(Wrapper):
             if empty.any():
                 raise DataError(
                     f"Column {int(np.argmax(empty))} has no value at all, so it has no {self.strategy}; drop it or use"
-                    " imputed('zero')."
+                    " imputed('zero').",
+                    "M101",
                 )
             fill = np.array([_centre(X[present[:, j], j], w[present[:, j]], self.strategy) for j in range(X.shape[1])])
         bound = Filled(self.kernel, fill, self.indicator)
@@ -206,7 +210,7 @@ class Filled(Redirected):
     def _redirect(self, X: Samples) -> Any:
         X = self.domain.check(X)
         if X.shape[1] != len(self.values):
-            raise DataError(f"The kernel was bound to {len(self.values)} columns, the data has {X.shape[1]}.")
+            raise DataError(f"The kernel was bound to {len(self.values)} columns, the data has {X.shape[1]}.", "M104")
         xp = arrays.namespace(X)
         X = X if arrays.is_tensor(X) else _dense(X)
         fill = np.asarray(self.values, arrays.numpy_dtype(X))
@@ -271,7 +275,7 @@ class Shifted(Redirected):
     def _redirect(self, X: Samples) -> Any:
         X = self.domain.check(X)
         if X.shape[1] != len(self.mean):
-            raise DataError(f"The kernel was bound to {len(self.mean)} columns, the data has {X.shape[1]}.")
+            raise DataError(f"The kernel was bound to {len(self.mean)} columns, the data has {X.shape[1]}.", "M104")
         X = X if arrays.is_tensor(X) else _dense(X)
         dtype = arrays.numpy_dtype(X)
         return (X - arrays.like(np.asarray(self.mean, dtype), X)) / arrays.like(np.asarray(self.spread, dtype), X)

@@ -17,6 +17,7 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.inputs import Redirected
 from mercer.kernels.parameters import check_psd_matrix
 from mercer.native.linalg import symmetric_root
+from mercer.troubles import coded
 
 _NOTHING = 1e-12  # of the largest eigenvalue: one that is 0 but for rounding
 
@@ -36,11 +37,11 @@ class Metric(Redirected):
             M = np.asarray(self.M, np.float64)
         except (TypeError, ValueError):
             raise ValueError(
-                f"metric(M={self.M!r}): give numbers, a weight for each column or a square matrix."
+                coded(f"metric(M={self.M!r}): give numbers, a weight for each column or a square matrix.", "M205")
             ) from None
         if M.ndim == 1:
             if not (len(M) and np.isfinite(M).all() and (M >= 0).all()):
-                raise ValueError(f"metric(M={self.M!r}): weights of columns are finite and at least 0.")
+                raise ValueError(coded(f"metric(M={self.M!r}): weights of columns are finite and at least 0.", "M205"))
             return
         check_psd_matrix(M, "metric", "M")
 
@@ -51,7 +52,7 @@ class Metric(Redirected):
         """M^½; of weights, their roots."""
         M = np.asarray(self.M, np.float64)
         if len(M) != columns:
-            raise DataError(f"metric(M) has M of size {len(M)}, the data has {columns} columns.")
+            raise DataError(f"metric(M) has M of size {len(M)}, the data has {columns} columns.", "M104")
         return np.sqrt(M) if M.ndim == 1 else symmetric_root(M)
 
     def _redirect(self, X: Samples) -> Any:

@@ -20,6 +20,7 @@ from mercer.kernels.columns import ColumnTerm, column_terms, gathered, product
 from mercer.kernels.compose.composite import Composite
 from mercer.kernels.compose.names import beside, multiplied
 from mercer.kernels.notation import PRODUCT, SUM, join
+from mercer.troubles import coded
 
 
 class Terms(Composite):
@@ -69,7 +70,9 @@ class Terms(Composite):
         for key, value in params.items():
             name, _, rest = key.partition("__")
             if name not in named or not rest:
-                raise ValueError(f"{self} has no parameter {key!r}; it has {', '.join(sorted(self.get_params()))}.")
+                raise ValueError(
+                    coded(f"{self} has no parameter {key!r}; it has {', '.join(sorted(self.get_params()))}.", "M204")
+                )
             named[name].set_params(**{rest: value})
         return self
 

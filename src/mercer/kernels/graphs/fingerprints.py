@@ -17,6 +17,7 @@ from mercer.kernels.families import Explicit
 from mercer.kernels.occurrences import Occurrences
 from mercer.kernels.parameters import natural
 from mercer.native.mixing import mix
+from mercer.troubles import coded
 
 
 class Fingerprint(Explicit):
@@ -43,8 +44,11 @@ class Fingerprint(Explicit):
     def _validate(self) -> None:
         if self.bits is not None and not (isinstance(self.bits, int | np.integer) and self.bits >= self._least):
             raise ValueError(
-                f"{type(self).__name__}(bits={self.bits!r}): bits must be a whole number of at least {self._least}, or"
-                " None to fold nothing."
+                coded(
+                    f"{type(self).__name__}(bits={self.bits!r}): bits must be a whole number of at least {self._least},"
+                    " or None to fold nothing.",
+                    "M205",
+                )
             )
         if self.invariants is not None:
             Invariants.of(self.invariants)

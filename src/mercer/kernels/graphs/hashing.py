@@ -17,6 +17,7 @@ from mercer.kernels.graphs.words import Written
 from mercer.kernels.occurrences import Occurrences, together
 from mercer.kernels.parameters import natural, positive
 from mercer.native.mixing import mix
+from mercer.troubles import coded
 
 _MOST_BINS = 2.0**62
 
@@ -75,7 +76,10 @@ class HashedAttributes(InWidths, OverLabellings):
         super()._validate()
         if isinstance(self.base.domain, Graphs) and self.base.domain.numbers:
             raise TypeError(
-                f"HashedAttributes(base={self.base}): the base compares numbers by itself; leave them to it."
+                coded(
+                    f"HashedAttributes(base={self.base}): the base compares numbers by itself; leave them to it.",
+                    "M205",
+                )
             )
 
     @property

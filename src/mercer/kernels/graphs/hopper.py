@@ -19,6 +19,7 @@ from mercer.kernels.scaled import Scalable
 from mercer.kernels.vectors.products import Linear
 from mercer.native.mixing import mix
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _TOGETHER = 1024  # vertices of a batch, and of what is compared at once
 _TASKS = 16  # of a large set, for the threads
@@ -111,8 +112,11 @@ class GraphHopper(OnPoints, Scalable):
     def _validate(self) -> None:
         if self.vertices is not None and not isinstance(self.vertices, Kernel):
             raise TypeError(
-                f"GraphHopper(vertices={self.vertices!r}): vertices is a kernel between rows of numbers, as"
-                " Gaussian(), or None."
+                coded(
+                    f"GraphHopper(vertices={self.vertices!r}): vertices is a kernel between rows of numbers, as"
+                    " Gaussian(), or None.",
+                    "M205",
+                )
             )
 
     @property
@@ -143,8 +147,12 @@ class GraphHopper(OnPoints, Scalable):
         ends = offsets_of(np.diff(X.offsets) * widths)
         if ends[-1] * 8 > Compute().budget:
             raise MemoryError(
-                f"{self}: the places of {len(X.labels)} vertices on shortest paths of up to {int(longest.max()) - 1}"
-                f" edges are {ends[-1] * 8 / 1e9:.3g} GB. ShortestPath and Propagation need no such room."
+                coded(
+                    f"{self}: the places of {len(X.labels)} vertices on shortest paths of up to"
+                    f" {int(longest.max()) - 1} edges are {ends[-1] * 8 / 1e9:.3g} GB. ShortestPath and Propagation"
+                    " need no such room.",
+                    "M401",
+                )
             )
         counts = np.zeros(ends[-1])
 

@@ -24,6 +24,7 @@ from mercer.formula import dot, sqnorm
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import natural, nonnegative, positive
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _DENSE = 3000  # vertices, up to which the spectrum is computed
 _EXACT, _CLOSE = 1e-14, 1e-12  # terms that do not matter; what is close enough
@@ -62,8 +63,11 @@ class OnVertices(Kernel):
             f = self._values(eigenvalues)
         if not np.isfinite(f).all():
             raise FloatingPointError(
-                f"{self} has no finite value for the eigenvalue {eigenvalues[np.argmax(~np.isfinite(f))]:.3g}: scale"
-                " the weights or parameters."
+                coded(
+                    f"{self} has no finite value for the eigenvalue {eigenvalues[np.argmax(~np.isfinite(f))]:.3g}:"
+                    " scale the weights or parameters.",
+                    "M210",
+                )
             )
         return f
 
@@ -134,7 +138,10 @@ def chebyshev(M: Any, f: Any, X: Array) -> Array:
         count *= 2
         if count > _MOST_TERMS:
             raise FloatingPointError(
-                f"No polynomial of {_MOST_TERMS} terms follows this kernel over the spectrum up to {high:.3g}."
+                coded(
+                    f"No polynomial of {_MOST_TERMS} terms follows this kernel over the spectrum up to {high:.3g}.",
+                    "M210",
+                )
             )
     used = int(np.max(np.flatnonzero(np.abs(c) > _EXACT * np.abs(c).max()), initial=0)) + 1
     scaled = sparse.csr_array((M - middle * sparse.eye_array(len(X))) / half)
@@ -191,7 +198,10 @@ def conjugate_gradients(M: Any, B: Array) -> Array:
         P = Z + np.where(rz > 0, fresh / np.maximum(rz, 1e-300), 0.0) * P
         rz = fresh
     raise FloatingPointError(
-        "The linear system of this kernel is too ill-conditioned for conjugate gradients; take a smaller sigma."
+        coded(
+            "The linear system of this kernel is too ill-conditioned for conjugate gradients; take a smaller sigma.",
+            "M307",
+        )
     )
 
 
@@ -310,8 +320,11 @@ class MatrixPower(OnVertices):
         super()._validate()
         if self.p % 2:
             raise ValueError(
-                f"MatrixPower(p={self.p}): p must be even; an odd power keeps negative eigenvalues, and is not a"
-                " kernel."
+                coded(
+                    f"MatrixPower(p={self.p}): p must be even; an odd power keeps negative eigenvalues, and is not a"
+                    " kernel.",
+                    "M209",
+                )
             )
 
     def _values(self, eigenvalues: Array) -> Array:
@@ -408,8 +421,11 @@ class PStepWalk(OnVertices):
         super()._validate()
         if not self.a >= 2:
             raise ValueError(
-                f"PStepWalk(a={self.a}): a must be at least 2, the bound of the eigenvalues of L_sym; with less it is"
-                " not a kernel."
+                coded(
+                    f"PStepWalk(a={self.a}): a must be at least 2, the bound of the eigenvalues of L_sym; with less it"
+                    " is not a kernel.",
+                    "M205",
+                )
             )
 
     def _values(self, eigenvalues: Array) -> Array:

@@ -14,6 +14,7 @@ from mercer.data import DataError, Domain, Graphs, PackedGraphs, check_weights, 
 from mercer.data.representations import spans
 from mercer.gram import KernelGram
 from mercer.kernels.base import Kernel
+from mercer.troubles import coded
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,8 @@ def attributes_of(X: PackedGraphs, k: Kernel) -> Array:
         raise DataError(
             f"The vertices of the graphs have no attributes (numbers), which {k} compares; give"
             " mercer.Graph(edges, labels, attributes=numbers), or take a kernel that compares labels alone, as"
-            " WeisfeilerLehman."
+            " WeisfeilerLehman.",
+            "M107",
         )
     found: Array = X.attributes
     return found
@@ -130,10 +132,11 @@ class OnPoints(Kernel):
         if A.width != B.width:
             raise DataError(
                 f"The vertices of X have {A.width} attributes and those of Y {B.width}; both must have those that the"
-                " kernel was made for, in the same order."
+                " kernel was made for, in the same order.",
+                "M104",
             )
         try:
             values: Array = KernelGram.of(self.vertices, A.numbers, B.numbers, Compute(threads=1)).dense()
         except FloatingPointError as error:
-            raise FloatingPointError(f"{self}, between the vertices of some graphs: {error}") from None
+            raise FloatingPointError(coded(f"{self}, between the vertices of some graphs: {error}", "M210")) from None
         return values

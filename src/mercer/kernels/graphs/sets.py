@@ -18,6 +18,7 @@ from mercer.kernels.compose.feature_space import warn_of_zero_norms, warn_of_zer
 from mercer.kernels.families import Explicit
 from mercer.kernels.vectors.histograms import HistogramIntersection
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _ENTRIES = 2**22  # of a call, so that an interrupt is not late
 
@@ -55,7 +56,9 @@ class Intersection(Explicit):
 
 def _check_kernel(k: Kernel, base: Any) -> None:
     if not isinstance(base, Kernel):
-        raise TypeError(f"{type(k).__name__}(base={base!r}): the base must be a kernel, as mercer.PathBag(7).")
+        raise TypeError(
+            coded(f"{type(k).__name__}(base={base!r}): the base must be a kernel, as mercer.PathBag(7).", "M205")
+        )
 
 
 def _share(common: Any, first: Any, second: Any) -> Any:
@@ -172,8 +175,11 @@ class MinMax(Composite):
     def _check_features(self) -> None:
         if not self.base.explicit:
             raise TypeError(
-                f"MinMax needs the features of its base, and {self.base} has no finite feature map;"
-                f" Tanimoto({self.base}) needs none."
+                coded(
+                    f"MinMax needs the features of its base, and {self.base} has no finite feature map;"
+                    f" Tanimoto({self.base}) needs none.",
+                    "M212",
+                )
             )
 
     def _prepare(self, X: Samples) -> Any:
@@ -184,7 +190,7 @@ class MinMax(Composite):
         values = phi.values if isinstance(phi, HashedRows) else arrays.to_numpy(phi)
         if (values < 0).any():
             raise DataError(
-                f"MinMax needs features of at least 0, and those of {self.base} go down to {values.min():g}."
+                f"MinMax needs features of at least 0, and those of {self.base} go down to {values.min():g}.", "M106"
             )
         with np.errstate(over="ignore"):  # what is infinite is an error below
             rows = (
@@ -201,7 +207,7 @@ class MinMax(Composite):
     def _minima(self, A: Items, B: Items) -> Any:
         """Σ min: of dense features by columns, of whole numbers an inner product of ones, of others entry by entry."""
         if isinstance(A, tuple) != isinstance(B, tuple):
-            raise DataError("Of X and Y one is sparse and one is dense; give both in one form.")
+            raise DataError("Of X and Y one is sparse and one is dense; give both in one form.", "M107")
         if not isinstance(A, tuple):
             return HistogramIntersection()._pairs(A, B)
         return dot(A[0], B[0]) if len(A) == 1 else recorded(minima, A[0], B[0])

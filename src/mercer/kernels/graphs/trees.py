@@ -13,6 +13,7 @@ from mercer.data.trees import PackedTrees, Trees
 from mercer.kernels.base import kernel
 from mercer.kernels.graphs.pairs import PairwiseKernel
 from mercer.kernels.parameters import positive
+from mercer.troubles import coded
 
 _FRAGMENTS = ("subset", "subtree")
 
@@ -58,7 +59,10 @@ class TreeKernel(PairwiseKernel):
     def _validate(self) -> None:
         if self.fragments not in _FRAGMENTS:
             raise ValueError(
-                f"TreeKernel(fragments={self.fragments!r}): choose one of {', '.join(map(repr, _FRAGMENTS))}."
+                coded(
+                    f"TreeKernel(fragments={self.fragments!r}): choose one of {', '.join(map(repr, _FRAGMENTS))}.",
+                    "M205",
+                )
             )
 
     def _cost(self, A: PackedTrees, B: PackedTrees) -> float:

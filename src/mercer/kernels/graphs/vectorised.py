@@ -19,6 +19,7 @@ from mercer.kernels.compose.inputs import Redirected, Shifted, mean_and_deviatio
 from mercer.kernels.parameters import sample
 from mercer.kernels.vectors.products import Linear
 from mercer.kernels.vectors.radial import Gaussian, Laplacian
+from mercer.troubles import coded
 
 
 class Vectorised(Redirected):
@@ -39,8 +40,11 @@ class Vectorised(Redirected):
 
     def _redirect_back(self, X: Samples, gradients: Array) -> Array:
         raise NoGradient(
-            f"{self} compares samples that are no rows of numbers: a function over it has no gradient by them. Ask"
-            ' explain by="sample".'
+            coded(
+                f"{self} compares samples that are no rows of numbers: a function over it has no gradient by them. Ask"
+                ' explain by="sample".',
+                "M211",
+            )
         )
 
     @property
@@ -104,7 +108,9 @@ class Descriptors(Vectorised):
     def _validate(self) -> None:
         names = self.names
         if names is not None and (isinstance(names, str) or not names or not all(isinstance(n, str) for n in names)):
-            raise TypeError(f"Descriptors(names={names!r}): names are a list of strings, or None for the usual ones.")
+            raise TypeError(
+                coded(f"Descriptors(names={names!r}): names are a list of strings, or None for the usual ones.", "M205")
+            )
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         vectors = described(self.domain.check(X), self._columns)
@@ -193,9 +199,13 @@ class Coulomb(Vectorised):
 
     def _validate(self) -> None:
         if self.form not in _FORMS:
-            raise ValueError(f"Coulomb(form={self.form!r}): choose one of {', '.join(map(repr, _FORMS))}.")
+            raise ValueError(
+                coded(f"Coulomb(form={self.form!r}): choose one of {', '.join(map(repr, _FORMS))}.", "M205")
+            )
         if self.size is not None and not (isinstance(self.size, int | np.integer) and self.size >= 1):
-            raise ValueError(f"Coulomb(size={self.size!r}): size must be a whole number of at least 1, or None.")
+            raise ValueError(
+                coded(f"Coulomb(size={self.size!r}): size must be a whole number of at least 1, or None.", "M205")
+            )
 
     @property
     def _data_driven(self) -> bool:

@@ -175,7 +175,7 @@ class WassersteinAttributes(InWidths):
         if A.rows.shape[1] != B.rows.shape[1]:
             wide, other = (x.rows.shape[1] // (int(self.depth) + 1) for x in (A, B))
             raise DataError(
-                f"The vertices of X have {wide} attributes and those of Y {other}; both must have the same."
+                f"The vertices of X have {wide} attributes and those of Y {other}; both must have the same.", "M104"
             )
         for rows in batches(A.offsets, _ROWS):
             part = A.take(rows)

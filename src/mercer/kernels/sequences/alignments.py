@@ -16,6 +16,7 @@ from mercer.data.sequences import one_code
 from mercer.kernels.base import kernel
 from mercer.kernels.parameters import nonnegative, positive, real
 from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, as_ranks, items, swept, with_itself, zeros_in_lines
+from mercer.troubles import coded
 
 _STEEPEST = 170  # exp(β s) is to be far from what a float can hold
 
@@ -53,7 +54,7 @@ class Aligned(LaneKernel):
         norms = (own[:, None] + other[None, :]) / 2
         if np.isnan(logs).any() or np.isposinf(logs).any():
             raise FloatingPointError(
-                f"{self}: the sums over alignments of two sequences are beyond what floats can hold."
+                coded(f"{self}: the sums over alignments of two sequences are beyond what floats can hold.", "M210")
             )
         return self._of_logarithms(logs - np.where(np.isfinite(norms), norms, 0.0))
 
@@ -120,8 +121,11 @@ class LocalAlignment(Aligned):
     def _validate(self) -> None:
         if isinstance(self.scores, str) and self.scores.upper() != "BLOSUM62":
             raise ValueError(
-                f"LocalAlignment(scores={self.scores!r}): the table that is known by name is 'BLOSUM62'; give another"
-                " as (letters, matrix)."
+                coded(
+                    f"LocalAlignment(scores={self.scores!r}): the table that is known by name is 'BLOSUM62'; give"
+                    " another as (letters, matrix).",
+                    "M205",
+                )
             )
         if self.scores is not None:
             letters, S = self._table
@@ -135,8 +139,11 @@ class LocalAlignment(Aligned):
         steepest = np.abs(self._table[1]).max() if self.scores is not None else max(abs(self.match), abs(self.mismatch))
         if self.beta * steepest > _STEEPEST:
             raise ValueError(
-                f"LocalAlignment(beta={self.beta}): β·score reaches {self.beta * steepest:.3g}; beyond {_STEEPEST}"
-                " scale the scores down."
+                coded(
+                    f"LocalAlignment(beta={self.beta}): β·score reaches {self.beta * steepest:.3g}; beyond {_STEEPEST}"
+                    " scale the scores down.",
+                    "M205",
+                )
             )
 
     @property

@@ -11,7 +11,7 @@ from mercer.annotations import Samples, Weights
 from mercer.arrays import Array
 from mercer.data import Domain, HashedRows, Ragged, chunks
 from mercer.data.representations import offsets_of
-from mercer.data.sequences import AMBIGUOUS, NOTHING, as_texts, coded, without_uracil
+from mercer.data.sequences import AMBIGUOUS, NOTHING, as_texts, character_code, without_uracil
 from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.compose.feature_space import Wrapper
 from mercer.kernels.families import Explicit
@@ -22,8 +22,8 @@ from mercer.kernels.sequences.windows import OfWindows
 
 _LETTERS = 2**22  # of words that are read at a time
 
-_BASES = {coded(a): (coded(a),) for a in "ACGTacgt"}
-_READINGS = _BASES | {coded(a): tuple(map(coded, bases)) for a, bases in AMBIGUOUS.items()}
+_BASES = {character_code(a): (character_code(a),) for a in "ACGTacgt"}
+_READINGS = _BASES | {character_code(a): tuple(map(character_code, bases)) for a, bases in AMBIGUOUS.items()}
 
 
 def _table() -> tuple[Array, Array]:

@@ -16,6 +16,7 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import positive
 from mercer.kernels.scaled import plain
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _VALUES = 2**20  # correlations at a time
 
@@ -79,7 +80,10 @@ class CrossCorrelation(Kernel):
         whole = isinstance(self.length, int | np.integer) and not isinstance(self.length, bool) and self.length >= 1
         if not whole and self.length != "longest":
             raise ValueError(
-                f"CrossCorrelation(length={self.length!r}): give a whole number of at least 1, or 'longest'."
+                coded(
+                    f"CrossCorrelation(length={self.length!r}): give a whole number of at least 1, or 'longest'.",
+                    "M205",
+                )
             )
 
     @property

@@ -17,6 +17,7 @@ from mercer.kernels.parameters import natural, positive
 from mercer.kernels.sequences.lanes import LaneKernel
 from mercer.kernels.sequences.letters import in_alphabet, is_alphabet
 from mercer.kernels.sequences.windows import weighted_window_sums, window_sums
+from mercer.troubles import coded
 
 _FILTERS = ("truncated", "full", "none")
 _LETTERS = 254  # that a byte can tell apart, beside padding and the letter that equals nothing
@@ -128,14 +129,23 @@ class EstimatedGappy(LaneKernel):
     def _validate(self) -> None:
         if max(self.k, self.d) > self.g:
             raise ValueError(
-                f"EstimatedGappy(g={self.g}, k={self.k}, d={self.d}): k and d are numbers of places of a window of g,"
-                " so they must be at most g."
+                coded(
+                    f"EstimatedGappy(g={self.g}, k={self.k}, d={self.d}): k and d are numbers of places of a window of"
+                    " g, so they must be at most g.",
+                    "M205",
+                )
             )
         if self.filter not in _FILTERS:
-            raise ValueError(f"EstimatedGappy(filter={self.filter!r}): choose one of {', '.join(map(repr, _FILTERS))}.")
+            raise ValueError(
+                coded(
+                    f"EstimatedGappy(filter={self.filter!r}): choose one of {', '.join(map(repr, _FILTERS))}.", "M205"
+                )
+            )
         if not is_alphabet(self.alphabet) or not 2 <= len(self.alphabet) <= _LETTERS:
             raise ValueError(
-                f"EstimatedGappy(alphabet={self.alphabet!r}): give the letters, 2 to {_LETTERS}, each once."
+                coded(
+                    f"EstimatedGappy(alphabet={self.alphabet!r}): give the letters, 2 to {_LETTERS}, each once.", "M205"
+                )
             )
 
     @property

@@ -26,6 +26,7 @@ from mercer.kernels.sequences.letters import in_alphabet, is_alphabet
 from mercer.kernels.sequences.windows import OfWindows, window_sums
 from mercer.kernels.sequences.words import names_of, windows
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _MOST_NAMES = 2**23
 _BYTES = 24  # of a feature of one window: its code, its count, and room to sort
@@ -76,7 +77,9 @@ class Gappy(LaneKernel, OfWindows):
 
     def _validate(self) -> None:
         if self.k > self.g:
-            raise ValueError(f"Gappy(g={self.g}, k={self.k}): k places are chosen of g, so k must be at most g.")
+            raise ValueError(
+                coded(f"Gappy(g={self.g}, k={self.k}): k places are chosen of g, so k must be at most g.", "M205")
+            )
 
     @property
     def explicit(self) -> bool:  # type: ignore[override]
@@ -149,8 +152,11 @@ class Gappy(LaneKernel, OfWindows):
         words, places = windows(items, g), self._places.tolist()
         if len(words) * len(places) > _MOST_NAMES:
             raise MemoryError(
-                f"{self} has {len(places)} features for each of {len(words)} windows, too many to name; take fewer"
-                " sequences."
+                coded(
+                    f"{self} has {len(places)} features for each of {len(words)} windows, too many to name; take fewer"
+                    " sequences.",
+                    "M401",
+                )
             )
 
         def name(word: Any, n: int) -> Any:
@@ -182,10 +188,13 @@ class ListedGappy(Gappy):
         choices, budget = math.comb(int(self.g), int(self.k)), Compute().budget
         if choices * len(X.values) * _BYTES > budget:
             raise MemoryError(
-                f"Gappy(g={self.g}, k={self.k}) has {choices} features for each window:"
-                f" {human(choices * len(X.values) * _BYTES)} for these sequences, and there are {human(budget)}. Name"
-                " those of fewer sequences (a machine compressed(n) has n of its centres), or take g and k with fewer"
-                " choices; values, k(X) and k.gram(X), need none of them."
+                coded(
+                    f"Gappy(g={self.g}, k={self.k}) has {choices} features for each window:"
+                    f" {human(choices * len(X.values) * _BYTES)} for these sequences, and there are {human(budget)}."
+                    " Name those of fewer sequences (a machine compressed(n) has n of its centres), or take g and k"
+                    " with fewer choices; values, k(X) and k.gram(X), need none of them.",
+                    "M401",
+                )
             )
         return super()._prepare(X)
 
@@ -245,11 +254,14 @@ class Mismatch(LaneKernel, OfWindows):
     def _validate(self) -> None:
         if self.m > self.k:
             raise ValueError(
-                f"Mismatch(k={self.k}, m={self.m}): words of {self.k} letters differ in at most {self.k} places; take m"
-                " ≤ k."
+                coded(
+                    f"Mismatch(k={self.k}, m={self.m}): words of {self.k} letters differ in at most {self.k} places;"
+                    " take m ≤ k.",
+                    "M205",
+                )
             )
         if self.alphabet is not None and not is_alphabet(self.alphabet):
-            raise ValueError(f"Mismatch(alphabet={self.alphabet!r}): give the letters, each once.")
+            raise ValueError(coded(f"Mismatch(alphabet={self.alphabet!r}): give the letters, each once.", "M205"))
 
     @property
     def _data_driven(self) -> bool:
@@ -320,8 +332,11 @@ class Mismatch(LaneKernel, OfWindows):
     def _lane_matrix(self, A: Ragged, B: Ragged) -> Array:
         if self._around > _LARGEST:
             raise FloatingPointError(
-                f"{self}: the words near another are 10^{len(str(self._around)) - 1}, more than a float holds. Take a"
-                " smaller k or m."
+                coded(
+                    f"{self}: the words near another are 10^{len(str(self._around)) - 1}, more than a float holds. Take"
+                    " a smaller k or m.",
+                    "M210",
+                )
             )
         near = self._near_both()
         if self._words > _TABLE:
@@ -399,10 +414,13 @@ class ListedMismatch(Mismatch):
     def _prepare(self, X: Ragged) -> Any:
         if self._around * len(X.values) * _BYTES > Compute().budget:
             raise MemoryError(
-                f"Mismatch(k={self.k}, m={self.m}) has {self._around} features for each word:"
-                f" {human(self._around * len(X.values) * _BYTES)} for these sequences, and there are"
-                f" {human(Compute().budget)}. Name those of fewer sequences, or take a smaller k or m; values, k(X) and"
-                " k.gram(X), need none of them."
+                coded(
+                    f"Mismatch(k={self.k}, m={self.m}) has {self._around} features for each word:"
+                    f" {human(self._around * len(X.values) * _BYTES)} for these sequences, and there are"
+                    f" {human(Compute().budget)}. Name those of fewer sequences, or take a smaller k or m; values, k(X)"
+                    " and k.gram(X), need none of them.",
+                    "M401",
+                )
             )
         row, codes, _ = self._near(X)
         order = np.lexsort((codes, row))

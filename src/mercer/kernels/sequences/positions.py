@@ -66,7 +66,8 @@ class WeightedDegree(LaneKernel):
             i = int(np.argmax(lengths != lengths[0]))
             raise DataError(
                 f"Item {i} of the sequences has {lengths[i]} letters, item 0 has {lengths[0]}; WeightedDegree compares"
-                " places, so all must have the same: cut or pad them, or use Spectrum."
+                " places, so all must have the same: cut or pad them, or use Spectrum.",
+                "M106",
             )
         return X
 
@@ -75,7 +76,8 @@ class WeightedDegree(LaneKernel):
         if len(A) and len(B) and a != b:
             raise DataError(
                 f"The sequences of X have {a} letters, those of Y have {b}; WeightedDegree compares places, so all must"
-                " have the same."
+                " have the same.",
+                "M104",
             )
         from mercer.native import lanes, windows
 

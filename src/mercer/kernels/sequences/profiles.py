@@ -18,6 +18,7 @@ from mercer.kernels.occurrences import Occurrences, stretches, windows_of
 from mercer.kernels.parameters import natural, positive
 from mercer.kernels.sequences.cells import gathered
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _WORDS = 2**64
 _BYTES = 24  # of a word: its code, its count, and room to sort
@@ -77,11 +78,16 @@ class Profile(Explicit):
 
     def _validate(self) -> None:
         if not isinstance(self.alphabet, str) or not self.alphabet or len(set(self.alphabet)) != len(self.alphabet):
-            raise ValueError(f"Profile(alphabet={self.alphabet!r}): give the letters as a text, each once.")
+            raise ValueError(
+                coded(f"Profile(alphabet={self.alphabet!r}): give the letters as a text, each once.", "M205")
+            )
         if len(self.alphabet) ** int(self.k) >= _WORDS:
             raise ValueError(
-                f"Profile(k={self.k}): there are {len(self.alphabet)}^{self.k} words, more than 64 bits can number;"
-                " take a smaller k."
+                coded(
+                    f"Profile(k={self.k}): there are {len(self.alphabet)}^{self.k} words, more than 64 bits can number;"
+                    " take a smaller k.",
+                    "M205",
+                )
             )
 
     @property
@@ -129,8 +135,11 @@ class Profile(Explicit):
         if (found == _MOST).any() or found.sum() > most:
             i = int(np.searchsorted(X.offsets, np.argmax(found), side="right")) - 1
             raise MemoryError(
-                f"{self} has more words for these {len(X)} profiles than {human(Compute().budget)} hold: item {i} has"
-                f" {found.max()} or more at one place. Take a smaller threshold or k, or fewer profiles."
+                coded(
+                    f"{self} has more words for these {len(X)} profiles than {human(Compute().budget)} hold: item {i}"
+                    f" has {found.max()} or more at one place. Take a smaller threshold or k, or fewer profiles.",
+                    "M401",
+                )
             )
         return np.diff(np.concatenate([[0], np.cumsum(found)])[X.offsets])
 

@@ -16,6 +16,7 @@ from mercer.kernels.parameters import natural, nonnegative, positive
 from mercer.kernels.sequences.lanes import Batch, LaneKernel, Sweep, SweptScaled, held, swept, zeros_in_lines
 from mercer.kernels.vectors.products import Linear
 from mercer.kernels.vectors.radial import Gaussian
+from mercer.troubles import coded
 
 _ROUNDING = 1e-6  # of k(x, x) ≥ 1
 _SCALED = np.dtype([("value", np.float64), ("power", np.int32)])
@@ -198,8 +199,11 @@ class Signature(OfPaths, SweptScaled):
         if lost.any():
             i = int(np.argmax(lost))
             raise FloatingPointError(
-                f"{self}: k(x, x) of item {i} is at least 1, and less came out: its path goes far and comes back, and"
-                " rounding is all that is left. Take a smaller scale."
+                coded(
+                    f"{self}: k(x, x) of item {i} is at least 1, and less came out: its path goes far and comes back,"
+                    " and rounding is all that is left. Take a smaller scale.",
+                    "M210",
+                )
             )
 
     def _sweep(self, fine: int) -> Sweep:

@@ -14,6 +14,7 @@ from mercer.kernels.base import kernel
 from mercer.kernels.parameters import natural, positive
 from mercer.kernels.sequences.lanes import Batch, SweptScaled, as_ranks, swept, zeros_in_lines
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _TOGETHER = 16  # sequences whose values with themselves are found in one block
 _DENSE = 2**25  # values of the features of a block, held at a time
@@ -67,7 +68,9 @@ class Subsequence(SweptScaled):
 
     def _validate(self) -> None:
         if not self.decay <= 1:
-            raise ValueError(f"Subsequence(decay={self.decay}): decay must be at most 1; gaps would add to the value.")
+            raise ValueError(
+                coded(f"Subsequence(decay={self.decay}): decay must be at most 1; gaps would add to the value.", "M205")
+            )
 
     def _scaled(self, A: Ragged, B: Ragged) -> tuple[Array, Array | None]:
         values, again, sides = self._in_floats(A, B)

@@ -10,6 +10,7 @@ from mercer.kernels.base import kernel
 from mercer.kernels.parameters import positive
 from mercer.kernels.sequences.lanes import SweptScaled, as_ranks
 from mercer.runtime import threads
+from mercer.troubles import coded
 
 _LETTERS = 2**24  # read in a call: a tenth of a second
 
@@ -55,7 +56,9 @@ class Substring(SweptScaled):
         if not np.isfinite(self.decay):
             raise ValueError("Substring(decay=inf): decay must be finite.")
         if self.longest is not None and not (isinstance(self.longest, int | np.integer) and self.longest >= 1):
-            raise ValueError(f"Substring(longest={self.longest!r}): give a whole number of at least 1, or None.")
+            raise ValueError(
+                coded(f"Substring(longest={self.longest!r}): give a whole number of at least 1, or None.", "M205")
+            )
 
     def _scaled(self, A: Ragged, B: Ragged) -> tuple[Array, Array | None]:
         from mercer.native import automaton

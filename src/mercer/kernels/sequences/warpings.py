@@ -15,6 +15,7 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.parameters import positive
 from mercer.kernels.sequences.alignments import Aligned
 from mercer.kernels.sequences.lanes import Batch, Sweep, as_ranks, held, lane_by_lane, zeros_in_lines
+from mercer.troubles import coded
 
 _SAMPLED = 1000  # pairs of frames whose distances are looked at
 
@@ -39,7 +40,9 @@ class OfFrames(Aligned):
 
     def _readable(self, A: Ragged, B: Ragged) -> tuple[Ragged, Ragged]:
         if A.values.ndim != B.values.ndim:
-            raise DataError("Series of numbers and strings of letters have no alignment; give both sides of one kind.")
+            raise DataError(
+                "Series of numbers and strings of letters have no alignment; give both sides of one kind.", "M107"
+            )
         if A.values.ndim == 2:
             if len(A.values) and len(B.values):
                 check_same_channels(A.values.shape[1], B.values.shape[1])
@@ -140,15 +143,20 @@ class GlobalAlignment(OfFrames):
 
     def _validate(self) -> None:
         if self.triangle is not None and not 0 < self.triangle < np.inf:
-            raise ValueError(f"GlobalAlignment(triangle={self.triangle!r}): give a number > 0, or None.")
+            raise ValueError(coded(f"GlobalAlignment(triangle={self.triangle!r}): give a number > 0, or None.", "M205"))
         if self.times is None:
             return
         if isinstance(self.times, bool) or not isinstance(self.times, int | np.integer) or self.times < 0:
-            raise ValueError(f"GlobalAlignment(times={self.times!r}): give the number of a channel from 0, or None.")
+            raise ValueError(
+                coded(f"GlobalAlignment(times={self.times!r}): give the number of a channel from 0, or None.", "M205")
+            )
         if self.triangle is None:
             raise ValueError(
-                f"GlobalAlignment(times={self.times!r}): times are compared by a triangle alone, and triangle is None;"
-                " give triangle=T, how far apart in time frames may be paired."
+                coded(
+                    f"GlobalAlignment(times={self.times!r}): times are compared by a triangle alone, and triangle is"
+                    " None; give triangle=T, how far apart in time frames may be paired.",
+                    "M205",
+                )
             )
 
     @property

@@ -19,6 +19,7 @@ from mercer.kernels.occurrences import Occurrences, stretches, together, windows
 from mercer.kernels.parameters import natural
 from mercer.kernels.sequences.cells import Pattern, codes_of_words, counted, counts_of, in_cells
 from mercer.kernels.sequences.windows import OfWindows
+from mercer.troubles import coded
 
 
 def windows(X: Samples, k: int) -> list[Any]:
@@ -86,13 +87,18 @@ class Spectrum(Explicit, OfWindows):
 
     def _validate(self) -> None:
         if self.k_min is not None and not (isinstance(self.k_min, int | np.integer) and 1 <= self.k_min <= self.k):
-            raise ValueError(f"Spectrum(k={self.k}, k_min={self.k_min!r}): k_min must be a whole number from 1 to k.")
+            raise ValueError(
+                coded(f"Spectrum(k={self.k}, k_min={self.k_min!r}): k_min must be a whole number from 1 to k.", "M205")
+            )
         if self.weights is not None:
             w = np.asarray(self.weights, np.float64)
             if w.shape != (len(self._lengths),) or not np.isfinite(w).all() or (w < 0).any():
                 raise ValueError(
-                    f"Spectrum(weights={self.weights!r}): give {len(self._lengths)} numbers of at least 0, one for each"
-                    " length from k_min to k."
+                    coded(
+                        f"Spectrum(weights={self.weights!r}): give {len(self._lengths)} numbers of at least 0, one for"
+                        " each length from k_min to k.",
+                        "M205",
+                    )
                 )
 
     @property
@@ -205,7 +211,9 @@ class BagOfWords(Explicit):
 
     def _validate(self) -> None:
         if self.weights not in _WEIGHTS:
-            raise ValueError(f"BagOfWords(weights={self.weights!r}): choose one of {', '.join(map(repr, _WEIGHTS))}.")
+            raise ValueError(
+                coded(f"BagOfWords(weights={self.weights!r}): choose one of {', '.join(map(repr, _WEIGHTS))}.", "M205")
+            )
 
     @property
     def _data_driven(self) -> bool:

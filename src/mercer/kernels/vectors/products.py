@@ -380,7 +380,7 @@ class Bilinear(Explicit):
     def _map(self, X: Samples) -> Any:
         L = self._factor.astype(arrays.numpy_dtype(X))
         if X.shape[1] != len(L):
-            raise DataError(f"Bilinear(A) has A of size {len(L)}, the data has {X.shape[1]} columns.")
+            raise DataError(f"Bilinear(A) has A of size {len(L)}, the data has {X.shape[1]} columns.", "M104")
         return X @ arrays.like(L, X)
 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:

@@ -18,6 +18,7 @@ from mercer.kernels.base import Kernel, kernel
 from mercer.kernels.families import Additive, Radial, Spectral
 from mercer.kernels.parameters import positive
 from mercer.kernels.vectors.products import TaylorGaussian
+from mercer.troubles import coded
 
 
 class Bandwidth(Kernel):
@@ -160,7 +161,9 @@ class Gaussian(Bandwidth, Spectral, Radial):
             The approximation with the same γ, which must be a number.
         """
         if isinstance(self.gamma, str) or self._metric() is not None:
-            raise ValueError(f"{self}: a Taylor polynomial is of one number γ; bind the kernel, or give one.")
+            raise ValueError(
+                coded(f"{self}: a Taylor polynomial is of one number γ; bind the kernel, or give one.", "M206")
+            )
         return TaylorGaussian(self.gamma, degree)
 
 
@@ -498,7 +501,9 @@ class Periodic(Spectral):
         """
         X = X.toarray() if sparse.issparse(X) else X
         if np.ndim(self.period) and len(self.period) != X.shape[1]:
-            raise DataError(f"Periodic(period) has {len(self.period)} periods, the data has {X.shape[1]} columns.")
+            raise DataError(
+                f"Periodic(period) has {len(self.period)} periods, the data has {X.shape[1]} columns.", "M104"
+            )
         xp, dtype = arrays.namespace(X), arrays.numpy_dtype(X)
         period = arrays.like(np.broadcast_to(np.asarray(self.period, dtype), (X.shape[1],)).copy(), X)
         turn = (2.0 * math.pi / period) * xp.fmod(X, period)  # the remainder is exact: late in time loses no digits
@@ -643,6 +648,6 @@ def _distances(k: Any, X: Samples) -> Any:
 def _at_frequencies(k: Kernel, omega: Any, width: Any) -> tuple[Any, Any]:
     """Frequencies as rows, and γ or ℓ, one for each of their columns."""
     if isinstance(width, str):
-        raise ValueError(f"{k}: its width is fixed by data; bind the kernel first.")
+        raise ValueError(coded(f"{k}: its width is fixed by data; bind the kernel first.", "M206"))
     omega = np.atleast_2d(np.asarray(omega, np.float64))
     return omega, np.broadcast_to(np.asarray(width, np.float64), omega.shape[1:])

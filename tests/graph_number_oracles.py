@@ -1,14 +1,17 @@
 """Brute-force kernels between graphs whose vertices have numbers, and transport as a linear programme: the literal
-definitions, enumerated, slow on purpose. Nothing here comes from the library.
+definitions, enumerated, slow on purpose. Nothing here comes from the library but the number it gives to a label.
 """
 
 import math
 from collections import Counter
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
 
+import mercer as mc
+from mercer.data import Graphs
 from tests.graph_oracles import Matrix, Plain, distances, dot, refined, sequence, steps, walks
 from tests.oracles import Oracle
 
@@ -58,6 +61,43 @@ def hashed_attributes(x: Plain, z: Plain, base: Oracle, draws: int, width: float
         return Plain(tuple(zip(g.labels, bins, strict=True)), g.edges, g.directed)
 
     return sum(base(labelled(x, t), labelled(z, t)) for t in range(draws)) / draws
+
+
+def propagation(x: Plain, z: Plain, spreads: int, width: float, seed: int = 0) -> float:
+    """Σ_t #{(u, v): one bin after t steps}, the bins ⌊Σ_l P_t[u, l] ω_l / width + b⌋ of the distribution P_t of labels
+    and ⌊⟨ω, a_t(u)⟩/width + b⌋ of the attributes; a step is the mean of the neighbours, if there are any.
+    """
+
+    def uniform(label: Any, salt: int) -> float:
+        """Of a label: the top 53 bits of splitmix64 of its code, the middle of their interval."""
+        code = (int(Graphs().check([mc.Graph([], [label])]).labels[0]) + salt) % 2**64
+        code = (code ^ (code >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        code = (code ^ (code >> 27)) * 0x94D049BB133111EB % 2**64
+        return ((code ^ (code >> 31)) >> 11) * 2.0**-53 + 2.0**-54
+
+    def bins(g: Plain, t: int) -> list[tuple[int, int]]:
+        rng = np.random.default_rng([seed, t])
+        salt, shift = int(rng.integers(2**63)), rng.random(2)
+        omega = rng.standard_normal(2)
+        n, letters = len(g.labels), sorted(set(g.labels), key=str)
+        step = np.eye(n)
+        for v in range(n):
+            around = [w for u, w, _ in steps(g) if u == v]
+            if around:
+                step[v] = np.bincount(around, minlength=n) / len(around)
+        spread = np.linalg.matrix_power(step, t)
+        P = spread @ np.array([[label == letter for letter in letters] for label in g.labels], float).reshape(n, len(letters))
+        drawn = np.array([NormalDist().inv_cdf(uniform(letter, salt)) for letter in letters])
+        A = spread @ np.array([_numbers(g, v) for v in range(n)]).reshape(n, 2)
+        return list(
+            zip(
+                np.floor(P @ drawn / width + shift[0]).astype(int).tolist(),
+                np.floor(A @ omega / width + shift[1]).astype(int).tolist(),
+                strict=True,
+            )
+        )
+
+    return float(sum(a == b for t in range(spreads + 1) for a in bins(x, t) for b in bins(z, t)))
 
 
 def transport(C: Matrix) -> float:

@@ -323,13 +323,15 @@ def weisfeiler_lehman(x: Plain, z: Plain, depth: int, base: str = "vertex") -> f
     """Σ_{i=0..depth} k(x_i, z_i), x_i = x refined i times.
 
     k is the vertex histogram ("vertex"), the histogram of edge labels alone, which refinement leaves as it is ("edge"),
-    that of edges with the labels of their ends ("edge_ends"), or the shortest-path kernel ("shortest_path").
+    that of edges with the labels of their ends ("edge_ends"), the shortest-path kernel ("shortest_path"), or walks of two
+    edges ("walk").
     """
     kernels = {
         "vertex": vertex_histogram,
         "edge": edge_histogram,
         "edge_ends": edge_ends_histogram,
         "shortest_path": shortest_path,
+        "walk": lambda u, v: walk(u, v, 2),
     }
     return math.fsum(kernels[base](u, v) for u, v in zip(refinements(x, depth), refinements(z, depth), strict=True))
 

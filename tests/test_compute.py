@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mercer.compute import Compute, human, physical_memory
+import mercer as mc
+from mercer.compute import Compute, bounds, human, physical_memory, within
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,26 @@ def test_bad_compute(options: dict[str, object], message: str) -> None:
 def test_default_budget_is_half_the_memory() -> None:
     assert Compute().budget == physical_memory() // 2
     assert human(1.6e9) == "1.6 GB"
+
+
+def test_bounds_reach_who_is_not_given_them() -> None:
+    outer = Compute(memory="2GB", threads=2, dtype="float32")
+    with within(outer):
+        assert (bounds().budget, bounds().workers, bounds().dtype) == (2 * 10**9, 2, None)
+        with within(None):
+            assert bounds().memory == "2GB"
+        with within(Compute(memory="1GB")):
+            assert bounds().budget == 10**9
+        assert bounds().memory == "2GB"
+    assert bounds() == Compute()
+
+
+def test_what_is_prepared_of_samples_keeps_to_the_memory_of_the_call() -> None:
+    path = mc.Graph([(i, i + 1) for i in range(199)], attributes=[[0.0]] * 200)
+    small = Compute(memory="1MB")
+    kernel = mc.GraphHopper()
+    with pytest.raises(MemoryError, match="1 MB"):
+        kernel.gram([path], compute=small)
+    with pytest.raises(MemoryError, match="1 MB"):
+        mc.KernelRidge(kernel=kernel, compute=small).fit([path, path], [0.0, 1.0])
+    assert kernel.gram([path], compute=Compute(memory="1GB")).shape == (1, 1)

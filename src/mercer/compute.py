@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -94,6 +97,37 @@ class Compute:
     def workers(self) -> int:
         """The number of threads that compute: ``threads``, or what this process may use."""
         return self.threads or default_workers()
+
+
+_UNDER_WAY: ContextVar[Compute | None] = ContextVar("bounds", default=None)
+
+
+@contextmanager
+def within(compute: Compute | None) -> Iterator[None]:
+    """What is done inside keeps to the memory and the threads of ``compute``, also where nobody hands it on, as in the
+    hooks of kernels that look at the samples; None changes nothing.
+    """
+    if compute is None:
+        yield
+        return
+    before = _UNDER_WAY.set(Compute(memory=compute.memory, threads=compute.threads))
+    try:
+        yield
+    finally:
+        _UNDER_WAY.reset(before)
+
+
+def bounds() -> Compute:
+    """Memory and threads of the call that is under way; precision and device are those of the data.
+
+    Examples
+    --------
+    >>> from mercer.compute import Compute, bounds, within
+    >>> with within(Compute(memory="50MB", threads=1)):
+    ...     bounds()
+    Compute(device=None, dtype=None, memory='50MB', threads=1, client=None)
+    """
+    return _UNDER_WAY.get() or Compute()
 
 
 def _compute(device: str | None, dtype: str | None, memory: int | str | None, threads: int | None) -> Compute:

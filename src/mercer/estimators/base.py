@@ -18,7 +18,7 @@ from sklearn.utils.validation import _check_feature_names, _check_n_features
 from mercer import arrays
 from mercer.annotations import Index, RandomState, Samples, Targets, Weights
 from mercer.arrays import Array
-from mercer.compute import Compute
+from mercer.compute import Compute, within
 from mercer.data import Blocks, Vectors, as_frame, chunks, distinct, in_order_of, listed, moderate_weights, size, take
 from mercer.data.notices import one_call, quietly, warn
 from mercer.estimators.checks import check_room, checked_table, samples_to_draw, warn_if_indefinite
@@ -177,7 +177,8 @@ class KernelEstimator(WithKernels):
         else:
             given = kernel or self._given_kernel
             check_room(given, X, self.compute or Compute())
-            self.kernel_, A = given._entered(self._unpacked(X), weights)
+            with within(self.compute):
+                self.kernel_, A = given._entered(self._unpacked(X), weights)
             gram = self.kernel_._gram(A, A, self.compute or Compute())
         if self._needs_psd and not (self.kernel_ is not None and self.kernel_.psd):
             warn_if_indefinite(gram, type(self).__name__)
@@ -374,10 +375,11 @@ class KernelEstimator(WithKernels):
                     "M213",
                 )
             )
-        with one_call():
-            _, A = kernel._entered(in_order_of(self._unpacked(X), self.support_vectors_))
-        with quietly():  # what the kernel does not use of these was told in training
-            _, B = kernel._entered(self._unpacked(self.support_vectors_))
+        with within(self.compute):
+            with one_call():
+                _, A = kernel._entered(in_order_of(self._unpacked(X), self.support_vectors_))
+            with quietly():  # what the kernel does not use of these was told in training
+                _, B = kernel._entered(self._unpacked(self.support_vectors_))
         return Met(kernel._gram(A, B, self.compute or Compute()), kernel, A)
 
     def __sklearn_tags__(self) -> Any:

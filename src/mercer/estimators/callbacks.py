@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Any, ClassVar, TypeVar
 
 from mercer.annotations import Samples, Targets
+from mercer.compute import within
 from mercer.estimators.all_or_nothing import all_or_nothing
 from mercer.runtime.watch import Stopped, Watch, watching
 
@@ -43,7 +44,7 @@ def watched(method: Method) -> Method:
 
     @functools.wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with self._watching() as watch:
+        with within(self.compute), self._watching() as watch:
             try:
                 return method(self, *args, **kwargs)
             except Stopped as stop:

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from mercer import arrays
 from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
-from mercer.compute import Compute
+from mercer.compute import Compute, bounds, within
 from mercer.data import (
     Anything,
     DataError,
@@ -285,7 +285,8 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         Gram
             The matrix: ``gram @ v``, ``gram.rows(i)``, ``gram.diag()``, ``gram.dense()``, …
         """
-        k, A, B = self._enter(X, Y)
+        with within(compute):
+            k, A, B = self._enter(X, Y)
         return k._gram(A, B, compute or Compute())
 
     def _summands(self) -> tuple[Kernel, ...]:
@@ -377,7 +378,7 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
                 coded(f"{self} has no finite feature map; approximate it, or use its values: k(X), k.gram(X).", "M212")
             )
         need = k._width(A) * size(A) * 8
-        if need > Compute().budget:
+        if need > bounds().budget:
             raise MemoryError(
                 coded(
                     f"{self} has {k._width(A)} features: {need / 1e9:.3g} GB for {size(A)} rows. Use its values"
@@ -404,7 +405,8 @@ class Kernel(OfSequences, BaseEstimator):  # type: ignore[misc]  # scikit-learn 
         dict of str to Gram
             By the names of ``get_params``, ``name[j]`` for the entries of a vector.
         """
-        k, A, B = self._enter(X, Y)
+        with within(compute):
+            k, A, B = self._enter(X, Y)
         grams: dict[str, Gram] = dict(KernelGram.gradients(k, k._symbolic(""), A, B, compute or Compute()))
         return grams
 

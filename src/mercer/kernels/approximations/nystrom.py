@@ -9,7 +9,7 @@ import numpy as np
 from mercer import arrays
 from mercer.annotations import Items, RandomState, Samples, Weights
 from mercer.arrays import Array
-from mercer.compute import Compute
+from mercer.compute import Compute, bounds
 from mercer.data import check_weights, chunks, size, take
 from mercer.gram import CHOICES, Gram, recorded_values, root_of, uniform
 from mercer.kernels.approximations.random_features import check_random_state
@@ -147,7 +147,7 @@ class Nystrom(Composite):
 
     def bind(self, X: Samples, weights: Weights = None) -> Kernel:
         X = self.domain.check(X)
-        compute = Compute()
+        compute = bounds()
         found = self._choose(X, weights, compute, generator(self.random_state))
         among = found.among(compute)
         L = root_of(among, among.dtype)
@@ -167,7 +167,7 @@ class AtLandmarks(Projected):
         recorded = recorded_values(self.kernel, A, Z)
         if recorded is not None:
             return recorded @ np.asarray(self.basis)
-        values = self.kernel._gram(A, Z, Compute())
+        values = self.kernel._gram(A, Z, bounds())
         out = np.empty((values.shape[0], np.shape(self.basis)[1]), values.dtype)
         found: Any = out
         basis = np.asarray(self.basis)

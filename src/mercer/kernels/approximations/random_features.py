@@ -10,7 +10,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import RandomState, Samples, Weights
-from mercer.compute import Compute
+from mercer.compute import bounds
 from mercer.data import DataError, chunks, take
 from mercer.kernels.approximations.draws import DRAWS, MOST_QUASI, draw
 from mercer.kernels.base import Kernel, kernel
@@ -188,7 +188,7 @@ class DrawnFeatures(Composite, Explicit):
             np.concatenate(k._responses(self._projected(X[rows]), self.n_components), axis=1, out=out[rows])
             out[rows] *= scale
 
-        threads.run_tasks(task, chunks(n, max(1, _TOGETHER // self.n_components)), Compute().workers)
+        threads.run_tasks(task, chunks(n, max(1, _TOGETHER // self.n_components)), bounds().workers)
         return out
 
     def _pull_back(self, X: Samples, gradients: Any) -> Any:

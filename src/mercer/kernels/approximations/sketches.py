@@ -11,7 +11,7 @@ from scipy import fft, sparse
 from mercer import arrays
 from mercer.annotations import RandomState, Samples, Weights
 from mercer.arrays import Array
-from mercer.compute import Compute
+from mercer.compute import bounds
 from mercer.data import DataError, HashedRows, chunks, size, take
 from mercer.kernels.approximations.random_features import check_random_state
 from mercer.kernels.base import Kernel, kernel
@@ -152,7 +152,7 @@ class Sketched(Composite, Explicit):
                 product = product * fft.rfft(sketch.toarray() if sparse.issparse(sketch) else sketch, axis=1)
             out[rows] = fft.irfft(product, self.n_components, axis=1)
 
-        threads.run_tasks(task, chunks(len(out), max(1, _TOGETHER // self.n_components)), Compute().workers)
+        threads.run_tasks(task, chunks(len(out), max(1, _TOGETHER // self.n_components)), bounds().workers)
         return arrays.like(out, X) if arrays.is_tensor(X) else out
 
     def _table(self, part: Kernel, cells: Array, phi: Any) -> Any:

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from mercer import arrays
 from mercer.annotations import Items, Samples, Symbol, Weights
-from mercer.compute import Compute
+from mercer.compute import Compute, bounds
 from mercer.data import DataError, HashedRows, check_weights, leaves, size
 from mercer.formula import dot, mean_of_means, mean_over_items, sqnorm, sqrt, where
 from mercer.gram import Counts, KernelGram, common_dtype, item_values, recorded_values
@@ -373,7 +373,7 @@ class Projected(Composite):
         recorded = recorded_values(self.kernel, A, R)
         if recorded is not None:
             return recorded @ np.asarray(self.basis)
-        K = KernelGram.of(self.kernel, A, R, Compute())
+        K = KernelGram.of(self.kernel, A, R, bounds())
         return arrays.astype(K @ np.asarray(self.basis), K.dtype)
 
     def _block(self, A: Items, B: Items) -> Any:

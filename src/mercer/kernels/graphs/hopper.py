@@ -9,7 +9,7 @@ import numpy as np
 
 from mercer.annotations import Index, Samples
 from mercer.arrays import Array
-from mercer.compute import Compute
+from mercer.compute import bounds, human
 from mercer.data import Domain, Graphs, HashedRows, PackedGraphs, chunks, salted
 from mercer.data.representations import batches, offsets_of, spans
 from mercer.kernels.base import Kernel, kernel
@@ -145,12 +145,12 @@ class GraphHopper(OnPoints, Scalable):
         threads.run_loops(measure, range(len(some)))
         widths = longest * (longest + 1) // 2
         ends = offsets_of(np.diff(X.offsets) * widths)
-        if ends[-1] * 8 > Compute().budget:
+        if ends[-1] * 8 > bounds().budget:
             raise MemoryError(
                 coded(
                     f"{self}: the places of {len(X.labels)} vertices on shortest paths of up to"
-                    f" {int(longest.max()) - 1} edges are {ends[-1] * 8 / 1e9:.3g} GB. ShortestPath and Propagation"
-                    " need no such room.",
+                    f" {int(longest.max()) - 1} edges are {human(ends[-1] * 8)}; there are {human(bounds().budget)}."
+                    " ShortestPath and Propagation need no such room.",
                     "M401",
                 )
             )

@@ -17,7 +17,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from mercer.annotations import Items, Samples
 from mercer.arrays import Array
-from mercer.compute import Compute
+from mercer.compute import bounds
 from mercer.data import Domain, chunks
 from mercer.data.networks import Network, Vertices
 from mercer.formula import dot, sqnorm
@@ -99,7 +99,7 @@ class OnVertices(Kernel):
             raise TypeError("vertices are looked up by number, not by symbol")
         key, room = (
             f"{type(self).__name__} {self.get_params(deep=False)}",
-            max(1, Compute().budget // (32 * len(self.graph))),
+            max(1, bounds().budget // (32 * len(self.graph))),
         )
         values, place = self.graph.columns(key, B.ids, self._columns, room)
         return values[np.ix_(A.ids, place)]

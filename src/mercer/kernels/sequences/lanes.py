@@ -14,7 +14,7 @@ import numpy as np
 
 from mercer.annotations import Items
 from mercer.arrays import Array
-from mercer.compute import Compute
+from mercer.compute import bounds
 from mercer.data import Domain, Ragged, Sequences, chunks
 from mercer.kernels.base import Kernel
 from mercer.kernels.scaled import Scalable, plain
@@ -128,7 +128,7 @@ def with_itself(A: Ragged, lanes: int, padding: int, sweep: Sweep) -> Array:
         if found and sum(map(len, found)) == len(batch.members):
             out[batch.members] = np.diagonal(np.concatenate(found))
 
-    threads.run_tasks(task, chunks(len(A), lanes), Compute().workers)
+    threads.run_tasks(task, chunks(len(A), lanes), bounds().workers)
     return out
 
 
@@ -146,7 +146,7 @@ def lane_by_lane(A: Ragged, lanes: int, sweep: Sweep) -> Array:
             values = np.maximum(values, sweep(A, batch.members[:1], batch, part.start, part.stop))
         out[batch.members] = values[0, : len(batch.members)]
 
-    threads.run_tasks(task, chunks(len(A), lanes), Compute().workers)
+    threads.run_tasks(task, chunks(len(A), lanes), bounds().workers)
     return out
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from mercer.annotations import Items, Samples, Weights
 from mercer.arrays import Array
-from mercer.compute import Compute, human
+from mercer.compute import bounds, human
 from mercer.data import HashedRows, Ragged, chunks
 from mercer.data.representations import offsets_of
 from mercer.data.sequences import items_of, one_code, unpacked
@@ -185,7 +185,7 @@ class ListedGappy(Gappy):
         return True
 
     def _prepare(self, X: Ragged) -> Any:
-        choices, budget = math.comb(int(self.g), int(self.k)), Compute().budget
+        choices, budget = math.comb(int(self.g), int(self.k)), bounds().budget
         if choices * len(X.values) * _BYTES > budget:
             raise MemoryError(
                 coded(
@@ -326,7 +326,7 @@ class Mismatch(LaneKernel, OfWindows):
                 part.values, part.offsets, len(self.alphabet), int(self.k), int(self.m), out[some]
             )
 
-        threads.run_tasks(task, chunks(len(ranks), 128), Compute().workers)
+        threads.run_tasks(task, chunks(len(ranks), 128), bounds().workers)
         return out
 
     def _lane_matrix(self, A: Ragged, B: Ragged) -> Array:
@@ -412,12 +412,12 @@ class ListedMismatch(Mismatch):
         return True
 
     def _prepare(self, X: Ragged) -> Any:
-        if self._around * len(X.values) * _BYTES > Compute().budget:
+        if self._around * len(X.values) * _BYTES > bounds().budget:
             raise MemoryError(
                 coded(
                     f"Mismatch(k={self.k}, m={self.m}) has {self._around} features for each word:"
                     f" {human(self._around * len(X.values) * _BYTES)} for these sequences, and there are"
-                    f" {human(Compute().budget)}. Name those of fewer sequences, or take a smaller k or m; values, k(X)"
+                    f" {human(bounds().budget)}. Name those of fewer sequences, or take a smaller k or m; values, k(X)"
                     " and k.gram(X), need none of them.",
                     "M401",
                 )

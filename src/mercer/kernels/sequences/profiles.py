@@ -8,7 +8,7 @@ import numpy as np
 
 from mercer.annotations import Samples
 from mercer.arrays import Array
-from mercer.compute import Compute, human
+from mercer.compute import bounds, human
 from mercer.data import Domain, HashedRows, Profiles, Ragged, chunks
 from mercer.data.amino_acids import STANDARD
 from mercer.data.representations import batches, offsets_of
@@ -122,7 +122,7 @@ class Profile(Explicit):
         """How many words each profile has; those that would not fit are not all looked for."""
         from mercer.native import profiles
 
-        k, most = int(self.k), Compute().budget // _BYTES
+        k, most = int(self.k), bounds().budget // _BYTES
         ends = np.repeat(X.offsets[1:], X.lengths)
         whole = np.arange(len(ends)) + k <= ends  # places where a window begins
         found = np.zeros(len(ends), np.int64)
@@ -136,7 +136,7 @@ class Profile(Explicit):
             i = int(np.searchsorted(X.offsets, np.argmax(found), side="right")) - 1
             raise MemoryError(
                 coded(
-                    f"{self} has more words for these {len(X)} profiles than {human(Compute().budget)} hold: item {i}"
+                    f"{self} has more words for these {len(X)} profiles than {human(bounds().budget)} hold: item {i}"
                     f" has {found.max()} or more at one place. Take a smaller threshold or k, or fewer profiles.",
                     "M401",
                 )

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from mercer.arrays import Array
-from mercer.compute import Compute
+from mercer.compute import bounds
 from mercer.data import Ragged, chunks
 from mercer.kernels.base import kernel
 from mercer.kernels.parameters import natural, positive
@@ -93,7 +93,7 @@ class Subsequence(SweptScaled):
             for i in np.flatnonzero(np.diagonal(again)):
                 values[order[some][i]], powers[order[some][i]] = self._with_exponents(left[int(i)], left[int(i)])
 
-        threads.run_tasks(task, chunks(len(A), _TOGETHER), Compute().workers)
+        threads.run_tasks(task, chunks(len(A), _TOGETHER), bounds().workers)
         return values, powers
 
     def _in_floats(self, A: Ragged, B: Ragged) -> tuple[Array, Array, tuple[Ragged, Ragged]]:

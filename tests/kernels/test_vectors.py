@@ -30,14 +30,15 @@ def test_scale_is_scikit_learns() -> None:
     for data in (X, sparse.csr_array(np.where(np.abs(X) < 0.5, 0, X))):
         bound = mc.Gaussian().bind(data)
         assert bound.gamma == pytest.approx(SVC().fit(data, y)._gamma)
-        assert mc.Laplacian().bind(data).gamma == pytest.approx(bound.gamma)
+        dense = data if isinstance(data, np.ndarray) else data.toarray()
+        assert mc.Laplacian().bind(data).gamma == pytest.approx(1 / (dense.shape[1] * dense.std()))
+        assert mc.PowerLaplacian(power=1.5).bind(data).gamma == pytest.approx(1 / (dense.shape[1] * dense.std() ** 1.5))
     assert mc.Gaussian().bind(np.ones((5, 2))).gamma == 1.0
 
 
 @pytest.mark.parametrize("rule", ["scale", "median"])
-@pytest.mark.parametrize("cls", [mc.Gaussian, mc.Laplacian])
-def test_bandwidth_follows_the_data(cls: Any, rule: str) -> None:
-    power = 1 if (cls is mc.Laplacian and rule == "median") else 2
+@pytest.mark.parametrize(("cls", "power"), [(mc.Gaussian, 2), (mc.Laplacian, 1), (mc.PowerLaplacian, 1.5)])
+def test_bandwidth_follows_the_data(cls: Any, power: float, rule: str) -> None:
     base = cls(rule).bind(X).gamma
     assert cls(rule).bind(10 * X).gamma == pytest.approx(base / 10**power)
     assert cls(rule).bind(X + 1e6).gamma == pytest.approx(base, rel=1e-6)

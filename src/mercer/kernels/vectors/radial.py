@@ -39,7 +39,9 @@ class Bandwidth(Kernel):
         if not isinstance(self.gamma, str):
             return self
         X = self.domain.check(X)
-        return self._replace(gamma=_scale(X, weights) if self.gamma == "scale" else _median(self, X, weights))
+        return self._replace(
+            gamma=_scale(X, weights, self._degree) if self.gamma == "scale" else _median(self, X, weights)
+        )
 
     @property
     def _data_driven(self) -> bool:
@@ -177,8 +179,8 @@ class Laplacian(Bandwidth, Spectral, Additive):
     Parameters
     ----------
     gamma : float, "scale" or "median", default="scale"
-        γ > 0. "scale" is 1/(d·variance of all entries), "median" is 1/(median ℓ₁ distance); both are replaced by a
-        number when the kernel is bound to data.
+        γ > 0. "scale" is 1/(d·standard deviation of all entries), "median" is 1/(median ℓ₁ distance); both are replaced
+        by a number when the kernel is bound to data.
 
     See Also
     --------
@@ -231,8 +233,8 @@ class PowerLaplacian(Bandwidth, Spectral, Additive):
     Parameters
     ----------
     gamma : float, "scale" or "median", default="scale"
-        γ > 0. "scale" is 1/(d·variance of all entries), "median" is 1/(median of Σ_j |x_j − z_j|^q); both are replaced
-        by a number when the kernel is bound to data.
+        γ > 0. "scale" is 1/(d·σ^q), σ the standard deviation of all entries, "median" is 1/(median of
+        Σ_j |x_j − z_j|^q); both are replaced by a number when the kernel is bound to data.
     power : float, default=1.5
         q, above 0 and at most 2: 1 is ``Laplacian``, 2 is ``Gaussian``. 1, 1.5 and 2 cost the least.
 
@@ -580,8 +582,8 @@ def _angle_times_sine(state: tuple[Any, ...], x: Symbol, z: Symbol) -> tuple[Any
     return (state[0] + (x - z) * sin(x - z),)
 
 
-def _scale(X: Samples, weights: Weights) -> float:
-    """1/(d·Var), the variance over all entries; 1 for constant data."""
+def _scale(X: Samples, weights: Weights, power: float) -> float:
+    """1/(d·σ^power), σ² the variance over all entries; 1 for constant data."""
     n, d = X.shape
     w = check_weights(n, weights)
     total = w.sum() * d
@@ -595,7 +597,10 @@ def _scale(X: Samples, weights: Weights) -> float:
         variance = (
             sum(float(w[i] @ np.square(x[i].astype(np.float64) - mean).sum(axis=1)) for i in chunks(n, 8192)) / total
         )
-    return _usable(1.0 / (d * variance), "'scale', 1/(d·Var X)") if variance > 0 or variance != variance else 1.0
+    if variance <= 0:
+        return 1.0
+    words = "'scale', 1/(d·Var X)" if power == 2.0 else f"'scale', 1/(d·σ^{power:g})"
+    return _usable(1.0 / (d * math.sqrt(variance) ** power), words)
 
 
 def _usable(gamma: float, words: str) -> float:
@@ -603,7 +608,8 @@ def _usable(gamma: float, words: str) -> float:
     if not (math.isfinite(gamma) and gamma > 0):
         raise DataError(
             f"gamma={words}, is {gamma:g} for these data, whose numbers are too large or too small: scale the columns,"
-            " or give a number."
+            " or give a number.",
+            "M120",
         )
     return gamma
 
